@@ -1,0 +1,28 @@
+"""The errors of the library: one small hierarchy, raised on misuse only.
+
+Bad content (broken syntax, an unknown language) is never an error: it is a note beside the result.
+"""
+
+from __future__ import annotations
+
+__all__ = ["BinaryTextError", "Cancelled", "ExciseError", "OptionError", "UndecodableTextError"]
+
+
+class ExciseError(Exception):
+    """Base of every error that the library raises on purpose."""
+
+
+class OptionError(ExciseError, ValueError):
+    """An option has a value that the definition does not know."""
+
+
+class BinaryTextError(ExciseError, ValueError):
+    """The bytes hold a NUL character: this is no text."""
+
+
+class UndecodableTextError(ExciseError, ValueError):
+    """The bytes do not decode; the message names the encoding tried and the offset."""
+
+
+class Cancelled(ExciseError):
+    """The caller's cancel flag was set while a kernel ran."""

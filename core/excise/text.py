@@ -1,0 +1,134 @@
+r"""Text: decoding and normalising, in one place (definition, section 1).
+
+Only ``\n`` ends a line, after ``\r\n`` and lone ``\r`` became ``\n``; ``str.splitlines`` is never
+used, because it also breaks at form feed, NEL and U+2028.
+"""
+
+from __future__ import annotations
+
+import codecs
+from dataclasses import dataclass, field
+
+from excise.errors import BinaryTextError, UndecodableTextError
+
+__all__ = [
+    "WHITE",
+    "Revision",
+    "TokenList",
+    "decode",
+    "join_lines",
+    "line_key",
+    "normalise",
+    "raw_lines",
+    "strip_blank",
+]
+
+WHITE = " \t\n\v\f\r"
+"""White space, exactly: everything else is text."""
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One revision of an origin: an id (unique in its set), a label for people, its text."""
+
+    id: str
+    text: str
+    label: str = ""
+
+
+@dataclass(slots=True)
+class TokenList:
+    """What a tokeniser found, in order: the tokens, and where each stands.
+
+    ``tokens[i]`` stands on line ``lines[i]`` (0-based, never decreasing) and is the text between
+    the code points ``starts[i]`` and ``ends[i]`` of the normalised text (an INDENT or DEDENT is
+    empty there).
+    """
+
+    tokens: list[str] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    has_errors: bool = False
+
+
+def decode(data: bytes, encoding: str | None = None) -> str:
+    """Decode the bytes of a text: by ``encoding``, else by its BOM, else as UTF-8.
+
+    Raises
+    ------
+    UndecodableTextError
+        If the bytes do not decode; the message names the encoding tried and the offset.
+    BinaryTextError
+        If the decoded text holds a NUL character.
+
+    Examples
+    --------
+    >>> decode(b"\\xef\\xbb\\xbfa\\r\\n")
+    'a\\r\\n'
+    """
+    tried = encoding or next((name for bom, name in _BOMS if data.startswith(bom)), "utf-8")
+    try:
+        text = data.decode(tried)
+    except UnicodeDecodeError as error:
+        reason = f"not {tried}: byte 0x{data[error.start]:02x} at offset {error.start}"
+        raise UndecodableTextError(reason) from error
+    except LookupError as error:
+        raise UndecodableTextError(f"unknown encoding {tried!r}") from error
+    if (nul := text.find("\0")) >= 0:
+        raise BinaryTextError(f"binary: NUL character at offset {nul}")
+    return text
+
+
+def normalise(text: str) -> str:
+    r"""Drop a BOM and turn ``\r\n`` and lone ``\r`` into ``\n``.
+
+    Examples
+    --------
+    >>> normalise("\ufeffa\r\nb\rc\x0cd")
+    'a\nb\nc\x0cd'
+    """
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def raw_lines(text: str) -> list[str]:
+    r"""Lines of a normalised text with their line ends; nothing after the last one is no line.
+
+    Examples
+    --------
+    >>> raw_lines("a\n\nb")
+    ['a\n', '\n', 'b']
+    """
+    lines = [f"{line}\n" for line in text.split("\n")]
+    last = lines.pop()[:-1]
+    return [*lines, last] if last else lines
+
+
+def line_key(line: str) -> str:
+    """Return the line without trailing white space; empty for a blank line."""
+    return line.rstrip(WHITE)
+
+
+def join_lines(lines: list[str]) -> str:
+    """Return the inverse of `raw_lines`."""
+    return "".join(lines)
+
+
+def strip_blank(text: str) -> str:
+    r"""Drop trailing white space and blank lines: the last step of ``comments=drop``.
+
+    Examples
+    --------
+    >>> strip_blank("a  \n\n \nb\n")
+    'a\nb\n'
+    """
+    kept = [key for line in text.split("\n") if (key := line_key(line))]
+    return "\n".join(kept) + ("\n" if kept and text.endswith("\n") else "")

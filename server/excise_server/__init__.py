@@ -1,0 +1,1 @@
+"""The shell around `excise`: where revisions come from, the command line and the language server."""
