@@ -1,0 +1,39 @@
+"""The frozen picture of one document that workers get: nothing in it can change under them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from excise.signature import Options
+from excise.text import Revision
+
+__all__ = ["Snapshot"]
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """An origin, its revisions, and what is needed to score them and to place the result.
+
+    ``origin`` and the texts of ``revisions`` are normalised; ``buffer`` is the normalised text
+    that an editor shows now (None where no editor has the document open), ``version`` its number.
+    ``language`` wins over ``path``; None is absent. Equal snapshots have equal scores.
+    """
+
+    uri_or_path: str
+    origin: str
+    revisions: tuple[Revision, ...]
+    language: str | None = None
+    path: str | None = None
+    options: Options = field(default_factory=Options)
+    buffer: str | None = None
+    version: int | None = None
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of the revisions, in their order."""
+        return tuple(revision.id for revision in self.revisions)
+
+    @property
+    def scored(self) -> tuple[object, ...]:
+        """All that the scores depend on: the key under which they may be kept."""
+        return (self.origin, self.revisions, self.language, self.path, self.options)
