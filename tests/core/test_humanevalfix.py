@@ -1,0 +1,67 @@
+"""All 984 items of HumanEvalFix: a fix and itself score 1, doing nothing scores 0 (section 7)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.reference.implementations import IMPLEMENTATIONS
+
+import excise
+
+LANGUAGES = ("python", "js", "java", "go", "cpp", "rust")
+GRANULARITY = pytest.mark.parametrize("granularity", ["token", "line", "nested"])
+
+
+def read(path):
+    lines = path.read_text("utf-8").split("\n")
+    return [json.loads(line) for line in lines if line]
+
+
+@pytest.fixture(scope="module", params=LANGUAGES)
+def items(request, excise_data):
+    found = read(excise_data / f"humanevalfix_{request.param}.jsonl")
+    assert len(found) == 164
+    return found
+
+
+@GRANULARITY
+def test_identity_and_doing_nothing(items, granularity):
+    for item in items:
+        origin, fix = item["origin"], item["reference"]
+        options = {"granularity": granularity, "language": item["language"]}
+
+        def directed(reference, hypothesis, origin=origin, options=options):
+            return excise.excision_score(
+                origin=origin, reference=reference, hypothesis=hypothesis, **options
+            )
+
+        assert directed(fix, fix).exact == 1, item["id"]
+        assert directed(fix, origin).exact == 0, item["id"]
+        assert directed(origin, fix).exact == 0, item["id"]
+        assert excise.similarity(origin=origin, a=fix, b=fix, **options).exact == 1, item["id"]
+        assert excise.similarity(origin=origin, a=fix, b=origin, **options).exact == 0, item["id"]
+
+
+def test_no_fix_is_white_space_only(items):
+    """Every fix has other tokens than its bug: no guard hides that the tokens are too coarse."""
+    for item in items:
+        origin, fix = item["origin"], item["reference"]
+        score = excise.similarity(origin=origin, a=fix, b=origin, language=item["language"])
+        assert "whitespace-only" not in score.notes, item["id"]
+
+
+@GRANULARITY
+def test_the_oracle_judges_outputs_of_a_model(excise_data, granularity):
+    """Every seventh of 284 outputs for the python items, against the fix."""
+    items = {item["id"]: item for item in read(excise_data / "humanevalfix_python.jsonl")}
+    outputs = read(excise_data / "labelled" / "hef_python_octocoder.jsonl")[::7]
+    assert len(outputs) == 41
+    for output in outputs:
+        item = items[output["id"]]
+        triple = item["origin"], item["reference"], output["revision"]
+        options = {"granularity": granularity, "language": "python"}
+        found, expected = (
+            IMPLEMENTATIONS[name].directed(*triple, **options) for name in ("core", "oracle")
+        )
+        assert found == expected, output["id"]
