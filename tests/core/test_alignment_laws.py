@@ -91,6 +91,28 @@ def test_choices_worked_out_by_hand(implementation, origin, revision, pairs):
     assert implementation.align(list(origin), list(revision)) == pairs
 
 
+MOVED = ("a p q r s\nk\nb\n", "b\nk\np q r s\n")
+QUOTED = ("'''\nx = 1\n'''\n", "x = 1\n")
+
+
+@pytest.mark.parametrize(
+    ("texts", "language", "granularity", "pairs"),
+    [
+        (MOVED, None, "token", [(1, 2), (2, 3), (3, 4), (4, 5)]),
+        (MOVED, None, "line", [(1, 1)]),
+        (MOVED, None, "nested", [(5, 1)]),  # nothing matches across the matched line k
+        (("a\n\n\nb\n", "a\n \nb\n"), None, "line", [(0, 0), (1, 1)]),  # blank: not aligned
+        (("a b\n\nc d\n", "a x\n\ny d\n"), None, "nested", [(0, 0), (3, 3)]),
+        (("a\nb\n", "b a\n"), None, "nested", [(0, 1)]),  # the last of the origin goes first
+        (QUOTED, "python", "line", [(1, 0)]),
+        (QUOTED, "python", "nested", []),  # the key is the same, the tokens are not
+    ],
+)
+def test_texts_worked_out_by_hand(implementation, texts, language, granularity, pairs):
+    options = {"language": language, "granularity": granularity}
+    assert implementation.align(*texts, **options) == pairs
+
+
 @pytest.mark.parametrize("symbols", ALPHABETS)
 def test_the_oracle_judges_random_pairs(symbols):
     """7 alphabets x 1,200 pairs x 2 directions = 16,800 alignments of up to 60 tokens."""
