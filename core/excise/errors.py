@@ -24,5 +24,5 @@ class UndecodableTextError(ExciseError, ValueError):
     """The bytes do not decode; the message names the encoding tried and the offset."""
 
 
-class Cancelled(ExciseError):
+class Cancelled(ExciseError):  # noqa: N818 (a state, as in asyncio, not a failure)
     """The caller's cancel flag was set while a kernel ran."""

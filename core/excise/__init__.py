@@ -1,0 +1,74 @@
+"""Excision Score: which of several revisions say the same, which differ, and where.
+
+A guided tour. Two colleagues edit one line; a diff calls their files nearly identical:
+
+>>> origin = "total = 0\\nfor x in xs:\\n    total += x\\nprint(total)\\n"
+>>> a = origin.replace("+= x", "+= abs(x)")
+>>> b = origin.replace("+= x", "-= x")
+
+The score excises what all three share and compares what is left (1: same edit, 0: nothing):
+
+>>> score = similarity(origin=origin, a=a, b=b, language="python")
+>>> score.value
+0.0
+>>> [region.a.text for region in score.regions]
+['+= abs(x)']
+
+Against a reference it is the paper's directed measure, with all the choices in its signature:
+
+>>> print(excision_score(origin=origin, reference=a, hypothesis=a, language="python").signature)
+es|gran:nested|lcs:star|del:p|n:4|comments:keep|tok:python@0.13.0|v:1
+
+Many revisions make a matrix, from which `rank` and `cluster` take their order:
+
+>>> matrix = ScoreMatrix.from_texts(origin, {"a": a, "b": b, "again": a}, language="python")
+>>> [[matrix.ids[at] for at in found.members] for found in cluster(matrix)]
+[['a', 'again'], ['b']]
+
+Next: `excise.excision` has equation 3 in plain view; `excise.alignment` what is excised.
+"""
+
+from excise._lcs import CancelFlag
+from excise.alignment import Edit, PairwiseAlignment
+from excise.clustering import Cluster, cluster
+from excise.edits import Count, EditCounts
+from excise.errors import (
+    BinaryTextError,
+    Cancelled,
+    ExciseError,
+    OptionError,
+    UndecodableTextError,
+)
+from excise.excision import Score, excision_score, similarity
+from excise.pairwise import ScoreMatrix
+from excise.preparation import align
+from excise.ranking import Ranked, rank
+from excise.regions import DivergentRegion, Segment
+from excise.signature import Options
+from excise.text import Revision
+
+__all__ = [
+    "BinaryTextError",
+    "CancelFlag",
+    "Cancelled",
+    "Cluster",
+    "Count",
+    "DivergentRegion",
+    "Edit",
+    "EditCounts",
+    "ExciseError",
+    "OptionError",
+    "Options",
+    "PairwiseAlignment",
+    "Ranked",
+    "Revision",
+    "Score",
+    "ScoreMatrix",
+    "Segment",
+    "UndecodableTextError",
+    "align",
+    "cluster",
+    "excision_score",
+    "rank",
+    "similarity",
+]

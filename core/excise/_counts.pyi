@@ -1,0 +1,26 @@
+from array import array
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from excise._lcs import CancelFlag
+
+def merge_edits(a: array[int], b: array[int]) -> array[int]: ...
+def count(regions: array[int], o: array[int], a: array[int], b: array[int]) -> tuple[int, ...]: ...
+def value(counts: Sequence[int], precision: bool = False) -> float: ...
+
+class Batch:
+    def __init__(
+        self,
+        tokens: array[int],
+        starts: array[int] | None,
+        revisions: list[tuple[array[int], array[int], array[int] | None]],
+    ) -> None: ...
+    def rows(
+        self,
+        start: int,
+        step: int,
+        values: npt.NDArray[np.float64],
+        cancel: CancelFlag | None = None,
+    ) -> None: ...

@@ -1,0 +1,210 @@
+"""Alignment of a revision with its origin, and of two revisions through it (sections 2 and 3)."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from excise import _counts, _lcs
+from excise._lcs import CancelFlag
+from excise.tokens import TokenStream, Vocabulary
+
+__all__ = [
+    "Edit",
+    "PairwiseAlignment",
+    "Region",
+    "Units",
+    "align_units",
+    "three_way",
+    "units_of",
+]
+
+
+class Edit(NamedTuple):
+    """A maximal unmatched run: the origin's units o_lo..o_hi became the revision's a_lo..a_hi."""
+
+    o_lo: int
+    o_hi: int
+    a_lo: int
+    a_hi: int
+
+
+class Region(NamedTuple):
+    """Token places of a divergent region in O, A and B (each from, to; exclusive)."""
+
+    o_lo: int
+    o_hi: int
+    a_lo: int
+    a_hi: int
+    b_lo: int
+    b_hi: int
+
+
+@dataclass(frozen=True, slots=True)
+class PairwiseAlignment:
+    """A canonical alignment, stored as its edits: all else is matched, one to one, in order."""
+
+    flat: array[int]
+    n_origin: int
+    n_revision: int
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """Return the edits, ascending."""
+        return tuple(Edit(*self.flat[at : at + 4]) for at in range(0, len(self.flat), 4))
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Return the matched places (o, a), strictly increasing in both."""
+        return list(_matched(self.flat, self.n_origin))
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """What one text offers at a granularity, as ints of the vocabulary its origin shares.
+
+    ``tokens`` are counted in n-grams, ``units`` are aligned: the same at ``token`` and ``nested``;
+    at ``line`` the keys of lines that are not blank, unit u holding the tokens ``starts[u]`` to
+    ``starts[u + 1]``. ``kept`` maps these tokens to the stream's. ``lines`` and ``bounds`` are the
+    lines that ``nested`` aligns first, and their tokens.
+    """
+
+    tokens: array[int]
+    units: array[int]
+    starts: array[int] | None = None
+    kept: array[int] | None = None
+    lines: array[int] | None = None
+    bounds: array[int] | None = None
+
+
+def units_of(stream: TokenStream, granularity: str, vocabulary: Vocabulary) -> Units:
+    """Intern a stream for a granularity."""
+    tokens = vocabulary.intern(stream.tokens)
+    if granularity == "token":
+        return Units(tokens, tokens)
+    first = _first_tokens(stream)
+    if granularity == "line":
+        return _line_units(stream, tokens, first, vocabulary)
+    return _nested_units(stream, tokens, first, vocabulary)
+
+
+def align_units(
+    origin: Units, revision: Units, cancel: CancelFlag | None = None, engine: str = "auto"
+) -> array[int]:
+    """Return the canonical edits in units, flat: o_lo, o_hi, a_lo, a_hi.
+
+    Raises
+    ------
+    excise.errors.Cancelled
+        When the flag was raised meanwhile.
+    """
+    if origin.lines is None or revision.lines is None:
+        return _lcs.edits(origin.units, revision.units, engine=engine, cancel=cancel)
+    assert origin.bounds is not None
+    assert revision.bounds is not None
+    return _lcs.nested_edits(
+        origin.lines,
+        revision.lines,
+        origin.bounds,
+        revision.bounds,
+        origin.units,
+        revision.units,
+        engine=engine,
+        cancel=cancel,
+    )
+
+
+def three_way(
+    origin: Units, a: Units, b: Units, edits: tuple[array[int], array[int]], lcs: str
+) -> array[int]:
+    """Return the divergent regions, flat, in places of the units' tokens.
+
+    ``star`` conserves an origin position iff both revisions keep it; ``paper`` takes the LCS of
+    the two kept subsequences, embedded in the origin through A.
+    """
+    regions = _counts.merge_edits(*edits) if lcs == "star" else _paper_regions(origin, a, b, *edits)
+    if origin.starts is None or a.starts is None or b.starts is None:
+        return regions
+    starts = (origin.starts, origin.starts, a.starts, a.starts, b.starts, b.starts)
+    return array("i", (starts[at % 6][place] for at, place in enumerate(regions)))
+
+
+def paper_order(origin: Units, a: array[int], b: array[int]) -> bool:
+    """Whether A goes first in the symmetric form of ``lcs=paper``.
+
+    ``paper`` is not symmetric; the revision whose kept origin positions sort first plays A, so
+    that the order of arguments cannot matter (equal positions give the same alignment).
+    """
+    n = len(origin.units)
+    return [o for o, _ in _matched(a, n)] <= [o for o, _ in _matched(b, n)]
+
+
+def _first_tokens(stream: TokenStream) -> list[int]:
+    """Return the first token of every line, and one past the last token."""
+    lines = stream.lines
+    if isinstance(lines, range):
+        return list(range(len(stream.keys) + 1))
+    first: list[int] = []
+    for at, line in enumerate(lines):
+        while len(first) <= line:
+            first.append(at)
+    first.extend([len(stream.tokens)] * (len(stream.keys) + 1 - len(first)))
+    return first
+
+
+def _line_units(
+    stream: TokenStream, tokens: array[int], first: list[int], vocabulary: Vocabulary
+) -> Units:
+    starts, kept, counted = array("i", [0]), array("i"), array("i")
+    keys = []
+    for line, key in enumerate(stream.keys):
+        if key is None:
+            continue
+        keys.append(("line", key))
+        counted.extend(tokens[first[line] : first[line + 1]])
+        kept.extend(range(first[line], first[line + 1]))
+        starts.append(len(counted))
+    return Units(counted, vocabulary.intern(keys), starts=starts, kept=kept)
+
+
+def _nested_units(
+    stream: TokenStream, tokens: array[int], first: list[int], vocabulary: Vocabulary
+) -> Units:
+    lines, bounds = [], array("i")
+    data, size = tokens.tobytes(), tokens.itemsize
+    for line, key in enumerate(stream.keys):
+        if key is None:
+            continue
+        start, stop = first[line], first[line + 1]
+        lines.append((key, data[start * size : stop * size]))
+        bounds.append(start)
+        bounds.append(stop)
+    return Units(tokens, tokens, lines=vocabulary.intern(lines), bounds=bounds)
+
+
+def _matched(flat: array[int], n_origin: int) -> Iterator[tuple[int, int]]:
+    place = shift = 0
+    for at in range(0, len(flat), 4):
+        yield from ((o, o + shift) for o in range(place, flat[at]))
+        place = flat[at + 1]
+        shift = flat[at + 3] - place
+    yield from ((o, o + shift) for o in range(place, n_origin))
+
+
+def _paper_regions(
+    origin: Units, a: Units, b: Units, a_edits: array[int], b_edits: array[int]
+) -> array[int]:
+    n = len(origin.units)
+    by_a, by_b = list(_matched(a_edits, n)), list(_matched(b_edits, n))
+    kept = [array("i", (origin.units[o] for o, _ in by)) for by in (by_a, by_b)]
+    regions = array("i")
+    end = (-1, -1, -1)
+    columns = [(*by_a[p], by_b[q][1]) for p, q in _matched(_lcs.edits(*kept), len(by_a))]
+    for column in [*columns, (n, len(a.units), len(b.units))]:
+        if any(place > last + 1 for place, last in zip(column, end, strict=True)):
+            for place, last in zip(column, end, strict=True):
+                regions.extend((last + 1, place))
+        end = column
+    return regions

@@ -1,0 +1,306 @@
+"""The score matrix of k revisions: symmetric by construction, one alignment a revision."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from excise._counts import Batch
+from excise._lcs import CancelFlag
+from excise.errors import OptionError
+from excise.excision import Score, score_pair, syntax_notes
+from excise.preparation import Content, Preparation, Prepared, is_large, normalised, read
+from excise.signature import Options, signature
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Values = npt.NDArray[np.float64]
+
+__all__ = ["ScoreMatrix"]
+
+Map = Callable[..., Iterable[Any]]
+BLOCKS = 16
+"""Into so many pieces a matrix is cut for the caller's `map`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreMatrix:
+    """Pairwise similarity (F form) of the revisions of one origin.
+
+    Attributes
+    ----------
+    ids
+        One per revision, unique.
+    values
+        k x k floats in [0, 1]; values[i, j] is values[j, i], the diagonal is 1. Read-only.
+    signature
+        Of all scores; names both tokenisers when some pairs are lexical for their size.
+    notes
+        Per revision.
+    edit_sizes
+        Per revision: tokens deleted plus tokens inserted against the origin.
+    no_ops
+        Per revision: whether its normalised text is the origin's.
+    whitespace_only
+        Per revision: whether it differs from the origin in white space only.
+    unchanged
+        Per revision: whether its tokens are the origin's (a no-op, or white space only).
+    """
+
+    ids: tuple[str, ...]
+    values: Values
+    signature: str
+    notes: tuple[tuple[str, ...], ...]
+    edit_sizes: tuple[int, ...]
+    no_ops: tuple[bool, ...]
+    whitespace_only: tuple[bool, ...]
+    unchanged: tuple[bool, ...]
+    _groups: tuple[_Group, ...]
+    _large: tuple[bool, ...]
+
+    @classmethod
+    def from_texts(
+        cls,
+        origin: Content,
+        revisions: Mapping[str, Content] | Sequence[Content],
+        *,
+        ids: Sequence[str] | None = None,
+        language: str | None = None,
+        path: str | None = None,
+        granularity: str = "nested",
+        lcs: str = "star",
+        comments: str = "keep",
+        map: Map = map,
+        cancel: CancelFlag | None = None,
+    ) -> ScoreMatrix:
+        """Score every pair of revisions.
+
+        Parameters
+        ----------
+        origin
+            Text, or ready-made sequence of tokens; so are the revisions.
+        revisions
+            By id, or in order with `ids` (default "1", "2", ..).
+        language, path, granularity, lcs, comments
+            As for `excise.similarity`.
+        map
+            Runs the row blocks; an executor's map uses its threads, as blocks hold no GIL.
+        cancel
+            Polled while kernels run.
+
+        Raises
+        ------
+        excise.errors.OptionError
+            On unknown options, or ids that repeat or do not match.
+        excise.errors.Cancelled
+            When the flag was raised.
+
+        Examples
+        --------
+        >>> ScoreMatrix.from_texts("a b", {"x": "a c", "y": "a c", "z": "b"}).values.tolist()
+        [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+        """
+        names, texts = _named(revisions, ids)
+        options = Options(granularity, lcs, "f1", comments)
+        source, contents = normalised(origin), [normalised(text) for text in texts]
+        large = tuple(is_large(text) for text in contents)
+        groups = _groups(source, contents, large, options, language, path, cancel)
+        return _matrix(names, source, contents, groups, large, map, cancel)
+
+    def pair(self, i: int, j: int) -> Score:
+        """Return the score of two revisions with its regions and counts."""
+        group = self._groups[-1] if self._large[i] or self._large[j] else self._groups[0]
+        return score_pair(
+            group.preparation,
+            group.revisions[i],
+            group.revisions[j],
+            ("origin", self.ids[i], self.ids[j]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The revisions as one tokeniser reads them; a large one is read lexically only."""
+
+    preparation: Preparation
+    revisions: tuple[Prepared, ...]
+
+
+def _named(
+    revisions: Mapping[str, Content] | Sequence[Content], ids: Sequence[str] | None
+) -> tuple[tuple[str, ...], list[Content]]:
+    if isinstance(revisions, Mapping):
+        return tuple(revisions), list(revisions.values())
+    names = tuple(ids) if ids is not None else tuple(str(at + 1) for at in range(len(revisions)))
+    if len(names) != len(revisions):
+        raise OptionError(f"{len(names)} ids for {len(revisions)} revisions")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise OptionError(f"the id {twice!r} stands for two revisions")
+    return names, list(revisions)
+
+
+def _groups(
+    origin: Content,
+    contents: list[Content],
+    large: tuple[bool, ...],
+    options: Options,
+    language: str | None,
+    path: str | None,
+    cancel: CancelFlag | None,
+) -> tuple[_Group, ...]:
+    """Prepare everything by grammar, and lexically for the pairs with a large revision."""
+    small = [text for text, is_big in zip(contents, large, strict=True) if not is_big]
+    readings = [read([origin, *small], language, path, options)]
+    if readings[0].grammar and any(large):
+        readings.append(read([origin, *contents], language, path, options))
+    groups = []
+    for reading in readings:
+        preparation = Preparation(origin, options, reading)
+        skipped = [reading.grammar is not None and big for big in large]
+        revisions = [
+            preparation.origin if skip else preparation.revision(text, cancel)
+            for text, skip in zip(contents, skipped, strict=True)
+        ]
+        groups.append(_Group(preparation, tuple(revisions)))
+    return tuple(groups)
+
+
+def _matrix(
+    ids: tuple[str, ...],
+    origin: Content,
+    contents: list[Content],
+    groups: tuple[_Group, ...],
+    large: tuple[bool, ...],
+    map: Map,
+    cancel: CancelFlag | None,
+) -> ScoreMatrix:
+    own = [groups[-1 if big else 0].revisions[at] for at, big in enumerate(large)]
+    preparation = groups[0].preparation
+    names = "+".join(dict.fromkeys(group.preparation.tokeniser for group in groups))
+    white = tuple(r.is_origin and r.text != preparation.origin.text for r in own)
+    notes = [_notes(at, ids, own, groups, large, white) for at in range(len(ids))]
+    values = _values(groups, large, map, cancel)
+    return ScoreMatrix(
+        ids=ids,
+        values=values,
+        signature=signature(preparation.options, names),
+        notes=tuple(notes),
+        edit_sizes=tuple(
+            _edit_size(groups[-1 if b else 0].preparation.origin, r)
+            for r, b in zip(own, large, strict=True)
+        ),
+        no_ops=tuple(text == origin for text in contents),
+        whitespace_only=white,
+        unchanged=tuple(r.is_origin for r in own),
+        _groups=groups,
+        _large=large,
+    )
+
+
+def _notes(
+    at: int,
+    ids: tuple[str, ...],
+    own: list[Prepared],
+    groups: tuple[_Group, ...],
+    large: tuple[bool, ...],
+    white: tuple[bool, ...],
+) -> tuple[str, ...]:
+    group = groups[-1 if large[at] else 0]
+    sides = (group.preparation.origin, own[at])
+    return (
+        *(("whitespace-only",) if white[at] else ()),
+        *group.preparation.reading.notes,
+        *syntax_notes(sides, ("origin", "revision")),
+    )
+
+
+def _edit_size(origin: Prepared, revision: Prepared) -> int:
+    edits, o, a = revision.edits, origin.units.starts, revision.units.starts
+    size = 0
+    for at in range(0, len(edits), 4):
+        o_lo, o_hi, a_lo, a_hi = edits[at : at + 4]
+        size += o[o_hi] - o[o_lo] if o else o_hi - o_lo
+        size += a[a_hi] - a[a_lo] if a else a_hi - a_lo
+    return size
+
+
+def _values(
+    groups: tuple[_Group, ...], large: tuple[bool, ...], map: Map, cancel: CancelFlag | None
+) -> Values:
+    import numpy as np
+
+    k = len(large)
+    values = np.full((k, k), np.nan)
+    if len(groups) > 1:
+        # First the pairs that a grammar reads; the others wait as zeros.
+        values[list(large), :] = values[:, list(large)] = 0.0
+    _fill(values, groups[0], map, cancel)
+    if len(groups) > 1:
+        values[list(large), :] = values[:, list(large)] = np.nan
+        _fill(values, groups[-1], map, cancel)
+    np.fill_diagonal(values, 1.0)
+    values.flags.writeable = False
+    return values
+
+
+def _fill(values: Values, group: _Group, map: Map, cancel: CancelFlag | None) -> None:
+    """Decide what guards decide, then compute the pairs that are still NaN."""
+    import numpy as np
+
+    open_pairs = np.isnan(values)
+    _guard(values, group, open_pairs)
+    np.fill_diagonal(values, 1.0)
+    options, k = group.preparation.options, len(group.revisions)
+    if options.lcs == "paper":
+        _fill_slowly(values, group)
+        return
+    units = group.preparation.origin.units
+    batch = Batch(
+        units.tokens,
+        units.starts,
+        [(r.edits, r.units.tokens, r.units.starts) for r in group.revisions],
+    )
+    steps = min(k, BLOCKS)
+    list(map(lambda start: batch.rows(start, steps, values, cancel), range(steps)))
+
+
+def _fill_slowly(values: Values, group: _Group) -> None:
+    for i, j in combinations(range(len(group.revisions)), 2):
+        if values[i, j] != values[i, j]:
+            score = score_pair(group.preparation, group.revisions[i], group.revisions[j])
+            values[i, j] = values[j, i] = score.value
+
+
+def _guard(values: Values, group: _Group, open_pairs: npt.NDArray[np.bool_]) -> None:
+    """Apply the guards of section 5, the last first, so that an earlier one wins."""
+    revisions = group.revisions
+    decided = values.copy()
+    for equal in (_same(revisions, _keys_of), _same(revisions, lambda r: r.stream.tokens)):
+        for at in equal:
+            for i in at:
+                decided[i, at] = 1.0
+    origins = [at for at, revision in enumerate(revisions) if revision.is_origin]
+    decided[origins, :] = decided[:, origins] = 0.0
+    for i, j in combinations(origins, 2):
+        score = score_pair(group.preparation, revisions[i], revisions[j])
+        decided[i, j] = decided[j, i] = score.value
+    values[open_pairs] = decided[open_pairs]
+
+
+def _keys_of(revision: Prepared) -> Hashable:
+    units = revision.units
+    return units.units.tobytes() if units.starts is not None else revision.stream.tokens
+
+
+def _same(revisions: tuple[Prepared, ...], key: Callable[[Prepared], Hashable]) -> list[list[int]]:
+    """Group the revisions by a key; groups of one say nothing."""
+    found: dict[Hashable, list[int]] = defaultdict(list)
+    for at, revision in enumerate(revisions):
+        found[key(revision)].append(at)
+    return [group for group in found.values() if len(group) > 1]

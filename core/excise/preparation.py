@@ -1,0 +1,182 @@
+"""From texts to aligned revisions: everything that is done once per text (sections 1 and 2)."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+from excise import languages, syntax
+from excise._lcs import CancelFlag
+from excise.alignment import PairwiseAlignment, Units, align_units, units_of
+from excise.signature import Options
+from excise.text import normalise, strip_blank
+from excise.tokens import TokenStream, Vocabulary, given, raw_stream, stream
+
+__all__ = ["LEXICAL_ABOVE", "Content", "Preparation", "Prepared", "Reading", "align", "read"]
+
+Content = str | Sequence[Hashable]
+"""A text, or a ready-made sequence of tokens."""
+
+LEXICAL_ABOVE = 1_000_000
+"""Bytes of normalised UTF-8 above which a triple is tokenised lexically."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How texts of one origin are read: by which grammar, and what to say about it."""
+
+    grammar: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def without_grammar(self, note: str) -> Reading:
+        """Return the lexical reading, with the reason."""
+        return Reading(None, (*self.notes, note))
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """One text, read, and aligned with its origin (an origin has no edits with itself)."""
+
+    text: Content
+    stream: TokenStream
+    units: Units
+    edits: array[int]
+    is_origin: bool
+
+    def equals(self, other: Prepared) -> bool:
+        """Whether the guards call the two equal: by token streams, or at ``line`` by line keys."""
+        if self.stream.tokens == other.stream.tokens:
+            return True
+        return self.units.starts is not None and self.units.units == other.units.units
+
+
+class Preparation:
+    """An origin, and the revisions aligned with it under one vocabulary.
+
+    Parameters
+    ----------
+    origin
+        Normalised text, or a ready-made sequence.
+    options
+        Granularity and comments decide what is prepared.
+    reading
+        From `read`.
+    raw
+        Take whole lines, white space included, as tokens (guard 2); the name of the tokeniser that
+        found nothing but white space changed.
+
+    Attributes
+    ----------
+    tokeniser
+        Name of the tokeniser that ran, as the signature has it.
+    """
+
+    def __init__(
+        self, origin: Content, options: Options, reading: Reading, *, raw: str | None = None
+    ) -> None:
+        """Read the origin."""
+        self.options = options
+        self.reading = reading
+        self._raw = raw
+        self._vocabulary = Vocabulary()
+        text, found = self._read(origin)
+        self.origin = Prepared(text, found, self._units(found), array("i"), is_origin=True)
+        self.tokeniser = raw or found.tokeniser
+
+    def revision(self, content: Content, cancel: CancelFlag | None = None) -> Prepared:
+        """Read a revision and align it with the origin."""
+        text, found = self._read(content)
+        units = self._units(found)
+        edits = align_units(self.origin.units, units, cancel)
+        prepared = Prepared(text, found, units, edits, is_origin=False)
+        if not edits or prepared.equals(self.origin):
+            return Prepared(text, found, units, edits, is_origin=True)
+        return prepared
+
+    def raw(self) -> Preparation:
+        """Return the same origin read as raw lines, to score edits of white space."""
+        return Preparation(self.origin.text, self.options, self.reading, raw=self.tokeniser)
+
+    def _units(self, found: TokenStream) -> Units:
+        return units_of(found, "token" if self._raw else self.options.granularity, self._vocabulary)
+
+    def _read(self, content: Content) -> tuple[Content, TokenStream]:
+        if not isinstance(content, str):
+            return tuple(content), given(content)
+        if self._raw:
+            return content, raw_stream(content)
+        if self.options.comments == "drop":
+            grammar = self.reading.grammar
+            content = syntax.drop_comments(content, grammar) if grammar else strip_blank(content)
+        return content, stream(content, self.reading.grammar)
+
+
+def read(
+    contents: Iterable[Content], language: str | None, path: str | None, options: Options
+) -> Reading:
+    """Decide how the texts of one triple (or of one origin) are read.
+
+    The origin comes first: without language and path its shebang names the grammar.
+    """
+    texts = [content for content in contents if isinstance(content, str)]
+    if not texts:
+        return Reading()
+    reading = _by_name(language, path, texts[0])
+    if reading.grammar and any(is_large(text) for text in texts):
+        reading = reading.without_grammar(f"lexical tokens: over {LEXICAL_ABOVE:,} bytes")
+    if reading.grammar is None and options.comments == "drop":
+        reading = reading.without_grammar("comments kept: no grammar to find them")
+    return reading
+
+
+def _by_name(language: str | None, path: str | None, text: str) -> Reading:
+    grammar = languages.resolve(language, path, text)
+    if grammar:
+        return Reading(grammar)
+    named = language or path
+    reason = f"no grammar for {named!r}" if named else "no language given"
+    return Reading(None, (f"lexical tokens: {reason}",))
+
+
+def is_large(text: Content) -> bool:
+    """Whether a text is tokenised lexically for its size."""
+    if not isinstance(text, str) or 4 * len(text) <= LEXICAL_ABOVE:
+        return False
+    return len(text) > LEXICAL_ABOVE or len(text.encode(errors="surrogatepass")) > LEXICAL_ABOVE
+
+
+def normalised(content: Content) -> Content:
+    """Normalise a text; leave a ready-made sequence alone."""
+    return normalise(content) if isinstance(content, str) else tuple(content)
+
+
+def align(
+    origin: Content,
+    revision: Content,
+    *,
+    granularity: str = "nested",
+    language: str | None = None,
+    path: str | None = None,
+) -> PairwiseAlignment:
+    """Align a revision with its origin canonically (section 2).
+
+    Returns
+    -------
+    PairwiseAlignment
+        Edits and matched pairs as token indices (at ``line``: indices of lines that are not
+        blank). On ready-made sequences, the canonical LCS of the sequences.
+
+    Examples
+    --------
+    >>> align("CTGC", "CGTC", granularity="token").pairs
+    []
+    >>> align(list("CTGC"), list("CGTC")).pairs
+    [(0, 0), (2, 1), (3, 3)]
+    """
+    options = Options(granularity=granularity)
+    contents = [normalised(origin), normalised(revision)]
+    preparation = Preparation(contents[0], options, read(contents, language, path, options))
+    prepared = preparation.revision(contents[1])
+    sizes = (len(preparation.origin.units.units), len(prepared.units.units))
+    return PairwiseAlignment(prepared.edits, *sizes)

@@ -1,0 +1,99 @@
+"""Divergent regions for people: their tokens, their places in the text, what was done there."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from excise.alignment import Region
+from excise.edits import EditCounts, count_edits, n_grams
+from excise.preparation import Prepared
+
+__all__ = ["DivergentRegion", "Segment", "divergent_regions"]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One row of a divergent region: what one of the three texts has there.
+
+    Attributes
+    ----------
+    tokens
+        The tokens ``start`` to ``stop`` of the text's token stream.
+    span
+        Code points (from, to) of the text; an empty segment is a place between tokens. None for
+        ready-made sequences.
+    lines
+        0-based lines (first, one past the last); None for ready-made sequences.
+    text
+        The exact source text of the span; None for ready-made sequences.
+    """
+
+    tokens: tuple[Hashable, ...]
+    start: int
+    stop: int
+    span: tuple[int, int] | None
+    lines: tuple[int, int] | None
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class DivergentRegion:
+    """What lies between two consecutive conserved columns of the three-way alignment.
+
+    ``counts`` are those of this region alone; ``share`` is its part of all n-grams (n = 1..4) that
+    the divergent regions hold, in [0, 1].
+    """
+
+    origin: Segment
+    a: Segment
+    b: Segment
+    counts: EditCounts
+    share: float
+
+
+def divergent_regions(
+    flat: array[int], sides: tuple[Prepared, Prepared, Prepared]
+) -> tuple[DivergentRegion, ...]:
+    """Describe the regions of a pair (six token places each, in O, A and B)."""
+    regions = [Region(*flat[at : at + 6]) for at in range(0, len(flat), 6)]
+    sizes = [sum(n_grams(r[at + 1] - r[at]) for at in (0, 2, 4)) for r in regions]
+    total = sum(sizes) or 1
+    return tuple(
+        _describe(region, sides, size / total)
+        for region, size in zip(regions, sizes, strict=True)
+        if size
+    )
+
+
+def _describe(
+    region: Region, sides: tuple[Prepared, Prepared, Prepared], share: float
+) -> DivergentRegion:
+    tokens = [side.units.tokens for side in sides]
+    origin, a, b = (
+        _segment(side, region[2 * at], region[2 * at + 1]) for at, side in enumerate(sides)
+    )
+    counts = count_edits(array("i", region), tokens[0], tokens[1], tokens[2])
+    return DivergentRegion(origin, a, b, counts, share)
+
+
+def _segment(side: Prepared, start: int, stop: int) -> Segment:
+    stream, kept = side.stream, side.units.kept
+    if kept is not None:
+        places = [kept[at] for at in range(start, stop)]
+        start = kept[start] if start < len(kept) else len(stream.tokens)
+        tokens = tuple(stream.tokens[place] for place in places)
+        stop = places[-1] + 1 if places else start
+    else:
+        tokens = stream.tokens[start:stop]
+    if not isinstance(side.text, str):
+        return Segment(tokens, start, stop, None, None, None)
+    if start < stop:
+        span = stream.starts[start], stream.ends[stop - 1]
+        lines = stream.lines[start], stream.lines[stop - 1] + 1
+    else:
+        place = stream.starts[start] if start < len(stream.tokens) else len(side.text)
+        line = stream.lines[start] if start < len(stream.tokens) else len(stream.keys) - 1
+        span, lines = (place, place), (line, line)
+    return Segment(tokens, start, stop, span, lines, side.text[span[0] : span[1]])

@@ -1,0 +1,89 @@
+"""Token streams: what is compared, where each token stands, and as which int (section 1)."""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, count
+
+from excise import lexical, syntax
+from excise.text import TokenList, line_key, raw_lines
+
+__all__ = ["TokenStream", "Vocabulary", "given", "raw_stream", "stream"]
+
+GIVEN = "given"
+LEXICAL = "lexical"
+
+
+@dataclass(frozen=True, slots=True)
+class TokenStream:
+    """The tokens of one text, in order.
+
+    ``tokens[i]`` stands on line ``lines[i]`` (0-based, never decreasing), between the code points
+    ``starts[i]`` and ``ends[i]`` of the normalised text (both empty for given tokens).
+    ``keys[l]`` is the key of line l, None for a blank line.
+    """
+
+    tokens: tuple[Hashable, ...]
+    lines: Sequence[int]
+    keys: tuple[Hashable | None, ...]
+    tokeniser: str
+    starts: Sequence[int] = ()
+    ends: Sequence[int] = ()
+    has_errors: bool = False
+
+
+class Vocabulary:
+    """Names for hashables: the ints 0, 1, .. in order of first sight."""
+
+    __slots__ = ("_names",)
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._names: defaultdict[Hashable, int] = defaultdict(count().__next__)
+
+    def intern(self, items: Iterable[Hashable]) -> array[int]:
+        """Return the names of the items, naming new ones."""
+        return array("i", map(self._names.__getitem__, items))
+
+
+def stream(text: str, grammar: str | None) -> TokenStream:
+    """Tokenise a normalised text by a grammar of the pack, or lexically without one."""
+    found = syntax.tokenise(text, grammar) if grammar else lexical.tokenise(text)
+    name = f"{grammar}@{syntax.version()}" if grammar else LEXICAL
+    return _placed(found, _line_keys(text), name)
+
+
+def given(tokens: Iterable[Hashable]) -> TokenStream:
+    """Return a ready-made sequence as a stream: every token stands on a line of its own.
+
+    So the three granularities coincide on ready-made sequences.
+    """
+    items = tuple(tokens)
+    return TokenStream(items, range(len(items)), tuple((item,) for item in items), GIVEN)
+
+
+def raw_stream(text: str) -> TokenStream:
+    """Return the lines of a text, white space and line end included, as tokens (guard 2)."""
+    lines = raw_lines(text)
+    ends = list(accumulate(map(len, lines)))
+    return TokenStream(
+        tuple(lines),
+        range(len(lines)),
+        tuple((line,) for line in lines),
+        GIVEN,
+        starts=[0, *ends[:-1]],
+        ends=ends,
+    )
+
+
+def _line_keys(text: str) -> tuple[str | None, ...]:
+    return tuple(line_key(line) or None for line in text.split("\n"))
+
+
+def _placed(found: TokenList, keys: tuple[str | None, ...], name: str) -> TokenStream:
+    return TokenStream(
+        tuple(found.tokens), found.lines, keys, name, found.starts, found.ends, found.has_errors
+    )
