@@ -7,8 +7,8 @@ the table back from its end: drop from O if that loses nothing, else drop from A
 Three engines return exactly that walk (docs/algorithm.md has the proofs):
 
 * MYERS keeps every row of furthest-reaching points: O(N + D^2);
-* BITS keeps the bit-parallel rows of the table: O(N M / 64), for files that have little in common;
-* CHECKPOINTS is BITS that keeps every sqrt(M)-th row and computes the rest again: O(N sqrt(M)) bits.
+* BITS keeps the bit-parallel rows of the table: O(N M / 64), for files with little in common;
+* CHECKPOINTS is BITS that keeps every sqrt(M)-th row and computes the rest again.
 """
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t, uint64_t
