@@ -14,9 +14,9 @@ __all__ = ["Snapshot"]
 class Snapshot:
     """An origin, its revisions, and what is needed to score them and to place the result.
 
-    ``origin`` and the texts of ``revisions`` are normalised; ``buffer`` is the normalised text
-    that an editor shows now (None where no editor has the document open), ``version`` its number.
-    ``language`` wins over ``path``; None is absent. Equal snapshots have equal scores.
+    The texts stand as they came: the library and `places` normalise them, each once. ``buffer`` is
+    what an editor shows now (None where no editor has the document open), ``version`` its number.
+    ``language`` wins over ``path``; None is absent.
     """
 
     uri_or_path: str

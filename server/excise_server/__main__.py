@@ -1,0 +1,27 @@
+"""``python -m excise_server [--stdio | --tcp PORT]``: the language server alone, for editors."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+__all__ = ["main"]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Serve one session; return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m excise_server", description=__doc__)
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument("--stdio", action="store_true", help="standard input and output (default)")
+    choice.add_argument("--tcp", type=int, metavar="PORT", help="a port of this machine; 0: any")
+    # Some clients add their process id; the end of the stream tells us all we need.
+    parser.add_argument("--clientProcessId", type=int, help=argparse.SUPPRESS)
+    chosen = parser.parse_args(arguments)
+
+    from excise_server.lsp.app import serve_stdio, serve_tcp
+
+    return serve_stdio() if chosen.tcp is None else serve_tcp(chosen.tcp)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

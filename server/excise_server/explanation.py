@@ -1,0 +1,169 @@
+"""One place, or the whole file, explained: text, tables and code, without any markup. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from excise_server.analysis import Analysis
+from excise_server.findings import name, summary_of
+from excise_server.places import Variant
+from excise_server.report.escape import printable
+from excise_server.standing import Numbers, Standing, mean_numbers
+
+__all__ = ["Block", "Code", "Line", "Table", "explain_file", "explain_place"]
+
+MAX_VARIANTS = 10
+MAX_NAMES = 12
+MAX_CODE_LINES = 30
+MAX_CODE_WIDTH = 200
+MAX_ROWS = 45
+MAX_COLUMNS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table; all rows have as many cells as the head."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Source text of a language (may be empty); already printable, line by line."""
+
+    lines: tuple[str, ...]
+    language: str
+
+
+Block = Line | Table | Code
+
+
+def explain_place(analysis: Analysis, index: int) -> list[Block]:
+    """Explain one place: its variants, who has which, and the numbers of each and of each pair."""
+    standing = analysis.standings[index]
+    ids = analysis.comparison.matrix.ids
+    title = f"Place {index + 1} of {len(analysis.standings)}: "
+    blocks: list[Block] = [Line(title + summary_of(standing, len(ids)))]
+    if standing.mean is not None:
+        blocks.append(Line(f"{standing.mean.share:.0%} of all that diverges between two revisions"))
+    blocks.append(_variant_table(standing, ids))
+    for number, variant in enumerate(standing.place.variants[:MAX_VARIANTS], start=1):
+        blocks += _variant(analysis, standing, number, variant)
+    if (rest := len(standing.place.variants) - MAX_VARIANTS) > 0:
+        blocks.append(Line(f"... and {rest} more variants: excise/report has all"))
+    if standing.pairs:
+        blocks += _pair_table(standing, ids)
+    return blocks
+
+
+def explain_file(analysis: Analysis) -> list[Block]:
+    """Explain the file: the ranking and the matrix of pairwise scores."""
+    comparison = analysis.comparison
+    ranking = comparison.ranking[:MAX_ROWS]
+    rows = tuple(
+        (
+            f"{ranked.rank}",
+            name(ranked.id),
+            _number(ranked.agreement),
+            f"{ranked.edit_size}",
+            ", ".join([*(["changes nothing"] if ranked.no_op else []), *ranked.notes]),
+        )
+        for ranked in ranking
+    )
+    blocks: list[Block] = [
+        Line(f"Agreement of {len(comparison.ranking)} revisions (ES, 1 is the same edit)"),
+        Table(("rank", "revision", "agreement", "edit size", "notes"), rows),
+    ]
+    if (rest := len(comparison.ranking) - MAX_ROWS) > 0:
+        blocks.append(Line(f"... and {rest} more: excise/report has all"))
+    if len(ranking) > 1:
+        blocks += _matrix(analysis)
+    return [*blocks, Line(comparison.signature)]
+
+
+def _matrix(analysis: Analysis) -> list[Block]:
+    """Return the scores of all pairs, in rank order, up to the columns that can be read."""
+    matrix = analysis.comparison.matrix
+    order = [ranked.index for ranked in analysis.comparison.ranking][:MAX_COLUMNS]
+    rows = tuple(
+        (name(matrix.ids[a]), *(_number(float(matrix.values[a, b])) for b in order)) for a in order
+    )
+    blocks: list[Block] = [Table(("ES", *(name(matrix.ids[b]) for b in order)), rows)]
+    if len(matrix.ids) > MAX_COLUMNS:
+        blocks.append(Line(f"the first {MAX_COLUMNS} of {len(matrix.ids)}: excise/report has all"))
+    return blocks
+
+
+def _variant_table(standing: Standing, ids: Sequence[str]) -> Table:
+    head = ("variant", "revisions", "ES", "keep", "add", "delete")
+    rows = []
+    for number, variant in enumerate(standing.place.variants[:MAX_VARIANTS], start=1):
+        members = set(variant.members)
+        mean = mean_numbers(p.numbers for p in standing.pairs if p.a in members or p.b in members)
+        rows.append((f"{number}", _names(variant, ids), *_cells(mean)))
+    return Table(head, tuple(rows))
+
+
+def _pair_table(standing: Standing, ids: Sequence[str]) -> list[Block]:
+    head = ("revision", "revision", "ES", "keep", "add", "delete", "share")
+    rows = tuple(
+        (name(ids[p.a]), name(ids[p.b]), *_cells(p.numbers), f"{p.numbers.share:.0%}")
+        for p in standing.pairs[:MAX_ROWS]
+    )
+    blocks: list[Block] = [Table(head, rows)]
+    if (rest := len(list(combinations(ids, 2))) - len(rows)) > 0:
+        blocks.append(Line(f"... and {rest} more pairs"))
+    return blocks
+
+
+def _variant(analysis: Analysis, standing: Standing, number: int, variant: Variant) -> list[Block]:
+    """Return the exact text of a variant, cut to what a hover can hold."""
+    who = f"Variant {number}"
+    if variant.text == standing.place.text:
+        return [Line(f"{who} is the origin's text.")]
+    if not variant.text:
+        return [Line(f"{who} deletes these lines.")]
+    lines = variant.text.removesuffix("\n").split("\n")
+    shown = [_source(line) for line in lines[:MAX_CODE_LINES]]
+    blocks: list[Block] = [Line(f"{who}:"), Code(tuple(shown), _language(analysis))]
+    if len(lines) > MAX_CODE_LINES:
+        blocks.append(Line(f"... and {len(lines) - MAX_CODE_LINES} more lines"))
+    return blocks
+
+
+def _source(line: str) -> str:
+    """Return a line of source in printable characters; indentation stays."""
+    shown = "\t".join(printable(part) for part in line.split("\t"))
+    return shown if len(shown) <= MAX_CODE_WIDTH else f"{shown[:MAX_CODE_WIDTH]}…"
+
+
+def _language(analysis: Analysis) -> str:
+    """Return a word for the highlighter, if the client's language id is one."""
+    language = analysis.snapshot.language or ""
+    return language if language.isascii() and language.replace("-", "").isalnum() else ""
+
+
+def _names(variant: Variant, ids: Sequence[str]) -> str:
+    names = [name(ids[member]) for member in variant.members[:MAX_NAMES]]
+    rest = len(variant.members) - MAX_NAMES
+    return ", ".join([*names, f"and {rest} more"] if rest > 0 else names)
+
+
+def _cells(numbers: Numbers | None) -> tuple[str, ...]:
+    if numbers is None:
+        return ("–",) * 4
+    return tuple(_number(x) for x in (numbers.es, numbers.keep, numbers.add, numbers.delete))
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"

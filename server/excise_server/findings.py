@@ -1,0 +1,177 @@
+"""What to tell about an analysis: messages and lines for an editor, without its types. Pure.
+
+Ids come from outside: they are made printable here; how a message is shown is the client's affair.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations, islice
+from typing import Any
+
+from excise_server.analysis import Analysis
+from excise_server.report.escape import printable
+from excise_server.standing import Standing
+
+__all__ = ["Findings", "PlaceFinding", "find", "name", "summary_of"]
+
+MAX_PLACES = 200
+"""Most places shown as diagnostics; the report has all."""
+
+MAX_RANKED = 20
+"""Most revisions listed in the message for the file."""
+
+MAX_PAIRS = 45
+"""Most pairs written out in that message (those of ten revisions)."""
+
+MAX_MATRIX = 100
+"""Most revisions whose whole matrix is in the data of the diagnostic (10,000 numbers)."""
+
+_MAX_NAME = 60
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceFinding:
+    """One place: its lines (from, to; equal: a gap), what to say, and the scores behind it."""
+
+    lines: tuple[int, int]
+    message: str
+    data: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What is shown for one document; nothing to show without revisions."""
+
+    message: str
+    data: dict[str, Any]
+    places: tuple[PlaceFinding, ...]
+
+
+def find(analysis: Analysis) -> Findings | None:
+    """Return what to show, or None without revisions."""
+    if not analysis.snapshot.revisions:
+        return None
+    count = len(analysis.snapshot.revisions)
+    shown = zip(analysis.standings[:MAX_PLACES], analysis.lines, strict=False)
+    return Findings(
+        message=_message(analysis),
+        data=_data(analysis),
+        places=tuple(
+            PlaceFinding(lines, summary_of(standing, count), _place_data(analysis, at, standing))
+            for at, (standing, lines) in enumerate(shown)
+        ),
+    )
+
+
+def name(identity: str) -> str:
+    """Return an id for people: printable, and not longer than a line bears."""
+    shown = printable(identity)
+    return shown if len(shown) <= _MAX_NAME else f"{shown[: _MAX_NAME - 1]}…"
+
+
+def summary_of(standing: Standing, count: int) -> str:
+    """Return one place in a line.
+
+    "3 of 5 revisions agree here, 2 variants, ES 0.62".
+    """
+    place, variants = standing.place, len(standing.place.variants)
+    if count == 1:
+        return "the revision differs from the origin here"
+    parts = [
+        f"{place.agree} of {count} revisions agree here",
+        f"{variants} variant{'s' if variants > 1 else ''}",
+    ]
+    if standing.mean is not None:
+        sample = f" (of the first {standing.compared})" if standing.compared < count else ""
+        parts.append(f"ES {standing.mean.es:.2f}{sample}")
+    if place.unchanged:
+        leave = "leaves" if place.unchanged == 1 else "leave"
+        parts.append(f"{place.unchanged} {leave} it as it is")
+    return ", ".join(parts)
+
+
+def _message(analysis: Analysis) -> str:
+    """Return the ranking and the pairwise scores, a line each."""
+    return "\n".join([_headline(analysis), *_ranking(analysis), *_pairs(analysis)])
+
+
+def _headline(analysis: Analysis) -> str:
+    comparison, count = analysis.comparison, len(analysis.snapshot.revisions)
+    places = len(analysis.standings)
+    parts = [
+        f"{count} revision{'s' if count > 1 else ''}",
+        f"{len(comparison.clusters)} cluster{'s' if len(comparison.clusters) != 1 else ''}",
+        f"{places} place{'s' if places != 1 else ''}",
+    ]
+    if places > MAX_PLACES:
+        parts[-1] += f" (the first {MAX_PLACES} are shown)"
+    if count > 1:
+        agreements = [ranked.agreement or 0.0 for ranked in comparison.ranking]
+        parts.append(f"mean ES {sum(agreements) / count:.2f}")
+    return ", ".join(parts)
+
+
+def _ranking(analysis: Analysis) -> list[str]:
+    clusters = {
+        member: number
+        for number, cluster in enumerate(analysis.comparison.clusters, start=1)
+        for member in cluster.members
+    }
+    lines = []
+    for ranked in analysis.comparison.ranking[:MAX_RANKED]:
+        parts = [f"cluster {clusters[ranked.index]}"]
+        if ranked.agreement is not None:
+            parts.append(f"agreement {ranked.agreement:.2f}")
+        parts.append(f"edit size {ranked.edit_size}")
+        parts += ["changes nothing"] if ranked.no_op else []
+        parts += [printable(note) for note in ranked.notes]
+        lines.append(f"#{ranked.rank} {name(ranked.id)}: {', '.join(parts)}")
+    if (rest := len(analysis.comparison.ranking) - MAX_RANKED) > 0:
+        lines.append(f"... and {rest} more")
+    return lines
+
+
+def _pairs(analysis: Analysis) -> list[str]:
+    """Return the score of every pair, best ranked first, up to the limit."""
+    matrix = analysis.comparison.matrix
+    order = [ranked.index for ranked in analysis.comparison.ranking]
+    lines = [
+        f"ES {matrix.values[a, b]:.2f} {name(matrix.ids[a])} / {name(matrix.ids[b])}"
+        for a, b in islice(combinations(order, 2), MAX_PAIRS)
+    ]
+    total = len(order) * (len(order) - 1) // 2
+    if total > MAX_PAIRS:
+        lines.append(f"... and {total - MAX_PAIRS} more pairs: excise/report has all")
+    return lines
+
+
+def _data(analysis: Analysis) -> dict[str, Any]:
+    matrix = analysis.comparison.matrix
+    data: dict[str, Any] = {
+        "kind": "file",
+        "signature": analysis.comparison.signature,
+        "ids": list(matrix.ids),
+        "ranking": [ranked.id for ranked in analysis.comparison.ranking],
+    }
+    if len(matrix.ids) <= MAX_MATRIX:
+        data["similarity"] = [[round(x, 4) for x in row] for row in matrix.values.tolist()]
+    return data
+
+
+def _place_data(analysis: Analysis, index: int, standing: Standing) -> dict[str, Any]:
+    ids = analysis.comparison.matrix.ids
+    return {
+        "kind": "place",
+        "index": index,
+        "compared": standing.compared,
+        "pairs": [
+            {
+                "a": ids[pair.a],
+                "b": ids[pair.b],
+                "es": round(pair.numbers.es, 4),
+                "share": round(pair.numbers.share, 4),
+            }
+            for pair in standing.pairs
+        ],
+    }

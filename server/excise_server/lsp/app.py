@@ -1,0 +1,83 @@
+"""The language server: which method is handled where, and how a session is started.
+
+Reading order: this table, then any handler (one file per method), `server.py` for how they work
+together, `rpc.py` for what is answered to a wrong request.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import Any
+
+from lsprotocol import types as t
+
+from excise_server.lsp import protocol
+from excise_server.lsp.add_revisions import add_revisions
+from excise_server.lsp.did_change import did_change
+from excise_server.lsp.did_close import did_close
+from excise_server.lsp.did_open import did_open
+from excise_server.lsp.did_save import did_save
+from excise_server.lsp.execute_command import executor
+from excise_server.lsp.hover import hover
+from excise_server.lsp.initialized import initialize, initialized
+from excise_server.lsp.list_revisions import list_revisions
+from excise_server.lsp.remove_revisions import remove_revisions
+from excise_server.lsp.report import report
+from excise_server.lsp.server import ExciseServer
+from excise_server.lsp.transport import serve_socket, serve_streams
+
+__all__ = ["HANDLERS", "create_server", "serve_stdio", "serve_tcp"]
+
+# Handlers that are plain functions run at once, in the order of the messages, and may change the
+# session. Coroutines wait for an analysis and only read; the client can cancel them.
+CUSTOM: dict[str, Callable[..., Any]] = {
+    protocol.ADD_REVISIONS: add_revisions,
+    protocol.REMOVE_REVISIONS: remove_revisions,
+    protocol.LIST_REVISIONS: list_revisions,
+    protocol.REPORT: report,
+}
+HANDLERS: dict[str, Callable[..., Any]] = {
+    t.INITIALIZE: initialize,
+    t.INITIALIZED: initialized,
+    t.TEXT_DOCUMENT_DID_OPEN: did_open,
+    t.TEXT_DOCUMENT_DID_CHANGE: did_change,
+    t.TEXT_DOCUMENT_DID_SAVE: did_save,
+    t.TEXT_DOCUMENT_DID_CLOSE: did_close,
+    t.TEXT_DOCUMENT_HOVER: hover,
+    t.WORKSPACE_EXECUTE_COMMAND: executor(CUSTOM),
+    **CUSTOM,
+}
+OPTIONS: dict[str, Any] = {
+    t.TEXT_DOCUMENT_DID_SAVE: t.SaveOptions(include_text=False),
+}
+
+
+def create_server() -> ExciseServer:
+    """Return a server for one session."""
+    server = ExciseServer(version("excise"))
+    for method, handler in HANDLERS.items():
+        server.feature(method, OPTIONS.get(method))(handler)
+    for command, method in protocol.COMMANDS.items():
+        server.command(command)(CUSTOM[method])
+    return server
+
+
+def serve_stdio() -> int:
+    """Serve a client on standard input and output; return the exit code."""
+    _log_to_stderr()
+    return serve_streams(create_server)
+
+
+def serve_tcp(port: int) -> int:
+    """Serve one client on a port of this machine (0: any free one, named on standard error)."""
+    _log_to_stderr()
+    return serve_socket(create_server, port)
+
+
+def _log_to_stderr() -> None:
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
+    )

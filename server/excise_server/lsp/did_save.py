@@ -1,0 +1,14 @@
+"""textDocument/didSave: the saved text is the new origin."""
+
+from __future__ import annotations
+
+from lsprotocol import types as t
+
+from excise_server.lsp.server import ExciseServer
+
+__all__ = ["did_save"]
+
+
+def did_save(ls: ExciseServer, params: t.DidSaveTextDocumentParams) -> None:
+    """Take the text that was saved; when none is sent, it is what our buffer holds now."""
+    ls.session.save(params.text_document.uri, params.text)

@@ -1,0 +1,48 @@
+"""textDocument/hover: explains the place under the cursor; on the first line, also the file."""
+
+from __future__ import annotations
+
+from lsprotocol import types as t
+
+from excise_server.analysis import Analysis
+from excise_server.explanation import Block, explain_file, explain_place
+from excise_server.lsp.markup import as_markdown, as_plain
+from excise_server.lsp.rpc import RequestFailed
+from excise_server.lsp.server import ExciseServer
+from excise_server.lsp.to_proto import Mapper
+
+__all__ = ["hover"]
+
+
+async def hover(ls: ExciseServer, params: t.HoverParams) -> t.Hover | None:
+    """Explain what stands at the position; None where there is nothing to explain."""
+    try:
+        analysis = await ls.newest(params.text_document.uri)
+    except RequestFailed:
+        return None  # nothing was asked of us but a look
+    if analysis is None or not analysis.snapshot.revisions:
+        return None
+    snapshot, line = analysis.snapshot, params.position.line
+    text = snapshot.origin if snapshot.buffer is None else snapshot.buffer
+    mapper = Mapper(text, ls.encoding)
+    ranges = [mapper.visible(*lines) for lines in analysis.lines]
+    under = [at for at, r in enumerate(ranges) if r.start.line <= line <= r.end.line]
+    blocks = _blocks(analysis, under, first=line == 0)
+    if not blocks:
+        return None
+    return t.Hover(_content(ls, blocks), ranges[under[0]] if under else None)
+
+
+def _blocks(analysis: Analysis, under: list[int], *, first: bool) -> list[Block]:
+    blocks = [block for at in under for block in explain_place(analysis, at)]
+    return [*blocks, *explain_file(analysis)] if first else blocks
+
+
+def _content(ls: ExciseServer, blocks: list[Block]) -> t.MarkupContent:
+    """Return the explanation in the first format that the client names; plain if it names none."""
+    text_document = ls.client_capabilities.text_document
+    hovers = text_document.hover if text_document else None
+    formats = (hovers.content_format if hovers else None) or [t.MarkupKind.PlainText]
+    if formats[0] == t.MarkupKind.Markdown:
+        return t.MarkupContent(t.MarkupKind.Markdown, as_markdown(blocks))
+    return t.MarkupContent(t.MarkupKind.PlainText, as_plain(blocks))

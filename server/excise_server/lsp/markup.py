@@ -1,0 +1,71 @@
+r"""Blocks as Markdown or plain text. Text from outside arrives inert.
+
+In Markdown every ASCII punctuation character of a text is escaped, so it can be no link (also no
+automatic one), no image, no HTML and no table; code stands in a fence longer than any in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from excise_server.explanation import Block, Code, Line, Table
+from excise_server.report.escape import printable
+
+__all__ = ["as_markdown", "as_plain", "inert"]
+
+_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+_FENCES = re.compile("`+")
+
+
+def inert(text: str) -> str:
+    r"""Return a text for Markdown that means only itself.
+
+    >>> inert("[x](command:y) <b> www.example.com")
+    '\\[x\\]\\(command\\:y\\) \\<b\\> www\\.example\\.com'
+    """
+    return _PUNCTUATION.sub(r"\\\1", printable(text))
+
+
+def as_markdown(blocks: Sequence[Block]) -> str:
+    """Return the blocks as Markdown."""
+    return "\n\n".join(_markdown(block) for block in blocks)
+
+
+def as_plain(blocks: Sequence[Block]) -> str:
+    """Return the blocks as plain text, tables in columns."""
+    return "\n\n".join(_plain(block) for block in blocks)
+
+
+def _markdown(block: Block) -> str:
+    match block:
+        case Line(text):
+            return inert(text)
+        case Table(head, rows):
+            lines = [head, tuple("---" for _ in head), *rows]
+            cells = [
+                lines[1] if row is lines[1] else [inert(cell) for cell in row] for row in lines
+            ]
+            return "\n".join(f"| {' | '.join(row)} |" for row in cells)
+        case Code(lines, language):
+            text = "\n".join(lines)
+            longest = max((len(run) for run in _FENCES.findall(text)), default=0)
+            fence = "`" * max(3, longest + 1)
+            return f"{fence}{language}\n{text}\n{fence}"
+
+
+def _plain(block: Block) -> str:
+    match block:
+        case Line(text):
+            return printable(text)
+        case Table(head, rows):
+            lines = [[printable(cell) for cell in row] for row in (head, *rows)]
+            widths = [max(len(row[at]) for row in lines) for at in range(len(head))]
+            return "\n".join(
+                "  ".join(
+                    cell.ljust(width) for cell, width in zip(row, widths, strict=True)
+                ).rstrip()
+                for row in lines
+            )
+        case Code(lines, _):
+            return "\n".join(f"    {line}" for line in lines)

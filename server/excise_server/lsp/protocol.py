@@ -1,0 +1,266 @@
+"""The custom methods: names, parameters, results. docs/lsp-extensions.md is their contract.
+
+A test compares every class here with the table of the same name in that document. Names on the
+wire are camelCase as everywhere in the protocol, except the clusters, which have the shape of the
+command's JSON.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import attrs
+from cattrs import Converter
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+from lsprotocol import types as t
+
+__all__ = [
+    "ADD_REVISIONS",
+    "COMMANDS",
+    "DID_CHANGE_REPORT",
+    "LIST_REVISIONS",
+    "METHODS",
+    "REMOVE_REVISIONS",
+    "REPORT",
+    "register",
+    "wire_name",
+]
+
+ADD_REVISIONS = "excise/addRevisions"
+REMOVE_REVISIONS = "excise/removeRevisions"
+LIST_REVISIONS = "excise/listRevisions"
+REPORT = "excise/report"
+DID_CHANGE_REPORT = "excise/didChangeReport"
+
+
+@attrs.frozen
+class Base:
+    """What the revisions were made from; either, both or none of the fields."""
+
+    version: int | None = None
+    hash: str | None = None
+
+
+@attrs.frozen
+class RevisionText:
+    """One revision: its id, an optional label for people, its whole text."""
+
+    id: str
+    text: str
+    label: str | None = None
+
+
+@attrs.frozen
+class AddRevisionsParams:
+    """Revisions for one document, which need not be open."""
+
+    uri: str
+    revisions: list[RevisionText]
+    base: Base | None = None
+
+
+@attrs.frozen
+class Rejection:
+    """A revision that was not taken, and why."""
+
+    id: str
+    reason: str
+
+
+@attrs.frozen
+class AddRevisionsResult:
+    """What became of each revision."""
+
+    accepted: list[str]
+    rejected: list[Rejection]
+
+
+@attrs.frozen
+class RemoveRevisionsParams:
+    """Ids to forget."""
+
+    uri: str
+    ids: list[str]
+
+
+@attrs.frozen
+class RemoveRevisionsResult:
+    """The ids that were there, and those that were not."""
+
+    removed: list[str]
+    unknown: list[str]
+
+
+@attrs.frozen
+class ListRevisionsParams:
+    """The document whose revisions are asked for."""
+
+    uri: str
+
+
+@attrs.frozen
+class ListedRevision:
+    """One revision without its text."""
+
+    id: str
+    label: str
+
+
+@attrs.frozen
+class ListRevisionsResult:
+    """The revisions of a document in their order; none for an unknown document."""
+
+    revisions: list[ListedRevision]
+
+
+@attrs.frozen
+class ReportParams:
+    """The document to report on."""
+
+    uri: str
+
+
+@attrs.frozen
+class ReportRevision:
+    """One revision in the report; rank and cluster count from 1."""
+
+    id: str
+    label: str
+    rank: int
+    cluster: int
+    no_op: bool
+    notes: list[str]
+    agreement: float | None
+    edit_size: int
+
+
+@attrs.frozen
+class ReportCluster:
+    """One cluster, in the shape of the command's JSON."""
+
+    members: list[str]
+    representative: str
+    min_similarity: float = attrs.field(metadata={"wire": "min_similarity"})
+
+
+@attrs.frozen
+class Variant:
+    """One exact text of a region, and the revisions that have it."""
+
+    ids: list[str]
+    text: str
+
+
+@attrs.frozen
+class PairScore:
+    """The score of two revisions in one region."""
+
+    a: str
+    b: str
+    es: float
+    keep: float | None
+    add: float | None
+    delete: float | None
+    share: float
+
+
+@attrs.frozen
+class ReportRegion:
+    """One place where revisions diverge."""
+
+    range: t.Range
+    variants: list[Variant]
+    agree: int
+    es: float | None
+    keep: float | None
+    add: float | None
+    delete: float | None
+    share: float
+    pairs: list[PairScore]
+
+
+@attrs.frozen
+class ReportResult:
+    """Everything known of one document's revisions."""
+
+    version: int | None
+    signature: str
+    revisions: list[ReportRevision]
+    similarity: list[list[float]]
+    clusters: list[ReportCluster]
+    regions: list[ReportRegion]
+
+
+@attrs.frozen
+class DidChangeReportParams:
+    """A newer report can be asked for."""
+
+    uri: str
+    version: int | None
+
+
+class Method(NamedTuple):
+    """The types of one method; a notification has no result."""
+
+    params: type[Any]
+    result: type[Any] | None
+
+
+METHODS: dict[str, Method] = {
+    ADD_REVISIONS: Method(AddRevisionsParams, AddRevisionsResult),
+    REMOVE_REVISIONS: Method(RemoveRevisionsParams, RemoveRevisionsResult),
+    LIST_REVISIONS: Method(ListRevisionsParams, ListRevisionsResult),
+    REPORT: Method(ReportParams, ReportResult),
+    DID_CHANGE_REPORT: Method(DidChangeReportParams, None),
+}
+
+COMMANDS: dict[str, str] = {
+    method.replace("/", "."): method
+    for method in (ADD_REVISIONS, REMOVE_REVISIONS, LIST_REVISIONS, REPORT)
+}
+"""Commands for clients that cannot send custom requests: their one argument is the params."""
+
+
+def wire_name(field: attrs.Attribute[Any]) -> str:
+    """Return the name of a field on the wire.
+
+    >>> [wire_name(field) for field in attrs.fields(DidChangeReportParams)]
+    ['uri', 'version']
+    """
+    if (name := field.metadata.get("wire")) is not None:
+        return str(name)
+    first, *rest = field.name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+def register(converter: Converter) -> dict[str, type[Any]]:
+    """Teach the converter our types; return the message type of each method."""
+    converter.register_structure_hook_factory(
+        _is_ours,
+        lambda cls: make_dict_structure_fn(cls, converter, **_renames(cls)),
+    )
+    converter.register_unstructure_hook_factory(
+        _is_ours,
+        lambda cls: make_dict_unstructure_fn(cls, converter, **_renames(cls)),
+    )
+    return {name: _message(name, method) for name, method in METHODS.items()}
+
+
+def _is_ours(cls: type[Any]) -> bool:
+    return attrs.has(cls) and cls.__module__ == __name__
+
+
+def _renames(cls: type[Any]) -> dict[str, Any]:
+    return {field.name: override(rename=wire_name(field)) for field in attrs.fields(cls)}
+
+
+def _message(name: str, method: Method) -> type[Any]:
+    """Return the class of a whole message, as pygls wants it."""
+    fields: dict[str, Any] = {
+        "method": attrs.field(type=str),
+        "jsonrpc": attrs.field(type=str),
+        "params": attrs.field(type=method.params),
+    }
+    if method.result is not None:
+        fields = {"id": attrs.field()} | fields
+    return attrs.make_class(name.title().replace("/", ""), fields)

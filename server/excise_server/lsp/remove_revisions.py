@@ -1,0 +1,13 @@
+"""excise/removeRevisions: forget revisions by id."""
+
+from __future__ import annotations
+
+from excise_server.lsp.protocol import RemoveRevisionsParams, RemoveRevisionsResult
+from excise_server.lsp.server import ExciseServer
+
+__all__ = ["remove_revisions"]
+
+
+def remove_revisions(ls: ExciseServer, params: RemoveRevisionsParams) -> RemoveRevisionsResult:
+    """Remove what is there; say what was not."""
+    return RemoveRevisionsResult(*ls.session.remove(params.uri, params.ids))

@@ -1,0 +1,181 @@
+"""The server of one session: ties the session, the scheduler and the client together.
+
+Everything here runs on the loop. Handlers change the session; the scheduler mints a snapshot after
+a pause, has it analysed, and delivers the result here, where it is published unless it is stale.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+from lsprotocol import types as t
+from pygls.lsp.server import LanguageServer
+
+from excise import CancelFlag
+from excise.text import Revision
+from excise_server.analysis import Analysis, Analyst, compare
+from excise_server.findings import Findings, find
+from excise_server.lsp import protocol, to_proto
+from excise_server.lsp.disk import read_inside
+from excise_server.lsp.from_proto import encoding_of
+from excise_server.lsp.rpc import Protocol, RequestFailed
+from excise_server.lsp.settings import Settings
+from excise_server.lsp.sync import Encoding
+from excise_server.scheduler import Scheduler
+from excise_server.session import Session, document_key
+from excise_server.snapshot import Snapshot
+
+__all__ = ["ExciseServer", "Outcome"]
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """An analysis and what to show of it."""
+
+    analysis: Analysis
+    findings: Findings | None
+
+
+class ExciseServer(LanguageServer):
+    """A language server for one client.
+
+    Attributes
+    ----------
+    session
+        Documents and revisions; changed by handlers only.
+    scheduler
+        Analyses what changed.
+    settings
+        The client's choices.
+    """
+
+    protocol: Protocol
+
+    def __init__(self, version: str) -> None:
+        """Prepare a session; nothing is imported or started that `initialize` can do without."""
+        super().__init__(
+            "excise",
+            version,
+            text_document_sync_kind=t.TextDocumentSyncKind.Incremental,
+            protocol_cls=Protocol,
+        )
+        self.settings = Settings()
+        self.session = Session(changed=self._changed, read=self._read)
+        self.scheduler: Scheduler[Snapshot, Outcome] = Scheduler(
+            mint=self._mint, work=_Work(), deliver=self._deliver
+        )
+        self._outcomes: dict[str, Outcome | Exception] = {}
+        self._published: dict[str, str] = {}
+
+    @property
+    def encoding(self) -> Encoding:
+        """Units of the columns that the client counts in."""
+        return encoding_of(self.workspace.position_encoding)
+
+    def warm_up(self) -> None:
+        """Have the worker import what the first analysis needs, while the user opens a file."""
+        self.scheduler.start(_rehearse)
+
+    async def newest(self, uri: str) -> Analysis | None:
+        """Return the analysis of the document as it is now; None for an unknown document.
+
+        Raises
+        ------
+        RequestFailed
+            If there is none, with the reason.
+        """
+        key = document_key(uri)
+        await self.scheduler.settled(key)
+        document = self.session.find(uri)
+        if document is None:
+            return None
+        if document.origin is None:
+            raise RequestFailed(f"no origin: {document.obstacle}")
+        outcome = self._outcomes.get(key)
+        if not isinstance(outcome, Outcome):
+            raise RequestFailed("scoring failed; the server's log has more")
+        return outcome.analysis
+
+    def report_server_error(self, error: Exception, source: Any) -> None:  # noqa: ANN401 pygls'
+        """Log what pygls would show in a popup."""
+        logger.error("%s: %s", getattr(source, "__name__", source), error)
+
+    def _changed(self, key: str) -> None:
+        self.scheduler.changed(key)
+
+    def _read(self, uri: str) -> str:
+        folders = list(self.workspace.folders)
+        if not folders and self.workspace.root_uri:
+            folders = [self.workspace.root_uri]
+        return read_inside(uri, folders)
+
+    def _mint(self, key: str) -> Snapshot | None:
+        snapshot = self.session.snapshot(key)
+        if snapshot is None:
+            self._outcomes.pop(key, None)
+            self._publish(key, None, [])
+        return snapshot
+
+    def _deliver(self, key: str, snapshot: Snapshot, outcome: Outcome | Exception) -> None:
+        """Keep and publish a result; the scheduler has dropped it if it was stale."""
+        self._outcomes[key] = outcome
+        if isinstance(outcome, Exception):
+            logger.error("analysis failed", exc_info=outcome)
+            self._publish(key, snapshot, [])
+            return
+        found: list[t.Diagnostic] = []
+        if outcome.findings is not None:
+            text = snapshot.origin if snapshot.buffer is None else snapshot.buffer
+            mapper = to_proto.Mapper(text, self.encoding)
+            found = to_proto.diagnostics(
+                snapshot.uri_or_path,
+                outcome.findings,
+                mapper,
+                self.settings.severity,
+                related=self._shows_related,
+            )
+        self._publish(key, snapshot, found)
+
+    def _publish(self, key: str, snapshot: Snapshot | None, found: list[t.Diagnostic]) -> None:
+        """Send diagnostics, and that the report is new; nothing where there is and was nothing."""
+        uri = snapshot.uri_or_path if snapshot is not None else self._published.get(key, "")
+        if not found and key not in self._published:
+            return
+        if found:
+            self._published[key] = uri
+        else:
+            del self._published[key]
+        version = snapshot.version if snapshot is not None else None
+        self.text_document_publish_diagnostics(
+            t.PublishDiagnosticsParams(uri=uri, version=version, diagnostics=found)
+        )
+        self.protocol.notify(
+            protocol.DID_CHANGE_REPORT, protocol.DidChangeReportParams(uri, version)
+        )
+
+    @property
+    def _shows_related(self) -> bool:
+        text_document = self.client_capabilities.text_document
+        publish = text_document.publish_diagnostics if text_document else None
+        return bool(publish and publish.related_information)
+
+
+class _Work:
+    """What the worker does with a snapshot."""
+
+    def __init__(self) -> None:
+        self._analyst = Analyst()
+
+    def __call__(self, snapshot: Snapshot, cancel: CancelFlag) -> Outcome:
+        analysis = self._analyst.analyse(snapshot, cancel)
+        return Outcome(analysis, find(analysis))
+
+
+def _rehearse() -> None:
+    """Score something small: numpy, scikit-learn and the grammars are loaded with it."""
+    revisions = (Revision("1", "x = 1\n"), Revision("2", "x = 2\n"))
+    compare(Snapshot("", "x = 0\n", revisions, language="python"))

@@ -1,0 +1,164 @@
+"""From our findings to the protocol's types: the only place where lines become positions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lsprotocol import types as t
+
+from excise.text import normalise, raw_lines
+from excise_server.analysis import Analysis
+from excise_server.findings import Findings
+from excise_server.lsp import protocol as p
+from excise_server.lsp.sync import Encoding, width
+from excise_server.standing import Standing
+
+__all__ = ["Mapper", "diagnostics", "report"]
+
+SOURCE = "excise"
+MAX_RELATED = 20
+
+
+class Mapper:
+    """Lines of a text as ranges of the protocol, in one encoding."""
+
+    def __init__(self, text: str, encoding: Encoding) -> None:
+        """Take the text that the client shows; a byte order mark in it takes a column."""
+        self._lines = raw_lines(normalise(text))
+        self._encoding: Encoding = encoding
+        self._mark = width("\ufeff", encoding) if text.startswith("\ufeff") else 0
+
+    def exact(self, lo: int, hi: int) -> t.Range:
+        """Return the range that an edit of these lines replaces; empty for a gap."""
+        return t.Range(self._start(lo), self._start(hi))
+
+    def visible(self, lo: int, hi: int) -> t.Range:
+        """Return the range to underline: without the last line end; for a gap, a line beside it."""
+        if lo == hi:
+            lo = min(lo, max(len(self._lines) - 1, 0))
+        last = max(lo, hi - 1)
+        return t.Range(self._start(lo), t.Position(last, self._width(last)))
+
+    def _start(self, line: int) -> t.Position:
+        """Return where a line starts; past the last line: the end of the text."""
+        if line == 0:
+            return t.Position(0, self._mark)
+        if line < len(self._lines) or not self._lines or self._lines[-1].endswith("\n"):
+            return t.Position(line, 0)
+        return t.Position(line - 1, self._width(line - 1))
+
+    def _width(self, line: int) -> int:
+        content = self._lines[line].removesuffix("\n") if line < len(self._lines) else ""
+        return width(content, self._encoding) + (self._mark if line == 0 else 0)
+
+
+def diagnostics(
+    uri: str,
+    findings: Findings,
+    mapper: Mapper,
+    severity: t.DiagnosticSeverity,
+    *,
+    related: bool,
+) -> list[t.Diagnostic]:
+    """Return one diagnostic for the file and one per place."""
+    places = [
+        t.Diagnostic(
+            range=mapper.visible(*place.lines),
+            message=place.message,
+            severity=severity,
+            source=SOURCE,
+            code="place",
+            data=place.data,
+        )
+        for place in findings.places
+    ]
+    information = [
+        t.DiagnosticRelatedInformation(t.Location(uri, place.range), place.message)
+        for place in places[:MAX_RELATED]
+    ]
+    file = t.Diagnostic(
+        range=mapper.visible(0, 1),
+        message=findings.message,
+        severity=severity,
+        source=SOURCE,
+        code="ranking",
+        data=findings.data,
+        related_information=information if related and information else None,
+    )
+    return [file, *places]
+
+
+def report(analysis: Analysis, encoding: Encoding) -> p.ReportResult:
+    """Return the report of a document."""
+    snapshot, comparison = analysis.snapshot, analysis.comparison
+    ids = comparison.matrix.ids
+    text = snapshot.origin if snapshot.buffer is None else snapshot.buffer
+    mapper = Mapper(text, encoding)
+    return p.ReportResult(
+        version=snapshot.version,
+        signature=comparison.signature,
+        revisions=_revisions(analysis),
+        similarity=comparison.matrix.values.tolist(),
+        clusters=[
+            p.ReportCluster(
+                [ids[at] for at in found.members], ids[found.representative], found.min_similarity
+            )
+            for found in comparison.clusters
+        ],
+        regions=[
+            _region(standing, mapper.exact(*lines), ids)
+            for standing, lines in zip(analysis.standings, analysis.lines, strict=True)
+        ],
+    )
+
+
+def _revisions(analysis: Analysis) -> list[p.ReportRevision]:
+    comparison = analysis.comparison
+    clusters = {
+        member: number
+        for number, found in enumerate(comparison.clusters, start=1)
+        for member in found.members
+    }
+    ranking = {ranked.index: ranked for ranked in comparison.ranking}
+    return [
+        p.ReportRevision(
+            id=revision.id,
+            label=revision.label,
+            rank=ranking[at].rank,
+            cluster=clusters[at],
+            no_op=comparison.matrix.no_ops[at],
+            notes=list(comparison.notes[at]),
+            agreement=ranking[at].agreement,
+            edit_size=ranking[at].edit_size,
+        )
+        for at, revision in enumerate(analysis.snapshot.revisions)
+    ]
+
+
+def _region(standing: Standing, exact: t.Range, ids: tuple[str, ...]) -> p.ReportRegion:
+    mean: Any = standing.mean
+    return p.ReportRegion(
+        range=exact,
+        variants=[
+            p.Variant([ids[at] for at in variant.members], variant.text)
+            for variant in standing.place.variants
+        ],
+        agree=standing.place.agree,
+        es=mean and mean.es,
+        keep=mean and mean.keep,
+        add=mean and mean.add,
+        delete=mean and mean.delete,
+        share=mean.share if mean else 0.0,
+        pairs=[
+            p.PairScore(
+                ids[pair.a],
+                ids[pair.b],
+                pair.numbers.es,
+                pair.numbers.keep,
+                pair.numbers.add,
+                pair.numbers.delete,
+                pair.numbers.share,
+            )
+            for pair in standing.pairs
+        ],
+    )

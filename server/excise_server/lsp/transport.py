@@ -1,0 +1,91 @@
+"""One session over one pair of streams: standard input and output, or a local socket."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import sys
+import threading
+from collections.abc import Callable
+
+from excise_server.lsp.server import ExciseServer
+from excise_server.lsp.wire import Outbox, frames
+
+__all__ = ["serve_socket", "serve_streams"]
+
+logger = logging.getLogger(__name__)
+
+HOST = "127.0.0.1"
+_PATIENCE = 0.5
+"""Seconds that the exit waits for work that was told to stop."""
+
+
+def serve_streams(create: Callable[[], ExciseServer]) -> int:
+    """Serve a client on standard input and output; return the exit code.
+
+    From here on everything else that writes to standard output, C code included, writes to
+    standard error: one stray line would end the session.
+    """
+    source, sink = os.dup(0), os.dup(1)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+
+    def write_all(data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(sink, view) :]
+
+    return _serve(create(), lambda size: os.read(source, size), write_all)
+
+
+def serve_socket(create: Callable[[], ExciseServer], port: int) -> int:
+    """Serve the first client that connects to a port of this machine; return the exit code."""
+    with socket.create_server((HOST, port), backlog=1) as listener:
+        print(f"listening on {HOST}:{listener.getsockname()[1]}", file=sys.stderr, flush=True)
+        connection, _ = listener.accept()
+    # The listener is closed: a second client would get the answers meant for the first.
+    with connection:
+        return _serve(create(), connection.recv, connection.sendall)
+
+
+def _serve(
+    server: ExciseServer, receive: Callable[[int], bytes], send: Callable[[bytes], object]
+) -> int:
+    outbox = Outbox(send)
+    server.protocol.set_writer(outbox)
+    try:
+        code = asyncio.run(_session(server, receive))
+    except KeyboardInterrupt:
+        code = 130
+    outbox.close()
+    if not server.scheduler.close(_PATIENCE):
+        # A thread inside a parser cannot be stopped, and must not keep the process.
+        sys.stderr.flush()
+        os._exit(code)
+    return code
+
+
+async def _session(server: ExciseServer, receive: Callable[[int], bytes]) -> int:
+    """Hand each message to the protocol until `exit` or the end of the stream."""
+    loop = asyncio.get_running_loop()
+    finished: asyncio.Future[int] = loop.create_future()
+
+    def finish(code: int) -> None:
+        if not finished.done():
+            finished.set_result(code)
+
+    def pump() -> None:
+        try:
+            for frame in frames(receive):
+                loop.call_soon_threadsafe(server.protocol.receive, frame)
+        except OSError as error:
+            logger.info("the client's stream broke: %s", error)
+        except RuntimeError:
+            return  # the loop has ended
+        loop.call_soon_threadsafe(finish, 1)  # without `exit`: the client has vanished
+
+    server.protocol.on_exit = finish
+    threading.Thread(target=pump, name="excise-reader", daemon=True).start()
+    return await finished

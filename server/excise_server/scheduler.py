@@ -1,0 +1,174 @@
+"""When work runs: after a pause in the changes, in one thread, and only the newest of a document.
+
+The only module with threads of work. Everything but `work` runs on the loop, so the session needs
+no lock. A change stops the work that it makes stale, and what was stale is never delivered.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from typing import Generic, TypeVar
+
+from excise import CancelFlag
+
+__all__ = ["DEBOUNCE", "Scheduler"]
+
+logger = logging.getLogger(__name__)
+
+DEBOUNCE = 0.15
+"""Seconds of quiet before work begins."""
+
+S = TypeVar("S")
+R = TypeVar("R")
+
+
+@dataclass(slots=True, eq=False)
+class _Ticket(Generic[S]):
+    """One run of the work on one snapshot."""
+
+    key: str
+    snapshot: S
+    loop: asyncio.AbstractEventLoop
+    cancel: CancelFlag = field(default_factory=CancelFlag)
+
+
+@dataclass(slots=True, eq=False)
+class _Slot(Generic[S]):
+    """What is under way for one document: a pause, a run, or neither; and who waits for it."""
+
+    timer: asyncio.TimerHandle | None = None
+    running: _Ticket[S] | None = None
+    waiting: list[asyncio.Future[None]] = field(default_factory=list)
+
+    @property
+    def busy(self) -> bool:
+        return self.timer is not None or self.running is not None
+
+
+class Scheduler(Generic[S, R]):
+    """Runs ``work(snapshot, cancel)`` for the newest snapshot of each document.
+
+    Parameters
+    ----------
+    mint : callable
+        On the loop: the snapshot of a key now, or None if there is nothing to do.
+    work : callable
+        In the thread: the result; it may raise once ``cancel.cancelled`` is true.
+    deliver : callable
+        On the loop: takes key, snapshot and the result or the exception, unless they are stale.
+    delay : float
+        Seconds of quiet before work begins.
+    """
+
+    def __init__(
+        self,
+        mint: Callable[[str], S | None],
+        work: Callable[[S, CancelFlag], R],
+        deliver: Callable[[str, S, R | Exception], None],
+        delay: float = DEBOUNCE,
+    ) -> None:
+        """Prepare; the thread starts with the first work, or before by `start`."""
+        self._mint, self._work, self._deliver = mint, work, deliver
+        self._delay = delay
+        self._slots: dict[str, _Slot[S]] = {}
+        self._queue: SimpleQueue[_Ticket[S] | None] = SimpleQueue()
+        self._closed = False
+        self._thread: threading.Thread | None = None
+
+    def start(self, prepare: Callable[[], None] = lambda: None) -> None:
+        """Start the thread, unless it has been; it prepares itself before the first work."""
+        if self._thread is None and not self._closed:
+            self._thread = threading.Thread(
+                target=self._run, args=(prepare,), name="excise-worker", daemon=True
+            )
+            self._thread.start()
+
+    def changed(self, key: str) -> None:
+        """Note a change: whatever runs for this document is stale, and a new pause begins."""
+        slot = self._slots.setdefault(key, _Slot())
+        self._interrupt(slot)
+        slot.timer = asyncio.get_running_loop().call_later(self._delay, self._begin, key)
+
+    def is_busy(self, key: str) -> bool:
+        """Tell whether a newer result is to come."""
+        return key in self._slots and self._slots[key].busy
+
+    async def settled(self, key: str) -> None:
+        """Wait until the newest snapshot is delivered; the pause is cut short."""
+        slot = self._slots.get(key)
+        while slot is not None and slot.busy:
+            if slot.timer is not None:
+                slot.timer.cancel()
+                self._begin(key)
+                continue
+            future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            slot.waiting.append(future)
+            await future
+
+    def close(self, timeout: float) -> bool:
+        """Stop everything; tell whether the thread has ended within ``timeout`` seconds."""
+        self._closed = True
+        for slot in self._slots.values():
+            self._interrupt(slot)
+        if self._thread is None:
+            return True
+        self._queue.put(None)
+        self._thread.join(timeout)
+        return not self._thread.is_alive()
+
+    def _interrupt(self, slot: _Slot[S]) -> None:
+        if slot.timer is not None:
+            slot.timer.cancel()
+        if slot.running is not None:
+            slot.running.cancel.cancel()
+        slot.timer = slot.running = None
+
+    def _begin(self, key: str) -> None:
+        slot = self._slots[key]
+        slot.timer = None
+        snapshot = self._mint(key)
+        if snapshot is None:
+            self._settle(slot)
+            return
+        slot.running = _Ticket(key, snapshot, asyncio.get_running_loop())
+        self._queue.put(slot.running)
+        self.start()
+
+    def _finish(self, ticket: _Ticket[S], outcome: R | Exception) -> None:
+        slot = self._slots[ticket.key]
+        if slot.running is not ticket:
+            return  # a newer change has come
+        slot.running = None
+        try:
+            self._deliver(ticket.key, ticket.snapshot, outcome)
+        finally:
+            self._settle(slot)
+
+    def _settle(self, slot: _Slot[S]) -> None:
+        for future in slot.waiting:
+            if not future.done():
+                future.set_result(None)
+        slot.waiting.clear()
+
+    def _run(self, prepare: Callable[[], None]) -> None:
+        """Work off tickets, in the thread."""
+        try:
+            prepare()
+        except Exception:
+            logger.exception("the worker could not prepare itself")
+        while (ticket := self._queue.get()) is not None and not self._closed:
+            if ticket.cancel.cancelled:
+                continue
+            outcome: R | Exception
+            try:
+                outcome = self._work(ticket.snapshot, ticket.cancel)
+            except Exception as error:  # noqa: BLE001 delivered to the loop, which logs it
+                outcome = error
+            if self._closed:
+                return
+            ticket.loop.call_soon_threadsafe(self._finish, ticket, outcome)

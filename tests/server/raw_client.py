@@ -1,0 +1,158 @@
+"""A client of plain JSON-RPC over a real process: it shares no code, and no bugs, with pygls."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+TIMEOUT = 60.0
+"""Seconds to wait for a message before a test is given up; no test waits that long for a pass."""
+
+MODULE = ["-m", "excise_server"]
+
+Message = dict[str, Any]
+
+
+class RawClient:
+    """Speaks to `python -m excise_server`; everything received is kept in order."""
+
+    def __init__(self, *arguments: str) -> None:
+        command = [sys.executable, *MODULE, *(arguments or ("--stdio",))]
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=os.environ | {"PYTHONUTF8": "1"},
+        )
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
+        self.received: list[Message] = []
+        self.log: list[str] = []
+        self._inbox: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
+        self._next = 0
+        threading.Thread(target=self._read, daemon=True).start()
+        self._logger = threading.Thread(target=self._read_log, daemon=True)
+        self._logger.start()
+
+    def __enter__(self) -> RawClient:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            with contextlib.suppress(OSError):
+                stream.close()
+
+    # --- sending ---
+
+    def send_bytes(self, data: bytes) -> None:
+        self.process.stdin.write(data)
+        self.process.stdin.flush()
+
+    def send(self, message: object, header: str = "Content-Length") -> None:
+        body = json.dumps(message).encode()
+        self.send_bytes(f"{header}: {len(body)}\r\n\r\n".encode() + body)
+
+    def notify(self, method: str, params: object = None) -> None:
+        self.send({"jsonrpc": "2.0", "method": method, "params": params})
+
+    def request(self, method: str, params: object = None) -> int:
+        self._next += 1
+        self.send({"jsonrpc": "2.0", "id": self._next, "method": method, "params": params})
+        return self._next
+
+    # --- receiving ---
+
+    def wait(self, wanted: Callable[[Message], bool]) -> Message:
+        """Return the first message, from now on, that is wanted."""
+        while True:
+            message = self._inbox.get(timeout=TIMEOUT)
+            if message is None:
+                raise EOFError("the server closed its output")
+            self.received.append(message)
+            if wanted(message):
+                return message
+
+    def answer(self, msg_id: int | str | None) -> Message:
+        return self.wait(lambda m: "method" not in m and m.get("id") == msg_id)
+
+    def call(self, method: str, params: object = None) -> Any:
+        """Return the result of a request that must succeed."""
+        answer = self.answer(self.request(method, params))
+        assert "error" not in answer, answer
+        return answer["result"]
+
+    def refused(self, method: str, params: object = None) -> Message:
+        """Return the error of a request that must fail."""
+        answer = self.answer(self.request(method, params))
+        assert "result" not in answer, answer
+        return answer["error"]
+
+    def diagnostics(self, uri: str, version: int | None = None) -> list[Message]:
+        """Wait for the diagnostics of a document (of a version)."""
+
+        def wanted(message: Message) -> bool:
+            return (
+                message.get("method") == "textDocument/publishDiagnostics"
+                and message["params"]["uri"] == uri
+                and (version is None or message["params"].get("version") == version)
+            )
+
+        return self.wait(wanted)["params"]["diagnostics"]
+
+    # --- a session ---
+
+    def initialize(self, capabilities: Message | None = None, **params: Any) -> Message:
+        result = self.call(
+            "initialize",
+            {"processId": None, "rootUri": None, "capabilities": capabilities or {}} | params,
+        )
+        self.notify("initialized", {})
+        return result
+
+    def open(self, uri: str, text: str, version: int = 1, language: str = "python") -> None:
+        document = {"uri": uri, "languageId": language, "version": version, "text": text}
+        self.notify("textDocument/didOpen", {"textDocument": document})
+
+    def change(self, uri: str, version: int, *changes: Message) -> None:
+        document = {"uri": uri, "version": version}
+        self.notify(
+            "textDocument/didChange", {"textDocument": document, "contentChanges": list(changes)}
+        )
+
+    def add(self, uri: str, revisions: dict[str, str], **more: Any) -> Message:
+        records = [{"id": name, "text": text} for name, text in revisions.items()]
+        return self.call("excise/addRevisions", {"uri": uri, "revisions": records} | more)
+
+    def exit(self, *, shutdown: bool = True) -> int:
+        """End the session; return the exit code."""
+        if shutdown:
+            self.call("shutdown")
+        self.notify("exit")
+        code = self.process.wait(timeout=TIMEOUT)
+        self._logger.join(timeout=TIMEOUT)
+        return code
+
+    def _read(self) -> None:
+        stream = self.process.stdout
+        try:
+            while header := stream.readline():
+                length = int(header.removeprefix(b"Content-Length: "))
+                assert stream.readline() == b"\r\n"
+                self._inbox.put(json.loads(stream.read(length)))
+        finally:
+            self._inbox.put(None)
+
+    def _read_log(self) -> None:
+        for line in self.process.stderr:
+            self.log.append(line.decode(errors="replace"))

@@ -1,0 +1,103 @@
+"""The text buffer against a plain model of the protocol's rules, in all three encodings."""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from excise_server.lsp.sync import Encoding, Point, TextBuffer, clean, split_lines, width
+
+# What str.splitlines takes for line ends and the protocol does not; CR and LF apart and together;
+# one, two, three and four bytes of UTF-8.
+ALPHABET = "ab\r\n\r\n\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029é😋"
+ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")
+TEXT = st.text(ALPHABET, max_size=20)
+POINT = st.builds(Point, st.integers(0, 6), st.integers(0, 9))
+CHANGE = st.tuples(POINT, POINT, TEXT)
+
+
+@given(TEXT, st.lists(CHANGE, max_size=6), st.sampled_from(ENCODINGS))
+@example("abc\ndef", [(Point(1, 99), Point(1, 99), "X")], "utf-16")
+@example("a\r", [(Point(1, 0), Point(1, 0), "\nb")], "utf-16")
+@example("a\rX\nb", [(Point(1, 0), Point(1, 1), "")], "utf-16")
+@example("\n", [(Point(0, 0), Point(0, 0), "\r"), (Point(1, 0), Point(1, 0), "z")], "utf-8")
+def test_edits_do_what_the_model_does(text: str, changes: list, encoding: Encoding):
+    buffer = TextBuffer(text, encoding)
+    for start, end, new in changes:
+        buffer.edit(start, end, new)
+        begin, stop = sorted((offset(text, start, encoding), offset(text, end, encoding)))
+        text = text[:begin] + new + text[stop:]
+        assert buffer.text() == text
+
+
+@given(TEXT, TEXT)
+def test_a_whole_text_replaces_everything(text: str, new: str):
+    buffer = TextBuffer(text)
+    buffer.replace(new)
+    assert buffer.text() == new
+
+
+@given(TEXT)
+def test_lines_are_those_of_the_protocol(text: str):
+    assert split_lines(text) == list(lines_of(text))
+
+
+@pytest.mark.parametrize(("encoding", "column"), [("utf-8", 7), ("utf-16", 5), ("utf-32", 4)])
+def test_a_character_beyond_the_basic_plane(encoding: Encoding, column: int):
+    buffer = TextBuffer('x="😋"', encoding)
+    buffer.edit(Point(0, column), Point(0, column + 1), "'")
+    assert buffer.text() == "x=\"😋'"
+    assert width('x="😋', encoding) == column
+
+
+@pytest.mark.parametrize(("encoding", "inside"), [("utf-8", 2), ("utf-8", 3), ("utf-16", 2)])
+def test_a_position_inside_a_character_is_before_it(encoding: Encoding, inside: int):
+    buffer = TextBuffer("a😋b", encoding)
+    buffer.edit(Point(0, inside), Point(0, inside), "|")
+    assert buffer.text() == "a|😋b"
+
+
+def test_halves_of_a_character_may_come_one_after_the_other():
+    buffer = TextBuffer("ab", "utf-16")
+    buffer.edit(Point(0, 1), Point(0, 1), "\ud83d")
+    assert buffer.text() == "a\ufffdb"
+    buffer.edit(Point(0, 2), Point(0, 2), "\ude0b")
+    assert buffer.text() == "a😋b"
+    buffer.edit(Point(0, 3), Point(0, 4), "")
+    assert buffer.text() == "a😋"
+    assert clean("\ude0b\ud83d") == "\ufffd\ufffd"
+
+
+def offset(text: str, point: Point, encoding: Encoding) -> int:
+    """The rule in its plainest form: count lines, then units, character by character."""
+    start = 0
+    for number, line in enumerate(lines_of(text)):
+        if number == point.line:
+            units = 0
+            for index, character in enumerate(line.rstrip("\r\n")):
+                units += units_of(character, encoding)
+                if units > point.column:
+                    return start + index
+            return start + len(line.rstrip("\r\n"))
+        start += len(line)
+    return len(text)
+
+
+def lines_of(text: str) -> Iterator[str]:
+    line = ""
+    for index, character in enumerate(text):
+        line += character
+        if character == "\n" or (character == "\r" and text[index + 1 : index + 2] != "\n"):
+            yield line
+            line = ""
+    yield line
+
+
+def units_of(character: str, encoding: Encoding) -> int:
+    code = ord(character)
+    if encoding == "utf-32":
+        return 1
+    if encoding == "utf-16":
+        return 1 if code < 0x10000 else 2
+    return 1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4
