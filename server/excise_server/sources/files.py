@@ -1,0 +1,146 @@
+"""Reading files: regular files of text, up to a stated size; everything else is refused by name."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+
+from excise.errors import BinaryTextError, UndecodableTextError
+from excise.text import Revision, decode
+from excise_server.sources import (
+    MAX_BYTES,
+    Rejected,
+    RevisionSet,
+    SourceError,
+    check_text,
+    too_large,
+    unique_ids,
+)
+
+__all__ = ["read_revisions", "read_text"]
+
+_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/\d+|/dev/stdin")
+# Opening must never wait for a writer (FIFO) or move a terminal or a tape; names for Windows too.
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+_FLAGS |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+_KINDS = (
+    (stat.S_ISDIR, "it is a directory", "name a file in it"),
+    (stat.S_ISFIFO, "it is a named pipe", "copy what it delivers into a file"),
+    (stat.S_ISSOCK, "it is a socket", "name a regular file"),
+    (stat.S_ISBLK, "it is a device", "name a regular file"),
+    (stat.S_ISCHR, "it is a device", "name a regular file"),
+)
+
+
+def read_text(path: str, *, encoding: str | None = None, descriptors: bool = False) -> str:
+    """Read one file as text: by ``encoding``, else by its byte order mark, else as UTF-8.
+
+    Parameters
+    ----------
+    path : str
+        As the user gave it; links are followed.
+    encoding : str, optional
+        A codec's name.
+    descriptors : bool
+        Also read a pipe that the caller's shell opened for us (``<(git show HEAD:file)``).
+
+    Raises
+    ------
+    SourceError
+        On anything that is no readable text file; it says what was tried and the way out.
+    """
+    try:
+        data = _read_bytes(path, descriptors=descriptors)
+        return _decoded(data, encoding)
+    except SourceError as error:
+        raise error.named(path) from error
+
+
+def read_revisions(
+    origin: str, paths: tuple[str, ...], *, encoding: str | None = None
+) -> RevisionSet:
+    """Read an origin and its revisions; a revision that cannot be read is rejected with its reason.
+
+    Raises
+    ------
+    SourceError
+        If the origin cannot be read.
+    """
+    origin_text = read_text(origin, encoding=encoding, descriptors=True)
+    revisions, rejected, notes = [], [], []
+    for given, name in zip(paths, unique_ids(list(paths)), strict=True):
+        try:
+            text = read_text(given, encoding=encoding, descriptors=True)
+        except SourceError as error:
+            rejected.append(Rejected(name, error.reason))
+            continue
+        revisions.append(Revision(name, text))
+        if name != given:
+            notes.append((name, "given more than once"))
+    return RevisionSet(
+        name=origin,
+        origin=origin_text,
+        revisions=tuple(revisions),
+        rejected=tuple(rejected),
+        path=origin,
+        notes=tuple(notes),
+    )
+
+
+def _read_bytes(path: str, *, descriptors: bool) -> bytes:
+    """Return at most the limit; what a file is gets checked before and after it is opened."""
+    pipe = descriptors and _DESCRIPTOR.fullmatch(path) is not None
+    try:
+        _check_kind(os.stat(path), pipe=pipe)
+        with open(os.open(path, os.O_RDONLY if pipe else _FLAGS), "rb") as file:
+            status = os.fstat(file.fileno())
+            _check_kind(status, pipe=pipe)
+            if status.st_size > MAX_BYTES:
+                raise too_large(status.st_size)
+            data = file.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        raise _explained(path, error) from error
+    if len(data) > MAX_BYTES:
+        raise SourceError("over the limit of 10 MB")
+    return data
+
+
+def _check_kind(status: os.stat_result, *, pipe: bool) -> None:
+    for is_kind, reason, hint in _KINDS:
+        if is_kind(status.st_mode) and not (pipe and is_kind is stat.S_ISFIFO):
+            raise SourceError(reason, hint=hint)
+
+
+def _explained(path: str, error: OSError | ValueError) -> SourceError:
+    """Return what the system's refusal means to the one who gave the path."""
+    match error:
+        case FileNotFoundError():
+            reason, hint = "no such file", "check the path, it is taken from the current directory"
+            if os.path.islink(path):
+                reason, hint = "a link to a file that does not exist", "restore its target"
+            elif not path:
+                reason, hint = "the path is empty", "name a file"
+        case PermissionError():
+            reason, hint = "permission denied", "make it readable for this user"
+        case NotADirectoryError():
+            reason, hint = "a part of the path is no directory", "check the path"
+        case OSError():
+            reason = error.strerror or str(error)
+            hint = "check the path"
+        case _:
+            reason, hint = "a path cannot hold a NUL character", "check the path"
+    return SourceError(reason, hint=hint)
+
+
+def _decoded(data: bytes, encoding: str | None) -> str:
+    try:
+        return check_text(decode(data, encoding))
+    except BinaryTextError as error:
+        hint = "" if encoding else "if it is UTF-16 without a byte order mark: --encoding utf-16-le"
+        raise SourceError(str(error), hint=hint) from error
+    except UndecodableTextError as error:
+        hint = "name its encoding, for example --encoding latin-1"
+        raise SourceError(str(error), hint=hint) from error
+    except UnicodeError as error:  # codecs outside the usual ones (punycode, idna)
+        raise SourceError(f"not {encoding}: {error}") from error
