@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from excise import _counts, _lcs
 from excise._lcs import CancelFlag
-from excise.tokens import TokenStream, Vocabulary
+from excise.tokens import Lines, Vocabulary
 
 __all__ = [
     "Edit",
@@ -79,15 +79,13 @@ class Units:
     bounds: array[int] | None = None
 
 
-def units_of(stream: TokenStream, granularity: str, vocabulary: Vocabulary) -> Units:
-    """Intern a stream for a granularity."""
-    tokens = vocabulary.intern(stream.tokens)
+def units_of(lines: Lines, granularity: str, vocabulary: Vocabulary) -> Units:
+    """Return what a text offers at a granularity."""
     if granularity == "token":
-        return Units(tokens, tokens)
-    first = _first_tokens(stream)
+        return Units(lines.tokens, lines.tokens)
     if granularity == "line":
-        return _line_units(stream, tokens, first, vocabulary)
-    return _nested_units(stream, tokens, first, vocabulary)
+        return _line_units(lines, vocabulary)
+    return _nested_units(lines)
 
 
 def align_units(
@@ -141,47 +139,26 @@ def paper_order(origin: Units, a: array[int], b: array[int]) -> bool:
     return [o for o, _ in _matched(a, n)] <= [o for o, _ in _matched(b, n)]
 
 
-def _first_tokens(stream: TokenStream) -> list[int]:
-    """Return the first token of every line, and one past the last token."""
-    lines = stream.lines
-    if isinstance(lines, range):
-        return list(range(len(stream.keys) + 1))
-    first: list[int] = []
-    for at, line in enumerate(lines):
-        while len(first) <= line:
-            first.append(at)
-    first.extend([len(stream.tokens)] * (len(stream.keys) + 1 - len(first)))
-    return first
-
-
-def _line_units(
-    stream: TokenStream, tokens: array[int], first: list[int], vocabulary: Vocabulary
-) -> Units:
+def _line_units(lines: Lines, vocabulary: Vocabulary) -> Units:
+    first = lines.first
     starts, kept, counted = array("i", [0]), array("i"), array("i")
     keys = []
-    for line, key in enumerate(stream.keys):
+    for line, key in enumerate(lines.keys):
         if key is None:
             continue
         keys.append(("line", key))
-        counted.extend(tokens[first[line] : first[line + 1]])
+        counted.extend(lines.tokens[first[line] : first[line + 1]])
         kept.extend(range(first[line], first[line + 1]))
         starts.append(len(counted))
     return Units(counted, vocabulary.intern(keys), starts=starts, kept=kept)
 
 
-def _nested_units(
-    stream: TokenStream, tokens: array[int], first: list[int], vocabulary: Vocabulary
-) -> Units:
-    lines, bounds = [], array("i")
-    data, size = tokens.tobytes(), tokens.itemsize
-    for line, key in enumerate(stream.keys):
-        if key is None:
-            continue
-        start, stop = first[line], first[line + 1]
-        lines.append((key, data[start * size : stop * size]))
-        bounds.append(start)
-        bounds.append(stop)
-    return Units(tokens, tokens, lines=vocabulary.intern(lines), bounds=bounds)
+def _nested_units(lines: Lines) -> Units:
+    first = lines.first
+    written = [line for line, key in enumerate(lines.keys) if key is not None]
+    ids = array("i", [lines.ids[line] for line in written])
+    bounds = array("i", [place for line in written for place in (first[line], first[line + 1])])
+    return Units(lines.tokens, lines.tokens, lines=ids, bounds=bounds)
 
 
 def _matched(flat: array[int], n_origin: int) -> Iterator[tuple[int, int]]:

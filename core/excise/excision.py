@@ -266,7 +266,7 @@ def guard(a: Prepared, b: Prepared) -> Fraction | None:
 
 def syntax_notes(sides: Sequence[Prepared], names: Sequence[str]) -> tuple[str, ...]:
     """Return a note that names the sides whose syntax is broken, if any is."""
-    broken = [name for name, side in zip(names, sides, strict=True) if side.stream.has_errors]
+    broken = [name for name, side in zip(names, sides, strict=True) if side.has_errors]
     return (f"syntax errors: {', '.join(broken)}",) if broken else ()
 
 

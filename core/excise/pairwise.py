@@ -281,7 +281,7 @@ def _guard(values: Values, group: _Group, open_pairs: npt.NDArray[np.bool_]) -> 
     """Apply the guards of section 5, the last first, so that an earlier one wins."""
     revisions = group.revisions
     decided = values.copy()
-    for equal in (_same(revisions, _keys_of), _same(revisions, lambda r: r.stream.tokens)):
+    for equal in (_same(revisions, _keys_of), _same(revisions, lambda r: r.lines.tokens.tobytes())):
         for at in equal:
             for i in at:
                 decided[i, at] = 1.0
@@ -295,7 +295,7 @@ def _guard(values: Values, group: _Group, open_pairs: npt.NDArray[np.bool_]) -> 
 
 def _keys_of(revision: Prepared) -> Hashable:
     units = revision.units
-    return units.units.tobytes() if units.starts is not None else revision.stream.tokens
+    return units.units.tobytes() if units.starts is not None else revision.lines.tokens.tobytes()
 
 
 def _same(revisions: tuple[Prepared, ...], key: Callable[[Prepared], Hashable]) -> list[list[int]]:

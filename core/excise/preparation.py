@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from excise import languages, syntax
 from excise._lcs import CancelFlag
 from excise.alignment import PairwiseAlignment, Units, align_units, units_of
 from excise.signature import Options
 from excise.text import normalise, strip_blank
-from excise.tokens import TokenStream, Vocabulary, given, raw_stream, stream
+from excise.tokens import Lines, TokenStream, Vocabulary, given, lines_of, raw_stream, stream
 
 __all__ = ["LEXICAL_ABOVE", "Content", "Preparation", "Prepared", "Reading", "align", "read"]
 
@@ -34,21 +35,28 @@ class Reading:
         return Reading(None, (*self.notes, note))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Prepared:
     """One text, read, and aligned with its origin (an origin has no edits with itself)."""
 
     text: Content
-    stream: TokenStream
+    lines: Lines
     units: Units
     edits: array[int]
     is_origin: bool
+    has_errors: bool
+    _read: Callable[[Content], TokenStream]
 
     def equals(self, other: Prepared) -> bool:
         """Whether the guards call the two equal: by token streams, or at ``line`` by line keys."""
-        if self.stream.tokens == other.stream.tokens:
+        if self.lines.tokens == other.lines.tokens:
             return True
         return self.units.starts is not None and self.units.units == other.units.units
+
+    @cached_property
+    def stream(self) -> TokenStream:
+        """The tokens and their places: for explanations, so read when somebody asks."""
+        return self._read(self.text)
 
 
 class Preparation:
@@ -80,36 +88,40 @@ class Preparation:
         self.reading = reading
         self._raw = raw
         self._vocabulary = Vocabulary()
-        text, found = self._read(origin)
-        self.origin = Prepared(text, found, self._units(found), array("i"), is_origin=True)
-        self.tokeniser = raw or found.tokeniser
+        self.origin = self._read(self._without_comments(origin))
+        self.tokeniser = raw or self.origin.stream.tokeniser
 
     def revision(self, content: Content, cancel: CancelFlag | None = None) -> Prepared:
         """Read a revision and align it with the origin."""
-        text, found = self._read(content)
-        units = self._units(found)
-        edits = align_units(self.origin.units, units, cancel)
-        prepared = Prepared(text, found, units, edits, is_origin=False)
-        if not edits or prepared.equals(self.origin):
-            return Prepared(text, found, units, edits, is_origin=True)
-        return prepared
+        text = self._without_comments(content)
+        if text == self.origin.text:
+            return self.origin
+        read = self._read(text)
+        edits = align_units(self.origin.units, read.units, cancel)
+        is_origin = not edits or read.equals(self.origin)
+        return replace(read, edits=edits, is_origin=is_origin)
 
     def raw(self) -> Preparation:
         """Return the same origin read as raw lines, to score edits of white space."""
         return Preparation(self.origin.text, self.options, self.reading, raw=self.tokeniser)
 
-    def _units(self, found: TokenStream) -> Units:
-        return units_of(found, "token" if self._raw else self.options.granularity, self._vocabulary)
+    def _read(self, text: Content) -> Prepared:
+        found = self._stream(text)
+        lines = lines_of(found, self._vocabulary)
+        granularity = "token" if self._raw else self.options.granularity
+        units = units_of(lines, granularity, self._vocabulary)
+        return Prepared(text, lines, units, array("i"), True, found.has_errors, self._stream)
 
-    def _read(self, content: Content) -> tuple[Content, TokenStream]:
-        if not isinstance(content, str):
-            return tuple(content), given(content)
-        if self._raw:
-            return content, raw_stream(content)
-        if self.options.comments == "drop":
-            grammar = self.reading.grammar
-            content = syntax.drop_comments(content, grammar) if grammar else strip_blank(content)
-        return content, stream(content, self.reading.grammar)
+    def _stream(self, text: Content) -> TokenStream:
+        if not isinstance(text, str):
+            return given(text)
+        return raw_stream(text) if self._raw else stream(text, self.reading.grammar)
+
+    def _without_comments(self, content: Content) -> Content:
+        if not isinstance(content, str) or self._raw or self.options.comments == "keep":
+            return content
+        grammar = self.reading.grammar
+        return syntax.drop_comments(content, grammar) if grammar else strip_blank(content)
 
 
 def read(

@@ -11,7 +11,7 @@ from itertools import accumulate, count
 from excise import lexical, syntax
 from excise.text import TokenList, line_key, raw_lines
 
-__all__ = ["TokenStream", "Vocabulary", "given", "raw_stream", "stream"]
+__all__ = ["Lines", "TokenStream", "Vocabulary", "given", "lines_of", "raw_stream", "stream"]
 
 GIVEN = "given"
 LEXICAL = "lexical"
@@ -49,11 +49,57 @@ class Vocabulary:
         return array("i", map(self._names.__getitem__, items))
 
 
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """A token stream as ints of a vocabulary, by lines.
+
+    Line l has the key ``keys[l]`` (None: blank) and the tokens ``first[l]`` to ``first[l + 1]``.
+    ``ids[l]`` names key and tokens together, so that equal ids are equal lines.
+    """
+
+    tokens: array[int]
+    first: Sequence[int]
+    keys: Sequence[Hashable | None]
+    ids: array[int]
+
+
+def lines_of(found: TokenStream, vocabulary: Vocabulary) -> Lines:
+    """Intern a stream."""
+    tokens = vocabulary.intern(found.tokens)
+    first = _first_tokens(found)
+    return Lines(tokens, first, found.keys, line_ids(tokens, first, found.keys, vocabulary))
+
+
+def line_ids(
+    tokens: array[int],
+    first: Sequence[int],
+    keys: Sequence[Hashable | None],
+    vocabulary: Vocabulary,
+) -> array[int]:
+    """Name each line by its key and its tokens."""
+    data, size = tokens.tobytes(), tokens.itemsize
+    stops = iter(first)
+    start = next(stops) * size
+    lines = []
+    for key, stop in zip(keys, stops, strict=True):
+        lines.append((key, data[start : stop * size]))
+        start = stop * size
+    return vocabulary.intern(lines)
+
+
+def _first_tokens(found: TokenStream) -> list[int]:
+    """Return the first token of every line, and one past the last token."""
+    first = [0] * (len(found.keys) + 1)
+    for line in found.lines:
+        first[line + 1] += 1
+    return list(accumulate(first))
+
+
 def stream(text: str, grammar: str | None) -> TokenStream:
     """Tokenise a normalised text by a grammar of the pack, or lexically without one."""
     found = syntax.tokenise(text, grammar) if grammar else lexical.tokenise(text)
     name = f"{grammar}@{syntax.version()}" if grammar else LEXICAL
-    return _placed(found, _line_keys(text), name)
+    return _placed(found, line_keys(text), name)
 
 
 def given(tokens: Iterable[Hashable]) -> TokenStream:
@@ -79,7 +125,8 @@ def raw_stream(text: str) -> TokenStream:
     )
 
 
-def _line_keys(text: str) -> tuple[str | None, ...]:
+def line_keys(text: str) -> tuple[str | None, ...]:
+    """Return the key of every line, None for a blank one."""
     return tuple(line_key(line) or None for line in text.split("\n"))
 
 

@@ -1,0 +1,77 @@
+"""Clusters and ranks: who says the same, in which order, and with which numbers."""
+
+from __future__ import annotations
+
+import pytest
+
+from excise import OptionError, ScoreMatrix, cluster, rank
+
+ORIGIN = "a b c d e f g h"
+REVISIONS = {
+    "x1": "a b X d e f g h",
+    "x2": "a b X d e f g h i",
+    "y1": "a b c d e f Y h",
+    "same": ORIGIN,
+    "x3": "a b X d e f g h",
+}
+
+
+@pytest.fixture
+def matrix():
+    return ScoreMatrix.from_texts(ORIGIN, REVISIONS)
+
+
+def members(matrix, **options):
+    return [[matrix.ids[at] for at in found.members] for found in cluster(matrix, **options)]
+
+
+def test_same_edits_cluster_largest_first(matrix):
+    assert members(matrix) == [["x1", "x2", "x3"], ["y1"], ["same"]]
+
+
+def test_the_representative_is_the_medoid_and_says_how_far_its_farthest_member_is(matrix):
+    largest = cluster(matrix)[0]
+    assert matrix.ids[largest.representative] == "x1"
+    assert largest.min_similarity == matrix.values[0, 1] < 1
+
+
+@pytest.mark.parametrize("linkage", ["average", "complete", "single"])
+def test_thresholds_at_the_ends(matrix, linkage):
+    assert members(matrix, threshold=1.0, linkage=linkage)[0] == ["x1", "x2", "x3"]
+    assert members(matrix, threshold=1e-9, linkage=linkage)[0] == ["x1", "x3"]
+
+
+def test_a_threshold_of_zero_joins_nothing(matrix):
+    assert len(cluster(matrix, threshold=0)) == len(REVISIONS)
+
+
+def test_misuse_is_named(matrix):
+    with pytest.raises(OptionError, match="average, complete, single"):
+        cluster(matrix, linkage="ward")
+    with pytest.raises(OptionError, match="between 0 and 1"):
+        cluster(matrix, threshold=1.5)
+
+
+def test_none_and_one():
+    assert cluster(ScoreMatrix.from_texts("a", [])) == ()
+    assert rank(ScoreMatrix.from_texts("a", [])) == ()
+    (alone,) = cluster(ScoreMatrix.from_texts("a", ["b"]))
+    assert (alone.members, alone.representative, alone.min_similarity) == ((0,), 0, 1.0)
+    (ranked,) = rank(ScoreMatrix.from_texts("a", ["b"]))
+    assert (ranked.rank, ranked.agreement) == (1, None)
+
+
+def test_no_ops_rank_last_and_ties_share_a_rank(matrix):
+    ranked = rank(matrix)
+    assert [(r.id, r.rank) for r in ranked[:2]] == [("x1", 1), ("x3", 1)]
+    assert ranked[2].rank == 3
+    assert ranked[-1].id == "same"
+    assert ranked[-1].no_op
+
+
+def test_white_space_ranks_with_the_no_ops():
+    matrix = ScoreMatrix.from_texts("a b", {"white": "a  b", "edit": "a c"})
+    assert [(r.id, r.rank, r.no_op) for r in rank(matrix)] == [
+        ("edit", 1, False),
+        ("white", 2, False),
+    ]

@@ -1,0 +1,119 @@
+"""The matrix: symmetric, equal to the scores of its pairs, whichever way it is computed."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import excise
+from excise import ScoreMatrix, similarity
+
+SYMBOLS = st.lists(st.sampled_from("abcde"), max_size=12)
+LINES = st.lists(st.sampled_from(["a = 1", "b  = 2 ", "    c(a)", "", "d"]), max_size=8).map("\n".join)
+ORIGIN = "def f(x):\n    # half\n    return x / 2\n"
+
+
+@pytest.mark.parametrize("lcs", ["star", "paper"])
+@given(origin=SYMBOLS, revisions=st.lists(SYMBOLS, max_size=5))
+def test_values_are_the_scores_of_the_pairs_on_tokens(lcs, origin, revisions):
+    matrix = ScoreMatrix.from_texts(origin, revisions, lcs=lcs)
+    for i, j in combinations(range(len(revisions)), 2):
+        alone = similarity(origin=origin, a=revisions[i], b=revisions[j], lcs=lcs)
+        assert matrix.values[i, j] == matrix.values[j, i] == alone.value
+        assert matrix.pair(i, j).exact == alone.exact
+    assert all(matrix.values[at, at] == 1.0 for at in range(len(revisions)))
+
+
+@pytest.mark.parametrize("granularity", ["nested", "line", "token"])
+@pytest.mark.parametrize("comments", ["keep", "drop"])
+@given(origin=LINES, revisions=st.lists(LINES, max_size=5))
+def test_values_are_the_scores_of_the_pairs_on_texts(granularity, comments, origin, revisions):
+    options = {"granularity": granularity, "comments": comments, "language": "python"}
+    matrix = ScoreMatrix.from_texts(origin, revisions, **options)
+    for i, j in combinations(range(len(revisions)), 2):
+        alone = similarity(origin=origin, a=revisions[i], b=revisions[j], **options)
+        assert matrix.values[i, j] == matrix.values[j, i] == alone.value
+
+
+def test_threads_give_the_same_matrix():
+    revisions = [ORIGIN.replace("2", str(n)) + f"y = {n % 7}\n" for n in range(40)]
+    with ThreadPoolExecutor(2) as executor:
+        threaded = ScoreMatrix.from_texts(ORIGIN, revisions, language="python", map=executor.map)
+    alone = ScoreMatrix.from_texts(ORIGIN, revisions, language="python")
+    assert np.array_equal(threaded.values, alone.values)
+
+
+def test_a_large_revision_makes_its_pairs_lexical():
+    large = ORIGIN + "# " + "x" * 1_000_001 + "\n"
+    revisions = {"small": ORIGIN + "y = 1\n", "other": ORIGIN + "y = 2\n", "large": large}
+    matrix = ScoreMatrix.from_texts(ORIGIN, revisions, language="python")
+    assert "|tok:python@" in matrix.signature
+    assert "+lexical|" in matrix.signature
+    assert any("over 1,000,000 bytes" in note for note in matrix.notes[2])
+    for i, j in ((0, 1), (0, 2)):
+        texts = list(revisions.values())
+        alone = similarity(origin=ORIGIN, a=texts[i], b=texts[j], language="python")
+        assert matrix.values[i, j] == alone.value
+        assert matrix.pair(i, j).signature == alone.signature
+
+
+def test_no_ops_white_space_and_sizes_are_told_apart():
+    revisions = {
+        "same": ORIGIN.replace("\n", "\r\n"),
+        "blank": ORIGIN + "\n\n",
+        "edit": ORIGIN.replace("2", "3"),
+    }
+    matrix = ScoreMatrix.from_texts(ORIGIN, revisions, language="python")
+    assert matrix.no_ops == (True, False, False)
+    assert matrix.whitespace_only == (False, True, False)
+    assert matrix.unchanged == (True, True, False)
+    assert matrix.edit_sizes == (0, 0, 2)
+    assert "whitespace-only" in matrix.notes[1]
+
+
+def test_comments_alone_are_no_edit_when_dropped():
+    revision = ORIGIN.replace("half", "one half")
+    matrix = ScoreMatrix.from_texts(ORIGIN, [revision], language="python", comments="drop")
+    assert matrix.unchanged == (True,)
+    assert matrix.no_ops == (False,)
+    assert matrix.whitespace_only == (False,)
+
+
+def test_no_revisions_and_one():
+    assert ScoreMatrix.from_texts("a", []).values.shape == (0, 0)
+    assert ScoreMatrix.from_texts("a", ["b"]).values.tolist() == [[1.0]]
+
+
+def test_ids_must_be_unique_and_complete():
+    with pytest.raises(excise.OptionError, match="stands for two"):
+        ScoreMatrix.from_texts("a", ["b", "c"], ids=["x", "x"])
+    with pytest.raises(excise.OptionError, match="1 ids for 2"):
+        ScoreMatrix.from_texts("a", ["b", "c"], ids=["x"])
+
+
+def test_values_are_read_only():
+    with pytest.raises(ValueError, match="read-only"):
+        ScoreMatrix.from_texts("a", ["b", "c"]).values[0, 1] = 1
+
+
+def test_a_raised_flag_stops_the_matrix():
+    flag = excise.CancelFlag()
+    flag.cancel()
+    with pytest.raises(excise.Cancelled):
+        ScoreMatrix.from_texts("a b c", ["b c d", "c d e"], cancel=flag)
+
+
+def test_a_flag_raised_meanwhile_stops_a_long_alignment():
+    flag = excise.CancelFlag()
+    origin = [n * 7919 % 1009 for n in range(60_000)]
+    revision = [n * 7907 % 1013 for n in range(60_000)]
+    threading.Timer(0.02, flag.cancel).start()
+    with pytest.raises(excise.Cancelled):
+        for _ in range(100):
+            ScoreMatrix.from_texts(origin, [revision], cancel=flag)
