@@ -1,0 +1,139 @@
+"""Which grammar a text has: by the name of its language, its path or its shebang (section 1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+
+from excise.language_tables import FILES, GRAMMARS, INTERPRETERS
+
+__all__ = ["names", "resolve"]
+
+# `python3.11`, `lua5.4`, `ruby-2.7`, `php8`: the version does not name another language.
+_VERSION = re.compile(r"[-.\d]+$")
+
+
+def resolve(language: str | None, path: str | None, text: str = "") -> str | None:
+    """Return the name of the grammar that a text is tokenised with; None: lexical tokens.
+
+    Parameters
+    ----------
+    language : str or None
+        A grammar name, LSP language id, alias or extension. If given it decides alone: an
+        unknown language means lexical tokens, whatever the path says.
+    path : str or None
+        A path with ``/`` or ``\\``; its file name (``Makefile``) or extension decides.
+    text : str
+        The text; its shebang decides where neither of the others names a grammar.
+
+    Returns
+    -------
+    str or None
+        A name from `names`. Upper and lower case are the same everywhere.
+
+    Notes
+    -----
+    Definition, section 1 ("Languages are named by ...").
+
+    Examples
+    --------
+    >>> resolve("ts", None), resolve(None, "src/Makefile"), resolve(None, None, "#!/bin/sh")
+    ('typescript', 'make', 'bash')
+    >>> resolve("no such language", "a.py")
+    """
+    if language and language.strip():
+        return _by_name(language.strip().lower())
+    return (_by_path(path) if path else None) or _by_shebang(text)
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all grammars in use, sorted."""
+    return tuple(sorted(set(_tables().grammars)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Tables:
+    grammars: dict[str, str] = field(default_factory=dict)
+    aliases: dict[str, str] = field(default_factory=dict)
+    extensions: dict[str, str] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    interpreters: dict[str, str] = field(default_factory=dict)
+
+
+@cache
+def _tables() -> _Tables:
+    tables = _Tables()
+    for grammar, aliases, extensions in _rows(GRAMMARS.lower(), 3):
+        tables.grammars[grammar] = grammar
+        tables.aliases.update(dict.fromkeys(aliases.split(), grammar))
+        tables.extensions.update(dict.fromkeys(extensions.split(), grammar))
+    for grammar, files in _rows(FILES.lower(), 2):
+        tables.files.update(dict.fromkeys(files.split(), grammar))
+    for grammar, programs in _rows(INTERPRETERS, 2):
+        tables.interpreters.update(dict.fromkeys(programs.split(), grammar))
+    return tables
+
+
+def _rows(table: str, columns: int) -> Iterator[list[str]]:
+    for row in table.strip().split("\n"):
+        cells = [cell.strip() for cell in row.split("|")]
+        yield cells + [""] * (columns - len(cells))
+
+
+def _by_name(name: str) -> str | None:
+    tables = _tables()
+    for table in (tables.grammars, tables.aliases):
+        if name in table:
+            return table[name]
+    return tables.extensions.get(name.removeprefix("."))
+
+
+def _by_path(path: str) -> str | None:
+    tables = _tables()
+    name = path.replace("\\", "/").rpartition("/")[2].lower()
+    stem, _, extension = name.rpartition(".")
+    return (
+        tables.files.get(name)
+        or (tables.extensions.get(extension) if stem else None)
+        or tables.files.get(f"{_first_part(name)}.*")
+    )
+
+
+def _first_part(name: str) -> str:
+    """Return what comes before the first dot, but for one that begins the name."""
+    return name[:1] + name[1:].partition(".")[0]
+
+
+def _by_shebang(text: str) -> str | None:
+    line = text[:1000].removeprefix("\ufeff").replace("\r", "\n").partition("\n")[0]
+    if not line.startswith("#!"):
+        return None
+    program = _program(line[2:].lower().split())
+    tables = _tables()
+    return tables.interpreters.get(program) or tables.interpreters.get(_VERSION.sub("", program))
+
+
+def _program(words: list[str]) -> str:
+    """Return the interpreter of a shebang without its folder, looking through ``env``."""
+    named = [word.replace("\\", "/").rpartition("/")[2].removesuffix(".exe") for word in words]
+    if not named or named[0] != "env":
+        return named[0] if named else ""
+    return _after_env(iter(words[1:]))
+
+
+def _after_env(words: Iterator[str]) -> str:
+    """Return the command of ``env``: what follows its options and assignments.
+
+    ``-S`` may be glued to its text; ``-u`` and ``-C`` take the next word.
+    """
+    for word in words:
+        for glued in ("--split-string=", "-s"):
+            if word.startswith(glued) and word != glued:
+                return _program([word.removeprefix(glued)])
+        if word in ("-u", "--unset", "-c", "--chdir"):
+            next(words, None)
+        elif not word.startswith("-") and "=" not in word:
+            return _program([word])
+    return ""

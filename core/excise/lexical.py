@@ -1,0 +1,49 @@
+"""Lexical tokens: what a text without a grammar is made of (definition, section 1)."""
+
+from __future__ import annotations
+
+import re
+
+from excise.text import TokenList
+
+__all__ = ["tokenise"]
+
+# A word, or any other character that is not white space (`excise.text.WHITE`) on its own.
+_TOKEN = re.compile(r"[0-9A-Za-z_\x80-\U0010ffff]+|[^ \t\n\v\f\r]")
+
+
+def tokenise(text: str) -> TokenList:
+    r"""Split a normalised text into words and single characters; drop white space.
+
+    ``[0-9A-Za-z_]`` and all non-ASCII characters form words; every other character that is not
+    white space stands alone. A word never spans lines, because a line end is white space.
+
+    Parameters
+    ----------
+    text : str
+        A text as `excise.text.normalise` returns it.
+
+    Returns
+    -------
+    TokenList
+        Parallel lists, one entry per token; ``has_errors`` is always False.
+
+    Notes
+    -----
+    Definition, section 1 ("No grammar ..."): the signature calls this tokeniser ``lexical``.
+
+    Examples
+    --------
+    >>> tokenise("naïve_1 += f(x)\n").tokens
+    ['naïve_1', '+', '=', 'f', '(', 'x', ')']
+    """
+    found = TokenList()
+    start = 0
+    for number, line in enumerate(text.split("\n")):
+        for match in _TOKEN.finditer(line):
+            found.tokens.append(match.group())
+            found.lines.append(number)
+            found.starts.append(start + match.start())
+            found.ends.append(start + match.end())
+        start += len(line) + 1
+    return found

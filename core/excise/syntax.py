@@ -1,0 +1,278 @@
+r"""Tree-sitter tokens (definition, section 1); the only importer of tree-sitter, and lazily.
+
+Three steps: `parse` a text, `walk` its tree to spans of bytes, `spans.write` them as tokens. The
+walk knows about nodes, the writer about lines, white space and text that no leaf covers.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from excise.spans import (
+    BLOCK_END,
+    BLOCK_START,
+    DEDENT,
+    INDENT,
+    PLAIN,
+    VERBATIM,
+    Span,
+    code_points,
+    encode,
+    write,
+)
+from excise.text import WHITE, TokenList, strip_blank
+
+if TYPE_CHECKING:
+    from tree_sitter import Language, Node, Tree
+
+__all__ = [
+    "DEDENT",
+    "INDENT",
+    "drop_comments",
+    "parse",
+    "tokenise",
+    "version",
+    "walk",
+]
+
+# What a node is, by its type; a node may be several of these.
+_STRING, _CODE, _ATOM, _COMMENT, _BLOCK, _DROPPED = (1 << bit for bit in range(6))
+_STRING_TYPE = re.compile(r"string|char|rune|heredoc|regex")
+_ATOM_TYPE = re.compile(r"string\w*_(content|fragment)$")
+_CODE_TYPES = {"interpolation", "template_substitution"}
+# Statements about comments, not comments: a tree of their words is one atom as the definition
+# says, but `drop_comments` must not delete a program's text.
+_STATEMENTS = {
+    "kconfig": {"comment_entry"},
+    "mermaid": {"er_attribute_comment"},
+    "sql": {"comment_statement", "keyword_comment"},
+}
+# Grammars whose scanner never returns where a comment ends with the text (`print#`).
+_ENDED = {"perl"}
+
+
+@cache
+def version() -> str:
+    """Return the version of the grammar pack, which stands in every signature."""
+    from importlib.metadata import version as installed
+
+    return installed("tree-sitter-language-pack")
+
+
+def tokenise(text: str, grammar: str) -> TokenList:
+    r"""Return the tokens of a normalised text by a grammar of the pack.
+
+    Parameters
+    ----------
+    text : str
+        A text as `excise.text.normalise` returns it; broken syntax, NUL characters and lone
+        surrogates are no error.
+    grammar : str
+        A name that `excise.languages.resolve` returned.
+
+    Returns
+    -------
+    TokenList
+        Parallel lists, one entry per token. All text but white space is in exactly one token.
+
+    Raises
+    ------
+    LookupError
+        If the pack has no grammar of that name.
+
+    Notes
+    -----
+    Definition, section 1 ("Token stream").
+
+    Examples
+    --------
+    >>> tokenise("' '.join(x)\n", "python").tokens
+    ["'", ' ', "'", '.', 'join', '(', 'x', ')']
+    >>> tokenise("if x: y\n", "python").tokens
+    ['if', 'x', ':', '\nINDENT', 'y', '\nDEDENT']
+    """
+    tree = parse(text, grammar)
+    found = write(text, walk(tree.root_node, grammar))
+    found.has_errors = tree.root_node.has_error
+    return found
+
+
+def drop_comments(text: str, grammar: str) -> str:
+    r"""Return a normalised text without its comments, trailing white space and blank lines.
+
+    One space stays where a comment separated two characters, and every line end stays until the
+    lines left blank go. Comments that touch each other are one comment.
+
+    Parameters
+    ----------
+    text : str
+        A text as `excise.text.normalise` returns it.
+    grammar : str
+        A name that `excise.languages.resolve` returned.
+
+    Returns
+    -------
+    str
+        A normalised text; it has no comments left, but need not parse as before.
+
+    Raises
+    ------
+    LookupError
+        If the pack has no grammar of that name.
+
+    Notes
+    -----
+    Definition, section 1 (``comments=drop``). No grammar of the pack has a root whose type says
+    "comment" (in ``comment``, ``doxygen``, ``jsdoc`` and ``luadoc``, which describe the inside of
+    a comment, the root is a ``source`` or a ``document``), so no whole file is ever dropped;
+    a test holds that fast.
+
+    Examples
+    --------
+    >>> drop_comments("a/* b */c; // d\n\n// e\n", "c")
+    'a c;\n'
+    """
+    kept: list[str] = []
+    at = 0
+    for start, end in _comments(text, grammar):
+        apart = text[start - 1 : start].strip(WHITE) and text[end : end + 1].strip(WHITE)
+        kept += text[at:start], "\n" * text.count("\n", start, end) or (" " if apart else "")
+        at = end
+    return strip_blank("".join(kept) + text[at:])
+
+
+def parse(text: str, grammar: str, old: Tree | None = None) -> Tree:
+    """Parse a text; a parser is cheap (a microsecond) and belongs to one thread, so none is kept.
+
+    Parameters
+    ----------
+    text : str
+        A normalised text.
+    grammar : str
+        A name that `excise.languages.resolve` returned.
+    old : Tree, optional
+        The tree of an earlier text, edited to fit this one, to save work.
+
+    Returns
+    -------
+    Tree
+        Its offsets are those of ``spans.encode(text)`` (and may be one past the end).
+
+    Raises
+    ------
+    LookupError
+        If the pack has no grammar of that name.
+    """
+    from tree_sitter import Parser
+
+    if grammar in _ENDED and not text.endswith("\n"):
+        text += "\n"
+    parser = Parser(_grammar(grammar).language)
+    return parser.parse(encode(text), old) if old else parser.parse(encode(text))
+
+
+def walk(root: Node, grammar: str) -> list[Span]:
+    """Return the leaves and atoms at and below a node, and where a Python block begins and ends.
+
+    Iterative: a tree may be deeper than Python's recursion limit.
+    """
+    roles = _grammar(grammar).roles
+    spans: list[Span] = []
+    verbatim = False
+    stack: list[Node | None] = [root]
+    left: list[tuple[bool, int]] = []  # below whom None stands on the stack: (verbatim, block end)
+    while stack:
+        node = stack.pop()
+        if node is None:
+            verbatim, end = left.pop()
+            if end:
+                spans.append((end, end, BLOCK_END))
+            continue
+        children = node.children
+        role = roles.get(node.kind_id, 0)
+        if role:
+            outside, verbatim = verbatim, bool(role & _STRING or (verbatim and not role & _CODE))
+            whole = role & _COMMENT or (role & _ATOM and not _holds_code(node, roles))
+            if children and not whole:
+                start, end = node.byte_range
+                block = role & _BLOCK and start < end
+                if block:
+                    spans.append((start, start, BLOCK_START))
+                stack.append(None)
+                left.append((outside, end if block else 0))
+                stack.extend(children[::-1])
+                continue
+            spans.append((node.start_byte, node.end_byte, VERBATIM if verbatim else PLAIN))
+            verbatim = outside
+        elif children:
+            stack.extend(children[::-1])
+        else:
+            spans.append((node.start_byte, node.end_byte, VERBATIM if verbatim else PLAIN))
+    return spans
+
+
+@dataclass(frozen=True, slots=True)
+class _Grammar:
+    """A language, and the roles of its node types by their number (no role: not in it)."""
+
+    language: Language
+    roles: dict[int, int]
+
+
+@cache
+def _grammar(name: str) -> _Grammar:
+    from tree_sitter_language_pack import get_language
+
+    load: Any = get_language  # typed for literal names; raises LookupError for any other
+    language: Language = load(name)
+    roles: dict[int, int] = {}
+    for number in range(language.node_kind_count):
+        named = language.node_kind_is_named(number)
+        if role := _role(language.node_kind_for_id(number) or "", named, name):
+            roles[number] = role
+    return _Grammar(language, roles)
+
+
+def _role(kind: str, named: bool, grammar: str) -> int:
+    comment = "comment" in kind
+    dropped = comment and named and kind not in _STATEMENTS.get(grammar, ())
+    return (
+        (_STRING if _STRING_TYPE.search(kind) else 0)
+        | (_CODE if kind in _CODE_TYPES else 0)
+        | (_ATOM if _ATOM_TYPE.search(kind) else 0)
+        | (_COMMENT if comment else 0)
+        | (_BLOCK if kind == "block" and grammar == "python" else 0)
+        | (_DROPPED if dropped else 0)
+    )
+
+
+def _holds_code(atom: Node, roles: dict[int, int]) -> bool:
+    """Whether an interpolation lies below an atom; the first one in order ends the search."""
+    stack = atom.children[::-1]
+    while stack:
+        node = stack.pop()
+        if roles.get(node.kind_id, 0) & _CODE:
+            return True
+        stack.extend(node.children[::-1])
+    return False
+
+
+def _comments(text: str, grammar: str) -> list[tuple[int, int]]:
+    """Return the outermost comments in code points, those that touch as one."""
+    roles = _grammar(grammar).roles
+    starts: list[int] = []
+    ends: list[int] = []
+    stack = [parse(text, grammar).root_node]
+    while stack:
+        node = stack.pop()
+        if not roles.get(node.kind_id, 0) & _DROPPED:
+            stack.extend(node.children[::-1])
+        elif ends and node.start_byte <= ends[-1]:
+            ends[-1] = node.end_byte
+        else:
+            starts.append(node.start_byte)
+            ends.append(node.end_byte)
+    return list(zip(code_points(text, starts), code_points(text, ends), strict=True))
