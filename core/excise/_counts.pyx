@@ -228,8 +228,10 @@ cdef inline Double2 plus(Double2 x, Double2 y) noexcept nogil:
 
 cdef inline Double2 over(Double2 x, double y) noexcept nogil:
     cdef Double2 result
-    result.high = x.high / y
-    result.low = (fma(-result.high, y, x.high) + x.low) / y
+    cdef double high = x.high / y
+    cdef double low = (fma(-high, y, x.high) + x.low) / y
+    result.high = high + low
+    result.low = low - (result.high - high)
     return result
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from excise_server.analysis import Analysis
-from excise_server.findings import name, summary_of
+from excise_server.findings import full_name, name, summary_of
 from excise_server.places import Variant
 from excise_server.report.escape import printable
 from excise_server.standing import Numbers, Standing, mean_numbers
@@ -60,7 +60,7 @@ def explain_place(analysis: Analysis, index: int) -> list[Block]:
     for number, variant in enumerate(standing.place.variants[:MAX_VARIANTS], start=1):
         blocks += _variant(analysis, standing, number, variant)
     if (rest := len(standing.place.variants) - MAX_VARIANTS) > 0:
-        blocks.append(Line(f"... and {rest} more variants: excise/report has all"))
+        blocks.append(Line(f"… and {rest} more variants: excise/report has all"))
     if standing.pairs:
         blocks += _pair_table(standing, ids)
     return blocks
@@ -73,7 +73,7 @@ def explain_file(analysis: Analysis) -> list[Block]:
     rows = tuple(
         (
             f"{ranked.rank}",
-            name(ranked.id),
+            full_name(analysis.snapshot.revisions[ranked.index]),
             _number(ranked.agreement),
             f"{ranked.edit_size}",
             ", ".join([*(["changes nothing"] if ranked.no_op else []), *ranked.notes]),
@@ -85,7 +85,7 @@ def explain_file(analysis: Analysis) -> list[Block]:
         Table(("rank", "revision", "agreement", "edit size", "notes"), rows),
     ]
     if (rest := len(comparison.ranking) - MAX_ROWS) > 0:
-        blocks.append(Line(f"... and {rest} more: excise/report has all"))
+        blocks.append(Line(f"… and {rest} more: excise/report has all"))
     if len(ranking) > 1:
         blocks += _matrix(analysis)
     return [*blocks, Line(comparison.signature)]
@@ -122,7 +122,7 @@ def _pair_table(standing: Standing, ids: Sequence[str]) -> list[Block]:
     )
     blocks: list[Block] = [Table(head, rows)]
     if (rest := len(list(combinations(ids, 2))) - len(rows)) > 0:
-        blocks.append(Line(f"... and {rest} more pairs"))
+        blocks.append(Line(f"… and {rest} more pairs"))
     return blocks
 
 
@@ -130,14 +130,14 @@ def _variant(analysis: Analysis, standing: Standing, number: int, variant: Varia
     """Return the exact text of a variant, cut to what a hover can hold."""
     who = f"Variant {number}"
     if variant.text == standing.place.text:
-        return [Line(f"{who} is the origin's text.")]
+        return [Line(f"{who} is the origin's text")]
     if not variant.text:
-        return [Line(f"{who} deletes these lines.")]
+        return [Line(f"{who} deletes these lines")]
     lines = variant.text.removesuffix("\n").split("\n")
     shown = [_source(line) for line in lines[:MAX_CODE_LINES]]
     blocks: list[Block] = [Line(f"{who}:"), Code(tuple(shown), _language(analysis))]
     if len(lines) > MAX_CODE_LINES:
-        blocks.append(Line(f"... and {len(lines) - MAX_CODE_LINES} more lines"))
+        blocks.append(Line(f"… and {len(lines) - MAX_CODE_LINES} more lines"))
     return blocks
 
 

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from itertools import combinations, islice
 from typing import Any
 
+from excise.text import Revision
 from excise_server.analysis import Analysis
 from excise_server.report.escape import printable
 from excise_server.standing import Standing
 
-__all__ = ["Findings", "PlaceFinding", "find", "name", "summary_of"]
+__all__ = ["Findings", "PlaceFinding", "find", "full_name", "name", "summary_of"]
 
 MAX_PLACES = 200
 """Most places shown as diagnostics; the report has all."""
@@ -68,6 +69,13 @@ def name(identity: str) -> str:
     """Return an id for people: printable, and not longer than a line bears."""
     shown = printable(identity)
     return shown if len(shown) <= _MAX_NAME else f"{shown[: _MAX_NAME - 1]}…"
+
+
+def full_name(revision: Revision) -> str:
+    """Return the id, and the label where it says more."""
+    if revision.label in ("", revision.id):
+        return name(revision.id)
+    return f"{name(revision.id)} ({name(revision.label)})"
 
 
 def summary_of(standing: Standing, count: int) -> str:
@@ -126,9 +134,10 @@ def _ranking(analysis: Analysis) -> list[str]:
         parts.append(f"edit size {ranked.edit_size}")
         parts += ["changes nothing"] if ranked.no_op else []
         parts += [printable(note) for note in ranked.notes]
-        lines.append(f"#{ranked.rank} {name(ranked.id)}: {', '.join(parts)}")
+        who = full_name(analysis.snapshot.revisions[ranked.index])
+        lines.append(f"#{ranked.rank} {who}: {', '.join(parts)}")
     if (rest := len(analysis.comparison.ranking) - MAX_RANKED) > 0:
-        lines.append(f"... and {rest} more")
+        lines.append(f"… and {rest} more")
     return lines
 
 
@@ -142,7 +151,7 @@ def _pairs(analysis: Analysis) -> list[str]:
     ]
     total = len(order) * (len(order) - 1) // 2
     if total > MAX_PAIRS:
-        lines.append(f"... and {total - MAX_PAIRS} more pairs: excise/report has all")
+        lines.append(f"… and {total - MAX_PAIRS} more pairs: excise/report has all")
     return lines
 
 

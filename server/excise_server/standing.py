@@ -1,14 +1,15 @@
 """What the score says about one place: which divergent regions it holds, and their numbers.
 
 A divergent region of a pair belongs to the place that holds its first origin position. A place's
-numbers are the formula on the pooled counts of its regions, pair by pair, and their share of all
-divergent 1- to 4-grams of the pair.
+numbers are the formula on the counts of its regions, pooled as the definition pools them, pair by
+pair, and their share of all divergent 1- to 4-grams of the pair. With a single place these are the
+numbers of the pair itself.
 """
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +17,9 @@ from itertools import combinations
 from statistics import fmean
 
 import excise
+from excise.edits import count_edits, n_grams
 from excise.excision import excision
+from excise.preparation import Prepared
 from excise_server.places import Place
 
 __all__ = ["MAX_COMPARED", "Numbers", "PairNumbers", "Standing", "mean_numbers", "score_places"]
@@ -34,6 +37,10 @@ class Numbers:
     add: float | None
     delete: float | None
     share: float
+
+
+NOTHING = Numbers(es=1.0, keep=None, add=None, delete=None, share=0.0)
+"""The numbers of a pair that does not diverge in a place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +83,9 @@ def score_places(
     for a, b in combinations(compared, 2):
         if cancel is not None and cancel.cancelled:
             raise excise.Cancelled("the place's numbers are no longer wanted")
-        regions = defaultdict(list)
-        for region in matrix.pair(a, b).regions:
-            regions[homes.of(region, a, b)].append(region)
+        numbers = _by_place(matrix.pair(a, b), homes, (a, b))
         for at, pairs in enumerate(found):
-            pairs.append(PairNumbers(a, b, _numbers(regions[at])))
+            pairs.append(PairNumbers(a, b, numbers.get(at, NOTHING)))
     return tuple(
         Standing(place, tuple(pairs), len(compared), mean_numbers(p.numbers for p in pairs))
         for place, pairs in zip(places, found, strict=True)
@@ -106,15 +111,46 @@ def _mean(values: Iterator[float | None]) -> float | None:
     return fmean(defined) if defined else None
 
 
-def _numbers(regions: Sequence[excise.DivergentRegion]) -> Numbers:
-    flat = [sum(cells) for cells in zip(*(r.counts.flat() for r in regions), strict=True)]
-    operations = excision(excise.EditCounts.from_flat(flat or [0] * 36))
+def _by_place(score: excise.Score, homes: _Homes, pair: tuple[int, int]) -> dict[int, Numbers]:
+    """Return the numbers of the places that hold regions of a pair.
+
+    `Score.regions` would read every text again for the places of its tokens, which is most of the
+    time of an analysis; here the first line of each region is enough.
+    """
+    sides, flat = score._sides, score._regions
+    regions: dict[int, array[int]] = {}
+    sizes: dict[int, int] = {}
+    for at in range(0, len(flat), 6):
+        region = flat[at : at + 6]
+        if size := sum(n_grams(region[side + 1] - region[side]) for side in (0, 2, 4)):
+            lines = [_first_line(sides[i], *region[2 * i : 2 * i + 2]) for i in range(3)]
+            home = homes.of(lines, pair)
+            regions.setdefault(home, array("i")).extend(region)
+            sizes[home] = sizes.get(home, 0) + size
+    total = sum(sizes.values())
+    tokens = [side.units.tokens for side in sides]
+    return {
+        home: _numbers(count_edits(found, *tokens), sizes[home] / total)
+        for home, found in regions.items()
+    }
+
+
+def _first_line(side: Prepared, start: int, stop: int) -> int | None:
+    """Return the line of the first of some tokens; None without tokens."""
+    if start == stop:
+        return None
+    token = start if side.units.kept is None else side.units.kept[start]
+    return bisect_right(side.lines.first, token) - 1
+
+
+def _numbers(counts: excise.EditCounts, share: float) -> Numbers:
+    operations = excision(counts)
     return Numbers(
         es=float(operations.value),
         keep=_as_float(operations.keep),
         add=_as_float(operations.add),
         delete=_as_float(operations.delete),
-        share=sum(region.share for region in regions),
+        share=share,
     )
 
 
@@ -130,18 +166,18 @@ class _Homes:
         self._origin = [place.lo for place in places]
         self._starts: dict[int, list[int]] = {}
 
-    def of(self, region: excise.DivergentRegion, a: int, b: int) -> int:
-        """Return the index of the region's place.
+    def of(self, lines: Sequence[int | None], pair: tuple[int, int]) -> int:
+        """Return the index of the place of a region, by the first lines in origin, A and B.
 
         The origin's first token decides. Without one the region is a gap between tokens, which may
         be many blank lines: the place is where the inserted tokens stand in the revision. A region
         on lines that all keep (their tokens changed with something before them, or a moved
         duplicate was matched otherwise) goes to the nearest place.
         """
-        for segment, revision in ((region.origin, None), (region.a, a), (region.b, b)):
-            if segment.tokens and segment.lines is not None:
-                return self._nearest(segment.lines[0], revision)
-        return 0
+        for line, revision in zip(lines, (None, *pair), strict=True):
+            if line is not None:
+                return self._nearest(line, revision)
+        raise ValueError("a divergent region has tokens")
 
     def _nearest(self, line: int, revision: int | None) -> int:
         starts = self._origin if revision is None else self._of_revision(revision)

@@ -23,7 +23,6 @@ def document(source: Document, grammar: str | None, comments: str = "keep") -> s
 def without_comments(text: str, grammar: str | None) -> str:
     """Comment nodes go, then trailing white space, then blank lines: a change of the text."""
     from excise.syntax import drop_comments
-
     from excise.text import strip_blank
 
     return strip_blank(text if grammar is None else drop_comments(text, grammar))
@@ -42,7 +41,7 @@ def excision_score(
 ) -> score.Verdict:
     """Score a hypothesis by a reference: the directed form."""
     three = [document(source, grammar, comments) for source in (origin, reference, hypothesis)]
-    return score.judge(*three, score.Options(granularity, lcs, deletion, symmetric=False))
+    return score.judge(*three, score.Options(granularity, lcs, deletion))
 
 
 def similarity(
@@ -57,7 +56,7 @@ def similarity(
 ) -> score.Verdict:
     """Compare two revisions: the symmetric form."""
     three = [document(source, grammar, comments) for source in (origin, a, b)]
-    return score.judge(*three, score.Options(granularity, lcs, "f1", symmetric=True))
+    return score.judge(*three, score.Options(granularity, lcs, "f1"))
 
 
 def align(

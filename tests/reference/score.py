@@ -16,12 +16,11 @@ Count = tuple[int, int, int]  # n-grams in common, by A, by B
 
 @dataclass(frozen=True)
 class Options:
-    """The choices left to a caller; ``symmetric`` is the second form of section 6."""
+    """The choices left to a caller; ``deletion=f1`` is the symmetric form of section 6."""
 
     granularity: str = "nested"
     lcs: str = "star"
     deletion: str = "precision"
-    symmetric: bool = False
 
 
 @dataclass(frozen=True)
@@ -146,7 +145,7 @@ def judge(origin: Stream, a: Stream, b: Stream, options: Options) -> Verdict:
         b,
         granularity=options.granularity,
         lcs=options.lcs,
-        symmetric=options.symmetric,
+        symmetric=options.deletion == "f1",
     )
     regions = divergent_regions((origin, a, b), columns, options.granularity)
     counts = operation_counts(regions)

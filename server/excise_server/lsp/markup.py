@@ -1,7 +1,8 @@
 r"""Blocks as Markdown or plain text. Text from outside arrives inert.
 
-In Markdown every ASCII punctuation character of a text is escaped, so it can be no link (also no
-automatic one), no image, no HTML and no table; code stands in a fence longer than any in it.
+In Markdown a text can be no link (also no automatic one), no image, no HTML, no emphasis, entity,
+formula or table; code stands in a fence longer than any in it. Escapes are few, because some
+clients show them: a colon or a dot is escaped only where it could make a link.
 """
 
 from __future__ import annotations
@@ -14,17 +15,17 @@ from excise_server.report.escape import printable
 
 __all__ = ["as_markdown", "as_plain", "inert"]
 
-_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+_ACTIVE = re.compile(r"([\\`*_\[\]<>|~&$@]|:(?=\S)|(?<!\d)\.(?=\S)|\.(?=[^\s\d]))")
 _FENCES = re.compile("`+")
 
 
 def inert(text: str) -> str:
     r"""Return a text for Markdown that means only itself.
 
-    >>> inert("[x](command:y) <b> www.example.com")
-    '\\[x\\]\\(command\\:y\\) \\<b\\> www\\.example\\.com'
+    >>> inert("0.62: [x](command:y) <b> www.example.com")
+    '0.62: \\[x\\](command\\:y) \\<b\\> www\\.example\\.com'
     """
-    return _PUNCTUATION.sub(r"\\\1", printable(text))
+    return _ACTIVE.sub(r"\\\1", printable(text))
 
 
 def as_markdown(blocks: Sequence[Block]) -> str:

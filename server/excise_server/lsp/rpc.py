@@ -49,6 +49,8 @@ _DROPPED = (
 )
 """pygls' own handlers that ours replace: its text sync loses its place and copies every file."""
 
+_EXACT = (str, int, bool)
+
 
 class RequestFailed(JsonRpcException):
     """A correct request that cannot be answered now; the message says why."""
@@ -62,8 +64,8 @@ class Protocol(LanguageServerProtocol):
 
     def __init__(self, server: LanguageServer, converter: Converter) -> None:
         """Prepare a session; `on_exit` is told the exit code when the client says exit."""
-        for kind in (str, int, bool):
-            converter.register_structure_hook(kind, _exactly)
+        # By identity: a hook for `str` would also be taken for the enumerations made of strings.
+        converter.register_structure_hook_func(lambda kind: kind in _EXACT, _exactly)
         self._custom = protocol.register(converter)
         self._initialized = False
         self.on_exit: Callable[[int], None] = lambda _code: None

@@ -74,6 +74,14 @@ class RevisionSet:
     path: str | None = None
     notes: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def notes_by_id(self) -> dict[str, list[str]]:
+        """The notes of each revision that has any."""
+        found: dict[str, list[str]] = {}
+        for name, note in self.notes:
+            found.setdefault(name, []).append(note)
+        return found
+
 
 def megabytes(size: int) -> str:
     """Return a size for people.

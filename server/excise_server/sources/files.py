@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Iterable
 
+from excise import languages
 from excise.errors import BinaryTextError, UndecodableTextError
 from excise.text import Revision, decode
 from excise_server.sources import (
@@ -18,7 +20,7 @@ from excise_server.sources import (
     unique_ids,
 )
 
-__all__ = ["read_revisions", "read_text"]
+__all__ = ["language_of", "read_revisions", "read_text"]
 
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/\d+|/dev/stdin")
 # Opening must never wait for a writer (FIFO) or move a terminal or a tape; names for Windows too.
@@ -83,9 +85,20 @@ def read_revisions(
         origin=origin_text,
         revisions=tuple(revisions),
         rejected=tuple(rejected),
+        language=language_of(origin, origin_text, paths),
         path=origin,
         notes=tuple(notes),
     )
+
+
+def language_of(origin: str, text: str, others: Iterable[str]) -> str | None:
+    """Return the grammar that another file's name gives when nothing in the origin does.
+
+    An origin from a pipe or a ``.orig`` has no name that tells.
+    """
+    if languages.resolve(None, origin, text):
+        return None
+    return next((found for path in others if (found := languages.resolve(None, path))), None)
 
 
 def _read_bytes(path: str, *, descriptors: bool) -> bytes:
