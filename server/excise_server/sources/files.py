@@ -20,7 +20,7 @@ from excise_server.sources import (
     unique_ids,
 )
 
-__all__ = ["language_of", "read_revisions", "read_text"]
+__all__ = ["file_error", "language_of", "read_revisions", "read_text"]
 
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/\d+|/dev/stdin")
 # Opening must never wait for a writer (FIFO) or move a terminal or a tape; names for Windows too.
@@ -113,7 +113,7 @@ def _read_bytes(path: str, *, descriptors: bool) -> bytes:
                 raise too_large(status.st_size)
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        raise _explained(path, error) from error
+        raise file_error(path, error) from error
     if len(data) > MAX_BYTES:
         raise SourceError("over the limit of 10 MB")
     return data
@@ -125,7 +125,7 @@ def _check_kind(status: os.stat_result, *, pipe: bool) -> None:
             raise SourceError(reason, hint=hint)
 
 
-def _explained(path: str, error: OSError | ValueError) -> SourceError:
+def file_error(path: str, error: OSError | ValueError) -> SourceError:
     """Return what the system's refusal means to the one who gave the path."""
     match error:
         case FileNotFoundError():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Any
@@ -147,6 +148,8 @@ def _record_id(record: dict[str, Any]) -> str | int | float:
     value = record["id"]
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise SourceError("'id' is neither a string nor a number")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise SourceError("'id' is no finite number")
     return value
 
 

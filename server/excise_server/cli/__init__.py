@@ -1,0 +1,104 @@
+"""The command `excise`: one module per command, and one place where errors become exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from excise.errors import ExciseError
+from excise_server.cli.streams import say, set_up_streams
+from excise_server.report.escape import printable
+from excise_server.sources import SourceError
+
+__all__ = ["excise", "main"]
+
+# Modules are imported when their command is used, or when all of them are listed.
+_COMMANDS = ("score", "matrix", "rank", "explain", "cluster", "serve")
+
+EPILOG = """\b
+Exit codes:
+  0    everything was scored
+  1    some records or revisions could not be scored; each is named with its reason
+  2    wrong usage, or an input that cannot be read at all
+  130  interrupted
+  141  the reader of the output went away"""
+
+
+class _Commands(click.Group):
+    """The commands, imported late."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command = getattr(import_module(f"{__name__}.{cmd_name}"), "command")  # noqa: B009
+        assert isinstance(command, click.Command)
+        command.epilog = EPILOG
+        return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:  # click would say nothing, but call it exit code 1
+            raise _ReaderGoneError from error
+
+
+class _ReaderGoneError(Exception):
+    pass
+
+
+@click.command(
+    cls=_Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
+)
+@click.version_option(package_name="excise", prog_name="excise", message="%(prog)s %(version)s")
+def excise() -> None:
+    """Score revisions of a file: which say the same, which differ, and where.
+
+    Every command takes files, prints for people, and with --json for programs (docs/json.md).
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit code. Errors are one line on standard error."""
+    set_up_streams()
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+    except (_ReaderGoneError, BrokenPipeError):
+        # What is still buffered has no reader; without this the interpreter complains at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        code = excise.main(arguments, prog_name="excise", standalone_mode=False)
+    except click.UsageError as error:
+        _say_usage(error)
+        return error.exit_code
+    except click.ClickException as error:
+        say(error.format_message())
+        return error.exit_code
+    except (SourceError, ExciseError) as error:
+        say(str(error))
+        return 2
+    except MemoryError:
+        say("not enough memory for texts of this size; give fewer or smaller ones")
+        return 2
+    except click.Abort:
+        return 130
+    return code if isinstance(code, int) else 0
+
+
+def _say_usage(error: click.UsageError) -> None:
+    if error.ctx is not None:
+        usage = error.ctx.get_usage()
+        print(usage, f"Try '{error.ctx.command_path} --help'.", sep="\n", file=sys.stderr)
+    print(f"Error: {printable(error.format_message())}", file=sys.stderr)

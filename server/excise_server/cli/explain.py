@@ -1,0 +1,76 @@
+"""``excise explain``: where two revisions diverge, side by side."""
+
+from __future__ import annotations
+
+import click
+
+import excise
+from excise.text import Revision, normalise
+from excise_server.cli.inputs import STDIN, read_set
+from excise_server.cli.options import Choices, shared_options
+from excise_server.cli.progress import progress
+from excise_server.cli.streams import console
+from excise_server.report.documents import explain_document, json_text
+from excise_server.sources import RevisionSet, SourceError
+
+__all__ = ["command"]
+
+
+@click.command("explain", short_help="Show where two revisions of a file diverge.")
+@click.argument("origin")
+@click.argument("revisions", nargs=-1, metavar="A B")
+@shared_options
+def command(choices: Choices, *, origin: str, revisions: tuple[str, ...]) -> int:
+    """Show the divergent regions of the revisions A and B of ORIGIN side by side.
+
+    Each region says what was kept, added and deleted, by both or by one of them, how far they agree
+    on it, and its share of all divergent 1-4-grams. ORIGIN may be - alone, as for matrix: the
+    document then holds exactly two revisions.
+    """
+    if origin != STDIN and len(revisions) != 2:
+        raise click.UsageError(f"Give two revisions after the origin, not {len(revisions)}.")
+    found = read_set(origin, revisions, choices)
+    a, b = _two(found)
+    with progress("Scoring"):
+        score = excise.similarity(
+            origin=found.origin,
+            a=a.text,
+            b=b.text,
+            granularity=choices.granularity,
+            lcs=choices.lcs,
+            comments=choices.comments,
+            language=choices.language or found.language,
+            path=found.path,
+        )
+        document = json_text(explain_document(score, found)) if choices.json else None
+    if document is not None:
+        print(document)
+    else:
+        _print(score, found, choices)
+    return 0
+
+
+def _two(found: RevisionSet) -> tuple[Revision, ...]:
+    """Return the two revisions; here one that cannot be read leaves nothing to explain."""
+    for rejected in found.rejected:
+        raise SourceError(rejected.reason, name=rejected.id)
+    if len(found.revisions) != 2:
+        reason = f"it holds {len(found.revisions)} revisions"
+        raise SourceError(reason, name=found.name, hint="explain compares exactly two")
+    return found.revisions
+
+
+def _print(score: excise.Score, found: RevisionSet, choices: Choices) -> None:
+    from excise_server.report.regions import Names, legend, region_views
+    from excise_server.report.tables import notes_text, summary
+
+    a, b = found.revisions
+    columns = ("origin", "A", "B")
+    texts = (normalise(found.origin), normalise(a.text), normalise(b.text))
+    names = Names(columns, texts if choices.comments == "keep" else None)
+    out = console()
+    out.print(legend(columns, (found.name, a.id, b.id)), "", summary(score, "similarity"))
+    for line in notes_text("note", [f"{name}: {note}" for name, note in found.notes]):
+        out.print(line)
+    for view in region_views(score, names):
+        out.print(view)

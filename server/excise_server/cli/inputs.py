@@ -1,0 +1,67 @@
+"""From arguments to a snapshot: files, or one JSON document on standard input."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+import excise
+from excise_server.cli.options import Choices
+from excise_server.cli.progress import progress_map
+from excise_server.cli.streams import say
+from excise_server.sources import RevisionSet
+from excise_server.sources.files import read_revisions
+from excise_server.sources.records import MAX_JSON, read_revision_set
+
+__all__ = ["STDIN", "read_set", "report_rejected", "similarities"]
+
+STDIN = "-"
+
+
+def read_set(origin: str, paths: tuple[str, ...], choices: Choices) -> RevisionSet:
+    """Read the origin and the revisions that a command names; ``-`` reads a document."""
+    if origin == STDIN:
+        if paths:
+            raise click.UsageError(
+                "'-' reads the revisions from standard input too: drop the files."
+            )
+        found = read_revision_set(sys.stdin.buffer.read(MAX_JSON + 1))
+        if not (found.revisions or found.rejected):
+            raise click.UsageError("No revisions: the document's 'revisions' is empty.")
+        return found
+    if not paths:
+        raise click.UsageError(
+            "No revisions: name at least one file after the origin, "
+            "or give '-' alone to read a JSON document."
+        )
+    if STDIN in paths:
+        raise click.UsageError(
+            "'-' stands for a whole JSON document: give it alone, as the origin."
+        )
+    return read_revisions(origin, paths, encoding=choices.encoding)
+
+
+def similarities(found: RevisionSet, choices: Choices) -> excise.ScoreMatrix:
+    """Score every pair of what was read.
+
+    The matrix alone: what `analysis.compare` adds to it costs the import of scikit-learn.
+    """
+    return excise.ScoreMatrix.from_texts(
+        found.origin,
+        [revision.text for revision in found.revisions],
+        ids=[revision.id for revision in found.revisions],
+        language=choices.language or found.language,
+        path=found.path,
+        granularity=choices.granularity,
+        lcs=choices.lcs,
+        comments=choices.comments,
+        map=progress_map("Scoring"),
+    )
+
+
+def report_rejected(found: RevisionSet) -> int:
+    """Name on standard error what could not be scored; return the exit code."""
+    for rejected in found.rejected:
+        say(f"not scored: {rejected.id}: {rejected.reason}")
+    return 1 if found.rejected else 0

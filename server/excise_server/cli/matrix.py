@@ -1,0 +1,36 @@
+"""``excise matrix``: the similarity of every pair of revisions."""
+
+from __future__ import annotations
+
+import click
+
+from excise_server.cli.inputs import read_set, report_rejected, similarities
+from excise_server.cli.options import Choices, shared_options
+from excise_server.cli.streams import console
+from excise_server.report.documents import json_text, matrix_document
+
+__all__ = ["command"]
+
+
+@click.command("matrix", short_help="Compare every pair of revisions of a file.")
+@click.argument("origin")
+@click.argument("revisions", nargs=-1, metavar="REVISION...")
+@shared_options
+def command(choices: Choices, *, origin: str, revisions: tuple[str, ...]) -> int:
+    """Print the similarity of every pair of REVISIONs of ORIGIN: 1 the same edit, 0 nothing shared.
+
+    ORIGIN may be - alone: a JSON document on standard input, {"origin", "language" or "path",
+    "revisions": [{"id", "text"}]}.
+    """
+    found = read_set(origin, revisions, choices)
+    matrix = similarities(found, choices)
+    if choices.json:
+        print(json_text(matrix_document(matrix, found)))
+    else:
+        from excise_server.report.tables import matrix_table, notes_about, signature_text
+
+        out = console()
+        for part in matrix_table(matrix, out.width):
+            out.print(part)
+        out.print(*notes_about(matrix, found), signature_text(matrix.signature), sep="\n")
+    return report_rejected(found)

@@ -1,0 +1,90 @@
+"""The options that every scoring command has."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+import click
+
+from excise.signature import COMMENTS, GRANULARITIES, LCS
+
+__all__ = ["Choices", "shared_options"]
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What was chosen on the command line, checked by click."""
+
+    granularity: str
+    lcs: str
+    comments: str
+    language: str | None
+    encoding: str | None
+    json: bool
+
+
+def _codec(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Refuse what is no text encoding before any file is read."""
+    try:
+        if value is not None:
+            # "hex" and its like are codecs too, from bytes to bytes.
+            b"".decode(value)
+            codecs.lookup(value)
+    except (LookupError, ValueError) as error:
+        raise click.BadParameter(f"{value!r} is no text encoding (try latin-1)") from error
+    return value
+
+
+_OPTIONS = (
+    click.option(
+        "--granularity",
+        type=click.Choice(GRANULARITIES),
+        default="nested",
+        show_default=True,
+        help="How revisions are aligned with the origin.",
+    ),
+    click.option(
+        "--lcs",
+        type=click.Choice(LCS),
+        default="star",
+        show_default=True,
+        help="Which columns count as conserved.",
+    ),
+    click.option(
+        "--comments",
+        type=click.Choice(COMMENTS),
+        default="keep",
+        show_default=True,
+        help="Whether comments count.",
+    ),
+    click.option(
+        "--language",
+        metavar="NAME",
+        help="Grammar, language id or extension; wins over file names and records.",
+    ),
+    click.option(
+        "--encoding",
+        metavar="NAME",
+        callback=_codec,
+        help="Encoding of the files; default: byte order mark, else UTF-8.",
+    ),
+    click.option("--json", is_flag=True, help="Print JSON for programs (docs/json.md)."),
+)
+
+
+def shared_options(function: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the shared options; it receives them as one `Choices`."""
+
+    @wraps(function)
+    def with_choices(**given: Any) -> int:  # noqa: ANN401 - what click parsed
+        names = Choices.__dataclass_fields__
+        chosen = Choices(**{name: given.pop(name) for name in names})
+        return function(chosen, **given)
+
+    for option in reversed(_OPTIONS):
+        with_choices = option(with_choices)
+    return with_choices

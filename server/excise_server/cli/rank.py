@@ -1,0 +1,35 @@
+"""``excise rank``: the order of suggestions, with its reasons as numbers."""
+
+from __future__ import annotations
+
+import click
+
+import excise
+from excise_server.cli.inputs import read_set, report_rejected, similarities
+from excise_server.cli.options import Choices, shared_options
+from excise_server.cli.streams import console
+from excise_server.report.documents import json_text, rank_document
+
+__all__ = ["command"]
+
+
+@click.command("rank", short_help="Order the revisions of a file by how far they agree.")
+@click.argument("origin")
+@click.argument("revisions", nargs=-1, metavar="REVISION...")
+@shared_options
+def command(choices: Choices, *, origin: str, revisions: tuple[str, ...]) -> int:
+    """Rank the REVISIONs of ORIGIN: by their mean similarity to the others, then the smaller edit.
+
+    The order is advice: what most agree on is not thereby right. A revision that changes nothing
+    never ranks above one that does. ORIGIN may be - alone, as for matrix.
+    """
+    found = read_set(origin, revisions, choices)
+    matrix = similarities(found, choices)
+    ranking = excise.rank(matrix)
+    if choices.json:
+        print(json_text(rank_document(matrix, ranking, found)))
+    else:
+        from excise_server.report.tables import rank_table, signature_text
+
+        console().print(rank_table(ranking, found), signature_text(matrix.signature), sep="\n")
+    return report_rejected(found)

@@ -1,0 +1,156 @@
+"""``excise score``: a hypothesis against references, from files or from lines of records."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from typing import IO
+
+import click
+
+import excise
+from excise.signature import DELETIONS
+from excise.text import normalise
+from excise_server.cli.options import Choices, shared_options
+from excise_server.cli.progress import Advance, progress
+from excise_server.cli.streams import console, say
+from excise_server.report.documents import json_line, json_text, record_line, score_document
+from excise_server.sources.files import file_error, language_of, read_text
+from excise_server.sources.records import BadRecord, ScoreRecord, read_score_records
+
+__all__ = ["command"]
+
+
+@click.command("score", short_help="Score a hypothesis against a reference.")
+@click.option("--origin", metavar="FILE", help="The file before any edit.")
+@click.option("--reference", metavar="FILE", multiple=True, help="The edit to compare with.")
+@click.option("--hypothesis", metavar="FILE", help="The edit to score.")
+@click.option("--jsonl", metavar="FILE", help="Score records instead, one a line; - is stdin.")
+@click.option(
+    "--deletion",
+    type=click.Choice(DELETIONS),
+    default="precision",
+    show_default=True,
+    help="Form of the delete operation.",
+)
+@shared_options
+def command(
+    choices: Choices,
+    *,
+    origin: str | None,
+    reference: tuple[str, ...],
+    hypothesis: str | None,
+    jsonl: str | None,
+    deletion: str,
+) -> int:
+    """Score a hypothesis against one or more references: the paper's measure.
+
+    With several --reference the best one counts. With --jsonl every line holds
+    {"id", "language" or "path", "origin", "reference" (a text or a list), "hypothesis"};
+    a line that cannot be scored becomes {"id", "error"}.
+    """
+    if jsonl is not None:
+        if origin is not None or reference or hypothesis is not None:
+            raise click.UsageError(
+                "--jsonl holds the texts: drop --origin, --reference, --hypothesis."
+            )
+        return _score_lines(jsonl, choices, deletion)
+    if origin is None or not reference or hypothesis is None:
+        raise click.UsageError("Give --origin, --reference and --hypothesis, or --jsonl.")
+    return _score_files((origin, *reference, hypothesis), choices, deletion)
+
+
+def _score_files(paths: tuple[str, ...], choices: Choices, deletion: str) -> int:
+    texts = [read_text(path, encoding=choices.encoding, descriptors=True) for path in paths]
+    with progress("Scoring"):
+        score = excise.excision_score(
+            origin=texts[0],
+            reference=texts[1:-1],
+            hypothesis=texts[-1],
+            granularity=choices.granularity,
+            lcs=choices.lcs,
+            deletion=deletion,
+            comments=choices.comments,
+            language=choices.language or language_of(paths[0], texts[0], paths[1:]),
+            path=paths[0],
+        )
+        document = json_text(score_document(score)) if choices.json else None
+    if document is not None:
+        print(document)
+    else:
+        _print_score(score, paths, texts, choices, deletion)
+    return 0
+
+
+def _print_score(
+    score: excise.Score, paths: tuple[str, ...], texts: list[str], choices: Choices, deletion: str
+) -> None:
+    from excise_server.report.regions import Names, legend, region_views
+    from excise_server.report.tables import summary
+
+    at = 1 + score.reference
+    columns = ("origin", "reference", "hypothesis")
+    chosen = (normalise(texts[0]), normalise(texts[at]), normalise(texts[-1]))
+    names = Names(columns, chosen if choices.comments == "keep" else None, deletion)
+    out = console()
+    out.print(legend(columns, (paths[0], paths[at], paths[-1])), "", summary(score, "score"))
+    for view in region_views(score, names):
+        out.print(view)
+
+
+def _score_lines(path: str, choices: Choices, deletion: str) -> int:
+    """Score record by record: memory does not grow with the file."""
+    scored = bad = 0
+    with _opened(path) as stream, _progress(stream) as advance:
+        for record in read_score_records(stream):
+            line = _line(record, choices, deletion)
+            scored, bad = scored + 1, bad + ("error" in line)
+            print(json_line(line), flush=True)
+            advance(stream.tell() if stream.seekable() else scored)
+    if bad:
+        say(f"{bad} of {scored} records could not be scored: see 'error' in their lines")
+    return 1 if bad else 0
+
+
+def _line(record: ScoreRecord | BadRecord, choices: Choices, deletion: str) -> dict[str, object]:
+    if isinstance(record, BadRecord):
+        return {"id": record.id, "error": record.error}
+    try:
+        score = _score_record(record, choices, deletion)
+    except (excise.ExciseError, MemoryError) as error:
+        return {
+            "id": record.id,
+            "error": f"line {record.line}: {str(error) or 'not enough memory'}",
+        }
+    return record_line(record.id, score, several=record.several)
+
+
+def _score_record(record: ScoreRecord, choices: Choices, deletion: str) -> excise.Score:
+    return excise.excision_score(
+        origin=record.origin,
+        reference=list(record.references),
+        hypothesis=record.hypothesis,
+        granularity=choices.granularity,
+        lcs=choices.lcs,
+        deletion=deletion,
+        comments=choices.comments,
+        language=choices.language or record.language,
+        path=record.path,
+    )
+
+
+def _opened(path: str) -> AbstractContextManager[IO[bytes]]:
+    if path == "-":
+        return nullcontext(sys.stdin.buffer)
+    try:
+        return open(path, "rb")
+    except (OSError, ValueError) as error:
+        raise file_error(path, error).named(path) from error
+
+
+def _progress(stream: IO[bytes]) -> AbstractContextManager[Advance]:
+    """Show the bytes read, where that is known; lines on a terminal show progress themselves."""
+    if sys.stdout.isatty():
+        return nullcontext(lambda done: None)
+    return progress("Scoring", os.fstat(stream.fileno()).st_size if stream.seekable() else None)

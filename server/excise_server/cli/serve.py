@@ -1,0 +1,19 @@
+"""``excise serve``: the language server."""
+
+from __future__ import annotations
+
+import click
+
+__all__ = ["command"]
+
+
+@click.command("serve", short_help="Run the language server.")
+@click.option("--stdio", is_flag=True, help="Over standard input and output (default).")
+@click.option("--tcp", type=click.IntRange(0, 65535), metavar="PORT", help="On a port; 0: any.")
+def command(*, stdio: bool, tcp: int | None) -> int:
+    """Run the language server for one editor, over --stdio or --tcp PORT of this machine."""
+    if stdio and tcp is not None:
+        raise click.UsageError("Choose one of --stdio and --tcp.")
+    from excise_server.lsp.app import serve_stdio, serve_tcp
+
+    return serve_stdio() if tcp is None else serve_tcp(tcp)

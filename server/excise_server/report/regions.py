@@ -1,0 +1,174 @@
+"""Divergent regions side by side: their exact text, and what was kept, added and deleted there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rich.console import RenderableType
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+
+from excise import DivergentRegion, Score, Segment
+from excise.excision import excision
+from excise_server.report.escape import printable
+from excise_server.report.source import Source, shared_indentation
+from excise_server.report.tables import number
+
+__all__ = ["Names", "legend", "region_views"]
+
+MAX_TEXT = 4_000
+"""Characters of a segment that are shown; --json has all of them."""
+
+MAX_TOKENS = 40
+"""Tokens of one cell that are listed."""
+
+_INDENTS = {"\nINDENT": "<indent>", "\nDEDENT": "<dedent>"}
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What the three columns are called, and the texts behind them.
+
+    ``texts`` are normalised, or empty where the score was made of other texts (without comments):
+    then only the segments themselves are shown, not the lines they stand in.
+    """
+
+    columns: tuple[str, str, str]
+    texts: tuple[str, str, str] | None = None
+    deletion: str = "f1"
+
+
+def legend(columns: Sequence[str], ids: Sequence[str]) -> RenderableType:
+    """Return which file or revision each column is."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column()
+    table.add_column(overflow="fold")
+    for column, name in zip(columns, ids, strict=True):
+        table.add_row(Text(column, "bold cyan"), Text(printable(name)))
+    return table
+
+
+def region_views(score: Score, names: Names) -> Iterator[RenderableType]:
+    """Yield one view per divergent region, in the order of the text."""
+    regions = score.regions
+    if not regions:
+        yield Text()
+        yield Text("No divergent region: what was changed, was changed alike.", "dim")
+    for place, region in enumerate(regions, start=1):
+        share = f"{100 * region.share:.0f} %" if region.share >= 0.005 else "under 1 %"
+        of = f"region {place} of {len(regions)}"
+        title = Text.assemble((of, "bold"), f" · {share} of all divergent 1-4-grams")
+        yield Text()
+        yield Rule(title, align="left", style="dim")
+        yield _view(region, names)
+
+
+# --- the texts -----------------------------------------------------------------------------------
+
+
+def _view(region: DivergentRegion, names: Names) -> Table:
+    """Return a table: above origin, A and B; below what both, only A and only B did."""
+    table = Table.grid(padding=(0, 2, 0, 0), expand=True)
+    table.add_column(width=7)
+    for _ in range(3):
+        table.add_column(ratio=1, overflow="fold")
+    segments = (region.origin, region.a, region.b)
+    texts = names.texts or (None, None, None)
+    heads = [
+        Text.assemble((column, "bold cyan"), (f" {_lines(segment)}", "dim"))
+        for column, segment in zip(names.columns, segments, strict=True)
+    ]
+    table.add_row("", *heads)
+    table.add_row("", *_bodies(segments, texts))
+    table.add_row()
+    for row in _operations(region, names):
+        table.add_row(*row)
+    return table
+
+
+def _lines(segment: Segment) -> str:
+    """Return the segment's lines, counted from 1 as editors do."""
+    if segment.lines is None:
+        return ""
+    first, past = segment.lines
+    return f"{first + 1}" if past <= first + 1 else f"{first + 1}-{past}"
+
+
+def _bodies(segments: Sequence[Segment], texts: Sequence[str | None]) -> Iterator[RenderableType]:
+    """Yield the exact text of the segments, within the rest of their first and last lines."""
+    sources = [_source(segment, text) for segment, text in zip(segments, texts, strict=True)]
+    drop = shared_indentation(source for source in sources if source is not None)
+    for source in sources:
+        yield Text("(nothing)", "dim italic") if source is None else replace(source, drop=drop)
+
+
+def _source(segment: Segment, text: str | None) -> Source | None:
+    if not segment.text or segment.span is None:
+        return None
+    before = after = ""
+    if text is not None:
+        start, stop = segment.span
+        before = text[text.rfind("\n", 0, start) + 1 : start]
+        end = text.find("\n", stop)
+        after = text[stop : end if end >= 0 else len(text)]
+    return Source(_clipped(before), _clipped(segment.text), _clipped(after))
+
+
+def _clipped(text: str) -> str:
+    if len(text) <= MAX_TEXT:
+        return text
+    return f"{text[:MAX_TEXT]}… {len(text) - MAX_TEXT:,} more characters"
+
+
+# --- the operations ------------------------------------------------------------------------------
+
+
+def _operations(region: DivergentRegion, names: Names) -> Iterator[list[Text]]:
+    """Yield the tokens (1-grams) that both revisions, or one of them, kept, added and deleted."""
+    _, a, b = names.columns
+    yield [Text(), *(Text(who, "cyan") for who in ("both", f"only {a}", f"only {b}"))]
+    values = excision(region.counts, names.deletion)
+    tokens = [_tokens(segment) for segment in (region.origin, region.a, region.b)]
+    origin, left, right = (Counter(row) for row in tokens)
+    acts = (
+        ("kept", values.keep, origin & left, origin & right, (0, 0)),
+        ("added", values.add, left - origin, right - origin, (1, 2)),
+        ("deleted", values.delete, origin - left, origin - right, (0, 0)),
+    )
+    for name, value, by_a, by_b, (from_a, from_b) in acts:
+        if by_a or by_b:
+            both = by_a & by_b
+            agreed = number(None if value is None else float(value))
+            yield [
+                Text.assemble((name, "bold"), "\n", agreed),
+                _listed(tokens[from_a], both),
+                _listed(tokens[from_a], by_a - both),
+                _listed(tokens[from_b], by_b - both),
+            ]
+
+
+def _tokens(segment: Segment) -> list[str]:
+    return [str(token) for token in segment.tokens]
+
+
+def _listed(order: Sequence[str], bag: Counter[str]) -> Text:
+    """Return the tokens of a bag in the order in which a text has them."""
+    if not bag:
+        return Text("–", "dim")
+    left = bag.copy()
+    shown = []
+    for token in order:
+        if left[token] > 0:
+            left[token] -= 1
+            shown.append(token)
+        if len(shown) == MAX_TOKENS:
+            break
+    more = bag.total() - len(shown)
+    return Text(" ".join(map(_shown, shown)) + (f" … {more:,} more" if more else ""))
+
+
+def _shown(token: str) -> str:
+    return _INDENTS.get(token) or printable(token if len(token) <= 200 else f"{token[:200]}…")

@@ -1,0 +1,156 @@
+"""Tables for people. Every text passes `printable`; nothing here is read as markup."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from excise import Cluster, Ranked, Score, ScoreMatrix
+from excise_server.report.escape import printable
+from excise_server.sources import RevisionSet
+
+__all__ = [
+    "bar",
+    "cluster_table",
+    "matrix_table",
+    "notes_about",
+    "notes_text",
+    "number",
+    "rank_table",
+    "signature_text",
+    "summary",
+]
+
+_STYLES = ((0.75, "green"), (0.5, "yellow"), (0.25, "dark_orange"), (0.0, "red"))
+_CELL = 5
+"""Columns that a similarity takes in a matrix, its gap included."""
+
+
+def number(value: float | None) -> Text:
+    """Return a value of the score in two digits; – where it is undefined.
+
+    Never 1.00 for what is below 1, nor 0.00 for what is above 0.
+    """
+    if value is None:
+        return Text("–", "dim")
+    shown = f"{value:.2f}"
+    if shown == "1.00" and value < 1:
+        shown = ">.99"
+    elif shown == "0.00" and value > 0:
+        shown = "<.01"
+    return Text(shown, _style(value))
+
+
+def bar(value: float | None, width: int = 12) -> Text:
+    """Return a value in [0, 1] as a bar."""
+    filled = round((value or 0.0) * width)
+    return Text.assemble(("━" * filled, _style(value or 0.0)), ("╌" * (width - filled), "dim"))
+
+
+def summary(score: Score, title: str) -> RenderableType:
+    """Return the number, the operations it is the mean of, and everything to be known of it."""
+    table = Table.grid(padding=(0, 2))
+    bold = number(score.value)
+    bold.stylize("bold")
+    table.add_row(Text(title, "bold"), bold, bar(score.value, 24))
+    for name in ("keep", "add", "delete"):
+        value: float | None = getattr(score, name)
+        undefined = Text("undefined: neither revision has any", "dim")
+        table.add_row(f"  {name}", number(value), undefined if value is None else bar(value, 24))
+    return Group(table, *notes_text("note", score.notes), signature_text(score.signature))
+
+
+def matrix_table(matrix: ScoreMatrix, width: int) -> Iterable[RenderableType]:
+    """Yield the matrix in tables that fit the width; the columns have the numbers of the rows."""
+    k = len(matrix.ids)
+    digits = len(str(k))
+    label = min(max((len(printable(name)) for name in matrix.ids), default=0), max(20, width // 2))
+    columns = max(1, (width - digits - label - 3) // _CELL)
+    for first in range(0, max(k, 1), columns):
+        shown = range(first, min(k, first + columns))
+        table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
+        table.add_column("", justify="right", style="dim")
+        table.add_column("", overflow="fold", max_width=label)
+        for j in shown:
+            table.add_column(str(j + 1), justify="right", min_width=_CELL - 1, header_style="dim")
+        for i, name in enumerate(matrix.ids):
+            cells = [
+                Text("1", "dim") if i == j else number(float(matrix.values[i, j])) for j in shown
+            ]
+            table.add_row(str(i + 1), printable(name), *cells)
+        yield table
+
+
+def rank_table(ranking: Sequence[Ranked], found: RevisionSet) -> RenderableType:
+    """Return the order of suggestions, with its reasons."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column("rank", justify="right")
+    table.add_column("revision", overflow="fold")
+    table.add_column("agreement", no_wrap=True)
+    table.add_column("edit", justify="right")
+    table.add_column("notes", overflow="fold")
+    read = found.notes_by_id
+    for ranked in ranking:
+        notes = (["no change"] if ranked.no_op else []) + [*ranked.notes, *read.get(ranked.id, ())]
+        table.add_row(
+            str(ranked.rank),
+            Text(printable(ranked.id), "bold" if ranked.rank == 1 else ""),
+            Text.assemble(number(ranked.agreement), " ", bar(ranked.agreement, 10)),
+            str(ranked.edit_size),
+            Text(printable("; ".join(notes)), "dim"),
+        )
+    return table
+
+
+def cluster_table(matrix: ScoreMatrix, clusters: Sequence[Cluster]) -> RenderableType:
+    """Return the clusters; ● is the representative, the numbers are similarities to it."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column("cluster", justify="right")
+    table.add_column("", width=1)
+    table.add_column("revision", overflow="fold")
+    table.add_column("similarity", no_wrap=True)
+    for place, cluster in enumerate(clusters, start=1):
+        best = cluster.representative
+        members = [best, *(at for at in cluster.members if at != best)]
+        for at in members:
+            value = float(matrix.values[best, at])
+            table.add_row(
+                str(place) if at == best else "",
+                Text("●", "green") if at == best else "",
+                Text(printable(matrix.ids[at]), "bold" if at == best else ""),
+                Text() if at == best else Text.assemble(number(value), " ", bar(value, 10)),
+                end_section=at == members[-1],
+            )
+    return table
+
+
+def notes_about(matrix: ScoreMatrix, found: RevisionSet) -> list[Text]:
+    """Return a line for each note and the revisions that it is about."""
+    about: dict[str, list[str]] = {}
+    pairs = [
+        (name, note) for name, own in zip(matrix.ids, matrix.notes, strict=True) for note in own
+    ]
+    for name, note in [*pairs, *found.notes]:
+        about.setdefault(note, []).append(name)
+    lines = []
+    for note, names in about.items():
+        everyone = len(names) == len(matrix.ids)
+        lines.append(f"{'all' if everyone else ', '.join(names)}: {note}")
+    return notes_text("note", lines)
+
+
+def notes_text(label: str, notes: Iterable[str]) -> list[Text]:
+    """Return a line for each note."""
+    return [Text(f"{label}: {printable(note)}", "yellow") for note in notes]
+
+
+def signature_text(signature: str) -> Text:
+    """Return the signature, which belongs to every number."""
+    return Text(printable(signature), "dim", overflow="fold")
+
+
+def _style(value: float) -> str:
+    return next(style for least, style in _STYLES if value >= least)
