@@ -40,15 +40,23 @@ __all__ = [
 
 # What a node is, by its type; a node may be several of these.
 _STRING, _CODE, _ATOM, _COMMENT, _BLOCK, _DROPPED = (1 << bit for bit in range(6))
+# One token whatever lies below. In no grammar of the pack is that an interpolation.
+_WHOLE = _ATOM | _COMMENT
 _STRING_TYPE = re.compile(r"string|char|rune|heredoc|regex")
 _ATOM_TYPE = re.compile(r"string\w*_(content|fragment)$")
 _CODE_TYPES = {"interpolation", "template_substitution"}
-# Statements about comments, not comments: a tree of their words is one atom as the definition
-# says, but `drop_comments` must not delete a program's text.
-_STATEMENTS = {
+# For `drop_comments` a comment is what its type says, except: text of the program that is only
+# called so (SQL's COMMENT ON, an entry of a Kconfig menu), and comments called otherwise.
+_NO_COMMENTS = {
     "kconfig": {"comment_entry"},
     "mermaid": {"er_attribute_comment"},
     "sql": {"comment_statement", "keyword_comment"},
+}
+_OTHER_COMMENTS = {
+    "dtd": {"Comment"},
+    "haskell": {"haddock"},
+    "sql": {"marginalia"},
+    "xml": {"Comment"},
 }
 # Grammars whose scanner never returns where a comment ends with the text (`print#`).
 _ENDED = {"perl"}
@@ -174,10 +182,11 @@ def parse(text: str, grammar: str, old: Tree | None = None) -> Tree:
     return parser.parse(encode(text), old) if old else parser.parse(encode(text))
 
 
-def walk(root: Node, grammar: str) -> list[Span]:
+def walk(root: Node, grammar: str, within: tuple[int, int] | None = None) -> list[Span]:
     """Return the leaves and atoms at and below a node, and where a Python block begins and ends.
 
-    Iterative: a tree may be deeper than Python's recursion limit.
+    Iterative: a tree may be deeper than Python's recursion limit. With `within` (bytes) only what
+    overlaps that range is descended into; spans may then reach beyond it.
     """
     roles = _grammar(grammar).roles
     spans: list[Span] = []
@@ -193,10 +202,14 @@ def walk(root: Node, grammar: str) -> list[Span]:
             continue
         children = node.children
         role = roles.get(node.kind_id, 0)
+        if within and children and not role & _WHOLE:
+            low, high = within
+            children = [c for c in children if c.end_byte > low and c.start_byte < high]
+            if not children:
+                continue  # no leaf, although nothing of it is left: its text lies between leaves
         if role:
             outside, verbatim = verbatim, bool(role & _STRING or (verbatim and not role & _CODE))
-            whole = role & _COMMENT or (role & _ATOM and not _holds_code(node, roles))
-            if children and not whole:
+            if children and not role & _WHOLE:
                 start, end = node.byte_range
                 block = role & _BLOCK and start < end
                 if block:
@@ -238,26 +251,15 @@ def _grammar(name: str) -> _Grammar:
 
 def _role(kind: str, named: bool, grammar: str) -> int:
     comment = "comment" in kind
-    dropped = comment and named and kind not in _STATEMENTS.get(grammar, ())
+    dropped = comment and named and kind not in _NO_COMMENTS.get(grammar, ())
     return (
         (_STRING if _STRING_TYPE.search(kind) else 0)
         | (_CODE if kind in _CODE_TYPES else 0)
         | (_ATOM if _ATOM_TYPE.search(kind) else 0)
         | (_COMMENT if comment else 0)
         | (_BLOCK if kind == "block" and grammar == "python" else 0)
-        | (_DROPPED if dropped else 0)
+        | (_DROPPED if dropped or kind in _OTHER_COMMENTS.get(grammar, ()) else 0)
     )
-
-
-def _holds_code(atom: Node, roles: dict[int, int]) -> bool:
-    """Whether an interpolation lies below an atom; the first one in order ends the search."""
-    stack = atom.children[::-1]
-    while stack:
-        node = stack.pop()
-        if roles.get(node.kind_id, 0) & _CODE:
-            return True
-        stack.extend(node.children[::-1])
-    return False
 
 
 def _comments(text: str, grammar: str) -> list[tuple[int, int]]:
