@@ -24,6 +24,7 @@ Exit codes:
   0    everything was scored
   1    some records or revisions could not be scored; each is named with its reason
   2    wrong usage, or an input that cannot be read at all
+  70   an error of excise itself
   130  interrupted
   141  the reader of the output went away"""
 
@@ -54,13 +55,16 @@ class _ReaderGoneError(Exception):
 
 
 @click.command(
-    cls=_Commands, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]}
+    cls=_Commands,
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(package_name="excise", prog_name="excise", message="%(prog)s %(version)s")
 def excise() -> None:
     """Score revisions of a file: which say the same, which differ, and where.
 
-    Every command takes files, prints for people, and with --json for programs (docs/json.md).
+    Every scoring command takes files and prints for people; with --json, for programs
+    (docs/json.md). Language and tokeniser follow from the file names unless --language is given.
     """
 
 
@@ -94,6 +98,14 @@ def _run(arguments: Sequence[str] | None) -> int:
         return 2
     except click.Abort:
         return 130
+    except _ReaderGoneError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the last door: a bug is told in one line, too
+        if os.environ.get("EXCISE_TRACEBACK"):
+            raise
+        what = f"{type(error).__name__}: {error}"
+        say(f"internal error: {what}; please report it, with what EXCISE_TRACEBACK=1 shows")
+        return 70
     return code if isinstance(code, int) else 0
 
 

@@ -53,7 +53,7 @@ def command(choices: Choices, *, origin: str, revisions: tuple[str, ...]) -> int
 def _two(found: RevisionSet) -> tuple[Revision, ...]:
     """Return the two revisions; here one that cannot be read leaves nothing to explain."""
     for rejected in found.rejected:
-        raise SourceError(rejected.reason, name=rejected.id)
+        raise SourceError(rejected.reason, name=rejected.id, hint=rejected.hint)
     if len(found.revisions) != 2:
         reason = f"it holds {len(found.revisions)} revisions"
         raise SourceError(reason, name=found.name, hint="explain compares exactly two")

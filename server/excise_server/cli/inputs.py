@@ -10,7 +10,7 @@ import excise
 from excise_server.cli.options import Choices
 from excise_server.cli.progress import progress_map
 from excise_server.cli.streams import say
-from excise_server.sources import RevisionSet
+from excise_server.sources import RevisionSet, SourceError
 from excise_server.sources.files import read_revisions
 from excise_server.sources.records import MAX_JSON, read_revision_set
 
@@ -63,5 +63,6 @@ def similarities(found: RevisionSet, choices: Choices) -> excise.ScoreMatrix:
 def report_rejected(found: RevisionSet) -> int:
     """Name on standard error what could not be scored; return the exit code."""
     for rejected in found.rejected:
-        say(f"not scored: {rejected.id}: {rejected.reason}")
+        error = SourceError(rejected.reason, name=rejected.id, hint=rejected.hint)
+        say(f"left out: {error}")
     return 1 if found.rejected else 0

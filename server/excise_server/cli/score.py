@@ -118,11 +118,9 @@ def _line(record: ScoreRecord | BadRecord, choices: Choices, deletion: str) -> d
         return {"id": record.id, "error": record.error}
     try:
         score = _score_record(record, choices, deletion)
-    except (excise.ExciseError, MemoryError) as error:
-        return {
-            "id": record.id,
-            "error": f"line {record.line}: {str(error) or 'not enough memory'}",
-        }
+    except Exception as error:  # noqa: BLE001 - one record never costs the others
+        reason = str(error) if isinstance(error, excise.ExciseError) else repr(error)
+        return {"id": record.id, "error": f"line {record.line}: {reason}"}
     return record_line(record.id, score, several=record.several)
 
 

@@ -53,10 +53,11 @@ class SourceError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A revision that cannot be scored, and why; the others are scored without it."""
+    """A revision that cannot be scored, why, and the way out; the others are scored without it."""
 
     id: str
     reason: str
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)

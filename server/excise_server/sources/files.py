@@ -31,7 +31,7 @@ _KINDS = (
     (stat.S_ISFIFO, "it is a named pipe", "copy what it delivers into a file"),
     (stat.S_ISSOCK, "it is a socket", "name a regular file"),
     (stat.S_ISBLK, "it is a device", "name a regular file"),
-    (stat.S_ISCHR, "it is a device", "name a regular file"),
+    (stat.S_ISCHR, "it is a device", "name a regular file, an empty one for no text"),
 )
 
 
@@ -75,7 +75,7 @@ def read_revisions(
         try:
             text = read_text(given, encoding=encoding, descriptors=True)
         except SourceError as error:
-            rejected.append(Rejected(name, error.reason))
+            rejected.append(Rejected(name, error.reason, error.hint))
             continue
         revisions.append(Revision(name, text))
         if name != given:

@@ -84,7 +84,7 @@ def read_revision_set(data: bytes, name: str = "standard input") -> RevisionSet:
         try:
             revisions.append(Revision(unique, _text(entry, "text")))
         except SourceError as error:
-            rejected.append(Rejected(unique, error.reason))
+            rejected.append(Rejected(unique, error.reason, error.hint))
             continue
         if unique != given:
             notes.append((unique, "given more than once"))
