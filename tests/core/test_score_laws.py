@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from random import Random
 
 import pytest
 from hypothesis import assume, given
-from tests.reference import regions, streams, triples
+from tests.reference import oracle, regions, score, streams, triples
 from tests.reference.budget import examples, scaled
 from tests.reference.implementations import IMPLEMENTATIONS
 
@@ -18,7 +20,7 @@ TOKENS = triples.TOKEN_TRIPLES.map(lambda triple: triple[0])
 
 
 def agree(triple, **options):
-    """The library gives the oracle's fractions and regions; its float is the nearest one."""
+    """The library gives the oracle's fractions, counts and regions; its float is the nearest."""
     for deletion in ("precision", "f1"):
         found = CORE.directed(*triple, deletion=deletion, **options)
         assert found == ORACLE.directed(*triple, deletion=deletion, **options)
@@ -62,6 +64,28 @@ def test_the_oracle_judges_longer_sequences(lcs, symbols):
         origin = triples.sequence(rng, names, 120)
         a, b = (triples.near_copy(rng, origin, names, rng.randint(1, 8)) for _ in range(2))
         agree((origin, a, b), lcs=lcs)
+
+
+@LCS
+@GRANULARITY
+@given(triple=triples.TEXT_TRIPLES)
+@examples(60)
+def test_the_oracle_judges_each_region_alone(lcs, granularity, triple):
+    """The counts of one region, and its share of the n-grams of all."""
+    import excise
+
+    origin, a, b = triple
+    options = {"lcs": lcs, "granularity": granularity}
+    found = excise.similarity(origin=origin, a=a, b=b, **options).regions
+    expected = oracle.similarity(*triple, **options).regions
+    sizes = [
+        sum(score.ngrams(segment, n).total() for segment in region.tokens for n in score.ORDERS)
+        for region in expected
+    ]
+    for one, region, size in zip(found, expected, sizes, strict=True):
+        counts = score.operation_counts([region])
+        assert {name: getattr(one.counts, name) for name in counts} == counts
+        assert one.share == float(Fraction(size, sum(sizes)))
 
 
 @LCS
@@ -132,7 +156,11 @@ def same_document(x, y):
 def test_a_shared_prefix_changes_nothing(implementation, lcs, triple, shared):
     longer = [shared + tokens for tokens in triple]
     for form in (implementation.directed, implementation.symmetric):
-        assert form(*longer, lcs=lcs) == form(*triple, lcs=lcs)
+        assert same_but_for_places(form(*longer, lcs=lcs), form(*triple, lcs=lcs))
+
+
+def same_but_for_places(x, y):
+    return replace(x, places=()) == replace(y, places=())
 
 
 def one_starts_the_other(x, y):
@@ -191,11 +219,11 @@ def test_property_4_more_matching_edits_are_more_similar(implementation, form):
     """
     rng, names = Random(4), triples.alphabet(20)
     fell = drawn = 0
-    score = getattr(implementation, form)
+    measure = getattr(implementation, form)
     while drawn < scaled(1000):
         if (pair := qualifying_triple(rng, names)) is not None:
             drawn += 1
-            before, after = (score(*triple).exact for triple in pair)
+            before, after = (measure(*triple).exact for triple in pair)
             fell += after < before
     assert fell <= 0.02 * drawn
 

@@ -16,11 +16,20 @@ Segments = tuple[tuple[Hashable, ...], ...]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What both implementations say about a triple."""
+    """What both implementations say about a triple.
+
+    ``operations`` are keep, add and delete (None: undefined); where a guard decides, every
+    defined one is what the guard decided. ``counts`` are, for each operation and order, the
+    n-grams in common, by A and by B. ``places`` are the first token of a segment and the one
+    behind its last; None for an empty segment.
+    """
 
     exact: Fraction
     value: float
+    operations: tuple[Fraction | None, ...]
+    counts: tuple[tuple[tuple[int, ...], ...], ...]
     regions: tuple[Segments, ...]
+    places: tuple[tuple[tuple[int, int] | None, ...], ...]
     whitespace_only: bool
 
 
@@ -48,8 +57,21 @@ class Oracle:
 
 
 def judged(verdict: Verdict) -> Outcome:
-    regions = tuple(region.tokens for region in verdict.regions)
-    return Outcome(verdict.exact, float(verdict.exact), regions, verdict.whitespace_only)
+    values = verdict.operations.values()
+    if verdict.guard is not None:
+        values = [None if value is None else verdict.exact for value in values]
+    return Outcome(
+        verdict.exact,
+        float(verdict.exact),
+        tuple(values),
+        tuple(verdict.counts.values()),
+        tuple(region.tokens for region in verdict.regions),
+        tuple(
+            tuple((some[0], some[-1] + 1) if some else None for some in region.numbers)
+            for region in verdict.regions
+        ),
+        verdict.whitespace_only,
+    )
 
 
 class Core:
@@ -72,10 +94,22 @@ class Core:
 
 
 def scored(score: Any) -> Outcome:
-    regions = tuple(
-        (tuple(r.origin.tokens), tuple(r.a.tokens), tuple(r.b.tokens)) for r in score.regions
+    rows = [(region.origin, region.a, region.b) for region in score.regions]
+    return Outcome(
+        score.exact,
+        score.value,
+        tuple(score.operations[:3]),
+        tuple(
+            tuple((count.both, count.a, count.b) for count in of_orders)
+            for of_orders in (score.counts.keep, score.counts.add, score.counts.delete)
+        ),
+        tuple(tuple(segment.tokens for segment in row) for row in rows),
+        tuple(
+            tuple((segment.start, segment.stop) if segment.tokens else None for segment in row)
+            for row in rows
+        ),
+        "whitespace-only" in score.notes,
     )
-    return Outcome(score.exact, score.value, regions, "whitespace-only" in score.notes)
 
 
 IMPLEMENTATIONS = {"oracle": Oracle(), "core": Core()}

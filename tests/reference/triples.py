@@ -34,6 +34,18 @@ LINES = (
 )
 INDENTS = ("", "", "", "  ", "    ", "    ", "        ", "\t")
 TRAILS = ("", "", "", "", " ", "\t", "\x0c")
+EDITS = (
+    "insert",
+    "delete",
+    "delete",
+    "replace",
+    "copy",
+    "indent",
+    "trail",
+    "token",
+    "token",
+    "join",
+)
 
 
 def alphabet(size: int) -> Tokens:
@@ -75,23 +87,23 @@ def token_triple(rng: Random, longest: int = 14) -> tuple[Tokens, Tokens, Tokens
     return origin, a, sequence(rng, symbols, longest) if rng.random() < 0.1 else b
 
 
-def line(rng: Random) -> str:
+def line(rng: Random, vocabulary: Tokens) -> str:
     """Draw a line without its end; blank now and then."""
     if rng.random() < 0.15:
         return rng.choice(("", "", " ", "    "))
-    return rng.choice(INDENTS) + rng.choice(LINES) + rng.choice(TRAILS)
+    return rng.choice(INDENTS) + rng.choice(vocabulary) + rng.choice(TRAILS)
 
 
-def edit_lines(rng: Random, lines: list[str]) -> None:
+def edit_lines(rng: Random, lines: list[str], vocabulary: Tokens) -> None:
     """Change the lines in one way that people and models do."""
     at = rng.randint(0, len(lines))
-    kind = rng.choice(("insert", "delete", "replace", "copy", "indent", "trail", "token", "join"))
+    kind = rng.choice(EDITS)
     if kind == "insert" or at == len(lines):
-        lines.insert(at, line(rng))
+        lines.insert(at, line(rng, vocabulary))
     elif kind == "delete":
         del lines[at]
     elif kind == "replace":
-        lines[at] = line(rng)
+        lines[at] = line(rng, vocabulary)
     elif kind == "copy":
         lines.insert(rng.randint(0, len(lines)), lines[at])
     elif kind == "indent":
@@ -112,14 +124,15 @@ def text(rng: Random, lines: list[str]) -> str:
 
 
 def text_triple(rng: Random) -> tuple[str, str, str]:
-    """An origin of a few lines and two revisions that edit it, or one the other."""
-    origin = [line(rng) for _ in range(rng.randint(0, 9))]
+    """An origin of a few kinds of lines and two revisions that edit it, or one the other."""
+    vocabulary = rng.sample(LINES, rng.randint(2, 8))
+    origin = [line(rng, vocabulary) for _ in range(rng.randint(0, 14))]
     a = list(origin)
-    for _ in range(rng.randint(0, 3)):
-        edit_lines(rng, a)
+    for _ in range(rng.choice((0, 1, 1, 1, 2, 2, 3, 3, 4, 5))):
+        edit_lines(rng, a, vocabulary)
     b = list(a if rng.random() < 0.3 else origin)
-    for _ in range(rng.randint(0, 3)):
-        edit_lines(rng, b)
+    for _ in range(rng.choice((0, 1, 1, 1, 2, 2, 3, 3, 4, 5))):
+        edit_lines(rng, b, vocabulary)
     return text(rng, origin), text(rng, a), text(rng, b)
 
 
