@@ -16,12 +16,8 @@ def edits(
     work_done: list[int] | None = None,
 ) -> array[int]: ...
 def nested_edits(
-    o_lines: array[int],
-    a_lines: array[int],
-    o_bounds: array[int],
-    a_bounds: array[int],
-    o: array[int],
-    a: array[int],
+    origin: tuple[array[int], array[int], array[int]],
+    revision: tuple[array[int], array[int], array[int]],
     *,
     engine: str = "auto",
     cancel: CancelFlag | None = None,

@@ -712,80 +712,107 @@ def edits(const int32_t[::1] o not None, const int32_t[::1] a not None, *,
         free(found.data)
 
 
-cdef int nested(
-    Edits* lines, const int32_t* o_bounds, Py_ssize_t o_lines,
-    const int32_t* a_bounds, Py_ssize_t a_lines,
-    const int32_t* o, int32_t n, const int32_t* a, int32_t m, Edits* found, Work* work
-) noexcept nogil:
-    """Align the tokens between consecutive matched lines.
+# ------------------------------------------------------------------------------------------------
+# Nested: lines first, then the tokens between matched lines.
 
-    Line l holds the tokens bounds[2 l] to bounds[2 l + 1]; what stands between two lines' tokens
-    stands on blank lines and belongs to the run there.
-    """
-    cdef Py_ssize_t at = 0, i = 0, j = 0
-    cdef int32_t o_from = 0, a_from = 0, o_to, a_to
+cdef struct Written:
+    # The lines that are not blank: their ids, and the first token and one past the last of each.
+    int32_t* ids
+    int32_t* bounds
+    int32_t n
+    int32_t n_tokens
+
+
+cdef int written(
+    const int32_t* ids, const int32_t* first, int32_t n, Written* out
+) noexcept nogil:
+    cdef int32_t line
+    out.ids = <int32_t*>malloc(3 * <size_t>n * sizeof(int32_t) + 8)
+    if out.ids is NULL:
+        return NO_MEMORY
+    out.bounds = out.ids + n
+    out.n = 0
+    out.n_tokens = first[n]
+    for line in range(n):
+        if ids[line] >= 0:
+            out.ids[out.n] = ids[line]
+            out.bounds[2 * out.n] = first[line]
+            out.bounds[2 * out.n + 1] = first[line + 1]
+            out.n += 1
+    return OK
+
+
+cdef int align_tokens(
+    Edits* lines, Written* ol, Written* al, const int32_t* o, const int32_t* a,
+    Edits* found, Work* work
+) noexcept nogil:
+    """Align the tokens between consecutive matched lines, those on blank lines included."""
+    cdef Py_ssize_t at = 0
+    cdef int32_t i = 0, j = 0, o_from = 0, a_from = 0, o_to, a_to
     cdef int status = OK
     while status == OK:
         if at < lines.n and lines.data[at] == i and lines.data[at + 2] == j:
             i = lines.data[at + 1]
             j = lines.data[at + 3]
             at += 4
-        o_to = o_bounds[2 * i] if i < o_lines else n
-        a_to = a_bounds[2 * j] if j < a_lines else m
+        o_to = ol.bounds[2 * i] if i < ol.n else ol.n_tokens
+        a_to = al.bounds[2 * j] if j < al.n else al.n_tokens
         if o_to > o_from or a_to > a_from:
             status = canonical(o + o_from, o_to - o_from, a + a_from, a_to - a_from,
                                o_from, a_from, found, work)
-        if i >= o_lines or j >= a_lines:
+        if i >= ol.n or j >= al.n:
             break
-        o_from = o_bounds[2 * i + 1]
-        a_from = a_bounds[2 * j + 1]
+        o_from = ol.bounds[2 * i + 1]
+        a_from = al.bounds[2 * j + 1]
         i += 1
         j += 1
     return status
 
 
-def nested_edits(
-    const int32_t[::1] o_lines not None, const int32_t[::1] a_lines not None,
-    const int32_t[::1] o_bounds not None, const int32_t[::1] a_bounds not None,
-    const int32_t[::1] o not None, const int32_t[::1] a not None, *,
-    str engine="auto", CancelFlag cancel=None
-):
-    """Return the token edits of the nested alignment: lines first, then tokens between them.
+def nested_edits(tuple origin not None, tuple revision not None, *,
+                 str engine="auto", CancelFlag cancel=None):
+    """Return the token edits of the nested alignment, flat: o_lo, o_hi, a_lo, a_hi.
 
     Parameters
     ----------
-    o_lines, a_lines
-        One symbol per line that is not blank.
-    o_bounds, a_bounds
-        First token and one past the last, for each of these lines.
-    o, a
-        The tokens.
+    origin, revision
+        Each three int arrays: the id of every line (-1: blank), the first token of every line and
+        one past the last token, the tokens.
     """
+    cdef const int32_t[::1] o_ids = origin[0], o_first = origin[1], o = origin[2]
+    cdef const int32_t[::1] a_ids = revision[0], a_first = revision[1], a = revision[2]
     cdef Edits lines, found
+    cdef Written ol, al
     cdef Work work
     cdef int status
-    cdef Py_ssize_t lo = o_lines.shape[0], la = a_lines.shape[0], n = o.shape[0], m = a.shape[0]
-    cdef const int32_t* plo = &o_lines[0] if lo else NULL
-    cdef const int32_t* pla = &a_lines[0] if la else NULL
-    cdef const int32_t* pbo = &o_bounds[0] if lo else NULL
-    cdef const int32_t* pba = &a_bounds[0] if la else NULL
-    cdef const int32_t* po = &o[0] if n else NULL
-    cdef const int32_t* pa = &a[0] if m else NULL
-    check_length(n)
-    check_length(m)
-    check_length(lo)
-    check_length(la)
+    cdef const int32_t* po = &o[0] if o.shape[0] else NULL
+    cdef const int32_t* pa = &a[0] if a.shape[0] else NULL
+    cdef const int32_t* poi = &o_ids[0] if o_ids.shape[0] else NULL
+    cdef const int32_t* pai = &a_ids[0] if a_ids.shape[0] else NULL
+    cdef int32_t n_lines, m_lines
+    check_length(max(o.shape[0], a.shape[0], o_ids.shape[0], a_ids.shape[0]))
+    if o_first.shape[0] != o_ids.shape[0] + 1 or a_first.shape[0] != a_ids.shape[0] + 1:
+        raise OptionError("every line needs its first token, and the last line an end")
+    n_lines, m_lines = <int32_t>o_ids.shape[0], <int32_t>a_ids.shape[0]
     memset(&lines, 0, sizeof(Edits))
     memset(&found, 0, sizeof(Edits))
+    memset(&ol, 0, sizeof(Written))
+    memset(&al, 0, sizeof(Written))
     start_work(&work, engine, cancel)
     with nogil:
-        status = canonical(plo, <int32_t>lo, pla, <int32_t>la, 0, 0, &lines, &work)
+        status = written(poi, &o_first[0], n_lines, &ol)
         if status == OK:
-            status = nested(&lines, pbo, lo, pba, la, po, <int32_t>n, pa, <int32_t>m, &found, &work)
+            status = written(pai, &a_first[0], m_lines, &al)
+        if status == OK:
+            status = canonical(ol.ids, ol.n, al.ids, al.n, 0, 0, &lines, &work)
+        if status == OK:
+            status = align_tokens(&lines, &ol, &al, po, pa, &found, &work)
     try:
         check(status)
         return as_array(&found)
     finally:
         clear_work(&work)
+        free(ol.ids)
+        free(al.ids)
         free(lines.data)
         free(found.data)

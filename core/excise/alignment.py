@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from excise import _counts, _lcs
-from excise._lcs import CancelFlag
+from excise._counts import merge_edits
+from excise._lcs import CancelFlag, nested_edits
+from excise._lcs import edits as lcs_edits
 from excise.tokens import Lines, Vocabulary
 
 __all__ = [
@@ -67,16 +68,15 @@ class Units:
 
     ``tokens`` are counted in n-grams, ``units`` are aligned: the same at ``token`` and ``nested``;
     at ``line`` the keys of lines that are not blank, unit u holding the tokens ``starts[u]`` to
-    ``starts[u + 1]``. ``kept`` maps these tokens to the stream's. ``lines`` and ``bounds`` are the
-    lines that ``nested`` aligns first, and their tokens.
+    ``starts[u + 1]``. ``kept`` maps these tokens to the stream's. ``lines`` are those that
+    ``nested`` aligns first.
     """
 
     tokens: array[int]
     units: array[int]
     starts: array[int] | None = None
     kept: array[int] | None = None
-    lines: array[int] | None = None
-    bounds: array[int] | None = None
+    lines: Lines | None = None
 
 
 def units_of(lines: Lines, granularity: str, vocabulary: Vocabulary) -> Units:
@@ -85,7 +85,7 @@ def units_of(lines: Lines, granularity: str, vocabulary: Vocabulary) -> Units:
         return Units(lines.tokens, lines.tokens)
     if granularity == "line":
         return _line_units(lines, vocabulary)
-    return _nested_units(lines)
+    return Units(lines.tokens, lines.tokens, lines=lines)
 
 
 def align_units(
@@ -99,16 +99,10 @@ def align_units(
         When the flag was raised meanwhile.
     """
     if origin.lines is None or revision.lines is None:
-        return _lcs.edits(origin.units, revision.units, engine=engine, cancel=cancel)
-    assert origin.bounds is not None
-    assert revision.bounds is not None
-    return _lcs.nested_edits(
-        origin.lines,
-        revision.lines,
-        origin.bounds,
-        revision.bounds,
-        origin.units,
-        revision.units,
+        return lcs_edits(origin.units, revision.units, engine=engine, cancel=cancel)
+    return nested_edits(
+        (origin.lines.ids, origin.lines.first, origin.units),
+        (revision.lines.ids, revision.lines.first, revision.units),
         engine=engine,
         cancel=cancel,
     )
@@ -122,7 +116,7 @@ def three_way(
     ``star`` conserves an origin position iff both revisions keep it; ``paper`` takes the LCS of
     the two kept subsequences, embedded in the origin through A.
     """
-    regions = _counts.merge_edits(*edits) if lcs == "star" else _paper_regions(origin, a, b, *edits)
+    regions = merge_edits(*edits) if lcs == "star" else _paper_regions(origin, a, b, *edits)
     if origin.starts is None or a.starts is None or b.starts is None:
         return regions
     starts = (origin.starts, origin.starts, a.starts, a.starts, b.starts, b.starts)
@@ -153,14 +147,6 @@ def _line_units(lines: Lines, vocabulary: Vocabulary) -> Units:
     return Units(counted, vocabulary.intern(keys), starts=starts, kept=kept)
 
 
-def _nested_units(lines: Lines) -> Units:
-    first = lines.first
-    written = [line for line, key in enumerate(lines.keys) if key is not None]
-    ids = array("i", [lines.ids[line] for line in written])
-    bounds = array("i", [place for line in written for place in (first[line], first[line + 1])])
-    return Units(lines.tokens, lines.tokens, lines=ids, bounds=bounds)
-
-
 def _matched(flat: array[int], n_origin: int) -> Iterator[tuple[int, int]]:
     place = shift = 0
     for at in range(0, len(flat), 4):
@@ -178,7 +164,7 @@ def _paper_regions(
     kept = [array("i", (origin.units[o] for o, _ in by)) for by in (by_a, by_b)]
     regions = array("i")
     end = (-1, -1, -1)
-    columns = [(*by_a[p], by_b[q][1]) for p, q in _matched(_lcs.edits(*kept), len(by_a))]
+    columns = [(*by_a[p], by_b[q][1]) for p, q in _matched(lcs_edits(*kept), len(by_a))]
     for column in [*columns, (n, len(a.units), len(b.units))]:
         if any(place > last + 1 for place, last in zip(column, end, strict=True)):
             for place, last in zip(column, end, strict=True):

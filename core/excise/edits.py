@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from excise import _counts
+from excise._counts import count
 from excise.signature import MAX_ORDER
 
 __all__ = ["Count", "EditCounts", "count_edits", "n_grams"]
@@ -60,7 +60,7 @@ def count_edits(
     regions: array[int], origin: array[int], a: array[int], b: array[int]
 ) -> EditCounts:
     """Count the regions (six token places each): keep by region, add and delete pooled."""
-    return EditCounts.from_flat(_counts.count(regions, origin, a, b))
+    return EditCounts.from_flat(count(regions, origin, a, b))
 
 
 def n_grams(length: int) -> int:

@@ -10,6 +10,7 @@ from functools import cached_property
 from excise import languages, syntax
 from excise._lcs import CancelFlag
 from excise.alignment import PairwiseAlignment, Units, align_units, units_of
+from excise.reparse import Parsed, parsed, reparse
 from excise.signature import Options
 from excise.text import normalise, strip_blank
 from excise.tokens import Lines, TokenStream, Vocabulary, given, lines_of, raw_stream, stream
@@ -21,6 +22,9 @@ Content = str | Sequence[Hashable]
 
 LEXICAL_ABOVE = 1_000_000
 """Bytes of normalised UTF-8 above which a triple is tokenised lexically."""
+
+REPARSE_FROM = 4_000
+"""Characters of an origin from which its tree is worth keeping for its revisions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,7 @@ class Preparation:
         self.reading = reading
         self._raw = raw
         self._vocabulary = Vocabulary()
+        self._parsed: Parsed | None = None
         self.origin = self._read(self._without_comments(origin))
         self.tokeniser = raw or self.origin.stream.tokeniser
 
@@ -96,7 +101,7 @@ class Preparation:
         text = self._without_comments(content)
         if text == self.origin.text:
             return self.origin
-        read = self._read(text)
+        read = self._reparsed(text) or self._read(text)
         edits = align_units(self.origin.units, read.units, cancel)
         is_origin = not edits or read.equals(self.origin)
         return replace(read, edits=edits, is_origin=is_origin)
@@ -107,10 +112,24 @@ class Preparation:
 
     def _read(self, text: Content) -> Prepared:
         found = self._stream(text)
-        lines = lines_of(found, self._vocabulary)
+        return self._prepared(text, lines_of(found, self._vocabulary), found.has_errors)
+
+    def _reparsed(self, text: Content) -> Prepared | None:
+        """Take what the origin's tree saves; None where it saves nothing or proves nothing."""
+        origin, grammar = self.origin.text, self.reading.grammar
+        if not (grammar and isinstance(text, str) and isinstance(origin, str)):
+            return None
+        if self._raw or self.origin.has_errors or len(origin) < REPARSE_FROM:
+            return None
+        if self._parsed is None:
+            self._parsed = parsed(origin, grammar, self.origin.lines, self._vocabulary)
+        lines = reparse(self._parsed, text, self._vocabulary)
+        return None if lines is None else self._prepared(text, lines, has_errors=False)
+
+    def _prepared(self, text: Content, lines: Lines, has_errors: bool) -> Prepared:
         granularity = "token" if self._raw else self.options.granularity
         units = units_of(lines, granularity, self._vocabulary)
-        return Prepared(text, lines, units, array("i"), True, found.has_errors, self._stream)
+        return Prepared(text, lines, units, array("i"), True, has_errors, self._stream)
 
     def _stream(self, text: Content) -> TokenStream:
         if not isinstance(text, str):

@@ -97,11 +97,11 @@ class _Writer:
             while self._line_end < start:
                 self._line += 1
                 self._line_end = next(self._breaks)
-            stop = min(end, self._line_end)
-            token = line = self._text[start:stop]
-            if not verbatim:
-                token = line.strip(WHITE)
-                start += len(line) - len(line.lstrip(WHITE))
+            stop = end if end < self._line_end else self._line_end  # `min` would cost twice
+            token = self._text[start:stop]
+            if not verbatim and (token[:1] in WHITE or token[-1:] in WHITE):
+                start = stop - len(token.lstrip(WHITE))
+                token = token.strip(WHITE)
             if token:
                 found.tokens.append(token)
                 found.lines.append(self._line)

@@ -81,7 +81,9 @@ def decode(data: bytes, encoding: str | None = None) -> str:
     except UnicodeDecodeError as error:
         reason = f"not {tried}: byte 0x{data[error.start]:02x} at offset {error.start}"
         raise UndecodableTextError(reason) from error
-    except LookupError as error:
+    except UnicodeError as error:  # some codecs raise it without a place
+        raise UndecodableTextError(f"not {tried}: {error}") from error
+    except (LookupError, ValueError) as error:
         raise UndecodableTextError(f"unknown encoding {tried!r}") from error
     if (nul := text.find("\0")) >= 0:
         raise BinaryTextError(f"binary: NUL character at offset {nul}")
@@ -130,5 +132,7 @@ def strip_blank(text: str) -> str:
     >>> strip_blank("a  \n\n \nb\n")
     'a\nb\n'
     """
-    kept = [key for line in text.split("\n") if (key := line_key(line))]
-    return "\n".join(kept) + ("\n" if kept and text.endswith("\n") else "")
+    keys = [line_key(line) for line in text.split("\n")]
+    kept = [key for key in keys if key]
+    # A blank rest after the final line end is dropped; the line end is not its own.
+    return "\n".join(kept) + ("\n" if kept and not keys[-1] else "")

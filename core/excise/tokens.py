@@ -15,6 +15,7 @@ __all__ = ["Lines", "TokenStream", "Vocabulary", "given", "lines_of", "raw_strea
 
 GIVEN = "given"
 LEXICAL = "lexical"
+BLANK = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +55,11 @@ class Lines:
     """A token stream as ints of a vocabulary, by lines.
 
     Line l has the key ``keys[l]`` (None: blank) and the tokens ``first[l]`` to ``first[l + 1]``.
-    ``ids[l]`` names key and tokens together, so that equal ids are equal lines.
+    ``ids[l]`` names key and tokens together, so that equal ids are equal lines; -1: blank.
     """
 
     tokens: array[int]
-    first: Sequence[int]
+    first: array[int]
     keys: Sequence[Hashable | None]
     ids: array[int]
 
@@ -66,33 +67,33 @@ class Lines:
 def lines_of(found: TokenStream, vocabulary: Vocabulary) -> Lines:
     """Intern a stream."""
     tokens = vocabulary.intern(found.tokens)
-    first = _first_tokens(found)
+    first = first_tokens(found.lines, len(found.keys))
     return Lines(tokens, first, found.keys, line_ids(tokens, first, found.keys, vocabulary))
 
 
 def line_ids(
     tokens: array[int],
-    first: Sequence[int],
+    first: array[int],
     keys: Sequence[Hashable | None],
     vocabulary: Vocabulary,
 ) -> array[int]:
     """Name each line by its key and its tokens."""
     data, size = tokens.tobytes(), tokens.itemsize
-    stops = iter(first)
-    start = next(stops) * size
-    lines = []
-    for key, stop in zip(keys, stops, strict=True):
-        lines.append((key, data[start : stop * size]))
-        start = stop * size
-    return vocabulary.intern(lines)
+    places = [place * size for place in first]
+    lines = zip(keys, places, places[1:], strict=False)
+    ids = vocabulary.intern((key, data[start:stop]) for key, start, stop in lines)
+    for line, key in enumerate(keys):
+        if key is None:
+            ids[line] = BLANK
+    return ids
 
 
-def _first_tokens(found: TokenStream) -> list[int]:
-    """Return the first token of every line, and one past the last token."""
-    first = [0] * (len(found.keys) + 1)
-    for line in found.lines:
-        first[line + 1] += 1
-    return list(accumulate(first))
+def first_tokens(lines: Iterable[int], count: int) -> array[int]:
+    """Return the first token of each of `count` lines, and one past the last token."""
+    numbers = [0] * (count + 1)
+    for line in lines:
+        numbers[line + 1] += 1
+    return array("i", accumulate(numbers))
 
 
 def stream(text: str, grammar: str | None) -> TokenStream:

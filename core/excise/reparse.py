@@ -1,0 +1,195 @@
+"""Tokens of a revision from its origin's tree: only what an edit touched is walked again.
+
+A tree-sitter tree is edited and parsed again; then every line outside the edited lines and outside
+the tree's changed ranges has the origin's tokens. A block's INDENT and DEDENT stand on its
+neighbours' lines, so each changed stretch is widened by one line with text on both sides. The
+result equals ``lines_of(stream(text, grammar))``, which is the definition; tests hold that.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from excise import syntax
+from excise._lcs import edits as lcs_edits
+from excise.spans import BLOCK_END, BLOCK_START, Span, encode, write
+from excise.text import line_key
+from excise.tokens import Lines, Vocabulary, first_tokens, line_ids
+
+if TYPE_CHECKING:
+    from tree_sitter import Tree
+
+__all__ = ["Parsed", "parsed", "reparse"]
+
+Stretch = tuple[int, int]
+"""Lines of the revision: the first, and one past the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A text with its tree, ready to have revisions parsed from it.
+
+    ``names`` names every line by its exact text; ``offsets[l]`` is the byte where line l starts,
+    the last one lies past a final line end.
+    """
+
+    grammar: str
+    tree: Tree
+    lines: Lines
+    names: array[int]
+    offsets: list[int]
+
+
+def parsed(text: str, grammar: str, lines: Lines, vocabulary: Vocabulary) -> Parsed:
+    """Parse an origin whose lines are known."""
+    names, offsets = _named(text.split("\n"), vocabulary)
+    return Parsed(grammar, syntax.parse(text, grammar), lines, names, offsets)
+
+
+def reparse(origin: Parsed, text: str, vocabulary: Vocabulary) -> Lines | None:
+    """Return the lines of a revision, as if it had been parsed alone, or None: parse it alone.
+
+    None where most lines changed, so that little could be inherited, and where the syntax is
+    broken, because error recovery depends on the way the parser came.
+    """
+    written = text.split("\n")
+    names, offsets = _named(written, vocabulary)
+    edits = lcs_edits(origin.names, names)
+    stale = list(zip(edits[2::4], edits[3::4], strict=True))
+    if 2 * sum(high - low for low, high in stale) > len(written):
+        return None
+    old = origin.tree.copy()
+    for at in range(len(edits) - 4, -1, -4):
+        _edit(old, origin.offsets, offsets, edits[at : at + 4])
+    tree = syntax.parse(text, origin.grammar, old)
+    if tree.root_node.has_error:
+        return None
+    stale += [(r.start_point[0], r.end_point[0] + 1) for r in old.changed_ranges(tree)]
+    keys = _keys(origin.lines.keys, edits, written)
+    lines = _Assembly(origin.lines, edits, keys)
+    data = encode(text)
+    for stretch in _widened(stale, keys):
+        low, high = offsets[stretch[0]], min(offsets[stretch[1]], len(data))
+        found = syntax.walk(tree.root_node, origin.grammar, (low, high))
+        lines.add(stretch, data[low:high], list(_clipped(found, data, low, high)), vocabulary)
+    return lines.finish()
+
+
+def _named(lines: list[str], vocabulary: Vocabulary) -> tuple[array[int], list[int]]:
+    lengths = [(len(line) if line.isascii() else len(encode(line))) + 1 for line in lines]
+    # The last line has no line end, so it is no other line's equal.
+    return vocabulary.intern([*lines[:-1], lines[-1] + "\n"]), [0, *accumulate(lengths)]
+
+
+def _edit(tree: Tree, old: Sequence[int], new: Sequence[int], edit: Sequence[int]) -> None:
+    o_lo, o_hi, a_lo, a_hi = edit
+    start = old[o_lo]
+    tree.edit(
+        start_byte=start,
+        old_end_byte=old[o_hi],
+        new_end_byte=start + new[a_hi] - new[a_lo],
+        start_point=(o_lo, 0),
+        old_end_point=(o_hi, 0),
+        new_end_point=(o_lo + a_hi - a_lo, 0),
+    )
+
+
+def _keys(old: Sequence[object], edits: array[int], lines: list[str]) -> list[object]:
+    keys: list[object] = []
+    place = 0
+    for at in range(0, len(edits), 4):
+        o_lo, o_hi, a_lo, a_hi = edits[at : at + 4]
+        keys.extend(old[place:o_lo])
+        keys.extend(line_key(line) or None for line in lines[a_lo:a_hi])
+        place = o_hi
+    keys.extend(old[place:])
+    return keys
+
+
+def _widened(stale: list[Stretch], keys: Sequence[object]) -> list[Stretch]:
+    """Widen each stretch to its next written line on both sides, and merge those that touch."""
+    merged: list[Stretch] = []
+    for low, high in sorted(stale):
+        low, high = min(low, len(keys)), min(high, len(keys))
+        while low > 0:
+            low -= 1
+            if keys[low] is not None:
+                break
+        while high < len(keys):
+            high += 1
+            if keys[high - 1] is not None:
+                break
+        if merged and low <= merged[-1][1]:
+            low, high = merged[-1][0], max(merged[-1][1], high)
+            merged.pop()
+        merged.append((low, high))
+    return merged
+
+
+def _clipped(found: list[Span], data: bytes, low: int, high: int) -> Iterator[Span]:
+    """Cut spans to a range of whole lines; a mark goes with the token it stands beside."""
+    for start, end, kind in found:
+        if kind == BLOCK_START:
+            beside = start < high and data[start:high].strip()
+            if beside and (start >= low or not data[start:low].strip()):
+                yield max(start, low) - low, max(start, low) - low, kind
+        elif kind == BLOCK_END:
+            beside = end > low and data[low:end].strip()
+            if beside and (end <= high or not data[high:end].strip()):
+                yield min(end, high) - low, min(end, high) - low, kind
+        elif start < end:
+            yield max(start, low) - low, min(end, high) - low, kind
+
+
+class _Assembly:
+    """Puts a revision's lines together: the origin's, and stretches walked anew."""
+
+    def __init__(self, origin: Lines, edits: array[int], keys: list[object]) -> None:
+        self._origin = origin
+        self._edits = edits
+        self._at = 0
+        self._line = self._shift = 0
+        self._keys = keys
+        self._tokens, self._first, self._ids = array("i"), array("i"), array("i")
+
+    def add(self, stretch: Stretch, data: bytes, spans: list[Span], vocabulary: Vocabulary) -> None:
+        """Inherit up to a stretch, then take its own tokens."""
+        start, stop = stretch
+        self._inherit(start)
+        found = write(data.decode("utf-8", "surrogatepass"), spans)
+        tokens = vocabulary.intern(found.tokens)
+        first = first_tokens(found.lines, stop - start)
+        keys = self._keys[start:stop]
+        self._ids.extend(line_ids(tokens, first, keys, vocabulary))
+        self._extend(tokens, first[:-1], 0)
+        self._line = stop
+        self._pass_edits()
+
+    def finish(self) -> Lines:
+        """Inherit the rest."""
+        self._inherit(len(self._keys))
+        self._first.append(len(self._tokens))
+        return Lines(self._tokens, self._first, self._keys, self._ids)
+
+    def _inherit(self, stop: int) -> None:
+        low, high = self._line + self._shift, stop + self._shift
+        first = self._origin.first
+        self._ids.extend(self._origin.ids[low:high])
+        self._extend(self._origin.tokens[first[low] : first[high]], first[low:high], first[low])
+        self._line = stop
+
+    def _extend(self, tokens: array[int], first: array[int], base: int) -> None:
+        by = len(self._tokens) - base
+        self._first.extend(array("i", [place + by for place in first]) if by else first)
+        self._tokens.extend(tokens)
+
+    def _pass_edits(self) -> None:
+        """Find by how much lines have moved behind the edits of the stretch just taken."""
+        edits = self._edits
+        while self._at < len(edits) and edits[self._at + 3] <= self._line:
+            self._shift = edits[self._at + 1] - edits[self._at + 3]
+            self._at += 4
