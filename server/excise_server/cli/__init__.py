@@ -100,7 +100,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         return 130
     except _ReaderGoneError:
         raise
-    except Exception as error:  # noqa: BLE001 - the last door: a bug is told in one line, too
+    except Exception as error:  # the last door: a bug is told in one line, too
         if os.environ.get("EXCISE_TRACEBACK"):
             raise
         what = f"{type(error).__name__}: {error}"

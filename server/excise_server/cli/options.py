@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import codecs
+import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
@@ -31,9 +31,8 @@ def _codec(ctx: click.Context, param: click.Parameter, value: str | None) -> str
     """Refuse what is no text encoding before any file is read."""
     try:
         if value is not None:
-            # "hex" and its like are codecs too, from bytes to bytes.
-            b"".decode(value)
-            codecs.lookup(value)
+            # Not codecs.lookup: "hex" and its like are codecs too, from bytes to bytes.
+            io.TextIOWrapper(io.BytesIO(), encoding=value)
     except (LookupError, ValueError) as error:
         raise click.BadParameter(f"{value!r} is no text encoding (try latin-1)") from error
     return value

@@ -151,4 +151,11 @@ def _progress(stream: IO[bytes]) -> AbstractContextManager[Advance]:
     """Show the bytes read, where that is known; lines on a terminal show progress themselves."""
     if sys.stdout.isatty():
         return nullcontext(lambda done: None)
-    return progress("Scoring", os.fstat(stream.fileno()).st_size if stream.seekable() else None)
+    return progress("Scoring", _size(stream) if stream.seekable() else None)
+
+
+def _size(stream: IO[bytes]) -> int:
+    here = stream.tell()
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(here)
+    return size

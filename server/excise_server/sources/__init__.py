@@ -129,12 +129,13 @@ def unique_ids(ids: list[str]) -> list[str]:
     ['a', 'b', 'a#2', 'a#3', 'a#2#2']
     """
     taken: set[str] = set()
+    numbers: dict[str, int] = {}
     unique = []
     for name in ids:
-        new, n = name, 1
+        new = name
         while new in taken:
-            n += 1
-            new = f"{name}#{n}"
+            numbers[name] = numbers.get(name, 1) + 1
+            new = f"{name}#{numbers[name]}"
         taken.add(new)
         unique.append(new)
     return unique
