@@ -1,0 +1,186 @@
+"""Every row of the goals table, side by side with the peers in one run (`make bench`)."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import measure
+import numpy as np
+import peers
+import workloads
+from rich.console import Console
+from rich.table import Table
+
+from excise import ScoreMatrix, _counts, _lcs, syntax
+
+K = 64
+HERE = Path(__file__).resolve().parent
+
+
+class Row(NamedTuple):
+    """A goal, what was measured, and whether it was met."""
+
+    goal: str
+    peer: str
+    wanted: float
+    measured: str
+    met: bool
+    absolute: str
+
+
+def timed(goal: str, peer: str, wanted: float, found: measure.Ratio) -> Row:
+    """Make a row of a ratio."""
+    absolute = f"{found.ours * 1e3:,.3f} ms / {found.theirs * 1e3:,.2f} ms"
+    return Row(goal, peer, wanted, str(found), found.median >= wanted, absolute)
+
+
+def alignments() -> Iterator[Row]:
+    """Alignment of b and d against rapidfuzz and git; a, c and e for the record."""
+    wanted = {"b": (200, 20), "d": (3.5, 60)}
+    for name in ("a", "b", "c", "c lines", "d", "e"):
+        origin, revision = workloads.SHAPES[name]().ints()
+        ours = partial(_lcs.edits, origin, revision)
+        lists = origin.tolist(), revision.tolist()
+        lines = peers.as_lines(origin), peers.as_lines(revision)
+        goals = wanted.get(name, (1, 1))
+        label = f"align {name} ({len(origin):,} units)"
+        rapid = measure.ratio(ours, partial(peers.rapidfuzz_edits, *lists))
+        yield timed(label, "rapidfuzz LCSseq.editops", goals[0], rapid)
+        yield timed(
+            label,
+            "git (MINIMAL)",
+            goals[1],
+            measure.ratio(ours, partial(peers.git_minimal, *lines)),
+        )
+
+
+def memory() -> Iterator[Row]:
+    """Extra memory to align c by tokens."""
+    ours, theirs = measure.peak_kilobytes("ours"), measure.peak_kilobytes("theirs")
+    found = theirs / max(ours, 4)
+    yield Row(
+        "align c, extra peak memory",
+        "rapidfuzz LCSseq.editops",
+        400,
+        f"{found:,.0f}",
+        found >= 400,
+        f"{ours:,} kB / {theirs:,} kB",
+    )
+
+
+class FromInts:
+    """k revisions of b as ints, scored by us and by the Counter implementation."""
+
+    def __init__(self) -> None:
+        """Make the workload."""
+        texts = [workloads.text_b(), *workloads.revisions_of_b(K)]
+        names: dict[str, int] = {}
+        self.origin, *self.revisions = (
+            workloads.interned(workloads.tokens([text]), names) for text in texts
+        )
+        self.peer = peers.CounterScore(self.origin.tolist())
+        self.lists = [revision.tolist() for revision in self.revisions]
+
+    def batch(self, k: int) -> tuple[_counts.Batch, np.ndarray]:
+        """Align k revisions."""
+        aligned = [(_lcs.edits(self.origin, r), r, None) for r in self.revisions[:k]]
+        values = np.full((k, k), np.nan)
+        np.fill_diagonal(values, 1.0)
+        return _counts.Batch(self.origin, None, aligned), values
+
+    def ours(self, k: int) -> np.ndarray:
+        """Return the matrix of k revisions, one thread."""
+        batch, values = self.batch(k)
+        batch.rows(0, 1, values)
+        return values
+
+    def theirs(self, k: int) -> list[float]:
+        """Return the pairs of k revisions by the peer."""
+        kept = [self.peer.kept(r) for r in self.lists[:k]]
+        return [
+            self.peer.similarity(self.lists[i], kept[i], self.lists[j], kept[j])
+            for i in range(k)
+            for j in range(i + 1, k)
+        ]
+
+    def check(self) -> None:
+        """Both must compute the same numbers."""
+        ours = self.ours(6)
+        assert np.allclose(ours[np.triu_indices(6, 1)], self.theirs(6), atol=1e-12)
+
+
+def scores(work: FromInts) -> Iterator[Row]:
+    """One triple and k = 64 from ints."""
+    peer = "rapidfuzz + Counter"
+    work.check()
+    yield timed(
+        "one triple of b, from ints",
+        peer,
+        100,
+        measure.ratio(lambda: work.ours(2), lambda: work.theirs(2)),
+    )
+    yield timed(
+        f"k = {K} on b, from ints",
+        peer,
+        450,
+        measure.ratio(lambda: work.ours(K), lambda: work.theirs(K), rounds=3),
+    )
+
+
+def from_text(work: FromInts) -> Iterator[Row]:
+    """K = 64 from text, nested, against parsing and walking plus the peer's pipeline."""
+    origin, revisions = workloads.text_b(), workloads.revisions_of_b(K)
+
+    def ours() -> object:
+        return ScoreMatrix.from_texts(origin, revisions, language="python")
+
+    def theirs() -> object:
+        for text in (origin, *revisions):
+            syntax.tokenise(text, "python")
+        return work.theirs(K)
+
+    yield timed(
+        f"k = {K} on b, from text, nested",
+        "tree-sitter + rapidfuzz + Counter",
+        60,
+        measure.ratio(ours, theirs, rounds=3),
+    )
+
+
+def threads(work: FromInts) -> Iterator[Row]:
+    """The matrix with two threads against one."""
+
+    def run(map_rows: object) -> object:
+        batch, values = work.batch(K)
+        return list(map_rows(lambda at: batch.rows(at, 16, values), range(16)))
+
+    with ThreadPoolExecutor(2) as executor:
+        found = measure.ratio(lambda: run(executor.map), lambda: run(map), rounds=15)
+    yield timed(f"k = {K} on b, two threads", "one thread", 1.8, found)
+
+
+def main() -> None:
+    """Print the table, and write it where RESULTS.md can take it."""
+    work = FromInts()
+    table = Table(title="Ratio peer / ours: median (min to max)")
+    for column in ("goal", "peer", "wanted", "measured", "", "ours / peer"):
+        table.add_column(column)
+    rows = []
+    for part in (alignments(), memory(), scores(work), from_text(work), threads(work)):
+        for row in part:
+            rows.append(row)
+            print(f"  measured: {row.goal}", file=sys.stderr)
+    for row in rows:
+        mark = "met" if row.met else "MISSED"
+        table.add_row(row.goal, row.peer, f">= {row.wanted:g}", row.measured, mark, row.absolute)
+    Console(width=150).print(table)
+    print(measure.machine())
+
+
+if __name__ == "__main__":
+    main()
