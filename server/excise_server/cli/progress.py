@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from threading import Lock, Timer
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 __all__ = ["DELAY", "Advance", "progress", "progress_map"]
 
@@ -25,27 +28,16 @@ def progress(label: str, total: float | None = None) -> Iterator[Advance]:
     label : str
         What is being done; text of ours, never of a file.
     total : float, optional
-        The amount to do; None: unknown, and time is shown.
+        The amount to do; None: unknown, and a moving bar is shown.
     """
     if not sys.stderr.isatty():
         yield lambda done: None
         return
-    # rich draws from its own thread, so a single long computation shows that it is alive too.
-    from rich.console import Console, RenderableType
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    begun = time.monotonic()
-
-    class Late(Progress):
-        def get_renderables(self) -> Iterable[RenderableType]:
-            if time.monotonic() - begun >= DELAY:
-                yield from super().get_renderables()
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    options: dict[str, Any] = {"redirect_stdout": False, "redirect_stderr": False}
-    with Late(*columns, console=Console(stderr=True), transient=True, **options) as bar:
-        task = bar.add_task(label, total=total)
-        yield lambda done: bar.update(task, completed=done)
+    bar = _LateBar(label, total)
+    try:
+        yield bar.advance
+    finally:
+        bar.close()
 
 
 def progress_map(label: str) -> Callable[..., Iterable[Any]]:
@@ -59,3 +51,51 @@ def progress_map(label: str) -> Callable[..., Iterable[Any]]:
                 advance(done)
 
     return tracked
+
+
+class _LateBar:
+    """A bar that a timer shows: one long call of a kernel must not keep it from being shown.
+
+    Until then nothing is imported and nothing is sent to the terminal.
+    """
+
+    def __init__(self, label: str, total: float | None) -> None:
+        self._label, self._total = label, total
+        self._done = 0.0
+        self._bar: Progress | None = None
+        self._lock = Lock()
+        self._closed = False
+        self._timer = Timer(DELAY, self._show)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def advance(self, done: float) -> None:
+        self._done = done
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], completed=done)
+
+    def close(self) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._closed = True
+            if self._bar is not None:
+                self._bar.stop()
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        with self._lock:
+            if self._closed:
+                return
+            columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+            bar = Progress(
+                *columns,
+                console=Console(stderr=True),
+                transient=True,
+                redirect_stdout=False,
+                redirect_stderr=False,
+            )
+            bar.add_task(self._label, total=self._total, completed=int(self._done))
+            bar.start()
+            self._bar = bar

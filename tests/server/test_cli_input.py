@@ -1,0 +1,267 @@
+"""Bad input: a clear error or a stated note, and nothing lost."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from tests.server.command import ORIGIN, SUGGESTIONS, document, excise, one_line, spawn
+
+COMMANDS = [("matrix",), ("rank",), ("cluster", "--origin")]
+BAD = {
+    "missing": "no such file",
+    "directory": "it is a directory",
+    "binary": "binary: NUL character at offset 1",
+    "latin": "not utf-8: byte 0xe9 at offset 0",
+    "huge": "50.0 MB, limit 10 MB",
+    "fifo": "it is a named pipe",
+}
+
+
+@pytest.fixture
+def bad(tmp_path):
+    """One path for each reason to refuse it."""
+    (tmp_path / "directory").mkdir()
+    (tmp_path / "binary").write_bytes(b"a\0")
+    (tmp_path / "latin").write_bytes(b"\xe9t\xe9\n")
+    (tmp_path / "huge").touch()
+    os.truncate(tmp_path / "huge", 50_000_000)
+    os.mkfifo(tmp_path / "fifo")
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_unreadable_revisions_are_rejected_and_the_rest_is_scored(bad, command):
+    paths = [str(bad / name) for name in BAD]
+    ran = excise(*command, ORIGIN, *paths, *SUGGESTIONS[:2], "--json")
+    assert ran.code == 1
+    expected = [{"id": str(bad / name), "reason": reason} for name, reason in BAD.items()]
+    assert ran.json["rejected"] == expected
+    assert ran.err.count("\n") == len(BAD)
+    for name, reason in BAD.items():
+        assert f"left out: cannot read {bad / name}: {reason}; " in ran.err or name == "huge"
+    assert str(SUGGESTIONS[0]) in ran.out
+    for_people = excise(*command, ORIGIN, *paths, *SUGGESTIONS[:2])
+    assert for_people.code == 1
+    assert for_people.err == ran.err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_when_all_are_rejected_the_document_says_so(command):
+    ran = excise(*command, ORIGIN, "none", "--json")
+    assert ran.code == 1
+    assert ran.json["rejected"] == [{"id": "none", "reason": "no such file"}]
+    assert excise(*command, ORIGIN, "none").code == 1
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_an_unreadable_origin_is_one_line(bad, name):
+    path = str(bad / name)
+    for command in COMMANDS:
+        one_line(excise(*command, path, ORIGIN, "--json"), path, BAD[name])
+    one_line(excise("explain", path, ORIGIN, ORIGIN), path, BAD[name])
+    one_line(excise("explain", ORIGIN, ORIGIN, path), path, BAD[name])
+    ran = excise("score", "--origin", ORIGIN, "--reference", ORIGIN, "--hypothesis", path)
+    one_line(ran, path, BAD[name])
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((ORIGIN,), "No revisions: name at least one file"),
+        (("-", ORIGIN), "'-' reads the revisions from standard input too"),
+        ((ORIGIN, "-"), "'-' stands for a whole JSON document"),
+    ],
+)
+def test_wrong_usage_is_explained(command, arguments, message):
+    ran = excise(*command, *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert message in ran.err
+
+
+def test_cluster_needs_an_origin():
+    ran = excise("cluster", ORIGIN, *SUGGESTIONS)
+    assert (ran.code, ran.out) == (2, "")
+    assert "Missing option '--origin'" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("stdin", "message"),
+    [
+        ("", "not JSON: Expecting value at column 1"),
+        ('{"origin":\n  ]', "not JSON: Expecting value at line 2, column 3"),
+        ("[]", "not a JSON object"),
+        (b"\xff", "not utf-8: byte 0xff at 0"),
+        ("[" * 100_000, "nested too deep"),
+        ({}, "'origin' is missing"),
+        ({"origin": 1}, "'origin' is not a string"),
+        ({"origin": "a\0"}, "'origin': binary: NUL character at offset 1"),
+        ({"origin": ""}, "'revisions' is not a list"),
+        ({"origin": "", "revisions": [1]}, "revisions[0] is not an object"),
+        ({"origin": "", "revisions": [{"text": ""}]}, "'id' of revisions[0] is not a string"),
+        ({"origin": "", "revisions": [{"id": ""}]}, "'id' of revisions[0] is not a string"),
+        (document("") | {"path": 1}, "'path' is not a string"),
+    ],
+)
+def test_a_document_of_another_shape_is_one_line(stdin, message):
+    one_line(excise("matrix", "-", stdin=stdin), "cannot read standard input: ", message, "; give ")
+
+
+def test_no_revisions_in_the_document():
+    ran = excise("rank", "-", stdin=document("x"))
+    assert ran.code == 2
+    assert "the document's 'revisions' is empty" in ran.err
+
+
+def test_bad_texts_of_a_document_are_rejected():
+    entries = [
+        {"id": "nul", "text": "\0"},
+        {"id": "none"},
+        {"id": "number", "text": 1},
+        {"id": "surrogate", "text": "\udc80"},
+        {"id": "good", "text": "y"},
+    ]
+    ran = excise("matrix", "-", "--json", stdin=document("x") | {"revisions": entries})
+    assert ran.code == 1
+    assert ran.json["revisions"] == ["good"]
+    assert [(r["id"], r["reason"]) for r in ran.json["rejected"]] == [
+        ("nul", "'text': binary: NUL character at offset 0"),
+        ("none", "'text' is missing"),
+        ("number", "'text' is not a string"),
+        ("surrogate", "'text': no Unicode text: lone surrogate U+DC80 at offset 0"),
+    ]
+    ran = excise("explain", "-", stdin=document("x", a="y", b="\0"))
+    one_line(ran, "cannot read b", "NUL character")
+
+
+# --- texts that are unusual, and scored ----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "encode",
+    [
+        lambda text: text.encode(),
+        lambda text: text.replace("\n", "\r\n").encode(),
+        lambda text: text.replace("\n", "\r").encode(),
+        lambda text: text.replace("\n", "\r\n", 1).encode(),
+        lambda text: b"\xef\xbb\xbf" + text.encode(),
+        lambda text: text.encode("utf-16"),
+        lambda text: text.encode("utf-32"),
+    ],
+    ids=["plain", "CRLF", "CR", "mixed", "BOM", "UTF-16", "UTF-32"],
+)
+def test_how_a_text_is_written_does_not_change_its_score(tmp_path, encode):
+    origin, edit = "x = 'ä'\ny = 2\n", "x = 'ö'\ny = 2\n"
+    for name, text in (("o.py", origin), ("same", origin), ("edit", edit)):
+        (tmp_path / name).write_bytes(encode(text) if name != "o.py" else text.encode())
+    (tmp_path / "plain").write_text(edit)
+    paths = [str(tmp_path / name) for name in ("o.py", "same", "edit", "plain")]
+    ran = excise("matrix", *paths, "--json")
+    assert ran.json["similarity"] == [[1, 0, 0], [0, 1, 1], [0, 1, 1]]
+    assert ran.json["notes"] == {}
+    ran = excise("rank", *paths, "--json")
+    assert [e["no_op"] for e in ran.json["ranking"]] == [False, False, True]
+
+
+def test_a_missing_final_newline_is_no_token(tmp_path):
+    (tmp_path / "o.py").write_text("x = 1\n")
+    (tmp_path / "a").write_text("x = 1")
+    paths = [str(tmp_path / name) for name in ("o.py", "a")]
+    ran = excise("rank", *paths, "--json")
+    assert ran.json["ranking"][0]["notes"] == ["whitespace-only"]
+
+
+def test_empty_files_are_texts(tmp_path):
+    for name in ("o.py", "a", "b"):
+        (tmp_path / name).touch()
+    (tmp_path / "b").write_text("x = 1\n")
+    ran = excise("matrix", *(str(tmp_path / name) for name in ("o.py", "a", "b")), "--json")
+    assert ran.code == 0
+    assert ran.json["similarity"] == [[1, 0], [0, 1]]
+
+
+def test_one_line_of_5_mb(tmp_path):
+    line = "x" * 20 + " = 1; " + "y = 2; " * 700_000
+    (tmp_path / "o.py").write_text(line)
+    (tmp_path / "a.py").write_text(line + "z = 3")
+    (tmp_path / "b.py").write_text(line + "z = 4")
+    paths = [str(tmp_path / name) for name in ("o.py", "a.py", "b.py")]
+    ran = excise("matrix", *paths, "--json")
+    assert ran.code == 0
+    assert "tok:lexical" in ran.json["signature"]
+    assert ran.json["notes"][paths[1]] == ["lexical tokens: over 1,000,000 bytes"]
+
+
+def test_broken_syntax_and_unknown_languages_are_notes(tmp_path):
+    texts = document("def f(:\n", "python", a="def f(x):\n", b="def ((\n")
+    notes = excise("matrix", "-", "--json", stdin=texts).json["notes"]
+    assert notes["a"] == ["syntax errors: origin"]
+    assert notes["b"] == ["syntax errors: origin, revision"]
+    for_people = excise("matrix", "-", stdin=texts).out
+    assert "note: a: syntax errors: origin" in for_people
+    texts = document("x", "klingon", a="y")
+    ran = excise("matrix", "-", "--json", stdin=texts)
+    assert ran.json["notes"]["a"] == ["lexical tokens: no grammar for 'klingon'"]
+    assert "note: all: lexical tokens" in excise("matrix", "-", stdin=texts).out
+
+
+def test_an_encoding_can_be_named(tmp_path):
+    (tmp_path / "o.py").write_bytes("x = 'é'\n".encode("latin-1"))
+    (tmp_path / "a.py").write_bytes("x = 'è'\n".encode("latin-1"))
+    paths = [str(tmp_path / name) for name in ("o.py", "a.py")]
+    one_line(excise("matrix", *paths), "not utf-8", "--encoding latin-1")
+    assert excise("matrix", *paths, "--encoding", "latin-1").code == 0
+
+
+def test_a_hundred_revisions():
+    texts = {f"r{n}": f"x = {n}\n" for n in range(100)}
+    ran = excise("cluster", "--origin", "-", "--json", stdin=document("x = a\n", "python", **texts))
+    assert ran.code == 0
+    assert sum(len(cluster["members"]) for cluster in ran.json["clusters"]) == 100
+
+
+# --- five more of our own ------------------------------------------------------------------------
+
+
+def test_a_pipe_of_the_shell_may_be_the_origin(tmp_path):
+    path = tmp_path / "revision.py"
+    path.write_text("x = 2\n")
+    read, write = os.pipe()
+    os.write(write, b"x = 1\n")
+    os.close(write)
+    ran = spawn("rank", f"/dev/fd/{read}", str(path), "--json", pass_fds=[read])
+    os.close(read)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert b"tok:python" in ran.stdout  # the revision's name tells
+
+
+def test_a_path_may_look_like_an_option(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "--json").write_text("x = 1\n")
+    (tmp_path / "o.py").write_text("x\n")
+    ran = excise("matrix", "--json", "--", "o.py", "--json")
+    assert ran.json["revisions"] == ["--json"]
+
+
+def test_a_path_of_undecodable_bytes_is_an_id(tmp_path):
+    path = os.fsencode(tmp_path) + b"/r\xff\x1b.py"
+    with open(path, "wb") as file:
+        file.write(b"x = 2\n")
+    ran = spawn("matrix", ORIGIN, os.fsdecode(path), "--json")
+    assert b"r\\udcff\\u001b.py" in ran.stdout
+    ran = spawn("matrix", ORIGIN, os.fsdecode(path))
+    assert b"r\\udcff\\x1b.py" in b"".join(ran.stdout.split())
+    ran = spawn("matrix", ORIGIN, os.fsdecode(path) + ".not")
+    assert b"r\\udcff\\x1b.py.not: no such file" in ran.stderr
+
+
+def test_standard_input_that_is_closed():
+    ran = spawn("matrix", "-", stdin=b"")
+    assert ran.returncode == 2
+    assert b"not JSON" in ran.stderr
+
+
+def test_the_same_file_is_origin_and_revision():
+    ran = excise("rank", ORIGIN, ORIGIN, "--json")
+    assert ran.json["ranking"][0]["no_op"] is True

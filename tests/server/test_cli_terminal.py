@@ -1,0 +1,307 @@
+"""The command as a process of a terminal: nothing raw, no traceback, quiet ends, a fast start."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import unicodedata
+
+import pytest
+from tests.server.command import (
+    ORIGIN,
+    SUGGESTIONS,
+    command_line,
+    document,
+    excise,
+    plain_environment,
+    spawn,
+)
+
+from excise_server.cli import progress
+from excise_server.report.escape import printable, source_text
+
+# All that a terminal may be told by us: colours, and on a progress bar the cursor and the line.
+OURS = re.compile(r"\x1b\[[\d;]*m")
+HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202egnp\u2066\u200b\r\x08\x00".replace("\x00", "")
+
+
+def on_terminal(*arguments: str, env=None, stdin: str | None = None) -> str:
+    """Run the command with a terminal of 80 columns as output and error; return all it got."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        command_line(*arguments),
+        stdin=subprocess.PIPE,
+        stdout=theirs,
+        stderr=theirs,
+        env=plain_environment(**{"TERM": "xterm-256color", "COLUMNS": "80"} | (env or {})),
+    )
+    os.close(theirs)
+    assert process.stdin is not None
+    if stdin is not None:
+        process.stdin.write(stdin.encode())
+    process.stdin.close()
+    chunks = []
+    while True:
+        try:
+            chunk = os.read(ours, 65536)
+        except OSError as error:  # how Linux says that the other side is closed
+            if error.errno != errno.EIO:
+                raise
+            break
+        if not chunk:
+            break
+        chunks.append(chunk)
+    os.close(ours)
+    process.wait(timeout=60)
+    return b"".join(chunks).decode()
+
+
+# --- escaping ------------------------------------------------------------------------------------
+
+
+def test_every_character_that_is_obeyed_or_invisible_is_escaped():
+    bidi = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+    for code in range(0x110000):
+        char = chr(code)
+        hidden = unicodedata.category(char) in {"Cc", "Cs", "Zl", "Zp"}
+        if hidden or unicodedata.bidirectional(char) in bidi or char in "\u200b\u200d\ufeff\xad":
+            assert printable(char).isascii(), hex(code)
+            assert printable(char).isprintable(), hex(code)
+    for text in ("plain ASCII ~", "äöü ß 漢字 \U0001f600 العربية e\u0301", "\xa0"):
+        assert printable(text) == text
+
+
+def test_escapes_tell_which_character_it_was():
+    assert printable("\t\n\r\x07\x1b\x7f\x9b") == "\\t\\n\\r\\x07\\x1b\\x7f\\x9b"
+    assert printable("\u202e\u2028\ufeff\udcff") == "\\u202e\\u2028\\ufeff\\udcff"
+    assert printable("\U000e0041") == "\\U000e0041"
+
+
+def test_source_text_keeps_its_lines_and_shows_its_tabs():
+    assert source_text("a\n\tb\x0c\u2028c\n") == "a\n→   b\\x0c\\u2028c\n"
+
+
+@pytest.mark.parametrize("command", [("matrix",), ("rank",), ("cluster", "--origin"), ("explain",)])
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_hostile_texts_and_ids_are_inert(command, options):
+    hostile = document(f"x = 1 # {HOSTILE}\n") | {
+        "language": HOSTILE,
+        "revisions": [
+            {"id": f"[red]{HOSTILE}", "text": f"x = 2\t# {HOSTILE}{HOSTILE}\n"},
+            {"id": f"b{HOSTILE}", "text": f"{HOSTILE}\n"},
+        ],
+    }
+    for ran in (
+        excise(*command, "-", *options, stdin=hostile),
+        excise(*command, "-", *options, stdin=hostile | {"origin": f"{HOSTILE}\0"}),
+    ):
+        for char in ran.out + ran.err:
+            assert char == "\n" or printable(char) == char
+    if not options:
+        assert "[red]" in "".join(excise(*command, "-", stdin=hostile).out.split())
+
+
+def test_hostile_words_of_the_command_line_are_inert(tmp_path):
+    path = str(tmp_path / HOSTILE)
+    for arguments in (
+        ("matrix", ORIGIN, path),
+        ("matrix", path, ORIGIN),
+        ("score", path),
+        (path,),
+        ("matrix", f"--{HOSTILE}"),
+        ("matrix", ORIGIN, ORIGIN, "--encoding", HOSTILE),
+        ("matrix", ORIGIN, ORIGIN, "--granularity", HOSTILE),
+        ("score", "--jsonl", path),
+    ):
+        ran = excise(*arguments)
+        assert ran.code > 0
+        assert ran.err
+        for char in ran.out + ran.err:
+            assert char == "\n" or printable(char) == char
+
+
+def test_on_a_terminal_there_are_colours_and_nothing_else_of_the_kind():
+    shown = on_terminal("explain", ORIGIN, *SUGGESTIONS[:2])
+    assert OURS.search(shown)
+    rest = OURS.sub("", shown)
+    assert "region 1 of 4" in rest
+    assert "\x1b" not in rest
+    assert max(map(len, rest.replace("\r", "").split("\n"))) <= 80
+
+
+@pytest.mark.parametrize("env", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_colours_can_be_declined(env):
+    shown = on_terminal("matrix", ORIGIN, *SUGGESTIONS, env=env)
+    assert not re.search(r"\x1b\[[\d;]*3\d", shown)
+
+
+def test_without_a_terminal_there_are_no_colours_and_no_blanks_at_line_ends():
+    for command in (("matrix",), ("rank",), ("cluster", "--origin")):
+        out = spawn(*command, ORIGIN, *SUGGESTIONS, env=plain_environment()).stdout.decode()
+        assert "\x1b" not in out
+        assert " \n" not in out
+
+
+def test_a_narrow_encoding_gets_something_plain():
+    env = plain_environment(PYTHONIOENCODING="ascii")
+    out = spawn("explain", ORIGIN, *SUGGESTIONS[:2], env=env).stdout
+    assert b"region 1 of 4 - 73 %" in out
+    assert b"\\u" not in out
+
+
+# --- progress ------------------------------------------------------------------------------------
+
+
+def test_a_bar_is_shown_on_a_terminal_when_its_time_has_come():
+    code = (
+        "import sys; from excise_server.cli import progress\n"
+        "progress.DELAY = 0\n"
+        "with progress.progress('Scoring', 3) as advance:\n"
+        "    advance(1)\n"
+        "    sys.stdin.read()\n"  # until the bar has been seen
+    )
+    ours, theirs = pty.openpty()
+    env = plain_environment(TERM="xterm", COLUMNS="80")
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stderr=theirs, env=env
+    ) as process:
+        shown = b""
+        while b"Scoring" not in shown:
+            shown += os.read(ours, 65536)
+        process.communicate(timeout=60)
+    os.close(theirs)
+    os.close(ours)
+    assert process.returncode == 0
+
+
+def test_no_bar_without_a_terminal():
+    assert spawn("matrix", ORIGIN, *SUGGESTIONS).stderr == b""
+
+
+def test_a_map_with_progress_is_a_map():
+    assert list(progress.progress_map("Scoring")(str, range(3))) == ["0", "1", "2"]
+
+
+# --- ends ----------------------------------------------------------------------------------------
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    record = {"id": 1, "origin": "a", "reference": "b", "hypothesis": "c"}
+    line = (json.dumps(record) + "\n").encode()
+    with subprocess.Popen(
+        command_line("score", "--jsonl", "-"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
+        process.stdin.write(line)
+        process.stdin.flush()
+        assert process.stdout.readline()
+        process.stdout.close()
+        try:
+            process.stdin.write(line * 100)
+            process.stdin.close()
+        except BrokenPipeError:
+            pass
+        assert process.stderr.read() == b""
+        assert process.wait(timeout=60) == 141
+
+
+def test_output_that_cannot_be_written_at_the_end_is_no_error_either():
+    read, write = os.pipe()
+    os.close(read)
+    ran = subprocess.run(
+        command_line("matrix", ORIGIN, *SUGGESTIONS, "--json"),
+        stdout=write,
+        stderr=subprocess.PIPE,
+        timeout=60,
+    )
+    os.close(write)
+    assert (ran.returncode, ran.stderr) == (141, b"")
+
+
+def test_an_interrupt_ends_quietly_with_130():
+    with subprocess.Popen(
+        command_line("score", "--jsonl", "-"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(b"[]\n")
+        process.stdin.flush()
+        assert process.stdout.readline()  # it runs, and waits for more
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"Traceback" not in err
+
+
+def test_an_error_of_ours_is_one_line(monkeypatch):
+    def broken(*_, **__):
+        raise ZeroDivisionError("\x1b[31m")
+
+    monkeypatch.setattr("excise_server.cli.inputs.read_revisions", broken)
+    ran = excise("matrix", ORIGIN, ORIGIN)
+    assert ran.code == 70
+    assert ran.err.startswith("excise: internal error: ZeroDivisionError: \\x1b[31m; please report")
+    assert ran.err.count("\n") == 1
+    monkeypatch.setenv("EXCISE_TRACEBACK", "1")
+    with pytest.raises(ZeroDivisionError):
+        excise("matrix", ORIGIN, ORIGIN)
+
+
+# --- start ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "never"),
+    [
+        (("--help",), {"sklearn", "numpy", "rich", "tree_sitter", "pygls", "lsprotocol"}),
+        (("--version",), {"sklearn", "numpy", "rich", "tree_sitter", "pygls", "lsprotocol"}),
+        (
+            *[("score", "--origin", ORIGIN, "--reference", ORIGIN, "--hypothesis", ORIGIN)],
+            {"sklearn", "scipy", "numpy", "pygls", "lsprotocol"},
+        ),
+        (("score", "--jsonl", "-"), {"sklearn", "scipy", "numpy", "rich", "pygls", "lsprotocol"}),
+        (("matrix", ORIGIN, ORIGIN, "--json"), {"sklearn", "scipy", "rich", "pygls"}),
+    ],
+    ids=["help", "version", "score", "score lines", "matrix"],
+)
+def test_what_is_not_needed_is_not_imported(arguments, never):
+    line = command_line(*arguments)
+    line[2] = line[2].replace(
+        "sys.exit(main())", "code = main(); print(*sys.modules, file=sys.stderr); sys.exit(code)"
+    )
+    ran = subprocess.run(line, capture_output=True, input=b"", timeout=60)
+    assert ran.returncode == 0
+    assert never & set(ran.stderr.decode().split()) == set()
+
+
+def test_help_and_version():
+    ran = excise("--help")
+    assert ran.code == 0
+    for command in ("score", "matrix", "rank", "explain", "cluster", "serve"):
+        assert f"\n  {command} " in ran.out
+        for_one = excise(command, "--help")
+        assert for_one.code == 0
+        assert "Exit codes:" in for_one.out
+    assert "130  interrupted" in ran.out
+    assert re.fullmatch(r"excise \d+\.\d+\.\d+\n", excise("--version").out)
+    assert excise().code == 2
+    assert "No such command 'eval'" in excise("eval").err
+
+
+def test_serve_refuses_wrong_ports_before_it_starts():
+    assert "0<=x<=65535" in excise("serve", "--tcp", "70000").err
+    assert "Choose one of" in excise("serve", "--stdio", "--tcp", "0").err
