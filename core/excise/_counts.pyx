@@ -15,7 +15,7 @@ from array import array
 
 from excise.errors import Cancelled
 
-from excise._lcs cimport CANCELLED, NO_MEMORY, OK, CancelFlag
+from excise._lcs cimport CANCELLED, NO_MEMORY, OK, CancelFlag, Stop, stopped
 
 cdef enum:
     ORDERS = 4
@@ -480,7 +480,7 @@ cdef class Batch:
         cdef Py_ssize_t i = start, j
         cdef int status = OK
         cdef double value
-        cdef const int* stop = NULL if cancel is None else &cancel.raised
+        cdef const Stop* stop = NULL if cancel is None else &cancel.stop
         memset(&regions, 0, sizeof(Regions))
         memset(&trie, 0, sizeof(Trie))
         with nogil:
@@ -493,7 +493,7 @@ cdef class Batch:
                         break
                     values[i, j] = value
                     values[j, i] = value
-                if stop is not NULL and stop[0]:
+                if stopped(stop, 0):
                     status = CANCELLED
                 i += step
             free(regions.data)

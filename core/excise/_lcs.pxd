@@ -19,6 +19,10 @@ cdef struct Edits:
     Py_ssize_t n
     Py_ssize_t capacity
 
+cdef struct Stop:
+    volatile int raised
+    double deadline       # of the monotonic clock, in seconds; 0: none
+
 cdef struct Work:
     # Counts of what was done, so that a slow path cannot hide behind a fast machine.
     int64_t diagonals
@@ -28,9 +32,10 @@ cdef struct Work:
     Py_ssize_t rows_capacity
     int32_t* slots
     Py_ssize_t n_slots
-    const int* stop
+    const Stop* stop
     int engine
 
+cdef bint stopped(const Stop* stop, Py_ssize_t step) noexcept nogil
 cdef int push(Edits* edits, int32_t o_lo, int32_t o_hi, int32_t a_lo, int32_t a_hi) noexcept nogil
 cdef void clear_work(Work* work) noexcept nogil
 cdef int canonical(
@@ -39,4 +44,4 @@ cdef int canonical(
 ) noexcept nogil
 
 cdef class CancelFlag:
-    cdef int raised
+    cdef Stop stop

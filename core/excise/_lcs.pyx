@@ -22,6 +22,7 @@ from excise.errors import Cancelled, OptionError
 cdef extern from *:
     """
     #include <stdint.h>
+    #include <time.h>
     #if defined(__x86_64__) && defined(__GNUC__)
       #include <immintrin.h>
       #define EXCISE_ADD(carry, x, y, out) \\
@@ -59,6 +60,12 @@ cdef extern from *:
         return i;
     }
 
+    static double excise_now(void) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    }
+
     static int32_t excise_common_end(const int32_t *x, const int32_t *y, int32_t limit) {
         /* x and y point one past the end */
         int32_t i = 0;
@@ -75,6 +82,7 @@ cdef extern from *:
     """
     void excise_row(const uint64_t* mask, const uint64_t* before, uint64_t* after,
                     Py_ssize_t words) noexcept nogil
+    double excise_now() noexcept nogil
     int32_t excise_common(const int32_t* x, const int32_t* y, int32_t limit) noexcept nogil
     int32_t excise_common_end(const int32_t* x, const int32_t* y, int32_t limit) noexcept nogil
 
@@ -88,17 +96,41 @@ MAX_LENGTH = (1 << 30) - 1
 cdef class CancelFlag:
     """A flag that kernels poll while they run without the GIL.
 
-    Raise it from any thread; the kernel then stops within a row and raises `Cancelled`.
+    Raise it from any thread; the kernel then stops within a row and raises `Cancelled`. With
+    `seconds` it raises itself that much later.
     """
+
+    def __cinit__(self, seconds=None):
+        self.stop.raised = 0
+        self.stop.deadline = 0.0 if seconds is None else excise_now() + max(seconds, 1e-9)
 
     def cancel(self):
         """Ask every kernel that holds this flag to stop."""
-        self.raised = 1
+        self.stop.raised = 1
 
     @property
     def cancelled(self):
-        """Whether `cancel` was called."""
-        return bool(self.raised)
+        """Whether `cancel` was called, or the time is over."""
+        return stopped(&self.stop, 0)
+
+    @property
+    def timed_out(self):
+        """Whether the time is over, and nobody called `cancel`."""
+        return not self.stop.raised and bool(stopped(&self.stop, 0))
+
+    def check(self):
+        """Raise `Cancelled` if the flag is up: for the steps between kernels."""
+        if stopped(&self.stop, 0):
+            raise Cancelled("cancelled")
+
+
+cdef bint stopped(const Stop* stop, Py_ssize_t step) noexcept nogil:
+    """Whether to stop; the clock is read at every 32nd step only."""
+    if stop is NULL:
+        return False
+    if stop.raised:
+        return True
+    return stop.deadline > 0 and (step & 31) == 0 and excise_now() > stop.deadline
 
 
 cdef int push(
@@ -253,7 +285,7 @@ cdef int myers(
         d += 1
         if d > limit:
             return TOO_FAR
-        if work.stop is not NULL and work.stop[0]:
+        if stopped(work.stop, d):
             return CANCELLED
         status = reserve_row(work, d)
         if status != OK:
@@ -469,7 +501,7 @@ cdef int bits(
             if j % step == 0 and j:
                 memcpy(kept + (j // step) * words, block + step * words, words * sizeof(uint64_t))
                 memcpy(block, block + step * words, words * sizeof(uint64_t))
-            if work.stop is not NULL and work.stop[0]:
+            if stopped(work.stop, j):
                 status = CANCELLED
                 break
             next_row(&masks, a[j], block + (j % step) * words, block + (j % step + 1) * words)
@@ -487,7 +519,7 @@ cdef int bits(
         for j in range(step):
             next_row(&masks, a[start + j], block + j * words, block + (j + 1) * words)
         work.words += step * words
-        if work.stop is not NULL and work.stop[0]:
+        if stopped(work.stop, 0):
             status = CANCELLED
     free(block)
     free(kept)
@@ -672,7 +704,7 @@ cdef object start_work(Work* work, str engine, CancelFlag cancel):
     memset(work, 0, sizeof(Work))
     engines = {"auto": AUTO, "myers": MYERS, "bits": BITS, "checkpoints": CHECKPOINTS}
     work.engine = engines[engine]
-    work.stop = NULL if cancel is None else &cancel.raised
+    work.stop = NULL if cancel is None else &cancel.stop
 
 
 def edits(const int32_t[::1] o not None, const int32_t[::1] a not None, *,

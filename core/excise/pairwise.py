@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from excise._counts import Batch
 from excise._lcs import CancelFlag
-from excise.errors import OptionError
-from excise.excision import Score, score_pair, syntax_notes
+from excise.errors import Cancelled, OptionError
+from excise.excision import WHITESPACE_ONLY, Score, score_pair, syntax_notes
 from excise.preparation import Content, Preparation, Prepared, is_large, normalised, read
 from excise.signature import Options, signature
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["ScoreMatrix"]
 
 Map = Callable[..., Iterable[Any]]
+DEADLINE = "deadline, line granularity"
 BLOCKS = 16
 """Into so many pieces a matrix is cut for the caller's `map`."""
 
@@ -91,14 +92,16 @@ class ScoreMatrix:
         map
             Runs the row blocks; an executor's map uses its threads, as blocks hold no GIL.
         cancel
-            Polled while kernels run.
+            Polled while kernels run. One that runs out of time by itself (`CancelFlag(seconds)`)
+            makes the matrix fall back to ``line``, which needs little more than one look at every
+            line; the note ``deadline, line granularity`` and the signature say so.
 
         Raises
         ------
         excise.errors.OptionError
             On unknown options, or ids that repeat or do not match.
         excise.errors.Cancelled
-            When the flag was raised.
+            When the flag was raised by `cancel`.
 
         Examples
         --------
@@ -108,9 +111,15 @@ class ScoreMatrix:
         names, texts = _named(revisions, ids)
         options = Options(granularity, lcs, "f1", comments)
         source, contents = normalised(origin), [normalised(text) for text in texts]
-        large = tuple(is_large(text) for text in contents)
-        groups = _groups(source, contents, large, options, language, path, cancel)
-        return _matrix(names, source, contents, groups, large, map, cancel)
+        task = _Task(names, source, contents, language, path, map, cancel)
+        try:
+            return _matrix(task, options)
+        except Cancelled:
+            if cancel is None or not cancel.timed_out:
+                raise
+        return _matrix(
+            replace(task, cancel=None, notes=(DEADLINE,)), replace(options, granularity="line")
+        )
 
     def pair(self, i: int, j: int) -> Score:
         """Return the score of two revisions with its regions and counts."""
@@ -121,6 +130,25 @@ class ScoreMatrix:
             group.revisions[j],
             ("origin", self.ids[i], self.ids[j]),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What was asked for, normalised."""
+
+    ids: tuple[str, ...]
+    origin: Content
+    contents: list[Content]
+    language: str | None
+    path: str | None
+    map: Map
+    cancel: CancelFlag | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def large(self) -> tuple[bool, ...]:
+        """Which revisions are tokenised lexically for their size."""
+        return tuple(is_large(text) for text in self.contents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,76 +173,53 @@ def _named(
     return names, list(revisions)
 
 
-def _groups(
-    origin: Content,
-    contents: list[Content],
-    large: tuple[bool, ...],
-    options: Options,
-    language: str | None,
-    path: str | None,
-    cancel: CancelFlag | None,
-) -> tuple[_Group, ...]:
+def _groups(task: _Task, options: Options) -> tuple[_Group, ...]:
     """Prepare everything by grammar, and lexically for the pairs with a large revision."""
-    small = [text for text, is_big in zip(contents, large, strict=True) if not is_big]
-    readings = [read([origin, *small], language, path, options)]
-    if readings[0].grammar and any(large):
-        readings.append(read([origin, *contents], language, path, options))
+    small = [text for text, big in zip(task.contents, task.large, strict=True) if not big]
+    readings = [read([task.origin, *small], task.language, task.path, options)]
+    if readings[0].grammar and any(task.large):
+        readings.append(read([task.origin, *task.contents], task.language, task.path, options))
     groups = []
     for reading in readings:
-        preparation = Preparation(origin, options, reading)
-        skipped = [reading.grammar is not None and big for big in large]
+        preparation = Preparation(task.origin, options, reading)
+        skipped = [reading.grammar is not None and big for big in task.large]
         revisions = [
-            preparation.origin if skip else preparation.revision(text, cancel)
-            for text, skip in zip(contents, skipped, strict=True)
+            preparation.origin if skip else preparation.revision(text, task.cancel)
+            for text, skip in zip(task.contents, skipped, strict=True)
         ]
         groups.append(_Group(preparation, tuple(revisions)))
     return tuple(groups)
 
 
-def _matrix(
-    ids: tuple[str, ...],
-    origin: Content,
-    contents: list[Content],
-    groups: tuple[_Group, ...],
-    large: tuple[bool, ...],
-    map: Map,
-    cancel: CancelFlag | None,
-) -> ScoreMatrix:
-    own = [groups[-1 if big else 0].revisions[at] for at, big in enumerate(large)]
-    preparation = groups[0].preparation
-    names = "+".join(dict.fromkeys(group.preparation.tokeniser for group in groups))
-    white = tuple(r.is_origin and r.text != preparation.origin.text for r in own)
-    notes = [_notes(at, ids, own, groups, large, white) for at in range(len(ids))]
-    values = _values(groups, large, map, cancel)
+def _matrix(task: _Task, options: Options) -> ScoreMatrix:
+    groups = _groups(task, options)
+    chosen = [groups[-1 if big else 0] for big in task.large]
+    own = [group.revisions[at] for at, group in enumerate(chosen)]
+    origins = [group.preparation.origin for group in chosen]
+    white = [r.is_origin and r.text != o.text for r, o in zip(own, origins, strict=True)]
+    notes = [
+        (*task.notes, *_notes(group, revision, is_white))
+        for group, revision, is_white in zip(chosen, own, white, strict=True)
+    ]
+    tokenisers = "+".join(dict.fromkeys(group.preparation.tokeniser for group in groups))
     return ScoreMatrix(
-        ids=ids,
-        values=values,
-        signature=signature(preparation.options, names),
+        ids=task.ids,
+        values=_values(groups, task),
+        signature=signature(options, tokenisers),
         notes=tuple(notes),
-        edit_sizes=tuple(
-            _edit_size(groups[-1 if b else 0].preparation.origin, r)
-            for r, b in zip(own, large, strict=True)
-        ),
-        no_ops=tuple(text == origin for text in contents),
-        whitespace_only=white,
+        edit_sizes=tuple(_edit_size(o, r) for o, r in zip(origins, own, strict=True)),
+        no_ops=tuple(text == task.origin for text in task.contents),
+        whitespace_only=tuple(white),
         unchanged=tuple(r.is_origin for r in own),
         _groups=groups,
-        _large=large,
+        _large=task.large,
     )
 
 
-def _notes(
-    at: int,
-    ids: tuple[str, ...],
-    own: list[Prepared],
-    groups: tuple[_Group, ...],
-    large: tuple[bool, ...],
-    white: tuple[bool, ...],
-) -> tuple[str, ...]:
-    group = groups[-1 if large[at] else 0]
-    sides = (group.preparation.origin, own[at])
+def _notes(group: _Group, revision: Prepared, is_white: bool) -> tuple[str, ...]:
+    sides = (group.preparation.origin, revision)
     return (
-        *(("whitespace-only",) if white[at] else ()),
+        *((WHITESPACE_ONLY,) if is_white else ()),
         *group.preparation.reading.notes,
         *syntax_notes(sides, ("origin", "revision")),
     )
@@ -230,34 +235,30 @@ def _edit_size(origin: Prepared, revision: Prepared) -> int:
     return size
 
 
-def _values(
-    groups: tuple[_Group, ...], large: tuple[bool, ...], map: Map, cancel: CancelFlag | None
-) -> Values:
+def _values(groups: tuple[_Group, ...], task: _Task) -> Values:
     import numpy as np
 
-    k = len(large)
+    large, k = list(task.large), len(task.ids)
     values = np.full((k, k), np.nan)
     if len(groups) > 1:
         # First the pairs that a grammar reads; the others wait as zeros.
-        values[list(large), :] = values[:, list(large)] = 0.0
-    _fill(values, groups[0], map, cancel)
+        values[large, :] = values[:, large] = 0.0
+    _fill(values, groups[0], task)
     if len(groups) > 1:
-        values[list(large), :] = values[:, list(large)] = np.nan
-        _fill(values, groups[-1], map, cancel)
+        values[large, :] = values[:, large] = np.nan
+        _fill(values, groups[-1], task)
     np.fill_diagonal(values, 1.0)
     values.flags.writeable = False
     return values
 
 
-def _fill(values: Values, group: _Group, map: Map, cancel: CancelFlag | None) -> None:
+def _fill(values: Values, group: _Group, task: _Task) -> None:
     """Decide what guards decide, then compute the pairs that are still NaN."""
     import numpy as np
 
-    open_pairs = np.isnan(values)
-    _guard(values, group, open_pairs)
+    _guard(values, group, np.isnan(values))
     np.fill_diagonal(values, 1.0)
-    options, k = group.preparation.options, len(group.revisions)
-    if options.lcs == "paper":
+    if group.preparation.options.lcs == "paper":
         _fill_slowly(values, group)
         return
     units = group.preparation.origin.units
@@ -266,8 +267,8 @@ def _fill(values: Values, group: _Group, map: Map, cancel: CancelFlag | None) ->
         units.starts,
         [(r.edits, r.units.tokens, r.units.starts) for r in group.revisions],
     )
-    steps = min(k, BLOCKS)
-    list(map(lambda start: batch.rows(start, steps, values, cancel), range(steps)))
+    steps = min(len(group.revisions), BLOCKS)
+    list(task.map(lambda start: batch.rows(start, steps, values, task.cancel), range(steps)))
 
 
 def _fill_slowly(values: Values, group: _Group) -> None:

@@ -98,6 +98,8 @@ class Preparation:
 
     def revision(self, content: Content, cancel: CancelFlag | None = None) -> Prepared:
         """Read a revision and align it with the origin."""
+        if cancel is not None:
+            cancel.check()
         text = self._without_comments(content)
         if text == self.origin.text:
             return self.origin

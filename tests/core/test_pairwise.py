@@ -15,7 +15,9 @@ import excise
 from excise import ScoreMatrix, similarity
 
 SYMBOLS = st.lists(st.sampled_from("abcde"), max_size=12)
-LINES = st.lists(st.sampled_from(["a = 1", "b  = 2 ", "    c(a)", "", "d"]), max_size=8).map("\n".join)
+LINES = st.lists(st.sampled_from(["a = 1", "b  = 2 ", "    c(a)", "", "d"]), max_size=8).map(
+    "\n".join
+)
 ORIGIN = "def f(x):\n    # half\n    return x / 2\n"
 
 
@@ -107,6 +109,24 @@ def test_a_raised_flag_stops_the_matrix():
     flag.cancel()
     with pytest.raises(excise.Cancelled):
         ScoreMatrix.from_texts("a b c", ["b c d", "c d e"], cancel=flag)
+
+
+def test_out_of_time_falls_back_to_lines_and_says_so():
+    flag = excise.CancelFlag(seconds=0)
+    revisions = [ORIGIN.replace("2", "3"), ORIGIN.replace("2", "4")]
+    matrix = ScoreMatrix.from_texts(ORIGIN, revisions, language="python", cancel=flag)
+    by_line = ScoreMatrix.from_texts(ORIGIN, revisions, language="python", granularity="line")
+    assert "|gran:line|" in matrix.signature == by_line.signature
+    assert np.array_equal(matrix.values, by_line.values)
+    assert all("deadline, line granularity" in notes for notes in matrix.notes)
+
+
+def test_a_cancelled_flag_does_not_fall_back():
+    flag = excise.CancelFlag(seconds=0)
+    flag.cancel()
+    assert not flag.timed_out
+    with pytest.raises(excise.Cancelled):
+        ScoreMatrix.from_texts("a b", ["b", "c"], cancel=flag)
 
 
 def test_a_flag_raised_meanwhile_stops_a_long_alignment():
