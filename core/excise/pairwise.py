@@ -62,7 +62,7 @@ class ScoreMatrix:
     whitespace_only: tuple[bool, ...]
     unchanged: tuple[bool, ...]
     _groups: tuple[_Group, ...]
-    _large: tuple[bool, ...]
+    _task: _Task
 
     @classmethod
     def from_texts(
@@ -121,9 +121,34 @@ class ScoreMatrix:
             replace(task, cancel=None, notes=(DEADLINE,)), replace(options, granularity="line")
         )
 
+    def replaced(self, id: str, text: Content, *, cancel: CancelFlag | None = None) -> ScoreMatrix:
+        """Return the matrix with another text for one revision; only its row is computed.
+
+        Raises
+        ------
+        excise.errors.OptionError
+            On an unknown id.
+        """
+        if id not in self.ids:
+            raise OptionError(f"there is no revision {id!r}")
+        at, content = self.ids.index(id), normalised(text)
+        contents = [*self._task.contents[:at], content, *self._task.contents[at + 1 :]]
+        task = replace(self._task, contents=contents, cancel=cancel)
+        preparation = self._groups[0].preparation
+        if len(self._groups) > 1 or is_large(content):
+            return _matrix(task, preparation.options)
+        revisions = list(self._groups[0].revisions)
+        revisions[at] = preparation.revision(content, cancel)
+        values = self.values.copy()
+        values[at, :] = values[:, at] = float("nan")
+        group = _Group(preparation, tuple(revisions))
+        _fill(values, group, task)
+        return _described(task, (group,), values)
+
     def pair(self, i: int, j: int) -> Score:
         """Return the score of two revisions with its regions and counts."""
-        group = self._groups[-1] if self._large[i] or self._large[j] else self._groups[0]
+        large = self._task.large
+        group = self._groups[-1 if large[i] or large[j] else 0]
         return score_pair(
             group.preparation,
             group.revisions[i],
@@ -193,6 +218,12 @@ def _groups(task: _Task, options: Options) -> tuple[_Group, ...]:
 
 def _matrix(task: _Task, options: Options) -> ScoreMatrix:
     groups = _groups(task, options)
+    return _described(task, groups, _values(groups, task))
+
+
+def _described(task: _Task, groups: tuple[_Group, ...], values: Values) -> ScoreMatrix:
+    values.flags.writeable = False
+    options = groups[0].preparation.options
     chosen = [groups[-1 if big else 0] for big in task.large]
     own = [group.revisions[at] for at, group in enumerate(chosen)]
     origins = [group.preparation.origin for group in chosen]
@@ -204,7 +235,7 @@ def _matrix(task: _Task, options: Options) -> ScoreMatrix:
     tokenisers = "+".join(dict.fromkeys(group.preparation.tokeniser for group in groups))
     return ScoreMatrix(
         ids=task.ids,
-        values=_values(groups, task),
+        values=values,
         signature=signature(options, tokenisers),
         notes=tuple(notes),
         edit_sizes=tuple(_edit_size(o, r) for o, r in zip(origins, own, strict=True)),
@@ -212,7 +243,7 @@ def _matrix(task: _Task, options: Options) -> ScoreMatrix:
         whitespace_only=tuple(white),
         unchanged=tuple(r.is_origin for r in own),
         _groups=groups,
-        _large=task.large,
+        _task=task,
     )
 
 
@@ -247,8 +278,6 @@ def _values(groups: tuple[_Group, ...], task: _Task) -> Values:
     if len(groups) > 1:
         values[large, :] = values[:, large] = np.nan
         _fill(values, groups[-1], task)
-    np.fill_diagonal(values, 1.0)
-    values.flags.writeable = False
     return values
 
 

@@ -135,5 +135,27 @@ def test_a_flag_raised_meanwhile_stops_a_long_alignment():
     revision = [n * 7907 % 1013 for n in range(60_000)]
     threading.Timer(0.02, flag.cancel).start()
     with pytest.raises(excise.Cancelled):
-        for _ in range(100):
-            ScoreMatrix.from_texts(origin, [revision], cancel=flag)
+        ScoreMatrix.from_texts(origin, [revision] * 300, cancel=flag)
+
+
+@given(
+    origin=LINES, revisions=st.lists(LINES, min_size=1, max_size=4), new=LINES, at=st.integers(0)
+)
+def test_replacing_one_revision_is_building_anew(origin, revisions, new, at):
+    at %= len(revisions)
+    matrix = ScoreMatrix.from_texts(origin, revisions, language="python")
+    before = matrix.values.copy()
+    replaced = matrix.replaced(matrix.ids[at], new)
+    revisions = [*revisions[:at], new, *revisions[at + 1 :]]
+    built = ScoreMatrix.from_texts(origin, revisions, language="python")
+    assert np.array_equal(replaced.values, built.values)
+    assert np.array_equal(matrix.values, before)
+    for name in ("ids", "signature", "notes", "edit_sizes", "no_ops", "unchanged"):
+        assert getattr(replaced, name) == getattr(built, name)
+
+
+def test_replacing_by_a_large_text_or_an_unknown_id():
+    matrix = ScoreMatrix.from_texts(ORIGIN, {"a": ORIGIN + "x\n"}, language="python")
+    assert "+lexical" in matrix.replaced("a", "y" * 1_000_001).signature
+    with pytest.raises(excise.OptionError, match="no revision 'b'"):
+        matrix.replaced("b", "")
