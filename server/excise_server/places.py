@@ -86,22 +86,29 @@ class Ruler:
         lines = raw_lines(normalise(origin))
         return cls(_edits_of(lines, [raw_lines(normalise(text))])[0])
 
-    def span(self, lo: int, hi: int) -> tuple[int, int]:
-        """Return the other text's lines for the origin's lines ``lo`` to ``hi``.
+    def cover(self, lo: int, hi: int) -> tuple[int, int]:
+        """Return the other text's lines for the origin's, with all that was inserted beside them.
 
-        A run that reaches into these lines belongs to them as a whole, and so does an insertion at
-        their edge; a replacement that only touches them does not.
+        For a place this is what stands between the two lines around it that everyone keeps.
         """
         before, after = self._touching(lo), self._touching(hi)
-        start = lo + self._shift(lo)
-        if before is not None:
-            inside = lo < before.o_hi or before.o_lo == before.o_hi
-            start = before.a_lo if inside else before.a_hi
-        stop = hi + self._shift(hi)
-        if after is not None:
-            inside = hi > after.o_lo or after.o_lo == after.o_hi
-            stop = after.a_hi if inside else after.a_lo
+        start = before.a_lo if before is not None else lo + self._shift(lo)
+        stop = after.a_hi if after is not None else hi + self._shift(hi)
         return start, stop
+
+    def span(self, lo: int, hi: int) -> tuple[int, int]:
+        """Return the other text's lines for the origin's, and nothing that was inserted beside.
+
+        A run that reaches into the lines belongs to them as a whole; one that only touches them
+        does not: what somebody types next to a place is no part of it.
+        """
+        before, after = self._touching(lo), self._touching(hi)
+        start, stop = lo + self._shift(lo), hi + self._shift(hi)
+        if before is not None:
+            start = before.a_lo if lo < before.o_hi else before.a_hi
+        if after is not None:
+            stop = after.a_hi if hi > after.o_lo else after.a_lo
+        return start, max(start, stop)
 
     def _touching(self, line: int) -> excise.Edit | None:
         """Return the run with ``o_lo <= line <= o_hi``; runs never touch, so there is one."""
@@ -142,7 +149,7 @@ def _merged(runs: Iterable[excise.Edit]) -> list[tuple[int, int]]:
 def _place(
     lines: list[str], texts: list[list[str]], rulers: list[Ruler], lo: int, hi: int
 ) -> Place:
-    spans = tuple(ruler.span(lo, hi) for ruler in rulers)
+    spans = tuple(ruler.cover(lo, hi) for ruler in rulers)
     members: dict[str, list[int]] = {}
     for index, (text, (start, stop)) in enumerate(zip(texts, spans, strict=True)):
         members.setdefault("".join(text[start:stop]), []).append(index)

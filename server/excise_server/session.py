@@ -189,11 +189,19 @@ class Session:
             origin=document.origin,
             revisions=tuple(document.revisions.values()),
             language=document.language,
-            path=unquote(urlsplit(document.uri).path) or None,
+            path=_path_of(document.uri),
             options=self.options,
             buffer=document.buffer.text() if document.buffer is not None else None,
             version=document.version,
         )
+
+
+def _path_of(uri: str) -> str | None:
+    """Return the path of a URI, whatever its scheme: its name and extension tell the language."""
+    try:
+        return unquote(urlsplit(uri).path) or None
+    except ValueError:
+        return None
 
 
 def _mismatch(document: Document, base: Base) -> str:

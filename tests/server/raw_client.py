@@ -37,6 +37,7 @@ class RawClient:
         self.received: list[Message] = []
         self.log: list[str] = []
         self._inbox: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
+        self._log_lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._next = 0
         threading.Thread(target=self._read, daemon=True).start()
         self._logger = threading.Thread(target=self._read_log, daemon=True)
@@ -110,6 +111,10 @@ class RawClient:
 
         return self.wait(wanted)["params"]["diagnostics"]
 
+    def next_log_line(self) -> str:
+        """Wait for a line on the server's standard error."""
+        return self._log_lines.get(timeout=TIMEOUT)
+
     # --- a session ---
 
     def initialize(self, capabilities: Message | None = None, **params: Any) -> Message:
@@ -156,3 +161,4 @@ class RawClient:
     def _read_log(self) -> None:
         for line in self.process.stderr:
             self.log.append(line.decode(errors="replace"))
+            self._log_lines.put(self.log[-1])

@@ -89,11 +89,12 @@ def test_between_places_stands_a_line_that_all_keep(origin: str, revisions: list
 def test_a_ruler_maps_everything_to_everything(origin: str, text: str):
     ruler = Ruler.between(origin, text)
     n, m = len(_lines(normalise(origin))), len(_lines(normalise(text)))
-    assert ruler.span(0, n) == (0, m)
+    assert ruler.cover(0, n) == (0, m)
     for lo in range(n + 1):
         for hi in range(lo, n + 1):
             start, stop = ruler.span(lo, hi)
-            assert 0 <= start <= stop <= m
+            first, last = ruler.cover(lo, hi)
+            assert 0 <= first <= start <= stop <= last <= m
 
 
 def test_variants_are_grouped_most_frequent_first():
@@ -108,10 +109,12 @@ def test_an_edit_of_the_line_between_two_places_belongs_to_neither():
     assert ruler.span(2, 3) == (2, 3)
 
 
-def test_an_insertion_into_a_gap_belongs_to_the_gap():
+def test_what_is_typed_beside_a_place_is_no_part_of_it():
     ruler = Ruler.between("1\n2\n", "1\nnew\n2\n")
-    assert ruler.span(1, 1) == (1, 2)
-    assert ruler.span(0, 1) == (0, 2)
+    assert ruler.span(0, 1) == (0, 1)
+    assert ruler.span(1, 2) == (2, 3)
+    assert ruler.span(1, 1) == (2, 2)
+    assert ruler.cover(1, 1) == (1, 2)
 
 
 def _lines(text: str) -> list[str]:

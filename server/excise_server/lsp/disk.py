@@ -24,7 +24,7 @@ def read_inside(uri: str, folders: Iterable[str]) -> str:
     """
     path = _local_path(uri)
     if path is None:
-        raise SourceError(f"not open, and not on disk ({urlsplit(uri).scheme or 'no scheme'}:)")
+        raise SourceError("not open, and not on disk: no path of this machine")
     real = os.path.realpath(path)
     roots = [os.path.realpath(root) for root in map(_local_path, folders) if root]
     if not any(_contains(root, real) for root in roots):
@@ -36,10 +36,15 @@ def read_inside(uri: str, folders: Iterable[str]) -> str:
 
 
 def _local_path(uri: str) -> str | None:
-    parts = urlsplit(uri)
-    if parts.scheme != "file" or parts.netloc not in ("", "localhost") or "\0" in uri:
+    """Return the path that a URI names on this machine, if it does."""
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
         return None
-    return to_fs_path(uri)
+    if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
+        return None
+    path = to_fs_path(uri)
+    return None if path is None or "\0" in path else path
 
 
 def _contains(root: str, path: str) -> bool:

@@ -9,6 +9,7 @@ out; the handlers, types and capabilities stay pygls'.
 from __future__ import annotations
 
 import contextvars
+import enum
 import json
 import logging
 from collections.abc import Callable, Generator
@@ -49,8 +50,6 @@ _DROPPED = (
 )
 """pygls' own handlers that ours replace: its text sync loses its place and copies every file."""
 
-_EXACT = (str, int, bool)
-
 
 class RequestFailed(JsonRpcException):
     """A correct request that cannot be answered now; the message says why."""
@@ -64,8 +63,8 @@ class Protocol(LanguageServerProtocol):
 
     def __init__(self, server: LanguageServer, converter: Converter) -> None:
         """Prepare a session; `on_exit` is told the exit code when the client says exit."""
-        # By identity: a hook for `str` would also be taken for the enumerations made of strings.
-        converter.register_structure_hook_func(lambda kind: kind in _EXACT, _exactly)
+        for kind in (str, int, bool):
+            converter.register_structure_hook(kind, _exactly)
         self._custom = protocol.register(converter)
         self._initialized = False
         self.on_exit: Callable[[int], None] = lambda _code: None
@@ -250,6 +249,8 @@ def _parsed(frame: bytes) -> dict[str, Any]:
 
 def _exactly(value: object, kind: type) -> object:
     """Take only values of the type itself: cattrs would make "None" of null and 2 of 2.7."""
+    if issubclass(kind, enum.Enum):
+        return kind(value)  # enumerations of strings and of ints come here too
     if kind is int and isinstance(value, float) and value.is_integer():
         return int(value)
     if type(value) is not kind:

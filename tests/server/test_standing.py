@@ -1,0 +1,127 @@
+"""The numbers of places against the numbers of the pair they are parts of."""
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import excise
+from excise.text import Revision
+from excise_server.analysis import Analyst, compare, places
+from excise_server.snapshot import Snapshot
+from excise_server.standing import MAX_COMPARED, score_places
+
+ORIGIN = "def f(a, b):\n    x = a + b\n    return x\n\n\ndef g(a):\n    return a * 2\n"
+A = ORIGIN.replace("a + b", "a - b")
+BOTH = A.replace("a * 2", "a * 3")
+LINE = st.sampled_from(["x = 1\n", "y = x\n", "z(y, x)\n", "\n", "x = 2\n", "    \n"])
+TEXT = st.lists(LINE, max_size=7).map("".join)
+
+
+def standings(origin: str, *texts: str):
+    snapshot = Snapshot("m.py", origin, tuple(map(Revision, map(str, range(len(texts))), texts)))
+    comparison = compare(snapshot)
+    return comparison, score_places(places(snapshot), comparison.matrix, range(len(texts)))
+
+
+def test_a_place_has_the_numbers_of_its_own_regions():
+    _, (first, second) = standings(ORIGIN, A, BOTH)
+    assert (first.place.lo, second.place.lo) == (1, 6)
+    assert first.mean.es == 1.0  # both made the same edit here
+    assert second.mean.es == 0.0  # one of them made none here
+    assert first.mean.share + second.mean.share == pytest.approx(1)
+
+
+def test_a_pair_that_does_not_diverge_in_a_place_agrees_there():
+    _, (first, second) = standings(ORIGIN, A, A, BOTH)
+    assert [pair.numbers.es for pair in second.pairs] == [1.0, 0.0, 0.0]
+    assert second.pairs[0].numbers.share == 0.0
+    assert first.mean.es == 1.0
+
+
+def test_an_insertion_among_blank_lines_belongs_to_where_it_stands():
+    origin = "a()\n\n\n\n\nb()\n"
+    _, (blank, inserted) = standings(
+        origin, "a()\n\n\n\nnew()\n\nb()\n", "a()\n \n\n\nold()\n\nb()\n"
+    )
+    assert blank.mean.share == 0.0
+    assert inserted.mean.share == 1.0
+
+
+@given(TEXT, TEXT, TEXT)
+def test_shares_add_up(origin: str, a: str, b: str):
+    comparison, found = standings(origin, a, b)
+    diverges = bool(comparison.matrix.pair(0, 1).regions)
+    assert sum(s.mean.share for s in found) == pytest.approx(1.0 if diverges else 0.0)
+
+
+@given(TEXT, TEXT, TEXT)
+def test_a_single_place_has_the_numbers_of_the_pair(origin: str, a: str, b: str):
+    comparison, found = standings(origin, a, b)
+    score = comparison.matrix.pair(0, 1)
+    if len(found) == 1 and score.regions:
+        numbers = found[0].pairs[0].numbers
+        assert numbers.share == 1.0
+        values = excise.similarity(origin=origin, a=a, b=b)
+        if numbers.es != score.value:
+            # Only a guard may say otherwise of the whole, and then all operations are its value.
+            assert score.value in (0.0, 1.0)
+        else:
+            assert (numbers.keep, numbers.add, numbers.delete) == (
+                values.keep,
+                values.add,
+                values.delete,
+            )
+
+
+@given(TEXT, st.lists(TEXT, min_size=2, max_size=4))
+def test_regions_have_homes_where_the_library_says_they_are(origin: str, texts: list[str]):
+    """The lines read from the compact regions are those of the library's own description."""
+    comparison, found = standings(origin, *texts)
+    for a, b in combinations(range(len(texts)), 2):
+        inside = dict.fromkeys(range(len(found)), 0.0)
+        for region in comparison.matrix.pair(a, b).regions:
+            if not region.origin.tokens:
+                continue
+            line = region.origin.lines[0]
+            at = min(
+                inside,
+                key=lambda at: max(found[at].place.lo - line, line - found[at].place.hi + 1, 0),
+            )
+            inside[at] += region.share
+        for at, standing in enumerate(found):
+            pair = next(p for p in standing.pairs if (p.a, p.b) == (a, b))
+            assert pair.numbers.share >= inside[at] - 1e-9
+
+
+def test_of_many_revisions_the_first_in_rank_are_compared():
+    texts = [ORIGIN.replace("a + b", f"a + {n}") for n in range(MAX_COMPARED + 5)]
+    _, (only,) = standings(ORIGIN, *texts)
+    assert only.compared == MAX_COMPARED
+    assert len(only.pairs) == MAX_COMPARED * (MAX_COMPARED - 1) // 2
+
+
+def test_an_analyst_keeps_scores_when_only_the_buffer_changes():
+    revisions = (Revision("a", A), Revision("b", BOTH))
+    analyst, cancel = Analyst(), excise.CancelFlag()
+    before = analyst.analyse(Snapshot("m.py", ORIGIN, revisions, buffer=ORIGIN, version=1), cancel)
+    moved = analyst.analyse(
+        Snapshot("m.py", ORIGIN, revisions, buffer=f"# new\n{ORIGIN}", version=2), cancel
+    )
+    assert moved.comparison is before.comparison
+    assert (before.lines, moved.lines) == (((1, 2), (6, 7)), ((2, 3), (7, 8)))
+
+
+def test_a_cancelled_analysis_raises():
+    cancel = excise.CancelFlag()
+    cancel.cancel()
+    snapshot = Snapshot("m.py", ORIGIN, (Revision("a", A), Revision("b", BOTH)))
+    with pytest.raises(excise.Cancelled):
+        Analyst().analyse(snapshot, cancel)
+
+
+def test_without_revisions_there_is_nothing_but_a_signature():
+    analysis = Analyst().analyse(Snapshot("m.py", ORIGIN, (), path="m.py"), excise.CancelFlag())
+    assert analysis.standings == ()
+    assert "tok:python@" in analysis.comparison.signature
