@@ -1,0 +1,57 @@
+"""`make demo` and `excise serve`: real sessions with the language server."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+from tests.server.command import EXAMPLES, plain_environment, spawn
+
+DEMO = str(EXAMPLES.parent / "demo.py")
+
+
+def test_the_demo_shows_a_session():
+    ran = subprocess.run(
+        [sys.executable, DEMO],
+        capture_output=True,
+        env=plain_environment(PYTHONUTF8="1", COLUMNS="100"),
+        timeout=120,
+    )
+    out = ran.stdout.decode()
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    for part in (
+        "accepted: ada, bo, chen, dana, eli",
+        "5 revisions, 4 clusters, 6 places",
+        "raise OutOfStock(sku, quantity, item.on_hand)",
+        "1 of 5 revisions agree here, 5 variants",
+        "1   ada          0.25",
+        "● ada   bo (0.83)",
+        "Variant 5 is the origin's text",
+    ):
+        assert part in out
+
+
+def test_a_demo_without_a_server_fails():
+    code = (
+        f"import runpy, sys\nsys.executable = 'true'; runpy.run_path({DEMO!r}, run_name='__main__')"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=120)
+    assert ran.returncode == 1
+    assert b"demo failed" in ran.stderr
+    assert b"Traceback" not in ran.stderr
+
+
+def test_serve_is_the_language_server():
+    messages = [
+        {"id": 1, "method": "initialize", "params": {"processId": None, "capabilities": {}}},
+        {"id": 2, "method": "shutdown"},
+        {"method": "exit"},
+    ]
+    bodies = [json.dumps({"jsonrpc": "2.0"} | message).encode() for message in messages]
+    frames = b"".join(b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in bodies)
+    for options in ((), ("--stdio",)):
+        ran = spawn("serve", *options, stdin=frames)
+        assert (ran.returncode, ran.stderr) == (0, b"")
+        assert b'"hoverProvider"' in ran.stdout
+        assert ran.stdout.count(b"Content-Length: ") == 2
