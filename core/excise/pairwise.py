@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from excise._counts import Batch
 from excise._lcs import CancelFlag
 from excise.errors import Cancelled, OptionError
 from excise.excision import WHITESPACE_ONLY, Score, score_pair, syntax_notes
+from excise.pairs import Group, Map, fill
 from excise.preparation import Content, Preparation, Prepared, is_large, normalised, read
 from excise.signature import Options, signature
 
@@ -23,10 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ScoreMatrix"]
 
-Map = Callable[..., Iterable[Any]]
 DEADLINE = "deadline, line granularity"
-BLOCKS = 16
-"""Into so many pieces a matrix is cut for the caller's `map`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +56,7 @@ class ScoreMatrix:
     no_ops: tuple[bool, ...]
     whitespace_only: tuple[bool, ...]
     unchanged: tuple[bool, ...]
-    _groups: tuple[_Group, ...]
+    _groups: tuple[Group, ...]
     _task: _Task
 
     @classmethod
@@ -141,8 +136,8 @@ class ScoreMatrix:
         revisions[at] = preparation.revision(content, cancel)
         values = self.values.copy()
         values[at, :] = values[:, at] = float("nan")
-        group = _Group(preparation, tuple(revisions))
-        _fill(values, group, task)
+        group = Group(preparation, tuple(revisions))
+        fill(values, group, task.map, task.cancel)
         return _described(task, (group,), values)
 
     def pair(self, i: int, j: int) -> Score:
@@ -176,14 +171,6 @@ class _Task:
         return tuple(is_large(text) for text in self.contents)
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """The revisions as one tokeniser reads them; a large one is read lexically only."""
-
-    preparation: Preparation
-    revisions: tuple[Prepared, ...]
-
-
 def _named(
     revisions: Mapping[str, Content] | Sequence[Content], ids: Sequence[str] | None
 ) -> tuple[tuple[str, ...], list[Content]]:
@@ -198,7 +185,7 @@ def _named(
     return names, list(revisions)
 
 
-def _groups(task: _Task, options: Options) -> tuple[_Group, ...]:
+def _groups(task: _Task, options: Options) -> tuple[Group, ...]:
     """Prepare everything by grammar, and lexically for the pairs with a large revision."""
     small = [text for text, big in zip(task.contents, task.large, strict=True) if not big]
     readings = [read([task.origin, *small], task.language, task.path, options)]
@@ -212,7 +199,7 @@ def _groups(task: _Task, options: Options) -> tuple[_Group, ...]:
             preparation.origin if skip else preparation.revision(text, task.cancel)
             for text, skip in zip(task.contents, skipped, strict=True)
         ]
-        groups.append(_Group(preparation, tuple(revisions)))
+        groups.append(Group(preparation, tuple(revisions)))
     return tuple(groups)
 
 
@@ -221,7 +208,7 @@ def _matrix(task: _Task, options: Options) -> ScoreMatrix:
     return _described(task, groups, _values(groups, task))
 
 
-def _described(task: _Task, groups: tuple[_Group, ...], values: Values) -> ScoreMatrix:
+def _described(task: _Task, groups: tuple[Group, ...], values: Values) -> ScoreMatrix:
     values.flags.writeable = False
     options = groups[0].preparation.options
     chosen = [groups[-1 if big else 0] for big in task.large]
@@ -247,7 +234,7 @@ def _described(task: _Task, groups: tuple[_Group, ...], values: Values) -> Score
     )
 
 
-def _notes(group: _Group, revision: Prepared, is_white: bool) -> tuple[str, ...]:
+def _notes(group: Group, revision: Prepared, is_white: bool) -> tuple[str, ...]:
     sides = (group.preparation.origin, revision)
     return (
         *((WHITESPACE_ONLY,) if is_white else ()),
@@ -266,7 +253,7 @@ def _edit_size(origin: Prepared, revision: Prepared) -> int:
     return size
 
 
-def _values(groups: tuple[_Group, ...], task: _Task) -> Values:
+def _values(groups: tuple[Group, ...], task: _Task) -> Values:
     import numpy as np
 
     large, k = list(task.large), len(task.ids)
@@ -274,63 +261,8 @@ def _values(groups: tuple[_Group, ...], task: _Task) -> Values:
     if len(groups) > 1:
         # First the pairs that a grammar reads; the others wait as zeros.
         values[large, :] = values[:, large] = 0.0
-    _fill(values, groups[0], task)
+    fill(values, groups[0], task.map, task.cancel)
     if len(groups) > 1:
         values[large, :] = values[:, large] = np.nan
-        _fill(values, groups[-1], task)
+        fill(values, groups[-1], task.map, task.cancel)
     return values
-
-
-def _fill(values: Values, group: _Group, task: _Task) -> None:
-    """Decide what guards decide, then compute the pairs that are still NaN."""
-    import numpy as np
-
-    _guard(values, group, np.isnan(values))
-    np.fill_diagonal(values, 1.0)
-    if group.preparation.options.lcs == "paper":
-        _fill_slowly(values, group)
-        return
-    units = group.preparation.origin.units
-    batch = Batch(
-        units.tokens,
-        units.starts,
-        [(r.edits, r.units.tokens, r.units.starts) for r in group.revisions],
-    )
-    steps = min(len(group.revisions), BLOCKS)
-    list(task.map(lambda start: batch.rows(start, steps, values, task.cancel), range(steps)))
-
-
-def _fill_slowly(values: Values, group: _Group) -> None:
-    for i, j in combinations(range(len(group.revisions)), 2):
-        if values[i, j] != values[i, j]:
-            score = score_pair(group.preparation, group.revisions[i], group.revisions[j])
-            values[i, j] = values[j, i] = score.value
-
-
-def _guard(values: Values, group: _Group, open_pairs: npt.NDArray[np.bool_]) -> None:
-    """Apply the guards of section 5, the last first, so that an earlier one wins."""
-    revisions = group.revisions
-    decided = values.copy()
-    for equal in (_same(revisions, _keys_of), _same(revisions, lambda r: r.lines.tokens.tobytes())):
-        for at in equal:
-            for i in at:
-                decided[i, at] = 1.0
-    origins = [at for at, revision in enumerate(revisions) if revision.is_origin]
-    decided[origins, :] = decided[:, origins] = 0.0
-    for i, j in combinations(origins, 2):
-        score = score_pair(group.preparation, revisions[i], revisions[j])
-        decided[i, j] = decided[j, i] = score.value
-    values[open_pairs] = decided[open_pairs]
-
-
-def _keys_of(revision: Prepared) -> Hashable:
-    units = revision.units
-    return units.units.tobytes() if units.starts is not None else revision.lines.tokens.tobytes()
-
-
-def _same(revisions: tuple[Prepared, ...], key: Callable[[Prepared], Hashable]) -> list[list[int]]:
-    """Group the revisions by a key; groups of one say nothing."""
-    found: dict[Hashable, list[int]] = defaultdict(list)
-    for at, revision in enumerate(revisions):
-        found[key(revision)].append(at)
-    return [group for group in found.values() if len(group) > 1]
