@@ -302,6 +302,14 @@ def test_a_huge_segment_is_cut_and_says_so():
     )
 
 
+def test_a_region_of_a_minified_file_is_shown_with_a_little_around_it():
+    origin = "let a=1;" * 20_000
+    a, b = (f"{origin[:80_000]}let a={n};{origin[80_008:]}" for n in (2, 3))
+    out = excise("explain", "-", stdin=document(origin, "js", a=a, b=b)).out
+    assert len(out) < 4_000
+    assert "=1;let a=2;let a=1" in "".join(out.split()).replace("leta", "let a")
+
+
 def test_the_real_command_reads_and_writes_pipes():
     ran = spawn("matrix", "-", "--json", stdin=json.dumps(SMALL).encode())
     assert ran.returncode == 0

@@ -22,6 +22,9 @@ __all__ = ["Names", "legend", "region_views"]
 MAX_TEXT = 4_000
 """Characters of a segment that are shown; --json has all of them."""
 
+CONTEXT = 120
+"""Characters that are shown before and after a segment, on its lines."""
+
 MAX_TOKENS = 40
 """Tokens of one cell that are listed."""
 
@@ -111,10 +114,12 @@ def _source(segment: Segment, text: str | None) -> Source | None:
     before = after = ""
     if text is not None:
         start, stop = segment.span
-        before = text[text.rfind("\n", 0, start) + 1 : start]
-        end = text.find("\n", stop)
-        after = text[stop : end if end >= 0 else len(text)]
-    return Source(_clipped(before), _clipped(segment.text), _clipped(after))
+        # A minified file is one line: what stands around a region is cut.
+        before = text[max(start - CONTEXT, 0) : start].rpartition("\n")[2]
+        after = text[stop : stop + CONTEXT].partition("\n")[0]
+        before = f"…{before}" if len(before) == CONTEXT else before
+        after = f"{after}…" if len(after) == CONTEXT else after
+    return Source(before, _clipped(segment.text), after)
 
 
 def _clipped(text: str) -> str:
