@@ -136,6 +136,7 @@ def text_triple(rng: Random) -> tuple[str, str, str]:
     return text(rng, origin), text(rng, a), text(rng, b)
 
 
-SEEDS = st.randoms(use_true_random=False)
+# The first source shrinks but draws small and often equal things; the second draws evenly.
+SEEDS = st.one_of(st.randoms(use_true_random=False), st.integers(0, 2**64 - 1).map(Random))
 TOKEN_TRIPLES = SEEDS.map(token_triple)
 TEXT_TRIPLES = SEEDS.map(text_triple)

@@ -1,0 +1,70 @@
+"""The laws on real triples: two versions of one commit of git, on the same file (section 7)."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+from tests.reference.implementations import IMPLEMENTATIONS
+
+import excise
+from excise.languages import resolve
+
+GRANULARITY = pytest.mark.parametrize("granularity", ["token", "line", "nested"])
+LCS = pytest.mark.parametrize("lcs", ["star", "paper"])
+CHOICES = pytest.mark.parametrize(
+    ("granularity", "lcs"),
+    [("token", "star"), ("line", "star"), ("nested", "star"), ("nested", "paper")],
+)
+MIDDLE, SMALL = 40_000, 8_000
+"""Code points of an origin: at most, here; and at most for the oracle's quadratic table."""
+
+
+@pytest.fixture(scope="module")
+def rows(excise_data):
+    packed = (excise_data / "git_same_origin_dev.jsonl.gz").read_bytes()
+    found = [json.loads(line) for line in gzip.decompress(packed).decode().split("\n") if line]
+    assert len(found) == 40
+    return found
+
+
+def triple_of(row):
+    first, second = row["candidates"][:2]
+    return row["origin"], first["text"], second["text"]
+
+
+@CHOICES
+def test_range_symmetry_identity_and_doing_nothing(rows, granularity, lcs):
+    middle = [row for row in rows if len(row["origin"]) <= MIDDLE]
+    assert len(middle) == 33
+    for row in middle:
+        origin, a, b = triple_of(row)
+        options = {"granularity": granularity, "lcs": lcs, "path": row["path"]}
+
+        def similarity(x, y, origin=origin, options=options):
+            return excise.similarity(origin=origin, a=x, b=y, **options)
+
+        one, other = similarity(a, b), similarity(b, a)
+        assert one.exact == other.exact, row["id"]
+        assert one.value.hex() == other.value.hex(), row["id"]
+        assert 0 <= one.exact <= 1, row["id"]
+        assert similarity(a, a).exact == 1, row["id"]
+        assert similarity(a, origin).exact == similarity(origin, b).exact == 0, row["id"]
+
+
+@GRANULARITY
+@LCS
+def test_the_oracle_judges(rows, granularity, lcs):
+    small = [row for row in rows if len(row["origin"]) <= SMALL]
+    assert len(small) == 12
+    for row in small:
+        triple = triple_of(row)
+        grammar = resolve(None, row["path"], row["origin"])
+        options = {"granularity": granularity, "lcs": lcs, "language": grammar}
+        for form in ("directed", "symmetric"):
+            found, expected = (
+                getattr(IMPLEMENTATIONS[name], form)(*triple, **options)
+                for name in ("core", "oracle")
+            )
+            assert found == expected, row["id"]
