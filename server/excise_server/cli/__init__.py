@@ -57,15 +57,21 @@ class _ReaderGoneError(Exception):
 @click.command(
     cls=_Commands,
     epilog=EPILOG,
+    invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(package_name="excise", prog_name="excise", message="%(prog)s %(version)s")
-def excise() -> None:
+@click.pass_context
+def excise(ctx: click.Context) -> int:
     """Score revisions of a file: which say the same, which differ, and where.
 
     Every scoring command takes files and prints for people; with --json, for programs
     (docs/json.md). Language and tokeniser follow from the file names unless --language is given.
     """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help(), err=True)
+        return 2
+    return 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
