@@ -16,12 +16,15 @@ from typing import Generic, TypeVar
 
 from excise import CancelFlag
 
-__all__ = ["DEBOUNCE", "Scheduler"]
+__all__ = ["DEADLINE", "DEBOUNCE", "Scheduler"]
 
 logger = logging.getLogger(__name__)
 
 DEBOUNCE = 0.15
 """Seconds of quiet before work begins."""
+
+DEADLINE = 30.0
+"""Seconds after which work is told to take a shorter way (the library then scores by lines)."""
 
 S = TypeVar("S")
 R = TypeVar("R")
@@ -35,6 +38,18 @@ class _Ticket(Generic[S]):
     snapshot: S
     loop: asyncio.AbstractEventLoop
     cancel: CancelFlag = field(default_factory=CancelFlag)
+    stale: bool = False
+
+    def interrupt(self) -> None:
+        """Stop the work, now or before it begins."""
+        self.stale = True
+        self.cancel.cancel()
+
+    def begin(self) -> CancelFlag | None:
+        """Start the clock; None if there is nothing to begin any more."""
+        # In this order: an interrupt meets the new flag, or is seen here.
+        self.cancel = CancelFlag(DEADLINE)
+        return None if self.stale else self.cancel
 
 
 @dataclass(slots=True, eq=False)
@@ -125,7 +140,7 @@ class Scheduler(Generic[S, R]):
         if slot.timer is not None:
             slot.timer.cancel()
         if slot.running is not None:
-            slot.running.cancel.cancel()
+            slot.running.interrupt()
         slot.timer = slot.running = None
 
     def _begin(self, key: str) -> None:
@@ -162,11 +177,11 @@ class Scheduler(Generic[S, R]):
         except Exception:
             logger.exception("the worker could not prepare itself")
         while (ticket := self._queue.get()) is not None and not self._closed:
-            if ticket.cancel.cancelled:
+            if (cancel := ticket.begin()) is None:
                 continue
             outcome: R | Exception
             try:
-                outcome = self._work(ticket.snapshot, ticket.cancel)
+                outcome = self._work(ticket.snapshot, cancel)
             except Exception as error:  # noqa: BLE001 delivered to the loop, which logs it
                 outcome = error
             if self._closed:

@@ -81,7 +81,7 @@ def score_places(
     homes = _Homes(places)
     found: list[list[PairNumbers]] = [[] for _ in places]
     for a, b in combinations(compared, 2):
-        if cancel is not None and cancel.cancelled:
+        if cancel is not None and cancel.cancelled and not cancel.timed_out:
             raise excise.Cancelled("the place's numbers are no longer wanted")
         numbers = _by_place(matrix.pair(a, b), homes, (a, b))
         for at, pairs in enumerate(found):

@@ -1,0 +1,86 @@
+"""docs/lsp-extensions.md and protocol.py say the same, name by name and type by type."""
+
+import re
+import types
+import typing
+from pathlib import Path
+
+import attrs
+import pytest
+
+from excise_server.lsp import protocol
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "lsp-extensions.md"
+WORDS = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+
+def documented() -> dict[str, dict[str, str]]:
+    """The tables of the document: class name to field to type."""
+    found: dict[str, dict[str, str]] = {}
+    current = ""
+    for line in DOCUMENT.read_text(encoding="utf-8").split("\n"):
+        if name := re.match(r"(?:Params: |Result: )?`([A-Z]\w+)`", line):
+            current = name[1]
+            found[current] = {}
+        elif line.startswith("#"):
+            current = ""
+        elif current and (row := re.match(r"\| `(\w+)` \| ((?:\\\||[^|])+) \|", line)):
+            found[current][row[1]] = row[2].strip().replace("\\|", "|")
+    return found
+
+
+def written(kind: object, *, absent: bool) -> str:
+    """A type as the document writes it."""
+    if typing.get_origin(kind) is list:
+        return f"{written(typing.get_args(kind)[0], absent=False)}[]"
+    if isinstance(kind, types.UnionType):
+        inner = next(a for a in typing.get_args(kind) if a is not type(None))
+        return written(inner, absent=False) + ("?" if absent else " | null")
+    return WORDS.get(kind) or kind.__name__
+
+
+def classes() -> dict[str, type]:
+    """Every class that is reached from the methods."""
+    found: dict[str, type] = {}
+    todo = [kind for method in protocol.METHODS.values() for kind in method if kind is not None]
+    while todo:
+        kind = todo.pop()
+        if attrs.has(kind) and kind.__module__ == protocol.__name__:
+            found[kind.__name__] = kind
+            todo += [
+                inner for hint in typing.get_type_hints(kind).values() for inner in parts(hint)
+            ]
+    return found
+
+
+def parts(hint: object) -> list[type]:
+    arguments = typing.get_args(hint)
+    return [p for a in arguments for p in parts(a)] if arguments else [hint]
+
+
+def test_the_document_describes_exactly_our_classes():
+    assert sorted(documented()) == sorted(classes())
+
+
+@pytest.mark.parametrize("name", sorted(classes()))
+def test_fields_and_types(name: str):
+    kind = classes()[name]
+    hints = typing.get_type_hints(kind)
+    sent_by_client = name.endswith("Params") and name != "DidChangeReportParams"
+    optional = sent_by_client or name in ("Base", "RevisionText")
+    expected = {
+        protocol.wire_name(field): written(hints[field.name], absent=optional)
+        for field in attrs.fields(kind)
+    }
+    assert documented()[name] == expected
+
+
+def test_methods_and_commands():
+    text = DOCUMENT.read_text(encoding="utf-8")
+    assert re.findall(r"^## `(excise/\w+)`$", text, re.MULTILINE) == list(protocol.METHODS)
+    rows = re.findall(r"^\| `(excise\.\w+)` \| `(excise/\w+)` \|$", text, re.MULTILINE)
+    assert dict(rows) == protocol.COMMANDS
+    for method, (params, result) in protocol.METHODS.items():
+        section = text.split(f"## `{method}`")[1].split("\n## ")[0]
+        assert f"Params: `{params.__name__}`" in section
+        assert result is None or f"Result: `{result.__name__}`" in section
