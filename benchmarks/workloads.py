@@ -18,9 +18,11 @@ import shutil
 import sysconfig
 import typing
 from array import array
+from itertools import count, islice
 from pathlib import Path
 
 from excise.lexical import tokenise
+from excise.syntax import tokenise as by_grammar
 
 SEED = 20261121
 # Lines whose last word can be renamed, and before which a call can stand.
@@ -81,9 +83,10 @@ def text_b() -> str:
 
 
 def revisions_of_b(k: int) -> list[str]:
-    """Return k revisions of b, 11 edits each."""
+    """Return k revisions of b, 11 edits each, whose syntax is whole."""
     lines = text_b().split("\n")
-    return ["\n".join(edited(lines, 11, seed)) for seed in range(k)]
+    texts = ("\n".join(edited(lines, 11, seed)) for seed in count())
+    return list(islice((text for text in texts if not by_grammar(text, "python").has_errors), k))
 
 
 def c_lines(count: int = 30_000) -> list[str]:

@@ -45,10 +45,12 @@ class _Side:
     def of(cls, text: str, vocabulary: Vocabulary) -> _Side:
         """Split a text."""
         lines = text.split("\n")
-        lengths = (len(line if line.isascii() else encode(line)) + 1 for line in lines)
+        data = encode(text)
+        lengths = map(len, lines if text.isascii() else data.split(b"\n"))
+        starts = [start + line for line, start in enumerate(accumulate(lengths, initial=0))]
         # The last line has no line end, so it is no other line's equal.
         names = vocabulary.intern([*lines[:-1], lines[-1] + "\n"])
-        return cls(encode(text), [0, *accumulate(lengths)], names)
+        return cls(data, starts, names)
 
     def point(self, byte: int) -> tuple[int, int]:
         """Return row and column of a byte."""
@@ -91,9 +93,10 @@ def reparse(origin: Parsed, text: str, vocabulary: Vocabulary) -> Lines | None:
     stale += [(r.start_point[0], r.end_point[0] + 1) for r in old.changed_ranges(tree)]
     keys = _keys(origin.lines.keys, edits, text.split("\n"))
     lines = _Assembly(origin.lines, edits, keys)
-    for stretch in _widened(stale, keys):
-        low, high = side.starts[stretch[0]], min(side.starts[stretch[1]], len(side.data))
-        found = syntax.walk(tree.root_node, origin.grammar, (low, high))
+    stretches = _widened(stale, keys)
+    ranges = [(side.starts[low], min(side.starts[high], len(side.data))) for low, high in stretches]
+    found = syntax.walk(tree.root_node, origin.grammar, ranges)
+    for stretch, (low, high) in zip(stretches, ranges, strict=True):
         spans = list(_clipped(found, side.data, low, high))
         lines.add(stretch, side.data[low:high], spans, vocabulary)
     return lines.finish()
@@ -176,7 +179,7 @@ def _clipped(found: list[Span], data: bytes, low: int, high: int) -> Iterator[Sp
             beside = end > low and data[low:end].strip()
             if beside and (end <= high or not data[high:end].strip()):
                 yield min(end, high) - low, min(end, high) - low, kind
-        elif start < end:
+        elif start < high and end > low:
             yield max(start, low) - low, min(end, high) - low, kind
 
 

@@ -7,8 +7,11 @@ walk knows about nodes, the writer about lines, white space and text that no lea
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from excise.spans import (
@@ -37,6 +40,9 @@ __all__ = [
     "version",
     "walk",
 ]
+
+Ranges = Sequence[tuple[int, int]]
+_END = itemgetter(1)
 
 # What a node is, by its type; a node may be several of these.
 _STRING, _CODE, _ATOM, _COMMENT, _BLOCK, _DROPPED = (1 << bit for bit in range(6))
@@ -182,11 +188,11 @@ def parse(text: str, grammar: str, old: Tree | None = None) -> Tree:
     return parser.parse(encode(text), old) if old else parser.parse(encode(text))
 
 
-def walk(root: Node, grammar: str, within: tuple[int, int] | None = None) -> list[Span]:
+def walk(root: Node, grammar: str, within: Ranges | None = None) -> list[Span]:
     """Return the leaves and atoms at and below a node, and where a Python block begins and ends.
 
-    Iterative: a tree may be deeper than Python's recursion limit. With `within` (bytes) only what
-    overlaps that range is descended into; spans may then reach beyond it.
+    Iterative: a tree may be deeper than Python's recursion limit. With `within` (byte ranges,
+    ascending) only what overlaps one of them is descended into; spans may then reach beyond.
     """
     roles = _grammar(grammar).roles
     spans: list[Span] = []
@@ -203,8 +209,7 @@ def walk(root: Node, grammar: str, within: tuple[int, int] | None = None) -> lis
         children = node.children
         role = roles.get(node.kind_id, 0)
         if within and children and not role & _WHOLE:
-            low, high = within
-            children = [c for c in children if c.end_byte > low and c.start_byte < high]
+            children = [child for child in children if _overlaps(child, within)]
             if not children:
                 continue  # no leaf, although nothing of it is left: its text lies between leaves
         if role:
@@ -225,6 +230,12 @@ def walk(root: Node, grammar: str, within: tuple[int, int] | None = None) -> lis
         else:
             spans.append((node.start_byte, node.end_byte, VERBATIM if verbatim else PLAIN))
     return spans
+
+
+def _overlaps(node: Node, ranges: Ranges) -> bool:
+    start, end = node.byte_range
+    at = bisect_right(ranges, start, key=_END)  # the first range that ends behind its start
+    return at < len(ranges) and ranges[at][0] < end
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ import random
 from array import array
 
 import pytest
+from tests.reference.lcs import canonical_lcs
 
 from excise import _lcs, languages
 from excise.text import normalise
 from excise.tokens import Vocabulary, stream
-from tests.reference.lcs import canonical_lcs
 
 ENGINES = ["auto", "myers", "bits", "checkpoints"]
 ALPHABETS = [2, 3, 4, 6, 10, 50, 1000]

@@ -150,7 +150,7 @@ def test_a_walk_within_a_range_finds_what_the_whole_walk_finds_there():
     root = syntax.parse(text, "python").root_node
     whole = syntax.walk(root, "python")
     low, high = text.index("y"), text.index("z")
-    assert syntax.walk(root, "python", (low, high)) == [
+    assert syntax.walk(root, "python", [(low, high)]) == [
         span for span in whole if span[1] > low and span[0] < high
     ]
 
@@ -158,7 +158,7 @@ def test_a_walk_within_a_range_finds_what_the_whole_walk_finds_there():
 def test_a_node_of_which_nothing_is_left_is_no_leaf():
     text = 'x = "aa bb"\n'
     root = syntax.parse(text, "toml").root_node
-    assert syntax.walk(root, "toml", (text.index("aa"), text.index("bb") + 2)) == []
+    assert syntax.walk(root, "toml", [(text.index("aa"), text.index("bb") + 2)]) == []
 
 
 # Text that no leaf covers
