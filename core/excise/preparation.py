@@ -13,7 +13,16 @@ from excise.alignment import PairwiseAlignment, Units, align_units, units_of
 from excise.reparse import Parsed, parsed, reparse
 from excise.signature import Options
 from excise.text import normalise, strip_blank
-from excise.tokens import Lines, TokenStream, Vocabulary, given, lines_of, raw_stream, stream
+from excise.tokens import (
+    Lines,
+    TokenStream,
+    Vocabulary,
+    given,
+    lines_of,
+    raw_stream,
+    stream,
+    tokeniser,
+)
 
 __all__ = ["LEXICAL_ABOVE", "Content", "Preparation", "Prepared", "Reading", "align", "read"]
 
@@ -94,7 +103,7 @@ class Preparation:
         self._vocabulary = Vocabulary()
         self._parsed: Parsed | None = None
         self.origin = self._read(self._without_comments(origin))
-        self.tokeniser = raw or self.origin.stream.tokeniser
+        self.tokeniser = raw or tokeniser(origin, reading.grammar)
 
     def revision(self, content: Content, cancel: CancelFlag | None = None) -> Prepared:
         """Read a revision and align it with the origin."""

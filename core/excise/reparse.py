@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from excise import syntax
 from excise._lcs import edits as lcs_edits
 from excise.spans import BLOCK_END, BLOCK_START, Span, encode, write
-from excise.text import line_key
+from excise.text import WHITE, line_key
 from excise.tokens import Lines, Vocabulary, first_tokens, line_ids
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Parsed", "parsed", "reparse"]
 
+BLANKS = WHITE.encode()
 Stretch = tuple[int, int]
 """Lines of the revision: the first, and one past the last."""
 
@@ -172,12 +173,16 @@ def _clipped(found: list[Span], data: bytes, low: int, high: int) -> Iterator[Sp
     """Cut spans to a range of whole lines; a mark goes with the token it stands beside."""
     for start, end, kind in found:
         if kind == BLOCK_START:
-            beside = start < high and data[start:high].strip()
-            if beside and (start >= low or not data[start:low].strip()):
+            token = start
+            while token < high and data[token] in BLANKS:
+                token += 1
+            if low <= token < high:
                 yield max(start, low) - low, max(start, low) - low, kind
         elif kind == BLOCK_END:
-            beside = end > low and data[low:end].strip()
-            if beside and (end <= high or not data[high:end].strip()):
+            token = end - 1
+            while token >= low and data[token] in BLANKS:
+                token -= 1
+            if low <= token < high:
                 yield min(end, high) - low, min(end, high) - low, kind
         elif start < high and end > low:
             yield max(start, low) - low, min(end, high) - low, kind

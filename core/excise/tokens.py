@@ -11,7 +11,16 @@ from itertools import accumulate, count
 from excise import lexical, syntax
 from excise.text import TokenList, line_key, raw_lines
 
-__all__ = ["Lines", "TokenStream", "Vocabulary", "given", "lines_of", "raw_stream", "stream"]
+__all__ = [
+    "Lines",
+    "TokenStream",
+    "Vocabulary",
+    "given",
+    "lines_of",
+    "raw_stream",
+    "stream",
+    "tokeniser",
+]
 
 GIVEN = "given"
 LEXICAL = "lexical"
@@ -30,7 +39,6 @@ class TokenStream:
     tokens: tuple[Hashable, ...]
     lines: Sequence[int]
     keys: tuple[Hashable | None, ...]
-    tokeniser: str
     starts: Sequence[int] = ()
     ends: Sequence[int] = ()
     has_errors: bool = False
@@ -99,8 +107,7 @@ def first_tokens(lines: Iterable[int], count: int) -> array[int]:
 def stream(text: str, grammar: str | None) -> TokenStream:
     """Tokenise a normalised text by a grammar of the pack, or lexically without one."""
     found = syntax.tokenise(text, grammar) if grammar else lexical.tokenise(text)
-    name = f"{grammar}@{syntax.version()}" if grammar else LEXICAL
-    return _placed(found, line_keys(text), name)
+    return _placed(found, line_keys(text))
 
 
 def given(tokens: Iterable[Hashable]) -> TokenStream:
@@ -109,7 +116,7 @@ def given(tokens: Iterable[Hashable]) -> TokenStream:
     So the three granularities coincide on ready-made sequences.
     """
     items = tuple(tokens)
-    return TokenStream(items, range(len(items)), tuple((item,) for item in items), GIVEN)
+    return TokenStream(items, range(len(items)), tuple((item,) for item in items))
 
 
 def raw_stream(text: str) -> TokenStream:
@@ -120,7 +127,6 @@ def raw_stream(text: str) -> TokenStream:
         tuple(lines),
         range(len(lines)),
         tuple((line,) for line in lines),
-        GIVEN,
         starts=[0, *ends[:-1]],
         ends=ends,
     )
@@ -131,7 +137,14 @@ def line_keys(text: str) -> tuple[str | None, ...]:
     return tuple(line_key(line) or None for line in text.split("\n"))
 
 
-def _placed(found: TokenList, keys: tuple[str | None, ...], name: str) -> TokenStream:
+def _placed(found: TokenList, keys: tuple[str | None, ...]) -> TokenStream:
     return TokenStream(
-        tuple(found.tokens), found.lines, keys, name, found.starts, found.ends, found.has_errors
+        tuple(found.tokens), found.lines, keys, found.starts, found.ends, found.has_errors
     )
+
+
+def tokeniser(content: object, grammar: str | None) -> str:
+    """Name what turns a content into tokens, as signatures have it."""
+    if not isinstance(content, str):
+        return GIVEN
+    return f"{grammar}@{syntax.version()}" if grammar else LEXICAL

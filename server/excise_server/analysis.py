@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import excise
@@ -91,11 +91,17 @@ class Analyst:
     def analyse(self, snapshot: Snapshot, cancel: excise.CancelFlag) -> Analysis:
         """Return all that is known of a snapshot.
 
+        Without revisions that is a signature, for which the first line is read: it may name the
+        language, and most files that an editor opens never get a revision.
+
         Raises
         ------
         excise.errors.Cancelled
             When the flag was raised meanwhile.
         """
+        if not snapshot.revisions:
+            first, _, _ = snapshot.origin.partition("\n")
+            snapshot = replace(snapshot, origin=first)
         if snapshot.scored not in self._kept:
             self._kept[snapshot.scored] = _score(snapshot, cancel)
         self._kept.move_to_end(snapshot.scored)

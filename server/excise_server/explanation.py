@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 from excise_server.analysis import Analysis
 from excise_server.findings import full_name, name, summary_of
 from excise_server.places import Variant
 from excise_server.report.escape import printable
-from excise_server.standing import Numbers, Standing, mean_numbers
+from excise_server.standing import MAX_PAIRS, Numbers, Standing
 
 __all__ = ["Block", "Code", "Line", "Table", "explain_file", "explain_place"]
 
@@ -55,7 +54,7 @@ def explain_place(analysis: Analysis, index: int) -> list[Block]:
     title = f"Place {index + 1} of {len(analysis.standings)}: "
     blocks: list[Block] = [Line(title + summary_of(standing, len(ids)))]
     if standing.mean is not None:
-        blocks.append(Line(f"{standing.mean.share:.0%} of all that diverges between two revisions"))
+        blocks.append(Line(f"{standing.share:.0%} of all that diverges between two revisions"))
     blocks.append(_variant_table(standing, ids))
     for number, variant in enumerate(standing.place.variants[:MAX_VARIANTS], start=1):
         blocks += _variant(analysis, standing, number, variant)
@@ -108,21 +107,24 @@ def _variant_table(standing: Standing, ids: Sequence[str]) -> Table:
     head = ("variant", "revisions", "ES", "keep", "add", "delete")
     rows = []
     for number, variant in enumerate(standing.place.variants[:MAX_VARIANTS], start=1):
-        members = set(variant.members)
-        mean = mean_numbers(p.numbers for p in standing.pairs if p.a in members or p.b in members)
+        mean = standing.mean_of(variant.members)
         rows.append((f"{number}", _names(variant, ids), *_cells(mean)))
     return Table(head, tuple(rows))
 
 
 def _pair_table(standing: Standing, ids: Sequence[str]) -> list[Block]:
+    """Return the pairs that diverge here, best ranked first, up to the limit."""
     head = ("revision", "revision", "ES", "keep", "add", "delete", "share")
     rows = tuple(
-        (name(ids[p.a]), name(ids[p.b]), *_cells(p.numbers), f"{p.numbers.share:.0%}")
-        for p in standing.pairs[:MAX_ROWS]
+        (name(ids[p.a]), name(ids[p.b]), *_cells(p.numbers), f"{p.share:.0%}")
+        for p in standing.pairs[:MAX_PAIRS]
     )
     blocks: list[Block] = [Table(head, rows)]
-    if (rest := len(list(combinations(ids, 2))) - len(rows)) > 0:
-        blocks.append(Line(f"… and {rest} more pairs"))
+    if (rest := len(standing.pairs) - len(rows)) > 0:
+        blocks.append(Line(f"… and {rest} more pairs that diverge here"))
+    agreeing = len(standing.compared) * (len(standing.compared) - 1) // 2 - len(standing.pairs)
+    if agreeing:
+        blocks.append(Line(f"pairs that do the same here: {agreeing}"))
     return blocks
 
 

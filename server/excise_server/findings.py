@@ -12,7 +12,7 @@ from typing import Any
 from excise.text import Revision
 from excise_server.analysis import Analysis
 from excise_server.report.escape import printable
-from excise_server.standing import Standing
+from excise_server.standing import MAX_PAIRS, Standing
 
 __all__ = ["Findings", "PlaceFinding", "find", "full_name", "name", "summary_of"]
 
@@ -21,9 +21,6 @@ MAX_PLACES = 200
 
 MAX_RANKED = 20
 """Most revisions listed in the message for the file."""
-
-MAX_PAIRS = 45
-"""Most pairs written out in that message (those of ten revisions)."""
 
 MAX_MATRIX = 100
 """Most revisions whose whole matrix is in the data of the diagnostic (10,000 numbers)."""
@@ -91,7 +88,8 @@ def summary_of(standing: Standing, count: int) -> str:
         f"{variants} variant{'s' if variants > 1 else ''}",
     ]
     if standing.mean is not None:
-        sample = f" (of the first {standing.compared})" if standing.compared < count else ""
+        compared = len(standing.compared)
+        sample = f" (of the first {compared})" if compared < count else ""
         parts.append(f"ES {standing.mean.es:.2f}{sample}")
     if place.unchanged:
         leave = "leaves" if place.unchanged == 1 else "leave"
@@ -170,17 +168,14 @@ def _data(analysis: Analysis) -> dict[str, Any]:
 
 def _place_data(analysis: Analysis, index: int, standing: Standing) -> dict[str, Any]:
     ids = analysis.comparison.matrix.ids
+    pairs = [
+        {"a": ids[p.a], "b": ids[p.b], "es": round(p.numbers.es, 4), "share": round(p.share, 4)}
+        for p in standing.pairs[:MAX_PAIRS]
+    ]
     return {
         "kind": "place",
         "index": index,
-        "compared": standing.compared,
-        "pairs": [
-            {
-                "a": ids[pair.a],
-                "b": ids[pair.b],
-                "es": round(pair.numbers.es, 4),
-                "share": round(pair.numbers.share, 4),
-            }
-            for pair in standing.pairs
-        ],
+        "compared": len(standing.compared),
+        "diverging": len(standing.pairs),
+        "pairs": pairs,
     }

@@ -148,6 +148,7 @@ class Scheduler(Generic[S, R]):
         slot.timer = None
         snapshot = self._mint(key)
         if snapshot is None:
+            del self._slots[key]
             self._settle(slot)
             return
         slot.running = _Ticket(key, snapshot, asyncio.get_running_loop())
@@ -155,8 +156,8 @@ class Scheduler(Generic[S, R]):
         self.start()
 
     def _finish(self, ticket: _Ticket[S], outcome: R | Exception) -> None:
-        slot = self._slots[ticket.key]
-        if slot.running is not ticket:
+        slot = self._slots.get(ticket.key)
+        if slot is None or slot.running is not ticket:
             return  # a newer change has come
         slot.running = None
         try:

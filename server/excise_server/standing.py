@@ -12,54 +12,81 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from itertools import combinations
 from statistics import fmean
 
 import excise
-from excise.edits import count_edits, n_grams
+from excise.edits import count_edits
 from excise.excision import excision
 from excise.preparation import Prepared
 from excise_server.places import Place
 
-__all__ = ["MAX_COMPARED", "Numbers", "PairNumbers", "Standing", "mean_numbers", "score_places"]
+__all__ = [
+    "MAX_COMPARED",
+    "MAX_PAIRS",
+    "Numbers",
+    "PairNumbers",
+    "Standing",
+    "mean_numbers",
+    "score_places",
+]
 
-MAX_COMPARED = 16
-"""Most revisions whose pairs are counted place by place (120 pairs); the first in rank order."""
+MAX_COMPARED = 50
+"""Most revisions whose pairs are counted place by place (1,225 pairs); the first in rank order."""
+
+MAX_PAIRS = 45
+"""Most pairs of a place that anything shows (those of ten revisions)."""
+
+_ZERO_TO_TWO = (0, 1, 3)
 
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """The score and its operations (None: undefined), and the share of what diverges."""
+    """The score and its operations; None: undefined."""
 
     es: float
     keep: float | None
     add: float | None
     delete: float | None
-    share: float
 
 
-NOTHING = Numbers(es=1.0, keep=None, add=None, delete=None, share=0.0)
+SAME = Numbers(es=1.0, keep=None, add=None, delete=None)
 """The numbers of a pair that does not diverge in a place."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairNumbers:
-    """The numbers of two revisions (by index) in one place."""
+    """Two revisions (by index) that diverge in a place, and its share of all that they do."""
 
     a: int
     b: int
     numbers: Numbers
+    share: float
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A place with its numbers: by pair, and their mean (None without pairs)."""
+    """A place with its numbers.
+
+    ``compared`` are the revisions whose pairs were counted, by index, in rank order; ``pairs`` are
+    those of their pairs that diverge here, in that order. ``mean`` and ``share`` are over all of
+    their pairs (None and 0 without pairs).
+    """
 
     place: Place
+    compared: tuple[int, ...]
     pairs: tuple[PairNumbers, ...]
-    compared: int
     mean: Numbers | None
+    share: float
+
+    def mean_of(self, members: Iterable[int]) -> Numbers | None:
+        """Return the mean over the pairs that one of these revisions is in."""
+        inside = set(members)
+        outside = len(self.compared) - len(inside.intersection(self.compared))
+        total = _pairs(len(self.compared)) - _pairs(outside)
+        return mean_numbers(
+            (p.numbers for p in self.pairs if p.a in inside or p.b in inside), total
+        )
 
 
 def score_places(
@@ -77,32 +104,41 @@ def score_places(
     """
     if not places:
         return ()
-    compared = sorted(order[:MAX_COMPARED])
-    homes = _Homes(places)
+    compared = tuple(order[:MAX_COMPARED])
     found: list[list[PairNumbers]] = [[] for _ in places]
+    counter = _Counter(places)
     for a, b in combinations(compared, 2):
         if cancel is not None and cancel.cancelled and not cancel.timed_out:
-            raise excise.Cancelled("the place's numbers are no longer wanted")
-        numbers = _by_place(matrix.pair(a, b), homes, (a, b))
-        for at, pairs in enumerate(found):
-            pairs.append(PairNumbers(a, b, numbers.get(at, NOTHING)))
+            raise excise.Cancelled("the places' numbers are no longer wanted")
+        for home, numbers, share in counter.by_place(matrix.pair(a, b), (a, b)):
+            found[home].append(PairNumbers(a, b, numbers, share))
+    total = _pairs(len(compared))
     return tuple(
-        Standing(place, tuple(pairs), len(compared), mean_numbers(p.numbers for p in pairs))
+        Standing(
+            place=place,
+            compared=compared,
+            pairs=tuple(pairs),
+            mean=mean_numbers((p.numbers for p in pairs), total),
+            share=sum(p.share for p in pairs) / max(total, 1),
+        )
         for place, pairs in zip(places, found, strict=True)
     )
 
 
-def mean_numbers(numbers: Iterable[Numbers]) -> Numbers | None:
-    """Return the mean of each number, over where it is defined; None of nothing."""
-    found = list(numbers)
-    if not found:
+def mean_numbers(diverging: Iterable[Numbers], total: int) -> Numbers | None:
+    """Return the mean of ``total`` pairs, of which all but these agree; None of no pair.
+
+    An operation's mean is over the pairs where it is defined.
+    """
+    if not total:
         return None
+    found = list(diverging)
+    agreeing = total - len(found)
     return Numbers(
-        es=fmean(n.es for n in found),
+        es=(sum(n.es for n in found) + agreeing) / total,
         keep=_mean(n.keep for n in found),
         add=_mean(n.add for n in found),
         delete=_mean(n.delete for n in found),
-        share=fmean(n.share for n in found),
     )
 
 
@@ -111,28 +147,53 @@ def _mean(values: Iterator[float | None]) -> float | None:
     return fmean(defined) if defined else None
 
 
-def _by_place(score: excise.Score, homes: _Homes, pair: tuple[int, int]) -> dict[int, Numbers]:
-    """Return the numbers of the places that hold regions of a pair.
+def _pairs(count: int) -> int:
+    return count * (count - 1) // 2
 
-    `Score.regions` would read every text again for the places of its tokens, which is most of the
-    time of an analysis; here the first line of each region is enough.
+
+class _Counter:
+    """Counts the regions of pairs by place.
+
+    `Score.regions` would read every text again to say where each token stands, which is most of
+    the time of an analysis; here the line of the first token of each region is enough.
     """
-    sides, flat = score._sides, score._regions
-    regions: dict[int, array[int]] = {}
-    sizes: dict[int, int] = {}
-    for at in range(0, len(flat), 6):
-        region = flat[at : at + 6]
-        if size := sum(n_grams(region[side + 1] - region[side]) for side in (0, 2, 4)):
-            lines = [_first_line(sides[i], *region[2 * i : 2 * i + 2]) for i in range(3)]
-            home = homes.of(lines, pair)
-            regions.setdefault(home, array("i")).extend(region)
-            sizes[home] = sizes.get(home, 0) + size
-    total = sum(sizes.values())
-    tokens = [side.units.tokens for side in sides]
-    return {
-        home: _numbers(count_edits(found, *tokens), sizes[home] / total)
-        for home, found in regions.items()
-    }
+
+    def __init__(self, places: Sequence[Place]) -> None:
+        self._homes = _Homes(places)
+        # Many pairs do the same in a place: one made an edit that the other did not.
+        self._known: dict[excise.EditCounts, Numbers] = {}
+
+    def by_place(
+        self, score: excise.Score, pair: tuple[int, int]
+    ) -> Iterator[tuple[int, Numbers, float]]:
+        """Yield the places that hold regions of a pair, with their numbers and share."""
+        sides, flat = score._sides, score._regions
+        regions: dict[int, array[int]] = {}
+        sizes: dict[int, int] = {}
+        for at in range(0, len(flat), 6):
+            region = flat[at : at + 6]
+            size = sum(_n_grams(region[side + 1] - region[side]) for side in (0, 2, 4))
+            if size:
+                lines = [_first_line(sides[i], region[2 * i], region[2 * i + 1]) for i in range(3)]
+                home = self._homes.of(lines, pair)
+                regions.setdefault(home, array("i")).extend(region)
+                sizes[home] = sizes.get(home, 0) + size
+        total = sum(sizes.values())
+        tokens = [side.units.tokens for side in sides]
+        for home, found in regions.items():
+            yield home, self._numbers(count_edits(found, *tokens)), sizes[home] / total
+
+    def _numbers(self, counts: excise.EditCounts) -> Numbers:
+        if (known := self._known.get(counts)) is None:
+            operations = excision(counts)
+            keep, add, delete = (None if x is None else float(x) for x in operations[:3])
+            known = self._known[counts] = Numbers(float(operations.value), keep, add, delete)
+        return known
+
+
+def _n_grams(length: int) -> int:
+    """Return how many 1- to 4-grams so many tokens hold (`excise.edits.n_grams`, at once)."""
+    return 4 * length - 6 if length > 2 else _ZERO_TO_TWO[length]
 
 
 def _first_line(side: Prepared, start: int, stop: int) -> int | None:
@@ -141,21 +202,6 @@ def _first_line(side: Prepared, start: int, stop: int) -> int | None:
         return None
     token = start if side.units.kept is None else side.units.kept[start]
     return bisect_right(side.lines.first, token) - 1
-
-
-def _numbers(counts: excise.EditCounts, share: float) -> Numbers:
-    operations = excision(counts)
-    return Numbers(
-        es=float(operations.value),
-        keep=_as_float(operations.keep),
-        add=_as_float(operations.add),
-        delete=_as_float(operations.delete),
-        share=share,
-    )
-
-
-def _as_float(value: Fraction | None) -> float | None:
-    return None if value is None else float(value)
 
 
 class _Homes:

@@ -60,7 +60,8 @@ async def test_revisions_become_diagnostics(client: LanguageClient):
     assert places[1].range == t.Range(t.Position(1, 0), t.Position(1, 13))
     assert places[1].message.startswith("3 of 5 revisions agree here, 2 variants, ES 0.")
     assert places[1].message.endswith(", 2 leave it as it is")
-    assert len(places[1].data["pairs"]) == 10
+    assert (places[1].data["compared"], places[1].data["diverging"]) == (5, 9)
+    assert {"a": "gpt", "b": "claude", "es": 1.0, "share": 1.0} in places[1].data["pairs"]
 
 
 @pytest.mark.asyncio
@@ -80,6 +81,7 @@ async def test_the_hover_explains_a_place(client: LanguageClient):
     assert "```python\n    x = a - b\n```" in text
     assert "Variant 2 is the origin's text" in text
     assert "| gpt | claude | 1.00 |" in text
+    assert "pairs that do the same here: 1" in text
 
 
 @pytest.mark.asyncio

@@ -11,7 +11,7 @@ from excise_server.analysis import Analysis
 from excise_server.findings import Findings
 from excise_server.lsp import protocol as p
 from excise_server.lsp.sync import Encoding, width
-from excise_server.standing import Standing
+from excise_server.standing import MAX_PAIRS, Standing
 
 __all__ = ["Mapper", "diagnostics", "report"]
 
@@ -148,7 +148,7 @@ def _region(standing: Standing, exact: t.Range, ids: tuple[str, ...]) -> p.Repor
         keep=mean and mean.keep,
         add=mean and mean.add,
         delete=mean and mean.delete,
-        share=mean.share if mean else 0.0,
+        share=standing.share,
         pairs=[
             p.PairScore(
                 ids[pair.a],
@@ -157,8 +157,8 @@ def _region(standing: Standing, exact: t.Range, ids: tuple[str, ...]) -> p.Repor
                 pair.numbers.keep,
                 pair.numbers.add,
                 pair.numbers.delete,
-                pair.numbers.share,
+                pair.share,
             )
-            for pair in standing.pairs
+            for pair in standing.pairs[:MAX_PAIRS]
         ],
     )
