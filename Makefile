@@ -8,13 +8,16 @@ READY := $(VENV)/.ready
 KERNELS := $(wildcard core/excise/*.pyx core/excise/*.pxd)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format nightly clean
+.PHONY: help demo test check format bench bench-ir images nightly clean
 
 help:
 	@echo "make demo     a real language-server session on examples/, printed as an editor shows it"
 	@echo "make test     every test (data for measuring: EXCISE_DATA=DIR)"
 	@echo "make check    everything static: ruff, cython-lint, mypy --strict, import contracts"
 	@echo "make format   rewrite the Python code as ruff wants it"
+	@echo "make bench    every goal side by side with its peers, as ratios within one run"
+	@echo "make bench-ir instructions of the kernels, counted by callgrind"
+	@echo "make images   draw the README's picture from real output"
 	@echo "make nightly  the property tests with ten times the examples"
 	@echo "make clean    remove the virtual environment and everything built"
 
@@ -34,6 +37,16 @@ demo: $(READY)
 
 test: $(READY)
 	$(BIN)/python -m pytest
+
+bench: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	$(BIN)/python benchmarks/run.py
+
+bench-ir: $(READY)
+	$(BIN)/python benchmarks/instructions.py
+
+images: $(READY)
+	$(BIN)/python docs/images.py
 
 nightly: $(READY)
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest

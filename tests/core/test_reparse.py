@@ -61,9 +61,7 @@ def test_random_edits_of_real_python(module):
     source = normalise(inspect.getsource(module))
     rng = random.Random(module.__name__)
     lines = source.split("\n")[:700]
-    used = [
-        inherits("\n".join(lines), "\n".join(mutated(lines, rng)), "python") for _ in range(60)
-    ]
+    used = [inherits("\n".join(lines), "\n".join(mutated(lines, rng)), "python") for _ in range(60)]
     assert sum(used) > 15  # or this tests nothing
 
 

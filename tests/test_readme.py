@@ -1,0 +1,91 @@
+"""What the README tells a newcomer to type works as it stands."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+def block(language: str, at: int = 0) -> str:
+    return [text for name, text in BLOCKS if name == language][at]
+
+
+def commands() -> list[str]:
+    lines = block("sh", 1).split("\n")
+    return [line.split(" # ")[0].strip() for line in lines if line.startswith("excise ")]
+
+
+def test_there_are_two_commands_for_everything():
+    assert re.findall(r"^make (\w+)", block("sh"), re.MULTILINE) == ["demo", "test"]
+    makefile = (ROOT / "Makefile").read_text()
+    assert all(f"\n{target}: $(READY)" in makefile for target in ("demo", "test"))
+
+
+def test_make_demo_runs_a_session():
+    done = subprocess.run(
+        [sys.executable, "examples/demo.py"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "5 revisions, 4 clusters" in done.stdout
+
+
+@pytest.mark.parametrize("command", commands())
+def test_commands(command):
+    folder = ROOT / "examples" / "inventory"
+    words = [
+        word
+        for pattern in shlex.split(command)[1:]
+        for word in (sorted(p.name for p in folder.glob(pattern)) if "*" in pattern else [pattern])
+    ]
+    program = "import sys; from excise_server.cli import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", program, *words], cwd=folder, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"es|gran:nested|" in done.stdout
+
+
+def test_the_library_in_ten_lines():
+    program = block("python")
+    assert len([line for line in program.split("\n") if line.strip()]) <= 11
+    environment = os.environ | {"PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment,
+    )
+    assert done.stdout == block("text")
+
+
+def test_the_editor_lines_name_the_real_command_and_request():
+    from excise_server.lsp import protocol
+
+    lua = block("lua")
+    assert "'excise', 'serve', '--stdio'" in lua
+    method = re.search(r"excise/\w+", lua)
+    assert method is not None
+    assert method.group() in Path(protocol.__file__).read_text()
+
+
+def test_links_lead_somewhere():
+    for target in re.findall(r"\]\(([^)]+)\)", README):
+        assert (ROOT / target).exists(), target
+
+
+def test_pictures_ask_nothing_of_the_network():
+    for picture in (ROOT / "docs" / "images").glob("*.svg"):
+        svg = picture.read_text(encoding="utf-8")
+        assert "@font-face" not in svg
+        assert not re.search(r"(href|src|url\()\s*=?\s*[\"']?https?:", svg)
