@@ -1,1 +1,1 @@
-"""The shell around `excise`: where revisions come from, the command line and the language server."""
+"""The shell around `excise`: sources of revisions, the command line, the language server."""
