@@ -12,7 +12,7 @@ from excise_server.places import Place, Ruler, find_places
 from excise_server.snapshot import Snapshot
 from excise_server.standing import Standing, score_places
 
-__all__ = ["Analysis", "Analyst", "Comparison", "Map", "compare", "places"]
+__all__ = ["Analysis", "Analyst", "Comparison", "Map", "compare", "places", "recompare"]
 
 Map = Callable[..., Iterable[Any]]
 """How work on several items is run: the built-in `map`, or an executor's."""
@@ -63,6 +63,32 @@ def compare(
         map=map,
         cancel=cancel,
     )
+    return _described(matrix)
+
+
+def recompare(
+    before: Snapshot, known: Comparison, snapshot: Snapshot, cancel: excise.CancelFlag
+) -> Comparison | None:
+    """Compare again when few texts changed: only their rows are computed. None if many did."""
+    same = replace(snapshot, revisions=before.revisions).scored == before.scored
+    if not same or snapshot.ids != before.ids:
+        return None
+    both = zip(before.revisions, snapshot.revisions, strict=True)
+    changed = [new for old, new in both if old.text != new.text]
+    if 3 * len(changed) > len(snapshot.revisions):
+        return None
+    matrix = known.matrix
+    for revision in changed:
+        matrix = matrix.replaced(revision.id, revision.text, cancel=cancel)
+    return _described(matrix)
+
+
+def places(snapshot: Snapshot) -> tuple[Place, ...]:
+    """Return the places where the exact texts of origin and revisions differ."""
+    return find_places(snapshot.origin, [revision.text for revision in snapshot.revisions])
+
+
+def _described(matrix: excise.ScoreMatrix) -> Comparison:
     return Comparison(
         matrix=matrix,
         ranking=excise.rank(matrix),
@@ -72,11 +98,6 @@ def compare(
     )
 
 
-def places(snapshot: Snapshot) -> tuple[Place, ...]:
-    """Return the places where the exact texts of origin and revisions differ."""
-    return find_places(snapshot.origin, [revision.text for revision in snapshot.revisions])
-
-
 class Analyst:
     """Analyses snapshots, and keeps the scores of the last few: most changes only move lines.
 
@@ -84,9 +105,9 @@ class Analyst:
     """
 
     def __init__(self, size: int = 8) -> None:
-        """Keep the scores of ``size`` documents."""
+        """Keep the scores of ``size`` snapshots."""
         self._size = size
-        self._kept: OrderedDict[object, tuple[Comparison, tuple[Standing, ...]]] = OrderedDict()
+        self._kept: OrderedDict[object, Analysis] = OrderedDict()
 
     def analyse(self, snapshot: Snapshot, cancel: excise.CancelFlag) -> Analysis:
         """Return all that is known of a snapshot.
@@ -102,22 +123,34 @@ class Analyst:
         if not snapshot.revisions:
             first, _, _ = snapshot.origin.partition("\n")
             snapshot = replace(snapshot, origin=first)
-        if snapshot.scored not in self._kept:
-            self._kept[snapshot.scored] = _score(snapshot, cancel)
+        known = self._kept.get(snapshot.scored)
+        if known is None:
+            comparison = self._compared(snapshot, cancel)
+            order = [ranked.index for ranked in comparison.ranking]
+            standings = score_places(places(snapshot), comparison.matrix, order, cancel)
+        else:
+            comparison, standings = known.comparison, known.standings
+        analysis = Analysis(snapshot, comparison, standings, _lines(snapshot, standings))
+        self._kept[snapshot.scored] = analysis
         self._kept.move_to_end(snapshot.scored)
         if len(self._kept) > self._size:
             self._kept.popitem(last=False)
-        comparison, standings = self._kept[snapshot.scored]
-        return Analysis(snapshot, comparison, standings, _lines(snapshot, standings))
+        return analysis
 
-
-def _score(
-    snapshot: Snapshot, cancel: excise.CancelFlag
-) -> tuple[Comparison, tuple[Standing, ...]]:
-    comparison = compare(snapshot, cancel=cancel)
-    return comparison, score_places(
-        places(snapshot), comparison.matrix, [ranked.index for ranked in comparison.ranking], cancel
-    )
+    def _compared(self, snapshot: Snapshot, cancel: excise.CancelFlag) -> Comparison:
+        """Compare from what the last snapshot of this document left, or from the start."""
+        for before in reversed(self._kept.values()):
+            if before.snapshot.uri_or_path == snapshot.uri_or_path:
+                try:
+                    again = recompare(before.snapshot, before.comparison, snapshot, cancel)
+                except excise.Cancelled:
+                    if not cancel.timed_out:
+                        raise
+                    break
+                if again is not None:
+                    return again
+                break
+        return compare(snapshot, cancel=cancel)
 
 
 def _lines(snapshot: Snapshot, standings: tuple[Standing, ...]) -> tuple[tuple[int, int], ...]:

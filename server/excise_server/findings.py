@@ -22,6 +22,9 @@ MAX_PLACES = 200
 MAX_RANKED = 20
 """Most revisions listed in the message for the file."""
 
+MAX_DATA = 2000
+"""About so many pairs are in the data of all places together: they are sent after every pause."""
+
 MAX_MATRIX = 100
 """Most revisions whose whole matrix is in the data of the diagnostic (10,000 numbers)."""
 
@@ -51,12 +54,15 @@ def find(analysis: Analysis) -> Findings | None:
     if not analysis.snapshot.revisions:
         return None
     count = len(analysis.snapshot.revisions)
-    shown = zip(analysis.standings[:MAX_PLACES], analysis.lines, strict=False)
+    shown = list(zip(analysis.standings[:MAX_PLACES], analysis.lines, strict=False))
+    pairs = min(MAX_PAIRS, max(10, MAX_DATA // max(len(shown), 1)))
     return Findings(
         message=_message(analysis),
         data=_data(analysis),
         places=tuple(
-            PlaceFinding(lines, summary_of(standing, count), _place_data(analysis, at, standing))
+            PlaceFinding(
+                lines, summary_of(standing, count), _place_data(analysis, at, standing, pairs)
+            )
             for at, (standing, lines) in enumerate(shown)
         ),
     )
@@ -166,11 +172,11 @@ def _data(analysis: Analysis) -> dict[str, Any]:
     return data
 
 
-def _place_data(analysis: Analysis, index: int, standing: Standing) -> dict[str, Any]:
+def _place_data(analysis: Analysis, index: int, standing: Standing, limit: int) -> dict[str, Any]:
     ids = analysis.comparison.matrix.ids
     pairs = [
         {"a": ids[p.a], "b": ids[p.b], "es": round(p.numbers.es, 4), "share": round(p.share, 4)}
-        for p in standing.pairs[:MAX_PAIRS]
+        for p in standing.pairs[:limit]
     ]
     return {
         "kind": "place",

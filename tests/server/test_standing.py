@@ -115,6 +115,20 @@ def test_an_analyst_keeps_scores_when_only_the_buffer_changes():
     assert (before.lines, moved.lines) == (((1, 2), (6, 7)), ((2, 3), (7, 8)))
 
 
+def test_one_replaced_revision_is_scored_as_if_all_were_new():
+    texts = [ORIGIN.replace("a + b", f"a + {n}") for n in range(4)]
+    before = tuple(map(Revision, "abcd", texts))
+    after = (*before[:2], Revision("c", BOTH), before[3])
+    analyst, cancel = Analyst(), excise.CancelFlag()
+    analyst.analyse(Snapshot("m.py", ORIGIN, before, "python"), cancel)
+    again = analyst.analyse(Snapshot("m.py", ORIGIN, after, "python"), cancel)
+    fresh = Analyst().analyse(Snapshot("m.py", ORIGIN, after, "python"), cancel)
+    assert again.comparison.matrix.values.tolist() == fresh.comparison.matrix.values.tolist()
+    assert again.comparison.ranking == fresh.comparison.ranking
+    assert again.comparison.notes == fresh.comparison.notes
+    assert again.standings == fresh.standings
+
+
 def test_a_cancelled_analysis_raises():
     cancel = excise.CancelFlag()
     cancel.cancel()

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any
+
 from pygls.exceptions import JsonRpcInvalidParams
 
 from excise_server.lsp import to_proto
-from excise_server.lsp.protocol import ReportParams, ReportResult
+from excise_server.lsp.protocol import ReportParams
 from excise_server.lsp.server import ExciseServer
 
 __all__ = ["report"]
 
 
-async def report(ls: ExciseServer, params: ReportParams) -> ReportResult:
-    """Wait for the newest version, and report on it."""
+async def report(ls: ExciseServer, params: ReportParams) -> dict[str, Any]:
+    """Wait for the newest version, and report on it (a `ReportResult`).
+
+    With many revisions that is megabytes; they are put together beside the loop, from what cannot
+    change any more.
+    """
     analysis = await ls.newest(params.uri)
     if analysis is None:
         raise JsonRpcInvalidParams("unknown document: neither open nor with revisions")
-    return to_proto.report(analysis, ls.encoding)
+    encoding = ls.encoding
+
+    def build() -> dict[str, Any]:
+        return ls.protocol.unstructured(to_proto.report(analysis, encoding))
+
+    return await asyncio.to_thread(build)

@@ -15,7 +15,7 @@ import logging
 from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from cattrs import Converter, transform_error
 from lsprotocol import types as t
@@ -165,6 +165,10 @@ class Protocol(LanguageServerProtocol):
         """
         message = {"id": 0, "jsonrpc": self.VERSION, "method": method, "params": params}
         return self._params(method, message)
+
+    def unstructured(self, result: object) -> dict[str, Any]:
+        """Return a result as it goes to the wire; may be called from any thread."""
+        return cast("dict[str, Any]", self._converter.unstructure(result))
 
     def _params(self, method: str, message: dict[str, Any]) -> object:
         kind = self.get_message_type(method)
