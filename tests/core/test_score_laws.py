@@ -3,89 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 from random import Random
 
 import pytest
 from hypothesis import assume, given
-from tests.reference import oracle, regions, score, streams, triples
+from tests.reference import regions, streams, triples
 from tests.reference.budget import examples, scaled
 from tests.reference.implementations import IMPLEMENTATIONS
 
-ORACLE, CORE = IMPLEMENTATIONS["oracle"], IMPLEMENTATIONS["core"]
+ORACLE = IMPLEMENTATIONS["oracle"]
 GRANULARITY = pytest.mark.parametrize("granularity", ["token", "line", "nested"])
 LANGUAGE = pytest.mark.parametrize("language", [None, "python"])
 LCS = pytest.mark.parametrize("lcs", ["star", "paper"])
 TOKENS = triples.TOKEN_TRIPLES.map(lambda triple: triple[0])
-
-
-def agree(triple, **options):
-    """The library gives the oracle's fractions, counts and regions; its float is the nearest."""
-    for deletion in ("precision", "f1"):
-        found = CORE.directed(*triple, deletion=deletion, **options)
-        assert found == ORACLE.directed(*triple, deletion=deletion, **options)
-        assert found.value == float(found.exact)
-    found = CORE.symmetric(*triple, **options)
-    assert found == ORACLE.symmetric(*triple, **options)
-    assert found.value == float(found.exact)
-
-
-@LCS
-@GRANULARITY
-@given(triple=triples.TOKEN_TRIPLES)
-@examples(300)
-def test_the_oracle_judges_sequences(lcs, granularity, triple):
-    agree(triple, lcs=lcs, granularity=granularity)
-
-
-@LCS
-@GRANULARITY
-@LANGUAGE
-@given(triple=triples.TEXT_TRIPLES)
-@examples(120)
-def test_the_oracle_judges_texts(lcs, granularity, language, triple):
-    agree(triple, lcs=lcs, granularity=granularity, language=language)
-
-
-@GRANULARITY
-@LANGUAGE
-@given(triple=triples.TEXT_TRIPLES)
-@examples(40)
-def test_the_oracle_judges_dropped_comments(granularity, language, triple):
-    agree(triple, granularity=granularity, language=language, comments="drop")
-
-
-@LCS
-@pytest.mark.parametrize("symbols", [2, 3, 6, 20, 200])
-def test_the_oracle_judges_longer_sequences(lcs, symbols):
-    """2 x 5 alphabets x 40 triples of up to 120 tokens, with up to 8 edits."""
-    names, rng = triples.alphabet(symbols), Random(symbols)
-    for _ in range(scaled(40)):
-        origin = triples.sequence(rng, names, 120)
-        a, b = (triples.near_copy(rng, origin, names, rng.randint(1, 8)) for _ in range(2))
-        agree((origin, a, b), lcs=lcs)
-
-
-@LCS
-@GRANULARITY
-@given(triple=triples.TEXT_TRIPLES)
-@examples(60)
-def test_the_oracle_judges_each_region_alone(lcs, granularity, triple):
-    """The counts of one region, and its share of the n-grams of all."""
-    import excise
-
-    origin, a, b = triple
-    options = {"lcs": lcs, "granularity": granularity}
-    found = excise.similarity(origin=origin, a=a, b=b, **options).regions
-    expected = oracle.similarity(*triple, **options).regions
-    sizes = [
-        sum(score.ngrams(segment, n).total() for segment in region.tokens for n in score.ORDERS)
-        for region in expected
-    ]
-    for one, region, size in zip(found, expected, sizes, strict=True):
-        counts = score.operation_counts([region])
-        assert {name: getattr(one.counts, name) for name in counts} == counts
-        assert one.share == float(Fraction(size, sum(sizes)))
 
 
 @LCS
@@ -167,16 +97,23 @@ def one_starts_the_other(x, y):
     return x[: len(y)] == y or y[: len(x)] == x
 
 
+@LCS
 @given(triple=triples.TOKEN_TRIPLES, shared=TOKENS)
 @examples(300)
-def test_a_shared_suffix_changes_nothing(implementation, triple, shared):
-    """Unless the origin is a prefix of a revision, or a revision of the origin."""
+def test_a_shared_suffix_changes_nothing(implementation, lcs, triple, shared):
+    """Unless the origin is a prefix of a revision, or a revision of the origin.
+
+    The third LCS of ``paper`` has the same exception for what A and B keep of the origin.
+    """
     origin, a, b = triple
     assume(not one_starts_the_other(origin, a))
     assume(not one_starts_the_other(origin, b))
+    if lcs == "paper":
+        kept = ([origin[i] for i, _ in ORACLE.align(origin, revision)] for revision in (a, b))
+        assume(not one_starts_the_other(*kept))
     longer = [tokens + shared for tokens in triple]
     for form in (implementation.directed, implementation.symmetric):
-        assert form(*longer) == form(*triple)
+        assert form(*longer, lcs=lcs) == form(*triple, lcs=lcs)
 
 
 def edit_distance(x, y):
@@ -213,9 +150,10 @@ def test_property_4_more_matching_edits_are_more_similar(implementation, form):
     A qualifying triple: an origin of up to 30 tokens over 20 symbols; A and B two copies of it,
     each after one to three random edits; A differs from B. One conserved token of the origin
     (kept by A and by B) becomes a fresh symbol; ED(O, A) = ED(O, B) before and after, and larger
-    after, as the paper asks. Then the score must not fall. It does in about 1 %, where the new
-    column joins two regions and n-grams of one meet those of the other by chance; more often the
-    fewer symbols there are (about 5 % over three), so the number of symbols is part of this law.
+    after, as the paper asks. Then the score must not fall. It does in 1.3 %: most
+    often where the new column touches a divergent region (about half of these) or the change moves
+    the alignment elsewhere (about four in ten). The fewer symbols the more often (5 % over 3, 1.3 %
+    over 12, 0.2 % over 100): their number is part of this law.
     """
     rng, names = Random(4), triples.alphabet(20)
     fell = drawn = 0
