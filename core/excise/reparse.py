@@ -9,7 +9,7 @@ result equals ``lines_of(stream(text, grammar))``, which is the definition; test
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Parsed", "parsed", "reparse"]
 
 BLANKS = WHITE.encode()
+MARKS = (BLOCK_START, BLOCK_END)
 Stretch = tuple[int, int]
 """Lines of the revision: the first, and one past the last."""
 
@@ -97,8 +98,10 @@ def reparse(origin: Parsed, text: str, vocabulary: Vocabulary) -> Lines | None:
     stretches = _widened(stale, keys)
     ranges = [(side.starts[low], min(side.starts[high], len(side.data))) for low, high in stretches]
     found = syntax.walk(tree.root_node, origin.grammar, ranges)
+    places = [start for start, _, _ in found]
     for stretch, (low, high) in zip(stretches, ranges, strict=True):
-        spans = list(_clipped(found, side.data, low, high))
+        near = _near(found, places, low, high)
+        spans = list(_clipped(near, side.data, low, high))
         lines.add(stretch, side.data[low:high], spans, vocabulary)
     return lines.finish()
 
@@ -167,6 +170,20 @@ def _widened(stale: list[Stretch], keys: Sequence[object]) -> list[Stretch]:
             merged.pop()
         merged.append((low, high))
     return merged
+
+
+def _near(found: list[Span], places: list[int], low: int, high: int) -> list[Span]:
+    """Return the spans that may reach into a range: those that begin in it, and their neighbours.
+
+    Marks are no neighbours: behind a long span several may stand in one place.
+    """
+    first, last = bisect_left(places, low), bisect_left(places, high)
+    first = max(first - 1, 0)
+    while first and found[first][2] in MARKS:
+        first -= 1
+    while last < len(found) and found[last][2] in MARKS:
+        last += 1
+    return found[first:last]
 
 
 def _clipped(found: list[Span], data: bytes, low: int, high: int) -> Iterator[Span]:

@@ -83,9 +83,9 @@ def recompare(
     return _described(matrix)
 
 
-def places(snapshot: Snapshot) -> tuple[Place, ...]:
+def places(snapshot: Snapshot, cancel: excise.CancelFlag | None = None) -> tuple[Place, ...]:
     """Return the places where the exact texts of origin and revisions differ."""
-    return find_places(snapshot.origin, [revision.text for revision in snapshot.revisions])
+    return find_places(snapshot.origin, [revision.text for revision in snapshot.revisions], cancel)
 
 
 def _described(matrix: excise.ScoreMatrix) -> Comparison:
@@ -127,14 +127,15 @@ class Analyst:
         if known is None:
             comparison = self._compared(snapshot, cancel)
             order = [ranked.index for ranked in comparison.ranking]
-            standings = score_places(places(snapshot), comparison.matrix, order, cancel)
+            standings = score_places(places(snapshot, cancel), comparison.matrix, order, cancel)
         else:
             comparison, standings = known.comparison, known.standings
         analysis = Analysis(snapshot, comparison, standings, _lines(snapshot, standings))
-        self._kept[snapshot.scored] = analysis
-        self._kept.move_to_end(snapshot.scored)
-        if len(self._kept) > self._size:
-            self._kept.popitem(last=False)
+        if snapshot.revisions:
+            self._kept[snapshot.scored] = analysis
+            self._kept.move_to_end(snapshot.scored)
+            if len(self._kept) > self._size:
+                self._kept.popitem(last=False)
         return analysis
 
     def _compared(self, snapshot: Snapshot, cancel: excise.CancelFlag) -> Comparison:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import excise
 from excise.text import normalise, raw_lines
 
-__all__ = ["Place", "Ruler", "Variant", "apply_variants", "find_places"]
+__all__ = ["Place", "Ruler", "Variant", "apply_variants", "check", "find_places"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +52,28 @@ class Place:
         return sum(len(v.members) for v in self.variants if v.text == self.text)
 
 
-def find_places(origin: str, revisions: Sequence[str]) -> tuple[Place, ...]:
-    """Return the places of the revisions, in the order of the origin."""
+def check(cancel: excise.CancelFlag | None) -> None:
+    """Raise `excise.Cancelled` if somebody raised the flag; its deadline is not for us.
+
+    Past the deadline the library takes a shorter way, and what follows is done all the same.
+    """
+    if cancel is not None and cancel.cancelled and not cancel.timed_out:
+        raise excise.Cancelled("nobody waits for this any more")
+
+
+def find_places(
+    origin: str, revisions: Sequence[str], cancel: excise.CancelFlag | None = None
+) -> tuple[Place, ...]:
+    """Return the places of the revisions, in the order of the origin.
+
+    Raises
+    ------
+    excise.errors.Cancelled
+        When the flag was raised meanwhile.
+    """
     lines = raw_lines(normalise(origin))
     texts = [raw_lines(normalise(text)) for text in revisions]
-    edits = _edits_of(lines, texts)
+    edits = _edits_of(lines, texts, cancel)
     rulers = [Ruler(found) for found in edits]
     return tuple(
         _place(lines, texts, rulers, lo, hi)
@@ -121,11 +138,14 @@ class Ruler:
         return self._edits[at].a_hi - self._edits[at].o_hi if at >= 0 else 0
 
 
-def _edits_of(lines: list[str], texts: Sequence[list[str]]) -> list[Sequence[excise.Edit]]:
+def _edits_of(
+    lines: list[str], texts: Sequence[list[str]], cancel: excise.CancelFlag | None = None
+) -> list[Sequence[excise.Edit]]:
     """Align each text with the origin's exact lines; equal texts once."""
     found: dict[tuple[str, ...], Sequence[excise.Edit]] = {}
     result = []
     for text in texts:
+        check(cancel)
         if (key := tuple(text)) not in found:
             found[key] = excise.align(lines, text).edits
         result.append(found[key])

@@ -19,7 +19,7 @@ import excise
 from excise.edits import count_edits
 from excise.excision import excision
 from excise.preparation import Prepared
-from excise_server.places import Place
+from excise_server.places import Place, check
 
 __all__ = [
     "MAX_COMPARED",
@@ -108,8 +108,7 @@ def score_places(
     found: list[list[PairNumbers]] = [[] for _ in places]
     counter = _Counter(places)
     for a, b in combinations(compared, 2):
-        if cancel is not None and cancel.cancelled and not cancel.timed_out:
-            raise excise.Cancelled("the places' numbers are no longer wanted")
+        check(cancel)
         for home, numbers, share in counter.by_place(matrix.pair(a, b), (a, b)):
             found[home].append(PairNumbers(a, b, numbers, share))
     total = _pairs(len(compared))

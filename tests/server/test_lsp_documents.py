@@ -178,7 +178,7 @@ def test_odd_texts(client: RawClient, uri: str, origin: str, revisions: dict[str
 def workspace(tmp_path_factory: pytest.TempPathFactory):
     """A session in a workspace folder with everything in it that must not be read."""
     folder = tmp_path_factory.mktemp("around")
-    inside = folder / "ws"
+    inside = folder / "w s %41"
     (inside / "folder").mkdir(parents=True)
     (inside / "app.py").write_bytes(b"\xef\xbb\xbfx = 0\r\ny = 1\r\n")
     (folder / "secret.py").write_text("x = 0\n")
@@ -187,14 +187,14 @@ def workspace(tmp_path_factory: pytest.TempPathFactory):
     (inside / "latin.py").write_bytes(b"caf\xe9")
     (inside / "binary.py").write_bytes(b"a\0b")
     with RawClient() as client:
-        client.initialize(rootUri=inside.as_uri())
+        client.initialize(workspaceFolders=[{"uri": inside.as_uri(), "name": "ws"}])
         yield client, folder
         assert client.exit() == 0
 
 
 def test_a_file_of_the_workspace_need_not_be_open(workspace: tuple[RawClient, Path]):
     client, folder = workspace
-    uri = (folder / "ws" / "app.py").as_uri()
+    uri = (folder / "w s %41" / "app.py").as_uri()
     assert client.refused("excise/report", {"uri": uri})["code"] == INVALID_PARAMS
     client.add(uri, {"a": "x = 0\ny = 2\n", "same": "x = 0\ny = 1\n"})
     file, place = client.diagnostics(uri)
@@ -209,7 +209,7 @@ def test_a_file_of_the_workspace_need_not_be_open(workspace: tuple[RawClient, Pa
 
 def test_the_text_of_the_editor_wins_over_the_disk(workspace: tuple[RawClient, Path]):
     client, folder = workspace
-    uri = (folder / "ws" / "app.py").as_uri()
+    uri = (folder / "w s %41" / "app.py").as_uri()
     client.add(uri, {"a": "x = 5\n"})
     client.open(uri, "x = 5\n")
     assert report(client, uri)["revisions"][0]["noOp"] is True
@@ -220,7 +220,7 @@ def test_the_text_of_the_editor_wins_over_the_disk(workspace: tuple[RawClient, P
 @pytest.mark.parametrize("spelling", ["%61pp.py", "./app.py", "folder/../app.py"])
 def test_other_spellings_of_a_path(workspace: tuple[RawClient, Path], spelling: str):
     client, folder = workspace
-    uri = f"{(folder / 'ws').as_uri()}/{spelling}"
+    uri = f"{(folder / 'w s %41').as_uri()}/{spelling}"
     client.add(uri, {"a": "x = 0\ny = 2\n"})
     assert report(client, uri)["regions"][0]["range"] == span((1, 0), (2, 0))
 
@@ -242,7 +242,7 @@ def test_what_is_not_read_says_why_and_waits(
     workspace: tuple[RawClient, Path], name: str, reason: str
 ):
     client, folder = workspace
-    uri = f"{(folder / 'ws').as_uri()}/{name}"
+    uri = f"{(folder / 'w s %41').as_uri()}/{name}"
     assert client.add(uri, {"a": "x = 1\n"})["accepted"] == ["a"]
     error = client.refused("excise/report", {"uri": uri})
     assert error["code"] == REQUEST_FAILED
@@ -259,6 +259,30 @@ def test_no_scheme_but_file_is_read(workspace: tuple[RawClient, Path], uri: str)
     client, _ = workspace
     client.add(uri, {"a": "x = 1\n"})
     assert "not on disk" in client.refused("excise/report", {"uri": uri})["message"]
+
+
+def test_a_root_without_folders_is_the_workspace(tmp_path: Path):
+    (tmp_path / "app.py").write_text("x = 0\n")
+    with RawClient() as client:
+        client.initialize(rootUri=tmp_path.as_uri())
+        uri = (tmp_path / "app.py").as_uri()
+        client.add(uri, {"a": "x = 1\n"})
+        assert report(client, uri)["version"] is None
+        assert client.exit() == 0
+
+
+def test_opening_by_another_spelling_takes_the_old_diagnostics_away(
+    workspace: tuple[RawClient, Path],
+):
+    client, folder = workspace
+    (folder / "w s %41" / "two.py").write_text("x = 0\n")
+    uri = (folder / "w s %41" / "two.py").as_uri()
+    other = uri.replace("two.py", "%74wo.py")
+    client.add(uri, {"a": "x = 1\n"})
+    assert len(client.diagnostics(uri)) == 2
+    client.open(other, "x = 0\n")
+    assert client.diagnostics(uri) == []
+    assert len(client.diagnostics(other, 1)) == 2
 
 
 def test_a_folder_added_later_counts(workspace: tuple[RawClient, Path]):

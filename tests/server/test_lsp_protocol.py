@@ -159,6 +159,20 @@ def test_initialize_twice_is_refused(session: RawClient):
     assert session.refused("initialize", params)["code"] == INVALID_REQUEST
 
 
+def test_an_id_that_is_still_in_use_is_refused():
+    with RawClient() as client:
+        client.initialize()
+        client.open(URI, "x = 0\n")
+        client.add(URI, {"a": "x = 1\n"})
+        message = {"jsonrpc": "2.0", "id": "twice", "method": "excise/report"}
+        for _ in range(2):
+            client.send(message | {"params": {"uri": URI}})
+        answers = [client.answer("twice") for _ in range(2)]
+        assert answers[0]["error"]["code"] == INVALID_REQUEST
+        assert answers[1]["result"]["version"] == 1
+        assert client.exit() == 0
+
+
 def test_before_initialize():
     with RawClient() as client:
         for method in ("textDocument/hover", "excise/report", "shutdown", "no/such"):

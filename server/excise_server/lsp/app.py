@@ -28,6 +28,7 @@ from excise_server.lsp.remove_revisions import remove_revisions
 from excise_server.lsp.report import report
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.transport import serve_socket, serve_streams
+from excise_server.report.escape import source_text
 
 __all__ = ["HANDLERS", "create_server", "serve_stdio", "serve_tcp"]
 
@@ -77,7 +78,14 @@ def serve_tcp(port: int) -> int:
     return serve_socket(create_server, port)
 
 
+class _Escaping(logging.Formatter):
+    """Keeps control characters of clients and files from the terminal that shows the log."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return source_text(super().format(record))
+
+
 def _log_to_stderr() -> None:
-    logging.basicConfig(
-        stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s"
-    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Escaping("%(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(handlers=[handler], level=logging.WARNING)

@@ -108,7 +108,7 @@ class ExciseServer(LanguageServer):
         self.scheduler.changed(key)
 
     def _read(self, uri: str) -> str:
-        folders = list(self.workspace.folders)
+        folders = [folder.uri for folder in self.workspace.folders.values()]
         if not folders and self.workspace.root_uri:
             folders = [self.workspace.root_uri]
         return read_inside(uri, folders)
@@ -142,9 +142,13 @@ class ExciseServer(LanguageServer):
 
     def _publish(self, key: str, snapshot: Snapshot | None, found: list[t.Diagnostic]) -> None:
         """Send diagnostics, and that the report is new; nothing where there is and was nothing."""
-        uri = snapshot.uri_or_path if snapshot is not None else self._published.get(key, "")
-        if not found and key not in self._published:
+        shown = self._published.get(key)
+        if not found and shown is None:
             return
+        uri = snapshot.uri_or_path if snapshot is not None else shown or ""
+        if shown is not None and shown != uri:
+            # The client has opened it by another spelling: first take away what hangs on the old.
+            self.text_document_publish_diagnostics(t.PublishDiagnosticsParams(shown, []))
         if found:
             self._published[key] = uri
         else:

@@ -18,7 +18,7 @@ __all__ = ["serve_socket", "serve_streams"]
 logger = logging.getLogger(__name__)
 
 HOST = "127.0.0.1"
-_PATIENCE = 0.5
+_PATIENCE = 0.2
 """Seconds that the exit waits for work that was told to stop."""
 
 
