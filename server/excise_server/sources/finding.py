@@ -1,0 +1,149 @@
+"""What a source is asked, and what it answers: values only, nothing here reads anything."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from excise.text import Revision
+from excise_server.sources import Rejected
+
+__all__ = [
+    "CHOICES",
+    "Context",
+    "Found",
+    "OriginChoice",
+    "OriginKind",
+    "OriginText",
+    "Refused",
+    "SourceSettings",
+    "Watch",
+    "watch_file",
+]
+
+OriginChoice = Literal["saved", "head", "index", "mergeBase"]
+"""The setting: which text the revisions are compared with."""
+
+OriginKind = Literal["saved", "head", "index", "mergeBase", "stage", "markers", "orig"]
+"""Where an origin came from: a choice, or what a conflict or a ``.orig`` file says by itself."""
+
+CHOICES: tuple[OriginChoice, ...] = get_args(OriginChoice)
+
+Refused = Rejected
+"""Something found and not taken: its id, the reason, and the way out where there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSettings:
+    """What the user switched on.
+
+    Attributes
+    ----------
+    origin : OriginChoice
+        Which text the revisions are compared with, where nothing better is known.
+    worktrees : bool
+        Take the file from the other worktrees, uncommitted changes included.
+    branches : tuple of str
+        Patterns of local branches, as of ``git for-each-ref refs/heads/PATTERN``; none: off.
+    conflicts : bool
+        Take the sides of a conflicted file.
+    files : tuple of str
+        Globs of files beside the document; ``${file}``, ``${stem}`` and ``${extension}`` stand for
+        its name and the two parts of that.
+    patches : tuple of str
+        Folders of patches and mailboxes, relative to a workspace folder.
+    """
+
+    origin: OriginChoice = "saved"
+    worktrees: bool = True
+    branches: tuple[str, ...] = ("**",)
+    conflicts: bool = True
+    files: tuple[str, ...] = ("${file}.suggestion-*", "${file}.orig", "${file}.rej")
+    patches: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """One document, and what may be done to find its revisions.
+
+    Attributes
+    ----------
+    document : str
+        Absolute path of the document.
+    folders : tuple of str
+        Absolute paths of the workspace folders; nothing outside them is read, but for the
+        worktrees of their repositories.
+    trusted : bool
+        False in a workspace that the user does not trust: git is never started there.
+    settings : SourceSettings
+        What the user switched on.
+    """
+
+    document: str
+    folders: tuple[str, ...]
+    trusted: bool = False
+    settings: SourceSettings = field(default_factory=SourceSettings)
+
+
+@dataclass(frozen=True, slots=True)
+class OriginText:
+    """An origin: its text as it came (not normalised), where from, and that in words for people."""
+
+    text: str
+    kind: OriginKind
+    label: str
+
+    @property
+    def buffer_is_revision(self) -> bool:
+        """Whether what the editor shows is one more revision: not with conflict markers in it."""
+        return self.kind not in ("stage", "markers")
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What may change the answer: a glob of the protocol below an absolute folder."""
+
+    folder: str
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The answer of a source.
+
+    Attributes
+    ----------
+    origin : OriginText or None
+        The origin, where the source has one.
+    revisions : tuple of Revision
+        In a stable order, with unique ids; the texts are not normalised.
+    refused : tuple of Refused
+        What was found and not taken, each with the reason.
+    watch : tuple of Watch
+        What to watch: a change there may change the answer.
+    notes : tuple of (id, note)
+        What a reader of one revision should know.
+    made_from : tuple of (id, text)
+        The text that a revision was made from, where the source knows it.
+    unchanged : tuple of str
+        Ids of worktrees and branches that hold the text they started from: nothing to score.
+    """
+
+    origin: OriginText | None = None
+    revisions: tuple[Revision, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    watch: tuple[Watch, ...] = ()
+    notes: tuple[tuple[str, str], ...] = ()
+    made_from: tuple[tuple[str, str], ...] = ()
+    unchanged: tuple[str, ...] = ()
+
+
+def watch_file(path: str) -> Watch:
+    """Return the watch of one file, whatever its name holds.
+
+    >>> watch_file("/w/a[1].py").pattern
+    'a[[]1].py'
+    """
+    folder, name = os.path.split(path)
+    return Watch(folder, "".join(f"[{c}]" if c in "*?{[" else c for c in name))

@@ -1,0 +1,230 @@
+"""Running git where everything in the repository may be hostile: its config, refs, links, names.
+
+Only plumbing that reads is ever run (`ALLOWED`). Nothing that a repository's config can name is
+executed: there is no pager, hook, file system monitor, helper or textconv in these commands, and
+those that a later git might start are overridden. A missing object is never fetched, because every
+transport is forbidden twice. No terminal, no prompt, no lock is taken.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+
+from excise_server.sources import SourceError
+
+__all__ = ["ALLOWED", "Git", "GitError", "NoRepositoryError", "clean_environment", "find_git"]
+
+ALLOWED = frozenset(
+    {"cat-file", "for-each-ref", "ls-files", "merge-base", "rev-parse", "worktree list"}
+)
+"""The commands that `Git.run` takes."""
+
+MAX_OUTPUT = 110_000_000
+"""Largest output of one call; what is asked for is far below."""
+
+_CALL_SECONDS = 10.0
+_BUDGET_SECONDS = 30.0
+_TICK = 0.05
+
+_OVERRIDES = (
+    "core.fsmonitor=false",
+    f"core.hooksPath={os.devnull}",
+    "core.untrackedCache=false",
+    "core.sshCommand=",
+    "core.gitProxy=",
+    "core.askPass=",
+    "core.alternateRefsCommand=",
+    "core.pager=cat",
+    "credential.helper=",
+    "diff.external=",
+    "protocol.allow=never",
+    "safe.bareRepository=explicit",
+    "submodule.recurse=false",
+)
+_KEPT = ("GIT_CONFIG_GLOBAL", "GIT_EXEC_PATH", "GIT_CEILING_DIRECTORIES")
+_SET = {
+    "GIT_ALLOW_PROTOCOL": "",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_LITERAL_PATHSPECS": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_PAGER": "cat",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+_DROPPED = ("SSH_ASKPASS", "PAGER", "LANGUAGE")
+
+
+class GitError(SourceError):
+    """Git answered with an error."""
+
+
+class NoRepositoryError(GitError):
+    """The folder is in no repository."""
+
+
+def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment in which git obeys only us and the user's own configuration.
+
+    >>> "GIT_DIR" in clean_environment({"GIT_DIR": "/x"}), clean_environment({"HOME": "/h"})["HOME"]
+    (False, '/h')
+    """
+    kept = {
+        name: value
+        for name, value in environment.items()
+        if name not in _DROPPED and (not name.upper().startswith("GIT_") or name in _KEPT)
+    }
+    return kept | _SET
+
+
+def find_git(path: str | None = None) -> str | None:
+    """Return the git on PATH; relative entries are passed over, they could name the workspace."""
+    name = "git.exe" if os.name == "nt" else "git"
+    for folder in (os.environ.get("PATH", "") if path is None else path).split(os.pathsep):
+        found = os.path.join(folder, name)
+        if os.path.isabs(folder) and os.path.isfile(found) and os.access(found, os.X_OK):
+            return found
+    return None
+
+
+class Git:
+    """Git in one folder, with a budget of time over all its calls.
+
+    Raises
+    ------
+    SourceError
+        If git is not installed.
+    """
+
+    def __init__(
+        self, folder: str, *, executable: str | None = None, seconds: float = _BUDGET_SECONDS
+    ) -> None:
+        """Find git; nothing is started."""
+        found = executable or find_git()
+        if found is None:
+            raise SourceError("git is not installed: no git on PATH", hint="install git")
+        self.folder, self._executable = folder, found
+        self._deadline = time.monotonic() + seconds
+
+    def at(self, folder: str) -> Git:
+        """Return the same git in another folder, with what is left of the budget."""
+        left = self._deadline - time.monotonic()
+        return Git(folder, executable=self._executable, seconds=left)
+
+    def run(
+        self, *arguments: str, stdin: bytes = b"", status: tuple[int, ...] = (0,), git_dir: str = ""
+    ) -> bytes:
+        """Return what a plumbing command prints.
+
+        Parameters
+        ----------
+        *arguments : str
+            The command, its options and operands.
+        stdin : bytes
+            What it reads.
+        status : tuple of int
+            The exit statuses that are answers.
+        git_dir : str
+            The repository, instead of the one that holds the folder.
+
+        Raises
+        ------
+        NoRepositoryError
+            If the folder is in no repository.
+        GitError
+            If git fails, takes too long or prints too much.
+        """
+        command = " ".join(arguments[:2]) if arguments[0] == "worktree" else arguments[0]
+        if command not in ALLOWED:
+            raise ValueError(f"git {command} is not one of the commands that only read")
+        with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out:
+            with tempfile.TemporaryFile() as errors:
+                source.write(stdin)
+                source.seek(0)
+                line = self._line(arguments, git_dir)
+                process = self._start(line, source.fileno(), out.fileno(), errors.fileno())
+                self._wait(process, command, out.fileno(), errors.fileno())
+                errors.seek(0)
+                said = errors.read(4000).decode("utf-8", "replace")
+            out.seek(0)
+            if process.returncode not in status:
+                raise _failure(command, process.returncode, said)
+            return out.read()
+
+    def _line(self, arguments: tuple[str, ...], git_dir: str) -> list[str]:
+        line = [self._executable, "--no-pager"]
+        for override in _OVERRIDES:
+            line += ["-c", override]
+        if git_dir:
+            line.append(f"--git-dir={git_dir}")
+        return [*line, *arguments]
+
+    def _start(self, line: list[str], stdin: int, out: int, errors: int) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(  # noqa: S603 - a list, no shell; the executable is absolute
+                line,
+                cwd=self.folder,
+                env=clean_environment(os.environ),
+                stdin=stdin,
+                stdout=out,
+                stderr=errors,
+                # A session of its own: no terminal to ask on, and one group to end.
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise GitError(f"git cannot be started: {error}") from error
+
+    def _wait(self, process: subprocess.Popen[bytes], command: str, *outputs: int) -> None:
+        """Wait for the end; end it when it takes too long or prints too much."""
+        started = time.monotonic()
+        end = min(started + _CALL_SECONDS, self._deadline)
+        reason = ""
+        while not reason:
+            try:
+                process.wait(max(0.001, min(_TICK, end - time.monotonic())))
+            except subprocess.TimeoutExpired:
+                if time.monotonic() >= end:
+                    reason = f"took over {max(0.0, end - started):.1f} s"
+            if any(os.fstat(output).st_size > MAX_OUTPUT for output in outputs):
+                reason = f"printed over {MAX_OUTPUT // 1_000_000} MB"
+            if process.returncode is not None:
+                break
+        if reason:
+            _end(process)
+            raise GitError(f"git {command} {reason}: stopped")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the process and what it started."""
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            if os.name == "nt":
+                process.kill()
+            else:
+                os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def _failure(command: str, status: int, said: str) -> GitError:
+    """Return what git's refusal means to the user."""
+    if "not a git repository" in said:
+        return NoRepositoryError("in no git repository")
+    if "must be run in a work tree" in said:
+        return NoRepositoryError("inside a repository's own folder")
+    if "cannot use bare repository" in said:
+        return NoRepositoryError("in a bare repository, which is not used")
+    if found := re.search(r"dubious ownership in repository at '(.+)'", said):
+        return GitError(
+            f"git refuses the repository at {found[1]}: another user owns it",
+            hint="if you trust it: git config --global --add safe.directory PATH",
+        )
+    lines = [line for line in said.split("\n") if line.startswith(("fatal: ", "error: "))]
+    return GitError(f"git {command} failed: {lines[-1] if lines else f'exit status {status}'}")

@@ -1,0 +1,49 @@
+"""The origin that the user chose: the saved file, HEAD's or the index's.
+
+``mergeBase`` depends on the revisions and is found with them (`branches`).
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Literal
+
+from excise_server.sources import SourceError
+from excise_server.sources.finding import Context, Found, OriginText, Refused, watch_file
+from excise_server.sources.paths import read_bytes, text_of
+from excise_server.sources.repository import AbsentError, Repository, open_repository
+
+__all__ = ["find"]
+
+
+def find(context: Context, repository: Repository | None = None) -> Found:
+    """Find the origin of the setting ``saved``, ``head`` or ``index``, or why there is none."""
+    try:
+        match context.settings.origin:
+            case "saved":
+                text = text_of(read_bytes(context.document, context.folders))
+                origin = OriginText(text, "saved", "saved file")
+                return Found(origin=origin, watch=(watch_file(context.document),))
+            case "head" | "index" as choice:
+                repository = repository or open_repository(context)
+                if repository is None:
+                    raise SourceError("in no git repository")
+                return _from_git(repository, choice)
+            case "mergeBase":
+                return Found()
+    except SourceError as error:
+        return Found(refused=(Refused("origin", error.reason, error.hint),))
+
+
+def _from_git(repository: Repository, choice: Literal["head", "index"]) -> Found:
+    watch = tuple(watch_file(os.path.join(repository.git_dir, name)) for name in ("HEAD", "index"))
+    head = repository.head() if choice == "head" else ""
+    if head is None:
+        return Found(refused=(Refused("origin", "no commit yet"),), watch=watch)
+    try:
+        text = text_of(repository.blob(f"{head or ':0'}:{repository.path}").data)
+    except AbsentError:
+        where = "HEAD" if choice == "head" else "the index"
+        return Found(refused=(Refused("origin", f"the file is not in {where}"),), watch=watch)
+    label = f"HEAD {head[:10]}" if head else "index"
+    return Found(origin=OriginText(text, choice, label), watch=watch)

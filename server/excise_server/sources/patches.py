@@ -1,0 +1,236 @@
+"""Patches and mailboxes in a folder: applied to the very text that they were made from.
+
+The ``index`` line of a patch names that text by its id; the result must have the id that the same
+line names. A patch without that proof, or one that does not apply exactly, is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from excise.text import Revision
+from excise_server.sources import SourceError, unique_ids
+from excise_server.sources.finding import Context, Found, Refused, Watch
+from excise_server.sources.mail import Letter, letters
+from excise_server.sources.paths import contained, list_folder, read_bytes, text_of, visible
+from excise_server.sources.repository import AbsentError, Repository, open_repository
+from excise_server.sources.unified import FileDiff, PatchError, apply, parse
+
+__all__ = ["MAX_PATCHES", "blob_ids", "find"]
+
+MAX_PATCHES = 300
+"""Most files of patches that are read."""
+
+_ENDINGS = (".patch", ".diff", ".mbox", ".eml")
+_LEAST_DIGITS = 7
+
+
+def find(context: Context, repository: Repository | None = None) -> Found:
+    """Find patches of the document in the folders of the settings.
+
+    Without git (not trusted, none installed) only the saved document itself can be the text that a
+    patch was made from.
+    """
+    if not context.settings.patches:
+        return Found()
+    refused: list[Refused] = []
+    try:
+        repository = repository or open_repository(context)
+    except SourceError as error:
+        refused.append(Refused("git", error.reason, error.hint))
+    try:
+        texts = _Texts.of(context, repository)
+    except SourceError as error:
+        return Found(refused=(*refused, Refused("patches", error.reason, error.hint)))
+    paths, watch = _files(context, refused)
+    names = unique_ids([f"patch:{visible(os.path.basename(path))}" for path in paths])
+    found = [
+        _from_file(name, path, context, texts.fresh(), refused)
+        for name, path in zip(names, paths, strict=True)
+    ]
+    return Found(
+        revisions=tuple(made.revision for file in found for made in file),
+        refused=tuple(refused),
+        watch=tuple(watch),
+        made_from=tuple((made.revision.id, made.base) for file in found for made in file),
+    )
+
+
+def blob_ids(data: bytes) -> tuple[str, str]:
+    """Return the ids that git gives a text, in repositories of SHA-1 and of SHA-256.
+
+    >>> blob_ids(b"")[0]
+    'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
+    """
+    whole = b"blob %d\0%b" % (len(data), data)
+    return (
+        hashlib.sha1(whole, usedforsecurity=False).hexdigest(),
+        hashlib.sha256(whole).hexdigest(),
+    )
+
+
+@dataclass(slots=True)
+class _Texts:
+    """The texts that a patch may be made from, by id; results of earlier patches join them."""
+
+    paths: frozenset[bytes]
+    repository: Repository | None
+    known: list[bytes] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, context: Context, repository: Repository | None) -> _Texts:
+        _, document = contained(context.document, context.folders)
+        saved = read_bytes(context.document, context.folders)
+        tops = [os.path.realpath(folder) for folder in context.folders]
+        relative = {os.path.relpath(document, top).replace(os.sep, "/") for top in tops}
+        names = {name for name in relative if not name.startswith("../")}
+        if repository is not None:
+            names.add(repository.path)
+        # A repository may hold the text with other line ends than the disk.
+        known = list(dict.fromkeys((saved, saved.replace(b"\r\n", b"\n"))))
+        return cls(frozenset(map(os.fsencode, names)), repository, known)
+
+    def fresh(self) -> _Texts:
+        """Return the same without what a patch adds."""
+        return replace(self, known=list(self.known))
+
+    def touches(self, diff: FileDiff) -> bool:
+        return diff.old_path in self.paths or diff.new_path in self.paths
+
+    def find(self, wanted: str) -> bytes:
+        """Return the text of an id or of its first digits.
+
+        Raises
+        ------
+        SourceError
+            If the id is too short to prove anything, or nothing has it.
+        """
+        if not wanted.strip("0"):
+            return b""
+        if len(wanted) < _LEAST_DIGITS:
+            raise SourceError(f"its index line has fewer than {_LEAST_DIGITS} digits of the id")
+        for text in reversed(self.known):
+            if any(name.startswith(wanted) for name in blob_ids(text)):
+                return text
+        if self.repository is None:
+            raise SourceError(f"made from the text {wanted}, which is not the saved file")
+        try:
+            return self.repository.blob(wanted).data
+        except AbsentError:
+            reason = f"made from the text {wanted}, which is not in the repository"
+            raise SourceError(reason) from None
+
+
+@dataclass(slots=True)
+class _Made:
+    """A revision and what it was made from, as texts and as bytes."""
+
+    revision: Revision
+    base: str
+    before: bytes
+    after: bytes
+
+
+def _files(context: Context, refused: list[Refused]) -> tuple[list[str], list[Watch]]:
+    """Return the files to read in the patch folders, and what to watch."""
+    paths: dict[str, None] = {}
+    watch = []
+    for name in dict.fromkeys(context.settings.patches):
+        try:
+            if os.path.isabs(name) or ".." in name.replace("\\", "/").split("/"):
+                raise SourceError("it leaves the workspace: name a folder in it")
+            for folder in _existing(name, context.folders):
+                names = [n for n in list_folder(folder, context.folders) if n.endswith(_ENDINGS)]
+                paths |= dict.fromkeys(os.path.join(folder, n) for n in names)
+                watch.append(Watch(folder, f"*.{{{','.join(e[1:] for e in _ENDINGS)}}}"))
+        except SourceError as error:
+            refused.append(Refused(f"patches:{visible(name)}", error.reason, error.hint))
+    if len(paths) > MAX_PATCHES:
+        refused.append(Refused("patches", f"only the first {MAX_PATCHES} of {len(paths)} are read"))
+    return list(paths)[:MAX_PATCHES], watch
+
+
+def _existing(name: str, folders: Iterable[str]) -> list[str]:
+    found = [path for folder in folders if os.path.isdir(path := os.path.join(folder, name))]
+    if not found:
+        raise SourceError("no such folder in the workspace")
+    return found
+
+
+def _from_file(
+    name: str, path: str, context: Context, texts: _Texts, refused: list[Refused]
+) -> list[_Made]:
+    """Return the revisions that one file holds: of a series on one text only the last."""
+    try:
+        found = letters(read_bytes(path, context.folders))
+    except (SourceError, PatchError) as error:
+        refused.append(_refused(name, error))
+        return []
+    made: list[_Made] = []
+    for number, letter in enumerate(found, start=1):
+        shown = name if len(found) == 1 else f"{name}#{number}"
+        try:
+            new = _from_letter(shown, letter, texts)
+        except (SourceError, PatchError) as error:
+            refused.append(_refused(shown, error))
+            continue
+        if new is not None:
+            made = _chained(made, new)
+            texts.known.append(new.after)
+    return made
+
+
+def _refused(name: str, error: SourceError | PatchError) -> Refused:
+    if isinstance(error, SourceError):
+        return Refused(name, error.reason, error.hint)
+    return Refused(name, str(error))
+
+
+def _chained(made: list[_Made], new: _Made) -> list[_Made]:
+    """Add a revision; the one that it was made from is a step on its way, no revision."""
+    for index, earlier in enumerate(made):
+        if earlier.after == new.before:
+            rest = made[:index] + made[index + 1 :]
+            return [*rest, replace(new, base=earlier.base, before=earlier.before)]
+    return [*made, new]
+
+
+def _from_letter(name: str, letter: Letter, texts: _Texts) -> _Made | None:
+    """Return the revision that a message makes of the document; None if it is about other files."""
+    diffs = [d for body in letter.bodies for d in parse(body) if texts.touches(d)]
+    if not diffs:
+        return None
+    if len(diffs) > 1:
+        raise SourceError("it changes the file more than once")
+    diff = diffs[0]
+    before = _before(diff, texts)
+    after = apply(diff.hunks, before)
+    if not any(result.startswith(diff.new_id) for result in blob_ids(after)):
+        raise SourceError(f"applied, it does not give the text {diff.new_id} that it names")
+    label = letter.subject or name.partition(":")[2]
+    return _Made(Revision(name, text_of(after), label), text_of(before), before, after)
+
+
+def _before(diff: FileDiff, texts: _Texts) -> bytes:
+    """Return the text that a diff was made from.
+
+    Raises
+    ------
+    SourceError
+        If it does not say so, or there is nothing to apply.
+    """
+    if diff.problem:
+        raise SourceError(diff.problem)
+    if diff.new_path is None:
+        raise SourceError("it deletes the file")
+    if not diff.hunks:
+        raise SourceError("it changes no line of the file")
+    if not diff.old_id:
+        hint = "make it with git diff, or git format-patch"
+        raise SourceError("no index line: it does not say which text it was made from", hint=hint)
+    if diff.new_path not in texts.paths:
+        raise SourceError("it moves the file elsewhere")
+    return texts.find(diff.old_id)

@@ -1,0 +1,186 @@
+"""Which paths may be read, and reading them without a race.
+
+A path is checked after links are followed, and then opened from its root folder one component at a
+time, none of which may be a link any more. So a link put there between the check and the reading is
+refused too. A hard link cannot be told from a file; a checkout cannot make one either.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+
+from excise.errors import BinaryTextError, UndecodableTextError
+from excise.text import decode
+from excise_server.sources import MAX_BYTES, SourceError, check_text, too_large
+from excise_server.sources.files import file_error
+
+__all__ = ["MAX_ENTRIES", "contained", "inside", "list_folder", "read_bytes", "text_of", "visible"]
+
+MAX_ENTRIES = 10_000
+"""Most entries of a folder that are looked at."""
+
+# Kernel interfaces: reading one may block, have effects, or tell of other processes.
+_SYSTEM = ("/proc", "/sys", "/dev")
+_AT = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW") and hasattr(os, "O_DIRECTORY")
+# Opening must neither follow a link, nor wait for a writer (FIFO), nor take over a terminal.
+_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_FLAGS |= getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_KINDS = {
+    stat.S_IFDIR: "it is a directory",
+    stat.S_IFIFO: "it is a named pipe",
+    stat.S_IFSOCK: "it is a socket",
+    stat.S_IFBLK: "it is a device",
+    stat.S_IFCHR: "it is a device",
+    stat.S_IFLNK: "it became a link while it was opened",
+}
+
+
+def contained(path: str, folders: Iterable[str]) -> tuple[str, str]:
+    """Return the folder that holds a path, and the path, both with links followed.
+
+    Raises
+    ------
+    SourceError
+        If the path leaves every folder, or is one of the system's.
+    """
+    try:
+        real = os.path.realpath(path)
+        roots = [os.path.realpath(folder) for folder in folders]
+    except (OSError, ValueError) as error:
+        raise file_error(path, error) from error
+    if any(_inside(system, real) for system in _SYSTEM):
+        raise SourceError("a path of the system, no file of the workspace")
+    # The innermost folder: the fewest components that someone else could change meanwhile.
+    holding = [root for root in roots if _inside(root, real)]
+    if not holding:
+        raise SourceError("outside the workspace folders")
+    return max(holding, key=len), real
+
+
+def inside(path: str, folders: Iterable[str]) -> bool:
+    """Whether a path stays in one of the folders, links followed."""
+    try:
+        contained(path, folders)
+    except SourceError:
+        return False
+    return True
+
+
+def read_bytes(path: str, folders: Iterable[str], *, limit: int = MAX_BYTES) -> bytes:
+    """Return the bytes of a regular file in one of the folders.
+
+    Raises
+    ------
+    SourceError
+        If it is outside, no regular file, over the limit, or not readable.
+    """
+    root, real = contained(path, folders)
+    try:
+        descriptor = _open_beneath(root, os.path.relpath(real, root))
+        with open(descriptor, "rb") as file:
+            size = os.fstat(descriptor).st_size
+            if size > limit:
+                raise too_large(size) if limit == MAX_BYTES else SourceError(f"{size} bytes")
+            data = file.read(limit + 1)
+    except (OSError, ValueError) as error:
+        raise file_error(real, error) from error
+    if len(data) > limit:
+        raise SourceError("it grew over the limit while it was read")
+    return data
+
+
+def list_folder(path: str, folders: Iterable[str]) -> list[str]:
+    """Return the names in a folder inside one of the folders, sorted.
+
+    Raises
+    ------
+    SourceError
+        If it is outside, no folder, or has more than `MAX_ENTRIES` entries.
+    """
+    _, real = contained(path, folders)
+    names: list[str] = []
+    try:
+        with os.scandir(real) as entries:
+            for entry in entries:
+                names.append(entry.name)
+                if len(names) > MAX_ENTRIES:
+                    raise SourceError(f"more than {MAX_ENTRIES:,} files in the folder")
+    except OSError as error:
+        raise file_error(real, error) from error
+    return sorted(names)
+
+
+def text_of(data: bytes) -> str:
+    """Return bytes as a text that can be scored: by its byte order mark, else as UTF-8.
+
+    Raises
+    ------
+    SourceError
+        If it is over the limit, binary, or of another encoding.
+    """
+    try:
+        return check_text(decode(data))
+    except (BinaryTextError, UndecodableTextError) as error:
+        raise SourceError(str(error)) from error
+
+
+def visible(name: str) -> str:
+    r"""Return a file name as text that can be sent: bytes that are no UTF-8 are shown escaped.
+
+    >>> visible("a\udce4.py")
+    'a\\xe4.py'
+    """
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
+
+
+def _inside(root: str, path: str) -> bool:
+    try:
+        return os.path.commonpath([os.path.normcase(root), os.path.normcase(path)]) == (
+            os.path.normcase(root)
+        )
+    except ValueError:  # another drive
+        return False
+
+
+def _open_beneath(root: str, relative: str) -> int:
+    """Open a regular file below a folder; no component of the way may be a link."""
+    if not _AT:
+        return _open_checked(os.path.join(root, relative))
+    *folders, name = relative.split(os.sep)
+    at = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        for folder in folders:
+            inner = os.open(folder, _FLAGS | os.O_DIRECTORY, dir_fd=at)
+            os.close(at)
+            at = inner
+        # Looked at before it is opened: opening alone can have effects on a device.
+        _check_regular(os.stat(name, dir_fd=at, follow_symlinks=False))
+        return _checked(os.open(name, _FLAGS, dir_fd=at))
+    finally:
+        os.close(at)
+
+
+def _open_checked(path: str) -> int:
+    """Open a file where the system has no way to open it from a folder (Windows)."""
+    _check_regular(os.lstat(path))
+    descriptor = _checked(os.open(path, _FLAGS))
+    if os.path.realpath(path) != path or not os.path.samestat(os.fstat(descriptor), os.stat(path)):
+        os.close(descriptor)
+        raise SourceError("it changed while it was opened")
+    return descriptor
+
+
+def _checked(descriptor: int) -> int:
+    try:
+        _check_regular(os.fstat(descriptor))
+    except SourceError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _check_regular(status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        raise SourceError(_KINDS.get(stat.S_IFMT(status.st_mode), "it is no regular file"))

@@ -1,0 +1,280 @@
+"""The repository of a document, and proof that it is one: all links between its parts hold.
+
+A repository is an argument of whoever made it. Its ``.git`` may be a file that names another
+repository, its config may place the working tree anywhere, and its list of worktrees may name any
+folder. So a working tree counts only if it and the repository name each other.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from excise_server.sources import MAX_BYTES, SourceError, too_large
+from excise_server.sources.finding import Context
+from excise_server.sources.git import Git, NoRepositoryError
+from excise_server.sources.paths import contained, read_bytes
+
+__all__ = ["AbsentError", "Blob", "Repository", "Worktree", "open_repository", "points_back"]
+
+_MAX_TOTAL = 100_000_000
+_LINK = re.compile(rb"gitdir: ([^\n]+)\n?")
+_OBJECT = re.compile(rb"([0-9a-f]{40,64}) (\w+) (\d+)\n")
+_DETOUR = re.compile(rb"(symlink|dangling|loop|notdir) (\d+)\n")
+_NOTHING = re.compile(rb"(missing|ambiguous)\n")
+
+
+class AbsentError(SourceError):
+    """There is no such object, or no such file in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """The bytes of a file in the repository, and their id."""
+
+    id: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Worktree:
+    """A worktree as git lists it; whether it is one is for `points_back` to say."""
+
+    path: str
+    head: str
+    branch: str
+    prunable: str
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """The repository of one document.
+
+    Attributes
+    ----------
+    git : Git
+        Git in the top folder.
+    top, common : str
+        The top folder of the working tree, and the folder of the repository; links are followed.
+    git_dir : str
+        The part of the repository that belongs to this working tree.
+    path : str
+        The document, relative to the top folder, with ``/``.
+    """
+
+    git: Git
+    top: str
+    common: str
+    git_dir: str
+    path: str
+
+    def head(self) -> str | None:
+        """Return the commit of HEAD; None before the first one."""
+        answer = self.git.run(
+            "rev-parse",
+            "--verify",
+            "--quiet",
+            "--end-of-options",
+            "HEAD^{commit}",
+            status=(0, 1),
+        )
+        return answer.decode("ascii", "replace").strip() or None
+
+    def worktrees(self) -> list[Worktree]:
+        """Return every worktree that git lists, this one included; bare ones are none."""
+        listed = []
+        for record in self.git.run("worktree", "list", "--porcelain", "-z").split(b"\0\0"):
+            fields = dict[str, str]()
+            for line in record.strip(b"\0").split(b"\0"):
+                name, _, value = os.fsdecode(line).partition(" ")
+                fields.setdefault(name, value)
+            if "worktree" in fields and "bare" not in fields:
+                listed.append(
+                    Worktree(
+                        fields["worktree"],
+                        fields.get("HEAD", ""),
+                        fields.get("branch", ""),
+                        fields.get("prunable", ""),
+                    )
+                )
+        return listed
+
+    def blobs(self, names: Sequence[str]) -> list[Blob | SourceError]:
+        """Return the blob of each name (``COMMIT:path``, ``:0:path``, an id), or why there is none.
+
+        Two processes in all: one that tells sizes, one that prints what is within the limits.
+        """
+        checked = self._batch("--batch-check", names)
+        answers: list[Blob | SourceError] = []
+        wanted: dict[str, None] = {}
+        total = 0
+        for answer in checked:
+            if isinstance(answer, SourceError):
+                answers.append(answer)
+                continue
+            total += 0 if answer[0] in wanted else answer[1]
+            if answer[1] > MAX_BYTES:
+                answers.append(too_large(answer[1]))
+            elif total > _MAX_TOTAL:
+                answers.append(SourceError(f"limit {_MAX_TOTAL // 1_000_000} MB in all"))
+            else:
+                wanted[answer[0]] = None
+                answers.append(Blob(answer[0], b""))
+        texts = self._contents(list(wanted))
+        return [Blob(a.id, texts[a.id]) if isinstance(a, Blob) else a for a in answers]
+
+    def blob(self, name: str) -> Blob:
+        """Return one blob.
+
+        Raises
+        ------
+        SourceError
+            If there is none; `AbsentError` if nothing has that name.
+        """
+        answer = self.blobs([name])[0]
+        if isinstance(answer, SourceError):
+            raise answer
+        return answer
+
+    def merge_bases(self, *commits: str, octopus: bool = False) -> list[str]:
+        """Return the best common ancestors of commits; none where the histories are unrelated."""
+        how = ["--octopus"] if octopus else []
+        answer = self.git.run(
+            "merge-base", "--all", *how, "--end-of-options", *commits, status=(0, 1)
+        )
+        return answer.decode("ascii", "replace").split()
+
+    def _batch(self, mode: str, names: Sequence[str]) -> list[tuple[str, int] | SourceError]:
+        if not names:
+            return []
+        asked = [os.fsencode(name) for name in names]
+        # Without a line end in a name this also works on a git before 2.38.
+        zero = any(b"\n" in name for name in asked)
+        options = [mode, "--follow-symlinks", *(["-z"] if zero else [])]
+        end = b"\0" if zero else b"\n"
+        out = self.git.run("cat-file", *options, stdin=b"".join(name + end for name in asked))
+        answers, position = list[tuple[str, int] | SourceError](), 0
+        for name in asked:
+            answer, position = _answer(out, position, name)
+            answers.append(answer)
+        return answers
+
+    def _contents(self, ids: list[str]) -> dict[str, bytes]:
+        """Return the bytes of blobs whose sizes were checked."""
+        if not ids:
+            return {}
+        out = self.git.run("cat-file", "--batch", stdin="".join(f"{i}\n" for i in ids).encode())
+        texts, position = {}, 0
+        for wanted in ids:
+            found = _OBJECT.match(out, position)
+            if found is None or found[1].decode() != wanted:
+                raise SourceError("git cat-file gave an answer that is not understood")
+            end = found.end() + int(found[3])
+            texts[wanted], position = out[found.end() : end], end + 1
+        return texts
+
+
+def _answer(out: bytes, position: int, name: bytes) -> tuple[tuple[str, int] | SourceError, int]:
+    """Return one answer of ``cat-file --batch-check``, and where the next one starts.
+
+    What git repeats of the question may hold line ends; it is known, so it is compared, not parsed.
+    """
+    if found := _OBJECT.match(out, position):
+        if found[2] != b"blob":
+            return SourceError(f"it is a {found[2].decode()}, no file"), found.end()
+        return (found[1].decode(), int(found[3])), found.end()
+    if found := _DETOUR.match(out, position):
+        return SourceError("a link that leads to no file of the tree"), (
+            found.end() + int(found[2]) + 1
+        )
+    if out.startswith(name + b" ", position) and (
+        found := _NOTHING.match(out, position + len(name) + 1)
+    ):
+        if found[1] == b"missing":
+            return AbsentError("the file does not exist there"), found.end()
+        return SourceError("the id is ambiguous"), found.end()
+    raise SourceError("git cat-file gave an answer that is not understood")
+
+
+def open_repository(context: Context) -> Repository | None:
+    """Return the repository that holds a document; None if there is none.
+
+    Raises
+    ------
+    SourceError
+        If the workspace is not trusted, the document is outside, git refuses the repository, or
+        the repository and the working tree do not name each other.
+    """
+    _, document = contained(context.document, context.folders)
+    if not context.trusted:
+        raise SourceError("git is never started in a workspace that is not trusted")
+    git = Git(os.path.dirname(document))
+    try:
+        top = _asked(git, "--show-toplevel")
+        git_dir = _asked(git, "--absolute-git-dir")
+        common = _asked(git, "--path-format=absolute", "--git-common-dir")
+    except NoRepositoryError:
+        return None
+    if reason := _objection(git, top, git_dir, common, context):
+        raise SourceError(f"the repository is not used: {reason}")
+    path = os.path.relpath(document, top).replace(os.sep, "/")
+    if path.startswith("../"):
+        raise SourceError("the repository is not used: its working tree is elsewhere")
+    return Repository(git.at(top), top, common, git_dir, path)
+
+
+def points_back(top: str, common: str) -> str:
+    """Return why a folder is no worktree of a repository; empty if they name each other."""
+    link = os.path.join(top, ".git")
+    try:
+        mode = os.lstat(link).st_mode
+        if stat.S_ISDIR(mode):
+            return "" if os.path.realpath(link) == common else "its .git is another repository"
+        own = _linked(top)
+        if os.path.dirname(own) != os.path.join(common, "worktrees"):
+            return "its .git does not point back to the repository"
+        back = os.fsdecode(read_bytes(os.path.join(own, "gitdir"), [own], limit=8192)).strip("\n")
+    except SourceError as error:
+        return f"its .git cannot be read: {error.reason}"
+    except OSError as error:
+        return f"its .git cannot be read: {error.strerror}"
+    if os.path.realpath(os.path.join(own, back)) != os.path.realpath(link):
+        return "the repository names another folder for its .git"
+    return ""
+
+
+def _linked(top: str) -> str:
+    """Return where a ``.git`` file leads, with links followed."""
+    data = read_bytes(os.path.join(top, ".git"), [top], limit=8192)
+    if (found := _LINK.fullmatch(data)) is None:
+        raise SourceError("it names no repository")
+    return os.path.realpath(os.path.join(top, os.fsdecode(found[1])))
+
+
+def _asked(git: Git, *options: str) -> str:
+    """Return a path that ``git rev-parse`` prints, with links followed."""
+    answer = git.run("rev-parse", *options)
+    path = os.fsdecode(answer.removesuffix(b"\n"))
+    return os.path.realpath(path) if path else ""
+
+
+def _objection(git: Git, top: str, git_dir: str, common: str, context: Context) -> str:
+    """Return why a repository is not the document's own; empty if it is."""
+    reason = points_back(top, common)
+    if not reason or git_dir != common:
+        return reason
+    # A submodule names its folder in core.worktree, which git answers with.
+    with suppress(SourceError):
+        if _linked(top) != git_dir:
+            return reason
+        answer = git.at(git_dir).run("rev-parse", "--show-toplevel", git_dir=git_dir)
+        if os.path.realpath(os.fsdecode(answer.removesuffix(b"\n"))) == top:
+            return ""
+        # One elsewhere in the workspace (git init --separate-git-dir) is the workspace's as well.
+        contained(git_dir, context.folders)
+        return ""
+    return reason
