@@ -1,0 +1,364 @@
+"""Worktrees, branches and the origin, from real repositories."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+from tests.server.git_repository import make, needs_git, reasons, texts
+
+from excise_server.sources import SourceError, branches, origin
+from excise_server.sources.collect import collect
+from excise_server.sources.git import ALLOWED, Git, GitError, clean_environment, find_git
+from excise_server.sources.repository import AbsentError, Blob, open_repository
+
+pytestmark = needs_git
+
+
+@pytest.fixture
+def repo(tmp_path, monkeypatch):
+    made = make(tmp_path, monkeypatch)
+    made.commit(a__py="one\ntwo\n")
+    return made
+
+
+def branch(repo, name, text, *, start="main", file="a.py"):
+    repo.git("checkout", "--quiet", "-b", name, start)
+    repo.write(file, text)
+    commit = repo.commit(name)
+    repo.git("checkout", "--quiet", "main")
+    return commit
+
+
+def worktree(repo, name, text=None):
+    path = repo.path.parent / name
+    repo.git("worktree", "add", "--quiet", "-b", name, path)
+    if text is not None:
+        (path / "a.py").write_text(text)
+    return path
+
+
+def test_worktrees_with_their_uncommitted_changes(repo):
+    worktree(repo, "ada", "one\nada\n")
+    worktree(repo, "bo")
+    found = branches.find(repo.context(origin="mergeBase"))
+    assert texts(found) == {"worktree:ada": "one\nada\n"}
+    assert found.revisions[0].label == f"ada in {repo.path.parent / 'ada'}"
+    assert (found.origin.text, found.origin.kind) == ("one\ntwo\n", "mergeBase")
+    assert found.origin.label == f"merge base {repo.head()[:10]}"
+    assert found.unchanged == ("worktree:bo",)
+    assert found.refused == ()
+    assert dict(found.made_from) == {"worktree:ada": "one\ntwo\n"}
+
+
+def test_from_a_worktree_the_main_one_is_a_revision(repo):
+    path = worktree(repo, "ada", "one\nada\n")
+    repo.write("a.py", "main\n")
+    context = repo.context(path / "a.py", folders=[path], origin="mergeBase")
+    assert texts(branches.find(context)) == {"worktree:work": "main\n"}
+
+
+def test_branches(repo):
+    branch(repo, "agent/one", "one\n1\n")
+    branch(repo, "agent/two", "one\n2\n")
+    branch(repo, "docs", "else\n", file="b.py")
+    branch(repo, "gone", "one\n")
+    repo.git("checkout", "--quiet", "gone")
+    repo.git("rm", "--quiet", "a.py")
+    repo.commit("gone")
+    repo.git("checkout", "--quiet", "main")
+    found = branches.find(repo.context(origin="mergeBase"))
+    assert texts(found) == {"branch:agent/two": "one\n2\n", "branch:agent/one": "one\n1\n"}
+    assert reasons(found) == {"branch:gone": "the file does not exist there"}
+    assert found.unchanged == ("branch:docs",)
+    only = branches.find(repo.context(branches=("agent/*",)))
+    assert list(texts(only)) == ["branch:agent/two", "branch:agent/one"]
+    assert only.origin is None
+
+
+def test_a_branch_behind_is_no_revision_because_head_moved_on(repo):
+    repo.git("branch", "old")
+    repo.commit(a__py="one\nthree\n")
+    found = branches.find(repo.context())
+    assert (found.revisions, found.unchanged) == ((), ("branch:old",))
+
+
+def test_a_branch_shown_by_a_worktree_is_one_revision(repo):
+    path = worktree(repo, "ada", "one\nada\n")
+    repo.git("commit", "--quiet", "-am", "ada", cwd=path)
+    (path / "a.py").write_text("one\nlater\n")
+    assert texts(branches.find(repo.context())) == {"worktree:ada": "one\nlater\n"}
+    found = branches.find(repo.context(worktrees=False))
+    assert texts(found) == {"branch:ada": "one\nada\n"}
+    assert branches.find(repo.context(worktrees=False, branches=())).revisions == ()
+
+
+def test_merge_bases_with_one_text_agree(repo):
+    branch(repo, "first", "1\n")
+    repo.commit(b__py="other\n")
+    branch(repo, "second", "2\n")
+    found = branches.find(repo.context(origin="mergeBase"))
+    assert found.origin.text == "one\ntwo\n"
+    assert found.notes == ()
+
+
+def test_merge_bases_that_differ_are_said_to(repo):
+    first = repo.head()
+    branch(repo, "early", "early\n")
+    repo.commit(a__py="one\ntwo\nthree\n")
+    branch(repo, "late", "late\n")
+    found = branches.find(repo.context(origin="mergeBase"))
+    assert found.origin.text == "one\ntwo\n"
+    assert found.origin.label == f"merge base {first[:10]}"
+    assert {name for name, _ in found.notes} == {"branch:early", "branch:late"}
+    assert found.notes[0][1].endswith("the origin is the common ancestor of all")
+
+
+def test_criss_cross_merges_have_no_single_base(repo):
+    repo.git("branch", "other")
+    left = repo.commit(a__py="left\n")
+    repo.git("checkout", "--quiet", "other")
+    right = repo.commit(a__py="right\n")
+    repo.git("checkout", "--quiet", "main")
+    repo.git("merge", "--quiet", "-s", "ours", "--no-edit", right)
+    repo.commit(a__py="main\n")
+    repo.git("checkout", "--quiet", "other")
+    repo.git("merge", "--quiet", "-s", "ours", "--no-edit", left)
+    repo.commit(a__py="other\n")
+    repo.git("checkout", "--quiet", "main")
+    found = branches.find(repo.context(origin="mergeBase"))
+    assert texts(found) == {"branch:other": "other\n"}
+    assert found.origin is None
+    assert "no common ancestor of all holds one text" in reasons(found)["origin"]
+
+
+def test_no_common_history(repo):
+    repo.git("checkout", "--quiet", "--orphan", "island")
+    repo.commit(a__py="island\n")
+    repo.git("checkout", "--quiet", "main")
+    found = branches.find(repo.context())
+    assert found.revisions == ()
+    assert reasons(found) == {"branch:island": "its history has nothing in common with HEAD"}
+
+
+def test_the_limit_of_branches_is_stated(repo, monkeypatch):
+    monkeypatch.setattr(branches, "MAX_BRANCHES", 2)
+    for name in ("oldest", "middle", "newest"):
+        branch(repo, name, f"{name}\n")
+    found = branches.find(repo.context())
+    assert list(texts(found)) == ["branch:newest", "branch:middle"]
+    assert reasons(found) == {"branches": "only the 2 newest are looked at"}
+
+
+@pytest.mark.parametrize(
+    ("choice", "text", "label"),
+    [
+        ("saved", "saved\n", "saved file"),
+        ("head", "one\ntwo\n", "HEAD "),
+        ("index", "staged\n", ""),
+    ],
+)
+def test_the_origin_is_the_users_choice(repo, choice, text, label):
+    repo.write("a.py", "staged\n")
+    repo.git("add", "a.py")
+    repo.write("a.py", "saved\n")
+    found = origin.find(repo.context(origin=choice))
+    assert (found.origin.text, found.origin.kind) == (text, choice)
+    assert found.origin.label.startswith(label)
+    assert found.origin.buffer_is_revision
+    assert found.watch
+
+
+def test_an_origin_that_is_not_there(repo, tmp_path):
+    repo.write("new.py", "new\n")
+    for choice, where in (("head", "HEAD"), ("index", "the index")):
+        found = origin.find(repo.context("new.py", origin=choice))
+        assert found.origin is None
+        assert reasons(found) == {"origin": f"the file is not in {where}"}
+    outside = tmp_path / "plain"
+    outside.mkdir()
+    (outside / "a.py").write_text("x\n")
+    for choice in ("head", "mergeBase"):
+        found = collect(repo.context(outside / "a.py", folders=[outside], origin=choice))
+        assert reasons(found) == {"origin": "in no git repository"}
+
+
+def test_before_the_first_commit(tmp_path, monkeypatch):
+    repo = make(tmp_path, monkeypatch, "empty")
+    repo.write("a.py", "x\n")
+    assert reasons(origin.find(repo.context(origin="head"))) == {"origin": "no commit yet"}
+    assert reasons(branches.find(repo.context())) == {"git": "no commit yet"}
+
+
+def test_another_line_end_or_encoding_is_no_change(repo):
+    worktree(repo, "crlf")
+    (repo.path.parent / "crlf" / "a.py").write_bytes(b"\xef\xbb\xbfone\r\ntwo\r\n")
+    worktree(repo, "binary")
+    (repo.path.parent / "binary" / "a.py").write_bytes(b"a\0b")
+    found = branches.find(repo.context())
+    assert found.unchanged == ("worktree:crlf",)
+    assert reasons(found) == {"worktree:binary": "binary: NUL character at offset 1"}
+
+
+def test_a_text_over_the_limit_is_refused_unread(repo):
+    branch(repo, "huge", "x" * 10_000_001)
+    found = branches.find(repo.context())
+    assert reasons(found) == {"branch:huge": "10.000001 MB, limit 10 MB"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such file names")
+@pytest.mark.parametrize(
+    "name", ["-a.py", "--upload-pack=x", "a\nb.py", "a\x1b[31m\tb", ":(top)a", "ä b.py", "*", 'q"q']
+)
+def test_any_file_name(repo, name):
+    repo.write(name, "origin\n")
+    repo.commit("strange")
+    branch(repo, "agent", "changed\n", file=name)
+    context = repo.context(name, origin="mergeBase")
+    found = branches.find(context)
+    assert texts(found) == {"branch:agent": "changed\n"}
+    assert found.origin.text == "origin\n"
+    for choice in ("head", "index"):
+        assert origin.find(repo.context(name, origin=choice)).origin.text == "origin\n"
+    assert reasons(collect(context)) == {}
+
+
+def test_a_name_that_is_no_utf8(repo):
+    name = os.fsdecode(b"caf\xe9.py")
+    try:
+        repo.write(name, "origin\n")
+    except OSError:
+        pytest.skip("this file system wants UTF-8 names")
+    repo.commit("latin")
+    branch(repo, "agent", "changed\n", file=name)
+    assert texts(branches.find(repo.context(name))) == {"branch:agent": "changed\n"}
+
+
+def test_blobs_in_one_process_each_answer_in_its_place(repo):
+    repo.write("d/inner.py", "inner\n")
+    os.symlink("a.py", repo.path / "inside")
+    os.symlink("../../outside", repo.path / "leaves")
+    repo.commit("more")
+    repository = open_repository(repo.context())
+    names = ["a.py", "no\nsuch", "d", "inside", "leaves", "a.py/x", "d/inner.py"]
+    got = repository.blobs([f"{repo.head()}:{name}" for name in names])
+    shown = [a.data if isinstance(a, Blob) else a.reason for a in got]
+    link = "a link that leads to no file of the tree"
+    absent = "the file does not exist there"
+    assert shown == [
+        b"one\ntwo\n",
+        absent,
+        "it is a tree, no file",
+        b"one\ntwo\n",
+        link,
+        link,
+        b"inner\n",
+    ]
+    with pytest.raises(AbsentError):
+        repository.blob("1234567")
+
+
+def test_git_runs_reading_plumbing_only(repo):
+    git = Git(str(repo.path))
+    for command in ("status", "diff", "fetch", "log", "show", "worktree", "config", "gc"):
+        assert command not in ALLOWED
+        with pytest.raises(ValueError, match="not one of the commands"):
+            git.run(command, "add")
+
+
+def test_time_over_is_stated(repo, tmp_path):
+    slow = tmp_path / "slow"
+    slow.write_text("#!/bin/sh\nexec sleep 600\n")
+    slow.chmod(0o755)
+    git = Git(str(repo.path), executable=str(slow), seconds=0.1)
+    with pytest.raises(GitError, match=r"git rev-parse took over 0\.1 s: stopped"):
+        git.run("rev-parse", "HEAD")
+    with pytest.raises(GitError, match=r"took over 0\.0 s"):
+        Git(str(repo.path), executable=str(slow), seconds=-1).run("rev-parse")
+
+
+def test_too_much_output_is_stopped(repo, tmp_path, monkeypatch):
+    monkeypatch.setattr("excise_server.sources.git.MAX_OUTPUT", 1_000_000)
+    loud = tmp_path / "loud"
+    loud.write_text("#!/bin/sh\nexec head -c 50000000 /dev/zero\n")
+    loud.chmod(0o755)
+    with pytest.raises(GitError, match="printed over 1 MB: stopped"):
+        Git(str(repo.path), executable=str(loud)).run("rev-parse")
+
+
+def test_no_git_is_said_and_the_files_are_still_read(repo, monkeypatch):
+    monkeypatch.setenv("PATH", f".{os.pathsep}{os.pathsep}bin")
+    repo.write("a.py.suggestion-x", "beside\n")
+    assert find_git() is None
+    found = collect(repo.context())
+    assert reasons(found) == {"git": "git is not installed: no git on PATH"}
+    assert texts(found) == {"file:a.py.suggestion-x": "beside\n"}
+
+
+def test_the_environment_of_git():
+    dirty = {"GIT_DIR": "/x", "GIT_INDEX_FILE": "/y", "GIT_TRACE": "/z", "git_ssh": "evil"}
+    clean = clean_environment(dirty | {"PATH": "/bin", "GIT_CONFIG_GLOBAL": "/g", "LC_ALL": "de"})
+    assert {"GIT_DIR", "GIT_INDEX_FILE", "GIT_TRACE", "git_ssh"}.isdisjoint(clean)
+    assert (clean["PATH"], clean["GIT_CONFIG_GLOBAL"], clean["LC_ALL"]) == ("/bin", "/g", "C")
+    assert (clean["GIT_ALLOW_PROTOCOL"], clean["GIT_NO_LAZY_FETCH"]) == ("", "1")
+    assert (clean["GIT_OPTIONAL_LOCKS"], clean["GIT_TERMINAL_PROMPT"]) == ("0", "0")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="chown needs root")
+def test_a_repository_of_somebody_else_is_said_to_be_one(repo):
+    for folder in (repo.path, repo.path / ".git"):
+        os.chown(folder, 12345, 12345)
+    with pytest.raises(SourceError, match="another user owns it; if you trust it: git config"):
+        open_repository(repo.context())
+    found = collect(repo.context())
+    assert reasons(found)["git"].endswith("another user owns it")
+    assert found.origin.text == "one\ntwo\n"
+
+
+def test_what_is_watched(repo):
+    path = worktree(repo, "ada", "one\nada\n")
+    watch = {(w.folder, w.pattern) for w in collect(repo.context()).watch}
+    common = str(repo.path / ".git")
+    assert watch >= {
+        (common, "HEAD"),
+        (common, "index"),
+        (common, "refs/heads/**"),
+        (common, "packed-refs"),
+        (common, "worktrees/**"),
+        (str(path), "a.py"),
+        (str(repo.path), "a.py"),
+        (str(repo.path), "a.py.suggestion-*"),
+    }
+
+
+def test_a_revision_made_from_another_text_carries_a_note(repo):
+    branch(repo, "agent", "one\nagent\n")
+    repo.commit(a__py="zero\none\ntwo\n")
+    found = collect(repo.context(origin="head"))
+    assert found.notes == (
+        (
+            "branch:agent",
+            "made from another text than the origin: it also lacks what changed since",
+        ),
+    )
+    assert collect(repo.context(origin="mergeBase")).notes == ()
+
+
+def test_a_document_in_a_submodule(repo, tmp_path, monkeypatch):
+    inner = make(tmp_path, monkeypatch, "inner")
+    inner.commit(s__py="sub\n")
+    repo.git("submodule", "--quiet", "add", inner.path, "lib")
+    context = repo.context("lib/s.py", origin="head")
+    assert origin.find(context).origin.text == "sub\n"
+
+
+def test_a_separate_git_folder(repo, tmp_path):
+    tree = tmp_path / "tree"
+    repo.git("init", "--quiet", "--separate-git-dir", tmp_path / "store", tree)
+    (tree / "a.py").write_text("x\n")
+    outside = repo.context(tree / "a.py", folders=[tree])
+    with pytest.raises(SourceError, match=r"its \.git does not point back"):
+        open_repository(outside)
+    inside = repo.context(tree / "a.py", folders=[tree, tmp_path / "store"])
+    assert open_repository(inside).path == "a.py"
