@@ -10,13 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from excise import _counts, _lcs
+from excise import _counts, _lcs, _walk
 
 ROOT = Path(__file__).parent.parent
 SOURCES = [*ROOT.glob("core/**/*.py"), *ROOT.glob("server/**/*.py"), *ROOT.glob("core/**/*.pyx")]
 
 
-@pytest.mark.parametrize("kernel", [_lcs, _counts], ids=lambda module: module.__name__)
+KERNELS = [_lcs, _counts, _walk]
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda module: module.__name__)
 def test_a_stub_says_what_its_kernel_has(kernel):
     stub = ast.parse((ROOT / "core/excise" / f"{kernel.__name__.split('.')[1]}.pyi").read_text())
     for node in stub.body:
@@ -32,7 +35,7 @@ def names(node: ast.FunctionDef) -> list[str]:
 
 
 def test_every_public_name_of_a_kernel_has_a_stub():
-    for kernel in (_lcs, _counts):
+    for kernel in KERNELS:
         stub = (ROOT / "core/excise" / f"{kernel.__name__.split('.')[1]}.pyi").read_text()
         source = (ROOT / "core/excise" / f"{kernel.__name__.split('.')[1]}.pyx").read_text()
         for name in re.findall(r"^def (\w+)", source, re.MULTILINE):

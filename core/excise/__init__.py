@@ -28,7 +28,7 @@ Many revisions make a matrix, from which `rank` and `cluster` take their order:
 Next: `excise.excision` has equation 3 in plain view; `excise.alignment` what is excised.
 """
 
-from excise._lcs import CancelFlag
+from excise._walk import CancelFlag
 from excise.alignment import Edit, PairwiseAlignment
 from excise.clustering import Cluster, cluster
 from excise.edits import Count, EditCounts

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from excise._lcs import CancelFlag
+from excise._walk import CancelFlag
 
 def merge_edits(a: array[int], b: array[int]) -> array[int]: ...
 def count(regions: array[int], o: array[int], a: array[int], b: array[int]) -> tuple[int, ...]: ...

@@ -15,7 +15,7 @@ from array import array
 
 from excise.errors import Cancelled
 
-from excise._lcs cimport CANCELLED, NO_MEMORY, OK, CancelFlag, Stop, stopped
+from excise._walk cimport CANCELLED, NO_MEMORY, OK, CancelFlag, Stop, stopped
 
 cdef enum:
     ORDERS = 4

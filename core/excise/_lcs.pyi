@@ -1,15 +1,8 @@
 from array import array
 
-MAX_LENGTH: int
+from excise._walk import CancelFlag
 
-class CancelFlag:
-    def __init__(self, seconds: float | None = None) -> None: ...
-    def cancel(self) -> None: ...
-    def check(self) -> None: ...
-    @property
-    def cancelled(self) -> bool: ...
-    @property
-    def timed_out(self) -> bool: ...
+MAX_LENGTH: int
 
 def edits(
     o: array[int],

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from excise._counts import merge_edits
-from excise._lcs import CancelFlag, nested_edits
 from excise._lcs import edits as lcs_edits
+from excise._lcs import nested_edits
+from excise._walk import CancelFlag
 from excise.tokens import Lines, Vocabulary
 
 __all__ = [

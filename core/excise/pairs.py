@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from excise._counts import Batch
-from excise._lcs import CancelFlag
+from excise._walk import CancelFlag
 from excise.excision import score_pair
 from excise.preparation import Preparation, Prepared
 

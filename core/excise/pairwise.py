@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from excise._lcs import CancelFlag
+from excise._walk import CancelFlag
 from excise.errors import Cancelled, OptionError
 from excise.excision import WHITESPACE_ONLY, Score, score_pair, syntax_notes
 from excise.pairs import Group, Map, fill

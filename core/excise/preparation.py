@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from excise import languages, syntax
-from excise._lcs import CancelFlag
+from excise._walk import CancelFlag
 from excise.alignment import PairwiseAlignment, Units, align_units, units_of
 from excise.reparse import Parsed, parsed, reparse
 from excise.signature import Options
