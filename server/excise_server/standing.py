@@ -8,17 +8,13 @@ numbers of the pair itself.
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean
 
 import excise
-from excise.edits import count_edits
-from excise.excision import excision
-from excise.preparation import Prepared
+from excise_server.counting import Counter, Numbers
 from excise_server.places import Place, check
 
 __all__ = [
@@ -36,22 +32,6 @@ MAX_COMPARED = 50
 
 MAX_PAIRS = 45
 """Most pairs of a place that anything shows (those of ten revisions)."""
-
-_ZERO_TO_TWO = (0, 1, 3)
-
-
-@dataclass(frozen=True, slots=True)
-class Numbers:
-    """The score and its operations; None: undefined."""
-
-    es: float
-    keep: float | None
-    add: float | None
-    delete: float | None
-
-
-SAME = Numbers(es=1.0, keep=None, add=None, delete=None)
-"""The numbers of a pair that does not diverge in a place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +86,7 @@ def score_places(
         return ()
     compared = tuple(order[:MAX_COMPARED])
     found: list[list[PairNumbers]] = [[] for _ in places]
-    counter = _Counter(places)
+    counter = Counter(places)
     for a, b in combinations(compared, 2):
         check(cancel)
         for home, numbers, share in counter.by_place(matrix.pair(a, b), (a, b)):
@@ -148,94 +128,3 @@ def _mean(values: Iterator[float | None]) -> float | None:
 
 def _pairs(count: int) -> int:
     return count * (count - 1) // 2
-
-
-class _Counter:
-    """Counts the regions of pairs by place.
-
-    `Score.regions` would read every text again to say where each token stands, which is most of
-    the time of an analysis; here the line of the first token of each region is enough.
-    """
-
-    def __init__(self, places: Sequence[Place]) -> None:
-        self._homes = _Homes(places)
-        # Many pairs do the same in a place: one made an edit that the other did not.
-        self._known: dict[excise.EditCounts, Numbers] = {}
-
-    def by_place(
-        self, score: excise.Score, pair: tuple[int, int]
-    ) -> Iterator[tuple[int, Numbers, float]]:
-        """Yield the places that hold regions of a pair, with their numbers and share."""
-        sides, flat = score._sides, score._regions
-        regions: dict[int, array[int]] = {}
-        sizes: dict[int, int] = {}
-        for at in range(0, len(flat), 6):
-            region = flat[at : at + 6]
-            size = sum(_n_grams(region[side + 1] - region[side]) for side in (0, 2, 4))
-            if size:
-                lines = [_first_line(sides[i], region[2 * i], region[2 * i + 1]) for i in range(3)]
-                home = self._homes.of(lines, pair)
-                regions.setdefault(home, array("i")).extend(region)
-                sizes[home] = sizes.get(home, 0) + size
-        total = sum(sizes.values())
-        tokens = [side.units.tokens for side in sides]
-        for home, found in regions.items():
-            yield home, self._numbers(count_edits(found, *tokens)), sizes[home] / total
-
-    def _numbers(self, counts: excise.EditCounts) -> Numbers:
-        if (known := self._known.get(counts)) is None:
-            operations = excision(counts)
-            keep, add, delete = (None if x is None else float(x) for x in operations[:3])
-            known = self._known[counts] = Numbers(float(operations.value), keep, add, delete)
-        return known
-
-
-def _n_grams(length: int) -> int:
-    """Return how many 1- to 4-grams so many tokens hold (`excise.edits.n_grams`, at once)."""
-    return 4 * length - 6 if length > 2 else _ZERO_TO_TWO[length]
-
-
-def _first_line(side: Prepared, start: int, stop: int) -> int | None:
-    """Return the line of the first of some tokens; None without tokens."""
-    if start == stop:
-        return None
-    token = start if side.units.kept is None else side.units.kept[start]
-    return bisect_right(side.lines.first, token) - 1
-
-
-class _Homes:
-    """Finds the place of a region, by lines of the origin or of a revision."""
-
-    def __init__(self, places: Sequence[Place]) -> None:
-        self._places = places
-        self._origin = [place.lo for place in places]
-        self._starts: dict[int, list[int]] = {}
-
-    def of(self, lines: Sequence[int | None], pair: tuple[int, int]) -> int:
-        """Return the index of the place of a region, by the first lines in origin, A and B.
-
-        The origin's first token decides. Without one the region is a gap between tokens, which may
-        be many blank lines: the place is where the inserted tokens stand in the revision. A region
-        on lines that all keep (their tokens changed with something before them, or a moved
-        duplicate was matched otherwise) goes to the nearest place.
-        """
-        for line, revision in zip(lines, (None, *pair), strict=True):
-            if line is not None:
-                return self._nearest(line, revision)
-        raise ValueError("a divergent region has tokens")
-
-    def _nearest(self, line: int, revision: int | None) -> int:
-        starts = self._origin if revision is None else self._of_revision(revision)
-        after = bisect_right(starts, line)
-        around = range(max(after - 1, 0), min(after + 1, len(starts)))
-        return min(around, key=lambda at: self._distance(at, line, revision))
-
-    def _distance(self, at: int, line: int, revision: int | None) -> int:
-        place = self._places[at]
-        lo, hi = (place.lo, place.hi) if revision is None else place.spans[revision]
-        return max(lo - line, line - hi + 1, 0)
-
-    def _of_revision(self, revision: int) -> list[int]:
-        if revision not in self._starts:
-            self._starts[revision] = [place.spans[revision][0] for place in self._places]
-        return self._starts[revision]

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import excise
+from excise.signature import GRANULARITIES, Options
 from excise.text import Revision
 from excise_server.analysis import Analyst, compare, places
 from excise_server.snapshot import Snapshot
@@ -19,8 +20,9 @@ LINE = st.sampled_from(["x = 1\n", "y = x\n", "z(y, x)\n", "\n", "x = 2\n", "   
 TEXT = st.lists(LINE, max_size=7).map("".join)
 
 
-def standings(origin: str, *texts: str):
-    snapshot = Snapshot("m.py", origin, tuple(map(Revision, map(str, range(len(texts))), texts)))
+def standings(origin: str, *texts: str, granularity: str = "nested"):
+    revisions = tuple(map(Revision, map(str, range(len(texts))), texts))
+    snapshot = Snapshot("m.py", origin, revisions, options=Options(granularity))
     comparison = compare(snapshot)
     return comparison, score_places(places(snapshot), comparison.matrix, range(len(texts)))
 
@@ -51,9 +53,9 @@ def test_an_insertion_among_blank_lines_belongs_to_where_it_stands():
     assert inserted.share == 1.0
 
 
-@given(TEXT, TEXT, TEXT)
-def test_shares_add_up(origin: str, a: str, b: str):
-    comparison, found = standings(origin, a, b)
+@given(TEXT, TEXT, TEXT, st.sampled_from(GRANULARITIES))
+def test_shares_add_up(origin: str, a: str, b: str, granularity: str):
+    comparison, found = standings(origin, a, b, granularity=granularity)
     diverges = bool(comparison.matrix.pair(0, 1).regions)
     assert sum(s.share for s in found) == pytest.approx(1.0 if diverges else 0.0)
 

@@ -9,7 +9,6 @@ out; the handlers, types and capabilities stay pygls'.
 from __future__ import annotations
 
 import contextvars
-import enum
 import json
 import logging
 from collections.abc import Callable, Generator
@@ -17,7 +16,7 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any, cast
 
-from cattrs import Converter, transform_error
+from cattrs import Converter
 from lsprotocol import types as t
 from pygls.exceptions import (
     JsonRpcException,
@@ -25,7 +24,6 @@ from pygls.exceptions import (
     JsonRpcInvalidParams,
     JsonRpcInvalidRequest,
     JsonRpcMethodNotFound,
-    JsonRpcParseError,
     JsonRpcRequestCancelled,
     JsonRpcServerNotInitialized,
 )
@@ -33,7 +31,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from excise_server.lsp import protocol
-from excise_server.lsp.wire import BadFrame
+from excise_server.lsp.messages import exactly, explained, parsed
 
 __all__ = ["Protocol", "RequestFailed"]
 
@@ -64,7 +62,7 @@ class Protocol(LanguageServerProtocol):
     def __init__(self, server: LanguageServer, converter: Converter) -> None:
         """Prepare a session; `on_exit` is told the exit code when the client says exit."""
         for kind in (str, int, bool):
-            converter.register_structure_hook(kind, _exactly)
+            converter.register_structure_hook(kind, exactly)
         self._custom = protocol.register(converter)
         self._initialized = False
         self.on_exit: Callable[[int], None] = lambda _code: None
@@ -85,7 +83,7 @@ class Protocol(LanguageServerProtocol):
     def receive(self, frame: bytes) -> None:
         """Take one message from the wire. Never raises: a failure is an answer or a log line."""
         try:
-            message = _parsed(frame)
+            message = parsed(frame)
         except JsonRpcException as error:
             self._refuse(error.data, error)
             return
@@ -148,8 +146,8 @@ class Protocol(LanguageServerProtocol):
                 self._converter.structure(message, expected).result if expected else None
             )
         except Exception as error:  # noqa: BLE001 a converter's hook may raise anything
-            logger.warning("unusable response: %s", _explained(error))
-            future.set_exception(JsonRpcInvalidParams(_explained(error)))
+            logger.warning("unusable response: %s", explained(error))
+            future.set_exception(JsonRpcInvalidParams(explained(error)))
 
     def _cancel(self, msg_id: object) -> None:
         if isinstance(msg_id, int | str) and (future := self._request_futures.get(msg_id)):
@@ -177,7 +175,7 @@ class Protocol(LanguageServerProtocol):
         try:
             return self._converter.structure(message, kind).params
         except Exception as error:
-            raise JsonRpcInvalidParams(f"{method}: {_explained(error)}") from error
+            raise JsonRpcInvalidParams(f"{method}: {explained(error)}") from error
 
     @lsp_method(t.INITIALIZE)
     def lsp_initialize(self, params: t.InitializeParams) -> Generator[Any, Any, t.InitializeResult]:
@@ -224,48 +222,3 @@ class Protocol(LanguageServerProtocol):
             body = json.dumps({"jsonrpc": self.VERSION, "id": msg_id, "error": problem})
         content = body.encode()
         self.writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(content), content))
-
-
-def _parsed(frame: bytes) -> dict[str, Any]:
-    """Return the message of a frame, checked as far as JSON-RPC goes.
-
-    Raises
-    ------
-    JsonRpcException
-        Its ``data`` is the id to answer to, or None (it is not sent).
-    """
-    if isinstance(frame, BadFrame):
-        raise JsonRpcParseError("no Content-Length header")
-    try:
-        message = json.loads(frame)
-    except (ValueError, RecursionError) as error:
-        raise JsonRpcParseError("no JSON") from error
-    if not isinstance(message, dict):
-        raise JsonRpcInvalidRequest("no JSON-RPC message")
-    msg_id = message.get("id")
-    null = "method" in message and message.get("id", 0) is None
-    if null or type(msg_id) not in (int, str, type(None)):
-        raise JsonRpcInvalidRequest("the id is no string and no integer")
-    if message.get("jsonrpc") != "2.0" or not isinstance(message.get("method", ""), str):
-        raise JsonRpcInvalidRequest("no JSON-RPC 2.0 message", data=msg_id)
-    return message
-
-
-def _exactly(value: object, kind: type) -> object:
-    """Take only values of the type itself: cattrs would make "None" of null and 2 of 2.7."""
-    if issubclass(kind, enum.Enum):
-        return kind(value)  # enumerations of strings and of ints come here too
-    if kind is int and isinstance(value, float) and value.is_integer():
-        return int(value)
-    if type(value) is not kind:
-        raise TypeError(f"expected {kind.__name__}")
-    return value
-
-
-def _explained(error: Exception) -> str:
-    """Return what is wrong with parameters, in a line without their values."""
-    try:
-        found = transform_error(error, path="")
-    except Exception:  # noqa: BLE001 not every error is one that it knows
-        return "wrong parameters"
-    return "; ".join(line.replace("@ .", "@ ") for line in found[:3]) or "wrong parameters"
