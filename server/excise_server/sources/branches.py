@@ -135,7 +135,9 @@ def _branches(
     """Return the local branches, newest first, without those that a worktree shows."""
     if not context.settings.branches:
         return [], []
-    patterns = [f"refs/heads/{p}" for p in context.settings.branches if "\0" not in p]
+    patterns = [f"refs/heads/{p}" for p in context.settings.branches if p and "\0" not in p]
+    if not patterns:  # without any, git would list every ref
+        return [], [Refused("branches", "a pattern is empty or holds a NUL character")]
     out = repository.git.run(
         "for-each-ref",
         "--sort=-committerdate",
