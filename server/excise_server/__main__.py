@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
+from typing import NoReturn
 
 __all__ = ["main"]
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Serve one session; return the exit code."""
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Serve one session, and end the process with its exit code."""
     parser = argparse.ArgumentParser(prog="python -m excise_server", description=__doc__)
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--stdio", action="store_true", help="standard input and output (default)")
@@ -20,8 +20,10 @@ def main(arguments: list[str] | None = None) -> int:
 
     from excise_server.lsp.app import serve_stdio, serve_tcp
 
-    return serve_stdio() if chosen.tcp is None else serve_tcp(chosen.tcp)
+    if chosen.tcp is not None:
+        serve_tcp(chosen.tcp)
+    serve_stdio()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -249,13 +249,13 @@ def test_the_position_encoding_is_negotiated(offered: list[str], chosen: str):
 def test_an_exception_in_a_handler_shows_nothing_private(monkeypatch: pytest.MonkeyPatch):
     """The session is real; only its hover is made to fail, in the server's own process."""
     code = (
-        "import sys; from excise_server.lsp import app\n"
+        "from excise_server.lsp import app\n"
         "async def hover(ls, params): raise RuntimeError('secret ' + __file__)\n"
         "def did_open(ls, params): raise RuntimeError('secret')\n"
         "app.HANDLERS['textDocument/hover'] = hover\n"
         "app.HANDLERS['textDocument/didOpen'] = did_open\n"
         "__file__ = '/a/private/path.py'\n"
-        "sys.exit(app.serve_stdio())\n"
+        "app.serve_stdio()\n"
     )
     monkeypatch.setattr("tests.server.raw_client.MODULE", ["-c", code])
     with RawClient() as client:
@@ -276,10 +276,10 @@ def test_what_writes_to_standard_output_does_not_reach_the_client(
     monkeypatch: pytest.MonkeyPatch,
 ):
     code = (
-        "import os, sys; from excise_server.lsp import app\n"
+        "import os; from excise_server.lsp import app\n"
         "def did_open(ls, params): print('stray'); os.write(1, b'stray')\n"
         "app.HANDLERS['textDocument/didOpen'] = did_open\n"
-        "sys.exit(app.serve_stdio())\n"
+        "app.serve_stdio()\n"
     )
     monkeypatch.setattr("tests.server.raw_client.MODULE", ["-c", code])
     with RawClient() as client:

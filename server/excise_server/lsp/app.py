@@ -10,7 +10,7 @@ import logging
 import sys
 from collections.abc import Callable
 from importlib.metadata import version
-from typing import Any
+from typing import Any, NoReturn
 
 from lsprotocol import types as t
 
@@ -66,16 +66,16 @@ def create_server() -> ExciseServer:
     return server
 
 
-def serve_stdio() -> int:
-    """Serve a client on standard input and output; return the exit code."""
+def serve_stdio() -> NoReturn:
+    """Serve a client on standard input and output, and end the process with its exit code."""
     _log_to_stderr()
-    return serve_streams(create_server)
+    serve_streams(create_server)
 
 
-def serve_tcp(port: int) -> int:
-    """Serve one client on a port of this machine (0: any free one, named on standard error)."""
+def serve_tcp(port: int) -> NoReturn:
+    """Do the same on a port of this machine (0: any free one, named on standard error)."""
     _log_to_stderr()
-    return serve_socket(create_server, port)
+    serve_socket(create_server, port)
 
 
 class _Escaping(logging.Formatter):

@@ -9,6 +9,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable
+from typing import NoReturn
 
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.wire import Outbox, frames
@@ -22,8 +23,8 @@ _PATIENCE = 0.2
 """Seconds that the exit waits for work that was told to stop."""
 
 
-def serve_streams(create: Callable[[], ExciseServer]) -> int:
-    """Serve a client on standard input and output; return the exit code.
+def serve_streams(create: Callable[[], ExciseServer]) -> NoReturn:
+    """Serve a client on standard input and output, and end the process.
 
     From here on everything else that writes to standard output, C code included, writes to
     standard error: one stray line would end the session.
@@ -37,17 +38,18 @@ def serve_streams(create: Callable[[], ExciseServer]) -> int:
         while view:
             view = view[os.write(sink, view) :]
 
-    return _serve(create(), lambda size: os.read(source, size), write_all)
+    _leave(_serve(create(), lambda size: os.read(source, size), write_all))
 
 
-def serve_socket(create: Callable[[], ExciseServer], port: int) -> int:
-    """Serve the first client that connects to a port of this machine; return the exit code."""
+def serve_socket(create: Callable[[], ExciseServer], port: int) -> NoReturn:
+    """Serve the first client that connects to a port of this machine, and end the process."""
     with socket.create_server((HOST, port), backlog=1) as listener:
         print(f"listening on {HOST}:{listener.getsockname()[1]}", file=sys.stderr, flush=True)
         connection, _ = listener.accept()
     # The listener is closed: a second client would get the answers meant for the first.
     with connection:
-        return _serve(create(), connection.recv, connection.sendall)
+        code = _serve(create(), connection.recv, connection.sendall)
+    _leave(code)
 
 
 def _serve(
@@ -60,11 +62,18 @@ def _serve(
     except KeyboardInterrupt:
         code = 130
     outbox.close()
-    if not server.scheduler.close(_PATIENCE):
-        # A thread inside a parser cannot be stopped, and must not keep the process.
-        sys.stderr.flush()
-        os._exit(code)
+    server.scheduler.close(_PATIENCE)
     return code
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process at once.
+
+    A thread inside a parser cannot be stopped, and to take down the scores of many revisions object
+    by object is the longer half of a second; the client waits for neither.
+    """
+    sys.stderr.flush()
+    os._exit(code)
 
 
 async def _session(server: ExciseServer, receive: Callable[[int], bytes]) -> int:
