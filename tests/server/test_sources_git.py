@@ -362,3 +362,17 @@ def test_a_separate_git_folder(repo, tmp_path):
         open_repository(outside)
     inside = repo.context(tree / "a.py", folders=[tree, tmp_path / "store"])
     assert open_repository(inside).path == "a.py"
+
+
+def test_what_failed_is_not_tried_again_by_every_source(repo, tmp_path, monkeypatch):
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    script = folder / "git"
+    script.write_text(
+        f"#!/bin/sh\necho x >> {tmp_path}/calls\necho 'fatal: broken' >&2\nexit 128\n"
+    )
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+    found = collect(repo.context(origin="mergeBase", patches=("none",)))
+    assert reasons(found)["git"] == "git rev-parse failed: fatal: broken"
+    assert (tmp_path / "calls").read_text() == "x\n"

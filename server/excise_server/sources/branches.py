@@ -18,7 +18,7 @@ from excise_server.sources.repository import (
     Blob,
     Repository,
     Worktree,
-    open_repository,
+    opened,
     points_back,
 )
 
@@ -42,7 +42,7 @@ class _Candidate:
     bases: tuple[str, ...] = ()
 
 
-def find(context: Context, repository: Repository | None = None) -> Found:
+def find(context: Context, repository: Repository | SourceError | None = None) -> Found:
     """Find the document in the other worktrees and branches of its repository.
 
     The origin is given only for the setting ``mergeBase``.
@@ -51,7 +51,7 @@ def find(context: Context, repository: Repository | None = None) -> Found:
     if not (settings.worktrees or settings.branches or settings.origin == "mergeBase"):
         return Found()
     try:
-        repository = repository or open_repository(context)
+        repository = opened(context, repository)
         if repository is None:
             missing = Refused("origin", "in no git repository")
             return Found(refused=(missing,) if settings.origin == "mergeBase" else ())

@@ -15,7 +15,7 @@ from excise_server.sources import (
     unique_ids,
 )
 from excise_server.sources.finding import Context, Found, Refused
-from excise_server.sources.repository import open_repository
+from excise_server.sources.repository import Repository, open_repository
 
 __all__ = ["collect"]
 
@@ -29,11 +29,11 @@ def collect(context: Context) -> Found:
     files and starts git: call it from a worker, never from the loop of a server.
     """
     refused: tuple[Refused, ...] = ()
-    repository = None
+    repository: Repository | SourceError | None
     try:
         repository = open_repository(context)
     except SourceError as error:
-        refused = (Refused("git", error.reason, error.hint),)
+        repository, refused = error, (Refused("git", error.reason, error.hint),)
     asked = [
         conflicts.find(context, repository),
         siblings.find(context),

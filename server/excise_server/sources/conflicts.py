@@ -17,7 +17,7 @@ from excise_server.sources.finding import (
 )
 from excise_server.sources.markers import parse_markers
 from excise_server.sources.paths import read_bytes, text_of
-from excise_server.sources.repository import Blob, Repository, open_repository
+from excise_server.sources.repository import Blob, Repository, opened
 
 __all__ = ["find"]
 
@@ -26,7 +26,7 @@ _LABELS = {_FIRST: "stage 2 (ours)", _SECOND: "stage 3 (theirs)"}
 _FILES = ("100644", "100755")
 
 
-def find(context: Context, repository: Repository | None = None) -> Found:
+def find(context: Context, repository: Repository | SourceError | None = None) -> Found:
     """Find the origin and both sides of a conflicted file.
 
     The index comes first: it holds whole files. Markers are read where the index knows of no
@@ -38,15 +38,15 @@ def find(context: Context, repository: Repository | None = None) -> Found:
     stages: dict[int, tuple[str, str]] = {}
     untold: tuple[Refused, ...] = ()
     try:
-        repository = repository or open_repository(context)
-        if repository is not None:
-            watch += (watch_file(os.path.join(repository.git_dir, "index")),)
-            stages = _stages(repository)
+        own = opened(context, repository)
+        if own is not None:
+            watch += (watch_file(os.path.join(own.git_dir, "index")),)
+            stages = _stages(own)
     except SourceError as error:
-        untold = (Refused("git", error.reason, error.hint),)
+        own, untold = None, (Refused("git", error.reason, error.hint),)
     try:
-        if stages and repository is not None:
-            found = _from_index(repository, stages)
+        if stages and own is not None:
+            found = _from_index(own, stages)
         else:
             found = _from_markers(text_of(read_bytes(context.document, context.folders)))
     except SourceError as error:

@@ -11,12 +11,12 @@ from typing import Literal
 from excise_server.sources import SourceError
 from excise_server.sources.finding import Context, Found, OriginText, Refused, watch_file
 from excise_server.sources.paths import read_bytes, text_of
-from excise_server.sources.repository import AbsentError, Repository, open_repository
+from excise_server.sources.repository import AbsentError, Repository, opened
 
 __all__ = ["find"]
 
 
-def find(context: Context, repository: Repository | None = None) -> Found:
+def find(context: Context, repository: Repository | SourceError | None = None) -> Found:
     """Find the origin of the setting ``saved``, ``head`` or ``index``, or why there is none."""
     try:
         match context.settings.origin:
@@ -25,7 +25,7 @@ def find(context: Context, repository: Repository | None = None) -> Found:
                 origin = OriginText(text, "saved", "saved file")
                 return Found(origin=origin, watch=(watch_file(context.document),))
             case "head" | "index" as choice:
-                repository = repository or open_repository(context)
+                repository = opened(context, repository)
                 if repository is None:
                     raise SourceError("in no git repository")
                 return _from_git(repository, choice)

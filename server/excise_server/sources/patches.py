@@ -16,7 +16,7 @@ from excise_server.sources import SourceError, unique_ids
 from excise_server.sources.finding import Context, Found, Refused, Watch
 from excise_server.sources.mail import Letter, letters
 from excise_server.sources.paths import contained, list_folder, read_bytes, text_of, visible
-from excise_server.sources.repository import AbsentError, Repository, open_repository
+from excise_server.sources.repository import AbsentError, Repository, opened
 from excise_server.sources.unified import FileDiff, PatchError, apply, parse
 
 __all__ = ["MAX_PATCHES", "blob_ids", "find"]
@@ -28,7 +28,7 @@ _ENDINGS = (".patch", ".diff", ".mbox", ".eml")
 _LEAST_DIGITS = 7
 
 
-def find(context: Context, repository: Repository | None = None) -> Found:
+def find(context: Context, repository: Repository | SourceError | None = None) -> Found:
     """Find patches of the document in the folders of the settings.
 
     Without git (not trusted, none installed) only the saved document itself can be the text that a
@@ -38,11 +38,12 @@ def find(context: Context, repository: Repository | None = None) -> Found:
         return Found()
     refused: list[Refused] = []
     try:
-        repository = repository or open_repository(context)
+        own = opened(context, repository)
     except SourceError as error:
+        own = None
         refused.append(Refused("git", error.reason, error.hint))
     try:
-        texts = _Texts.of(context, repository)
+        texts = _Texts.of(context, own)
     except SourceError as error:
         return Found(refused=(*refused, Refused("patches", error.reason, error.hint)))
     paths, watch = _files(context, refused)

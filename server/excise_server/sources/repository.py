@@ -19,7 +19,15 @@ from excise_server.sources.finding import Context
 from excise_server.sources.git import Git, NoRepositoryError
 from excise_server.sources.paths import contained, read_bytes
 
-__all__ = ["AbsentError", "Blob", "Repository", "Worktree", "open_repository", "points_back"]
+__all__ = [
+    "AbsentError",
+    "Blob",
+    "Repository",
+    "Worktree",
+    "open_repository",
+    "opened",
+    "points_back",
+]
 
 _MAX_TOTAL = 100_000_000
 _LINK = re.compile(rb"gitdir: ([^\n]+)\n?")
@@ -225,6 +233,19 @@ def open_repository(context: Context) -> Repository | None:
     if path.startswith("../"):
         raise SourceError("the repository is not used: its working tree is elsewhere")
     return Repository(git.at(top), top, common, git_dir, path)
+
+
+def opened(context: Context, repository: Repository | SourceError | None) -> Repository | None:
+    """Return what a caller opened before, else open it; what failed before is not tried again.
+
+    Raises
+    ------
+    SourceError
+        As `open_repository`.
+    """
+    if isinstance(repository, SourceError):
+        raise repository
+    return repository or open_repository(context)
 
 
 def points_back(top: str, common: str) -> str:

@@ -1,0 +1,436 @@
+"""Patches and mailboxes: applied to the text they name, or refused with the hunk and the line."""
+
+from __future__ import annotations
+
+import base64
+import quopri
+import subprocess
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from tests.reference.budget import examples
+from tests.server.git_repository import make, needs_git, reasons, texts
+
+from excise_server.sources import patches
+from excise_server.sources.collect import collect
+from excise_server.sources.mail import letters
+from excise_server.sources.patches import blob_ids, find
+from excise_server.sources.unified import PatchError, apply, parse
+
+TEXT = "".join(f"line {number}\n" for number in range(1, 21))
+CHANGED = TEXT.replace("line 10\n", "ten\n")
+AGAIN = CHANGED.replace("line 3\n", "three\n")
+
+
+@pytest.fixture
+def repo(tmp_path, monkeypatch):
+    made = make(tmp_path, monkeypatch)
+    made.commit(a__py=TEXT)
+    (made.path / "p").mkdir()
+    return made
+
+
+def change(repo, name, *versions, start="main"):
+    """Commit versions on a branch that is gone again; only its commits stay in the repository."""
+    repo.git("checkout", "--quiet", "--detach", start)
+    for number, text in enumerate(versions, start=1):
+        repo.write("a.py", text)
+        repo.git("commit", "--quiet", "-am", f"{name} {number}")
+    head = repo.head()
+    repo.git("checkout", "--quiet", "main")
+    return head
+
+
+def ask(repo, **settings):
+    return find(repo.context(patches=("p",), **settings))
+
+
+@needs_git
+def test_a_patch_of_the_saved_text(repo):
+    head = change(repo, "ten", CHANGED)
+    repo.write("p/1.patch", repo.git("diff", "main", head))
+    for trusted in (True, False):
+        found = ask(repo, trusted=trusted)
+        assert texts(found) == {"patch:1.patch": CHANGED}
+        assert found.revisions[0].label == "1.patch"
+        assert dict(found.made_from) == {"patch:1.patch": TEXT}
+    assert ask(repo).watch[0].pattern == "*.{patch,diff,mbox,eml}"
+    assert find(repo.context()).revisions == ()
+
+
+@needs_git
+def test_a_patch_of_an_older_text_applies_to_that(repo):
+    head = change(repo, "ten", CHANGED)
+    repo.write("p/1.diff", repo.git("diff", "main", head))
+    repo.commit(a__py="all new\n")
+    found = collect(repo.context(patches=("p",)))
+    assert texts(found)["patch:1.diff"] == CHANGED
+    assert found.notes[0][1].startswith("made from another text than the origin")
+    untrusted = ask(repo, trusted=False)
+    assert reasons(untrusted)["patch:1.diff"].endswith("which is not the saved file")
+
+
+@needs_git
+def test_a_patch_of_a_text_that_nobody_has(repo, tmp_path, monkeypatch):
+    other = make(tmp_path, monkeypatch, "other")
+    other.commit(a__py=TEXT + "more\n")
+    head = change(other, "ten", CHANGED + "more\n")
+    repo.write("p/1.patch", other.git("diff", "main", head))
+    blob = other.head("main:a.py")[:7]
+    found = ask(repo)
+    assert found.revisions == ()
+    assert reasons(found) == {
+        "patch:1.patch": f"made from the text {blob}, which is not in the repository"
+    }
+
+
+@needs_git
+def test_a_series_in_a_mailbox_is_one_revision(repo):
+    head = change(repo, "step", CHANGED, AGAIN)
+    repo.write("p/series.mbox", repo.git("format-patch", "--stdout", f"main..{head}"))
+    found = ask(repo)
+    assert texts(found) == {"patch:series.mbox#2": AGAIN}
+    assert found.revisions[0].label == "[PATCH 2/2] step 2"
+    assert dict(found.made_from) == {"patch:series.mbox#2": TEXT}
+
+
+@needs_git
+def test_a_series_whose_steps_the_repository_does_not_have(repo, tmp_path, monkeypatch):
+    other = make(tmp_path, monkeypatch, "other")
+    other.commit(a__py=TEXT)
+    head = change(other, "step", CHANGED, AGAIN)
+    repo.write("p/series.mbox", other.git("format-patch", "--stdout", f"main..{head}"))
+    for trusted in (True, False):
+        assert texts(ask(repo, trusted=trusted)) == {"patch:series.mbox#2": AGAIN}
+
+
+@needs_git
+def test_alternatives_in_a_mailbox_are_revisions_each(repo):
+    boxes = [
+        repo.git("format-patch", "-1", "--stdout", change(repo, "one", CHANGED)),
+        repo.git("format-patch", "-1", "--stdout", change(repo, "two", TEXT + "end\n")),
+    ]
+    repo.write("p/both.mbox", b"".join(boxes))
+    assert texts(ask(repo)) == {"patch:both.mbox#1": CHANGED, "patch:both.mbox#2": TEXT + "end\n"}
+
+
+@needs_git
+@pytest.mark.parametrize(
+    "options", [(), ("--attach",), ("--inline",), ("--full-index", "-U0"), ("--no-prefix",)]
+)
+@pytest.mark.parametrize("ending", ["1.eml", "1.patch", "1.mbox"])
+def test_the_forms_of_format_patch(repo, options, ending):
+    text = CHANGED + "größe – 漢\n"
+    head = change(repo, "Größe", text)
+    mail = repo.git("format-patch", "-1", "--stdout", *options, head)
+    repo.write(f"p/{ending}", mail)
+    found = ask(repo)
+    assert texts(found) == {f"patch:{ending}": text}
+    assert found.revisions[0].label == "[PATCH] Größe 1"
+
+
+@needs_git
+@pytest.mark.parametrize("encoding", ["base64", "quoted-printable"])
+def test_bodies_that_mail_encodes(repo, encoding):
+    diff = repo.git("diff", "main", change(repo, "ten", CHANGED + "ä = 1\n"))
+    body = base64.encodebytes(diff) if encoding == "base64" else quopri.encodestring(diff)
+    head = f"From: a@b\nSubject: =?utf-8?q?=C3=A4?=\n\tb\nContent-Transfer-Encoding: {encoding}\n\n"
+    repo.write("p/1.eml", head.encode() + body)
+    found = ask(repo)
+    assert texts(found) == {"patch:1.eml": CHANGED + "ä = 1\n"}
+    assert found.revisions[0].label == "ä b"
+
+
+@needs_git
+def test_patches_of_other_files_say_nothing(repo):
+    repo.write("b.py", "b\n")
+    repo.commit("b")
+    repo.git("checkout", "--quiet", "--detach")
+    repo.commit(b__py="bb\n", sub__a__py="no\n")
+    repo.write("p/1.patch", repo.git("diff", "main", "HEAD"))
+    repo.git("checkout", "--quiet", "main")
+    repo.write("p/readme.patch", "no patch at all\n")
+    repo.write("p/notes.txt", "no patch at all\n")
+    found = ask(repo)
+    assert (found.revisions, found.refused) == ((), ())
+
+
+@needs_git
+def test_a_document_below_the_top_and_a_strange_name(repo):
+    for name in ("src/ä b.py", 'src/q"uo\\te.py', "src/tab\there.py"):
+        repo.write(name, TEXT)
+        repo.commit(name)
+        repo.write(name, CHANGED)
+        repo.write("p/1.patch", repo.git("diff", "HEAD", "--", name))
+        repo.write(name, TEXT)
+        assert texts(find(repo.context(name, patches=("p",)))) == {"patch:1.patch": CHANGED}
+        folder = (str(repo.path / "src"), str(repo.path))
+        context = repo.context(name, folders=folder, trusted=False, patches=("p",))
+        assert texts(find(context)) == {"patch:1.patch": CHANGED}
+
+
+@needs_git
+def test_renames_creation_and_deletion(repo):
+    repo.git("checkout", "--quiet", "--detach")
+    repo.git("mv", "a.py", "b.py")
+    repo.write("b.py", CHANGED)
+    repo.git("commit", "--quiet", "-am", "moved")
+    moved = repo.head()
+    away = repo.git("diff", "-M", "main", moved)
+    back = repo.git("diff", "-M", moved, "main")
+    gone = repo.git("diff", "--no-renames", "main", moved, "--", "a.py")
+    born = repo.git("diff", "--no-renames", moved, "main", "--", "a.py")
+    repo.git("checkout", "--quiet", "main")
+    for name, diff in {"away": away, "back": back, "gone": gone, "born": born}.items():
+        repo.write(f"p/{name}.patch", diff)
+    found = ask(repo)
+    assert texts(found) == {"patch:back.patch": TEXT, "patch:born.patch": TEXT}
+    assert dict(found.made_from) == {"patch:back.patch": CHANGED, "patch:born.patch": ""}
+    assert reasons(found) == {
+        "patch:away.patch": "it moves the file elsewhere",
+        "patch:gone.patch": "it deletes the file",
+    }
+
+
+@needs_git
+def test_line_ends_of_the_disk_and_of_the_repository(repo):
+    repo.write("p/1.patch", repo.git("diff", "main", change(repo, "ten", CHANGED)))
+    repo.write("a.py", TEXT.replace("\n", "\r\n"))
+    assert texts(ask(repo, trusted=False)) == {"patch:1.patch": CHANGED}
+
+
+def broken(diff: bytes) -> dict[str, tuple[bytes, str]]:
+    """Return spoilt patches of TEXT to CHANGED, with what is said of them."""
+    old, new = (blob_ids(text.encode())[0][:7] for text in (TEXT, CHANGED))
+    index = f"index {old}..{new} 100644\n".encode()
+    assert index in diff
+    return {
+        "context": (diff.replace(b" line 8\n", b" line 88\n"), "another text at line 8"),
+        "space": (diff.replace(b" line 8\n", b" line 8 \n"), "another text at line 8"),
+        "end": (diff.replace(b" line 8\n", b" line 8\r\n"), "another line end at line 8"),
+        "moved": (diff.replace(b"@@ -7", b"@@ -6"), "another text at line 6"),
+        "beyond": (diff.replace(b"@@ -7", b"@@ -70"), "starts at line 70, the text has 20"),
+        "result": (diff.replace(b"+7,", b"+8,"), "names line 8 of the result, but it is not"),
+        "short": (diff.replace(b" line 13\n", b""), "is not as long as it says"),
+        "cut": (diff[:-1], "the patch is cut short"),
+        "no index": (diff.replace(index, b""), "no index line"),
+        "few digits": (
+            diff.replace(index, b"index %b..abcdef\n" % old[:6].encode()),
+            "fewer than 7 digits",
+        ),
+        "other result": (
+            diff.replace(new.encode(), b"abcdef1"),
+            "it does not give the text abcdef1",
+        ),
+        "twice": (diff + diff, "it changes the file more than once"),
+        "empty": (diff[: diff.index(b"--- a/")], "it changes no line of the file"),
+        "binary": (
+            diff[: diff.index(b"--- a/")] + b"Binary files a/a.py and b/a.py differ\n",
+            "a binary patch",
+        ),
+        "link": (diff.replace(b" 100644\n", b" 120000\n"), "a link or a submodule"),
+        "merge": (b"diff --cc a.py\nindex 1,2..3\n", "the combined diff of a merge"),
+        "nested": (
+            b"Subject: x\n" + b"Content-Type: multipart/mixed; boundary=b\n" * 30 + b"\n",
+            "more than 20 multiparts",
+        ),
+    }
+
+
+@needs_git
+@pytest.mark.parametrize(
+    "case",
+    sorted(
+        broken(
+            b"index %b..%b 100644\n--- a/"
+            % tuple(blob_ids(t.encode())[0][:7].encode() for t in (TEXT, CHANGED))
+        )
+    ),
+)
+def test_what_does_not_apply_is_refused(repo, case):
+    diff = repo.git("diff", "--abbrev=7", "main", change(repo, "ten", CHANGED))
+    spoilt, reason = broken(diff)[case]
+    assert spoilt != diff
+    repo.write("p/bad.patch", spoilt)
+    repo.write("p/good.patch", diff)
+    found = ask(repo)
+    assert texts(found) == {"patch:good.patch": CHANGED}
+    assert reason in reasons(found)["patch:bad.patch"]
+
+
+@needs_git
+def test_folders_outside_are_refused(repo, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "1.patch").write_bytes(repo.git("diff", "main", change(repo, "t", CHANGED)))
+    (repo.path / "link").symlink_to(tmp_path / "out")
+    (repo.path / "p" / "1.patch").symlink_to(tmp_path / "out" / "1.patch")
+    names = ("../out", str(tmp_path / "out"), "link", "none", "p")
+    found = find(repo.context(patches=names))
+    assert found.revisions == ()
+    assert reasons(found) == {
+        "patches:../out": "it leaves the workspace: name a folder in it",
+        f"patches:{tmp_path / 'out'}": "it leaves the workspace: name a folder in it",
+        "patches:link": "outside the workspace folders",
+        "patches:none": "no such folder in the workspace",
+        "patch:1.patch": "outside the workspace folders",
+    }
+
+
+@needs_git
+def test_the_number_of_patches_is_limited_and_names_are_unique(repo, monkeypatch):
+    diff = repo.git("diff", "main", change(repo, "ten", CHANGED))
+    for name in ("p/1.patch", "q/1.patch", "q/2.patch"):
+        repo.write(name, diff)
+    monkeypatch.setattr(patches, "MAX_PATCHES", 2)
+    found = find(repo.context(patches=("p", "q")))
+    assert list(texts(found)) == ["patch:1.patch", "patch:1.patch#2"]
+    assert reasons(found) == {"patches": "only the first 2 of 3 are read"}
+
+
+def test_ids_are_those_of_git():
+    assert blob_ids(b"hi\n")[0] == "45b983be36b73c0788dc9cbcb76cbb80fc7bb057"
+    assert len(blob_ids(b"hi\n")[1]) == 64
+
+
+def test_a_line_in_a_message_is_no_new_one():
+    one = b"From x@y Mon Sep 17 00:00:00 2001\nSubject: a\n\nFrom here on, it is 12:30 in 2001\n"
+    assert len(letters(one)) == 1
+    assert len(letters(one + one)) == 2
+    assert letters(b"diff --git a/x b/x\n")[0].subject == ""
+
+
+ALPHABET = st.sampled_from(
+    [
+        b"a",
+        b"b",
+        b"c",
+        b"",
+        b"-- x",
+        b"++ y",
+        b"\\ No newline",
+        b"@@ -1 +1 @@",
+        b"diff --git a/x b/x",
+        b" ",
+        b"\r",
+        b"a\r",
+        b"\x0c",
+        b"\xe2\x80\xa8",
+        b"\xff\xfe",
+        b"From x",
+    ]
+)
+BYTES = st.builds(
+    lambda lines, last: b"".join(line + b"\n" for line in lines) + last,
+    st.lists(ALPHABET, max_size=12),
+    ALPHABET | st.just(b""),
+)
+
+
+def difference(folder, before, after, *options) -> bytes:
+    (folder / "a").write_bytes(before)
+    (folder / "b").write_bytes(after)
+    ran = subprocess.run(
+        [
+            "git",
+            "-c",
+            "core.autocrlf=false",
+            "diff",
+            "--no-index",
+            "--text",
+            "--full-index",
+            *options,
+            "a",
+            "b",
+        ],
+        cwd=folder,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert ran.returncode in (0, 1), ran.stderr
+    return ran.stdout
+
+
+def applied(hunks, text) -> bytes | None:
+    try:
+        return apply(hunks, text)
+    except PatchError:
+        return None
+
+
+@needs_git
+@examples(150)
+@given(BYTES, BYTES, st.integers(0, 4), st.sampled_from(["myers", "patience", "histogram"]))
+def test_applying_what_git_differs_gives_it_back(tmp_path_factory, before, after, context, how):
+    assume(before != after)
+    folder = tmp_path_factory.mktemp("d")
+    options = (f"-U{context}", f"--diff-algorithm={how}")
+    (diff,) = parse(difference(folder, before, after, *options))
+    assert (diff.problem, diff.old_path, diff.new_path) == ("", b"a", b"b")
+    assert (diff.old_id, diff.new_id) == (blob_ids(before)[0], blob_ids(after)[0])
+    assert apply(diff.hunks, before) == after
+    (back,) = parse(difference(folder, before, after, *options, "-R"))
+    assert apply(back.hunks, after) == before
+
+
+@needs_git
+@examples(150)
+@given(BYTES, BYTES, BYTES, st.integers(0, 3))
+def test_another_text_is_refused_or_gives_what_git_apply_gives(
+    tmp_path_factory, before, after, tail, context
+):
+    """Strict is at least as strict as git: what we accept, git accepts with the same result."""
+    other = before + tail
+    assume(after != before and tail)
+    folder = tmp_path_factory.mktemp("d")
+    raw = difference(folder, before, after, f"-U{context}")
+    (diff,) = parse(raw)
+    assume((result := applied(diff.hunks, other)) is not None)
+    (folder / "a").write_bytes(other)
+    (folder / "x.patch").write_bytes(
+        raw.replace(b" b/b\n", b" b/a\n").replace(b"+++ b/b", b"+++ b/a")
+    )
+    ran = subprocess.run(
+        ["git", "apply", "--unidiff-zero", "--whitespace=nowarn", "x.patch"],
+        cwd=folder,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert (folder / "a").read_bytes() == result
+
+
+@examples(300)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                b"diff --git a/x b/x\n",
+                b"index 1234567..89abcde 100644\n",
+                b"--- a/x\n",
+                b"+++ b/x\n",
+                b"@@ -1,2 +1,2 @@\n",
+                b"@@ -0,0 +1 @@\n",
+                b"@@ -999999999,999999999 +1 @@\n",
+                b" a\n",
+                b"-b\n",
+                b"+c\n",
+                b"\\ No newline at end of file\n",
+                b"\n",
+                b"--- /dev/null\n",
+                b'+++ "b/\\303"\n',
+                b"rename from x\n",
+                b"\xff\n",
+                b"+d",
+            ]
+        ),
+        max_size=14,
+    ),
+    BYTES,
+)
+def test_no_patch_breaks_the_reader(lines, text):
+    for diff in parse(b"".join(lines)):
+        result = applied(diff.hunks, text)
+        assert result is None or isinstance(result, bytes)
