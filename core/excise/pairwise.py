@@ -46,6 +46,9 @@ class ScoreMatrix:
         Per revision: whether it differs from the origin in white space only.
     unchanged
         Per revision: whether its tokens are the origin's (a no-op, or white space only).
+    syntax_errors
+        Per revision: whether it breaks the syntax of an origin whose own syntax is whole. False
+        where no grammar reads them.
     """
 
     ids: tuple[str, ...]
@@ -56,6 +59,7 @@ class ScoreMatrix:
     no_ops: tuple[bool, ...]
     whitespace_only: tuple[bool, ...]
     unchanged: tuple[bool, ...]
+    syntax_errors: tuple[bool, ...]
     _groups: tuple[Group, ...]
     _task: _Task
 
@@ -229,6 +233,9 @@ def _described(task: _Task, groups: tuple[Group, ...], values: Values) -> ScoreM
         no_ops=tuple(text == task.origin for text in task.contents),
         whitespace_only=tuple(white),
         unchanged=tuple(r.is_origin for r in own),
+        syntax_errors=tuple(
+            r.has_errors and not o.has_errors for o, r in zip(origins, own, strict=True)
+        ),
         _groups=groups,
         _task=task,
     )
