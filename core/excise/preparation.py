@@ -102,7 +102,7 @@ class Preparation:
         self._raw = raw
         self._vocabulary = Vocabulary()
         self._parsed: Parsed | None = None
-        self.origin = self._read(self._without_comments(origin))
+        self.origin = self._read_origin(self._without_comments(origin))
         self.tokeniser = raw or tokeniser(origin, reading.grammar)
 
     def revision(self, content: Content, cancel: CancelFlag | None = None) -> Prepared:
@@ -125,15 +125,19 @@ class Preparation:
         found = self._stream(text)
         return self._prepared(text, lines_of(found, self._vocabulary), found.has_errors)
 
+    def _read_origin(self, text: Content) -> Prepared:
+        """Read the origin; a long one with whole syntax keeps its tree for its revisions."""
+        grammar = self.reading.grammar
+        if self._raw or not grammar or not isinstance(text, str) or len(text) < REPARSE_FROM:
+            return self._read(text)
+        kept = parsed(text, grammar, self._vocabulary)
+        self._parsed = None if kept.has_errors else kept
+        return self._prepared(text, kept.lines, kept.has_errors)
+
     def _reparsed(self, text: Content) -> Prepared | None:
         """Take what the origin's tree saves; None where it saves nothing or proves nothing."""
-        origin, grammar = self.origin.text, self.reading.grammar
-        if not (grammar and isinstance(text, str) and isinstance(origin, str)):
+        if self._parsed is None or not isinstance(text, str):
             return None
-        if self._raw or self.origin.has_errors or len(origin) < REPARSE_FROM:
-            return None
-        if self._parsed is None:
-            self._parsed = parsed(origin, grammar, self.origin.lines, self._vocabulary)
         lines = reparse(self._parsed, text, self._vocabulary)
         return None if lines is None else self._prepared(text, lines, has_errors=False)
 

@@ -19,7 +19,15 @@ from excise import syntax
 from excise._lcs import edits as lcs_edits
 from excise.spans import BLOCK_END, BLOCK_START, Span, encode, write
 from excise.text import WHITE, line_key
-from excise.tokens import Lines, Vocabulary, first_tokens, line_ids
+from excise.tokens import (
+    Lines,
+    Vocabulary,
+    first_tokens,
+    line_ids,
+    line_keys,
+    lines_of,
+    placed,
+)
 
 if TYPE_CHECKING:
     from tree_sitter import Tree
@@ -69,10 +77,17 @@ class Parsed:
     lines: Lines
     side: _Side
 
+    @property
+    def has_errors(self) -> bool:
+        """Whether the syntax is broken."""
+        return self.tree.root_node.has_error
 
-def parsed(text: str, grammar: str, lines: Lines, vocabulary: Vocabulary) -> Parsed:
-    """Parse an origin whose lines are known."""
-    return Parsed(grammar, syntax.parse(text, grammar), lines, _Side.of(text, vocabulary))
+
+def parsed(text: str, grammar: str, vocabulary: Vocabulary) -> Parsed:
+    """Parse an origin, and keep its tree."""
+    tree = syntax.parse(text, grammar)
+    lines = lines_of(placed(syntax.tokens_of(text, tree, grammar), line_keys(text)), vocabulary)
+    return Parsed(grammar, tree, lines, _Side.of(text, vocabulary))
 
 
 def reparse(origin: Parsed, text: str, vocabulary: Vocabulary) -> Lines | None:

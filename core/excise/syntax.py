@@ -37,6 +37,7 @@ __all__ = [
     "drop_comments",
     "parse",
     "tokenise",
+    "tokens_of",
     "version",
     "walk",
 ]
@@ -108,7 +109,11 @@ def tokenise(text: str, grammar: str) -> TokenList:
     >>> tokenise("if x: y\n", "python").tokens
     ['if', 'x', ':', '\nINDENT', 'y', '\nDEDENT']
     """
-    tree = parse(text, grammar)
+    return tokens_of(text, parse(text, grammar), grammar)
+
+
+def tokens_of(text: str, tree: Tree, grammar: str) -> TokenList:
+    """Return the tokens of a text that is parsed already."""
     found = write(text, walk(tree.root_node, grammar))
     found.has_errors = tree.root_node.has_error
     return found

@@ -16,7 +16,9 @@ __all__ = [
     "TokenStream",
     "Vocabulary",
     "given",
+    "line_keys",
     "lines_of",
+    "placed",
     "raw_stream",
     "stream",
     "tokeniser",
@@ -107,7 +109,7 @@ def first_tokens(lines: Iterable[int], count: int) -> array[int]:
 def stream(text: str, grammar: str | None) -> TokenStream:
     """Tokenise a normalised text by a grammar of the pack, or lexically without one."""
     found = syntax.tokenise(text, grammar) if grammar else lexical.tokenise(text)
-    return _placed(found, line_keys(text))
+    return placed(found, line_keys(text))
 
 
 def given(tokens: Iterable[Hashable]) -> TokenStream:
@@ -137,7 +139,8 @@ def line_keys(text: str) -> tuple[str | None, ...]:
     return tuple(line_key(line) or None for line in text.split("\n"))
 
 
-def _placed(found: TokenList, keys: tuple[str | None, ...]) -> TokenStream:
+def placed(found: TokenList, keys: tuple[str | None, ...]) -> TokenStream:
+    """Return what a tokeniser found as a stream, given the key of every line."""
     return TokenStream(
         tuple(found.tokens), found.lines, keys, found.starts, found.ends, found.has_errors
     )

@@ -24,7 +24,7 @@ NOISE = ['"', "'", '"""', "(", ")", "#", "\\", "é", "\u2028", "\f", "if x: y", 
 def inherits(origin: str, revision: str, grammar: str) -> bool:
     """Compare both ways of reading a revision; False when the tree was not used."""
     vocabulary = Vocabulary()
-    kept = parsed(origin, grammar, lines_of(stream(origin, grammar), vocabulary), vocabulary)
+    kept = parsed(origin, grammar, vocabulary)
     found = reparse(kept, revision, vocabulary)
     if found is not None:
         assert plain(found) == plain(lines_of(stream(revision, grammar), vocabulary))
