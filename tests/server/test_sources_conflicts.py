@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 
 import pytest
 from hypothesis import assume, given
@@ -58,6 +59,22 @@ def test_the_index_holds_whole_files(repo, style):
     assert everything.origin == found.origin
     assert {r.id for r in everything.revisions} >= {"conflict:2", "conflict:3"}
     assert find(repo.context(conflicts=False)).revisions == ()
+
+
+@needs_git
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such file names")
+@pytest.mark.parametrize("name", [":(top)a.py", "*", "-u", "a\nb"])
+def test_a_conflict_in_a_file_of_a_strange_name(repo, name):
+    repo.write(name, BASE)
+    repo.commit()
+    repo.git("checkout", "--quiet", "-b", "theirs")
+    repo.write(name, "yours\n")
+    repo.commit(a__py="yours too\n")
+    repo.git("checkout", "--quiet", "main")
+    repo.write(name, "mine\n")
+    repo.commit(a__py="mine too\n")
+    repo.git("merge", "theirs", check=False)
+    assert texts(find(repo.context(name))) == {"conflict:2": "mine\n", "conflict:3": "yours\n"}
 
 
 @needs_git

@@ -212,6 +212,10 @@ def broken(diff: bytes) -> dict[str, tuple[bytes, str]]:
         "moved": (diff.replace(b"@@ -7", b"@@ -6"), "another text at line 6"),
         "beyond": (diff.replace(b"@@ -7", b"@@ -70"), "starts at line 70, the text has 20"),
         "result": (diff.replace(b"+7,", b"+8,"), "names line 8 of the result, but it is not"),
+        "no end": (
+            diff.replace(b"+ten\n", b"+ten\n\\ No newline at end of file\n"),
+            "a line without a line end would not be the last one",
+        ),
         "short": (diff.replace(b" line 13\n", b""), "is not as long as it says"),
         "cut": (diff[:-1], "the patch is cut short"),
         "no index": (diff.replace(index, b""), "no index line"),
