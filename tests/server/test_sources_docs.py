@@ -7,7 +7,7 @@ import re
 from dataclasses import asdict
 from pathlib import Path
 
-from excise_server.sources import MAX_BYTES, branches, paths, patches, siblings
+from excise_server.sources import MAX_BYTES, branches, patches, paths, siblings
 from excise_server.sources.finding import CHOICES, SourceSettings
 from excise_server.sources.git import ALLOWED
 
