@@ -1,0 +1,194 @@
+"""Reading what maintainers get: mailboxes, format-patch files, single mails, plain patches.
+
+Bytes in; opening files is the caller's. One bad message never stops the others: it is returned
+with its error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from email import message_from_bytes
+from email.errors import MessageError
+from email.header import decode_header
+from email.message import Message as Mail
+
+from excise.patches.body import body_of, is_plain
+from excise.patches.errors import PatchError
+from excise.patches.model import Message, Patch
+from excise.patches.parse import parse
+from excise.patches.subject import series_of
+
+__all__ = ["MAX_MESSAGE", "read"]
+
+MAX_MESSAGE = 25_000_000
+"""Largest message read, in bytes: 25 MB."""
+
+_FROM = re.compile(rb":\d\d(?::\d\d)?(?: [A-Z]{1,5}| [+-]\d{4})? (?:19[789]|[2-9]\d)\d+\s*$")
+_HEADER = re.compile(rb"[!-9;-~]{1,76}:")
+_KNOWN = re.compile(
+    rb"^(?:subject|from|date|message-id|received|return-path|delivered-to):", re.I | re.M
+)
+_COMMIT = re.compile(rb"^commit [0-9a-f]{40}\b[^\n]*\nAuthor:", re.M)
+_ID = re.compile(r"<[^<>\s]{1,998}>")
+# What the standard library raises on headers nobody should have written.
+_ODD = (MessageError, ValueError, LookupError, TypeError, AttributeError, OverflowError)
+
+
+def read(data: bytes) -> tuple[Message, ...]:
+    r"""Read every message of a file: an mbox, one mail, several patches in a row, a bare diff.
+
+    Examples
+    --------
+    >>> mail = b"From: A <a@b>\nSubject: [PATCH v2 1/2] x: y\n\nWhy.\n---\n"
+    >>> found, = read(mail + b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n-- \n2.40\n")
+    >>> found.title, found.series.version, found.patch.paths
+    ('x: y', 2, ('x',))
+    """
+    return tuple(
+        _message(number, line, piece) for number, (line, piece) in enumerate(_pieces(data), start=1)
+    )
+
+
+def _pieces(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Cut a file into its messages; with the number of the first line of each."""
+    starts = list(_mbox_starts(data))
+    if not starts and data.startswith(b"commit "):
+        starts = [match.start() for match in _COMMIT.finditer(data)]
+    if not starts or data[: starts[0]].strip():
+        starts.insert(0, 0)
+    line = 1 + data.count(b"\n", 0, starts[0])
+    for start, stop in zip(starts, [*starts[1:], len(data)], strict=True):
+        piece = data[start:stop]
+        yield line, piece
+        line += piece.count(b"\n")
+
+
+def _mbox_starts(data: bytes) -> Iterator[int]:
+    """Yield where a line ``From ... hour:minute ... year`` begins, as git mailsplit reads it."""
+    place = 0 if data.startswith(b"From ") else data.find(b"\nFrom ") + 1 or -1
+    while place >= 0:
+        end = data.find(b"\n", place, place + 1000)
+        line = data[place : end if end >= 0 else place + 1000]
+        if _FROM.search(line[-60:]):
+            yield place
+        place = data.find(b"\nFrom ", place) + 1 or -1
+
+
+def _message(number: int, line: int, piece: bytes) -> Message:
+    if len(piece) > MAX_MESSAGE:
+        size = f"{len(piece) / 1e6:.1f} MB"
+        reason = f"the message has {size}, limit {MAX_MESSAGE // 1_000_000} MB"
+        return Message(number, line, error=reason)
+    if not piece.strip():
+        return Message(number, line, error="an empty message")
+    envelope = piece.find(b"\n") + 1 if piece.startswith(b"From ") else 0
+    if not _is_mail(piece[envelope : envelope + 8192]):
+        return _bare(number, line, piece)
+    return _mail(number, line, piece, envelope)
+
+
+def _is_mail(start: bytes) -> bool:
+    if not _HEADER.match(start):
+        return False
+    head = start.replace(b"\r\n", b"\n").partition(b"\n\n")[0]
+    return _KNOWN.search(head) is not None
+
+
+def _bare(number: int, line: int, piece: bytes) -> Message:
+    """Read a piece without mail headers; `git log -p` has its own."""
+    author = subject = date = ""
+    if _COMMIT.match(piece):
+        head = piece[:4096].decode("utf-8", "replace")
+        lines = head.split("\n")
+        author = next((x[8:] for x in lines if x.startswith("Author: ")), "")
+        date = next((x[6:].strip() for x in lines if x.startswith("Date: ")), "")
+        subject = next((x.strip() for x in lines if x.startswith("    ")), "")
+    patch, error = _parsed(piece, line)
+    _, title = series_of(subject)
+    return Message(
+        number, line, author=author, date=date, subject=subject, title=title,
+        patch=patch, error=error,
+    )  # fmt: skip
+
+
+def _mail(number: int, line: int, piece: bytes, envelope: int) -> Message:
+    ends = [
+        at for at in (piece.find(b"\n\n", envelope), piece.find(b"\n\r\n", envelope)) if at >= 0
+    ]
+    end = min(ends, default=len(piece))
+    body_at = end + (3 if piece.startswith(b"\n\r\n", end) else 2)
+    patch, error = Patch(), ""
+    mail = message_from_bytes(piece[envelope:end] + b"\n\n")
+    try:
+        if is_plain(mail):
+            body = body_of(mail, piece[body_at:])
+            first = line + piece.count(b"\n", 0, body_at)
+        else:
+            body, first = body_of(message_from_bytes(piece[envelope:])), 1
+        patch, error = _parsed(body, first)
+        error = error or _damaged(mail, patch)
+    except PatchError as reason:
+        error = str(reason)
+    except RecursionError:
+        error = "its parts are nested too deeply"
+    except _ODD as reason:
+        error = f"not a readable mail: {reason}"
+    subject = _header(mail, "Subject")
+    series, title = series_of(subject)
+    return Message(
+        number,
+        line,
+        message_id=next(iter(_ID.findall(_header(mail, "Message-ID"))), ""),
+        author=_header(mail, "From"),
+        date=_header(mail, "Date"),
+        subject=subject,
+        title=title,
+        series=series,
+        references=_references(mail),
+        patch=Patch() if error else patch,
+        error=error,
+    )
+
+
+def _parsed(body: bytes, first: int) -> tuple[Patch, str]:
+    try:
+        return parse(body, first), ""
+    except PatchError as error:
+        return Patch(), str(error)
+
+
+def _damaged(mail: Mail, patch: Patch) -> str:
+    """Return the error where undoing format=flowed did not give a patch that adds up."""
+    if str(mail.get_param("format", "") or "").lower() != "flowed":
+        return ""
+    short = next((warned for warned in patch.warnings if "short" in warned.what), None)
+    return f"format=flowed damaged the patch: {short}" if short else ""
+
+
+def _references(mail: Mail) -> tuple[str, ...]:
+    """Return the messages that this one answers, the thread's first one first."""
+    found = _ID.findall(_header(mail, "References")) + _ID.findall(_header(mail, "In-Reply-To"))
+    return tuple(dict.fromkeys(found))
+
+
+def _header(mail: Mail, name: str) -> str:
+    """Return a header decoded, on one line; bytes of no known charset are read as latin-1."""
+    try:
+        value = mail.get(name, "")
+        pieces = decode_header(value)
+        text = "".join(_decoded(piece, charset) for piece, charset in pieces)
+    except _ODD:
+        text = str(mail.get(name, "")).encode("utf-8", "replace").decode()
+    return " ".join(text.split())
+
+
+def _decoded(piece: bytes | str, charset: str | None) -> str:
+    data = piece.encode("utf-8", "surrogateescape") if isinstance(piece, str) else piece
+    for encoding in (charset, "utf-8"):
+        try:
+            if encoding and encoding != "unknown-8bit":
+                return data.decode(encoding)
+        except (LookupError, ValueError):
+            continue
+    return data.decode("latin-1")

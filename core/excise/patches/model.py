@@ -1,0 +1,161 @@
+"""What a patch is: files, hunks, header facts; and the message that carries it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+__all__ = ["Binary", "FilePair", "Hunk", "Message", "Patch", "Series", "Warned"]
+
+
+@dataclass(frozen=True, slots=True)
+class Warned:
+    """Something odd that was read all the same: the line (from 1) and what is odd."""
+
+    line: int
+    what: str
+
+    def __str__(self) -> str:
+        """One sentence."""
+        return f"line {self.line}: {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    r"""A hunk as counted by its header.
+
+    ``lines`` keep their first character (space, ``-``, ``+``) and a ``\r``, but not the line end.
+    ``old_open`` and ``new_open``: the last line of that image has no line end. ``line`` is the
+    header's line in the bytes.
+    """
+
+    old_start: int
+    new_start: int
+    lines: tuple[bytes, ...]
+    line: int
+    old_open: bool = False
+    new_open: bool = False
+
+    @property
+    def added(self) -> int:
+        """Inserted lines."""
+        return sum(line[:1] == b"+" for line in self.lines)
+
+    @property
+    def deleted(self) -> int:
+        """Deleted lines."""
+        return sum(line[:1] == b"-" for line in self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """A binary change: its data (encoded as git does) where the patch holds it, else empty."""
+
+    data: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class FilePair:
+    """What a patch does to one file.
+
+    ``old`` and ``new`` are paths without the prefix ``a/`` or ``b/`` (decoded, undecodable bytes
+    escaped as surrogates); None: there is no such file (created, deleted). ``old_blob`` is the
+    abbreviated name of the pre-image, "" where the patch does not show it.
+    """
+
+    old: str | None
+    new: str | None
+    hunks: tuple[Hunk, ...] = ()
+    old_mode: str = ""
+    new_mode: str = ""
+    old_blob: str = ""
+    new_blob: str = ""
+    moved: str = ""
+    """``rename`` or ``copy``, else empty."""
+    binary: Binary | None = None
+
+    @property
+    def path(self) -> str:
+        """The new path; the old one of a deleted file."""
+        return self.new if self.new is not None else self.old or ""
+
+    @property
+    def name(self) -> str:
+        """The base name of the path: the key of its n-grams."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def added(self) -> int:
+        """Inserted lines."""
+        return sum(hunk.added for hunk in self.hunks)
+
+    @property
+    def deleted(self) -> int:
+        """Deleted lines."""
+        return sum(hunk.deleted for hunk in self.hunks)
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """What the header says beside the text: created, deleted, renamed, mode, binary data."""
+        found = []
+        if self.moved:
+            found.append(f"{self.moved} from {self.old}")
+        elif self.old is None:
+            found.append("created")
+        elif self.new is None:
+            found.append("deleted")
+        if self.new_mode and self.old is None and self.new_mode != "100644":
+            found.append(f"mode {self.new_mode}")
+        elif self.old_mode and self.new_mode and self.old_mode != self.new_mode:
+            found.append(f"mode {self.old_mode} to {self.new_mode}")
+        if self.binary is not None:
+            found.append("binary")
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """The files of a patch, in order, and what was odd."""
+
+    files: tuple[FilePair, ...] = ()
+    warnings: tuple[Warned, ...] = ()
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths, in order."""
+        return tuple(pair.path for pair in self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Where a patch stands in its series, as the subject says; 0: it does not say."""
+
+    version: int = 1
+    index: int = 0
+    total: int = 0
+    numbered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message: a patch, a cover letter (no files), or an error that says why not.
+
+    ``number`` counts the messages of one file from 1, and ``line`` is its first line there.
+    """
+
+    number: int
+    line: int = 1
+    message_id: str = ""
+    author: str = ""
+    date: str = ""
+    subject: str = ""
+    title: str = ""
+    """The subject without ``Re:`` and brackets."""
+    series: Series = field(default_factory=Series)
+    references: tuple[str, ...] = ()
+    patch: Patch = field(default_factory=Patch)
+    error: str = ""
+
+    @property
+    def is_cover(self) -> bool:
+        """Whether there is nothing to compare: a cover letter, a reply."""
+        return not self.patch.files and not self.error

@@ -1,0 +1,311 @@
+r"""Reading unified diffs: bytes in, files and hunks out, by the counts of the hunk headers.
+
+Only the counts say where a hunk ends: a mail's signature ``-- `` looks like a deletion, a deleted
+SQL comment looks like a header. Lines end at ``\n`` and nowhere else. What is odd but readable is
+a warning with its line; a combined diff, whose columns mean something else, is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from excise.patches.errors import PatchError
+from excise.patches.model import Binary, FilePair, Hunk, Patch, Warned
+from excise.patches.paths import git_names, header_name, plain_names, unquote
+
+__all__ = ["parse"]
+
+# No number of lines has more digits; longer ones would not even be converted.
+_RANGE = rb"(\d{1,18})(?:,(\d{1,18}))?"
+_HUNK = re.compile(rb"@@ -" + _RANGE + rb" \+" + _RANGE + rb" @@")
+_COMBINED = (b"@@@ ", b"diff --cc ", b"diff --combined ")
+_BINARY_FILES = re.compile(rb"(?:Binary files|Files) (.{1,4000}) and (.{1,4000}) differ\r?$")
+_REJECTED = b"\t(rejected hunks)"
+
+
+def parse(data: bytes, first: int = 1) -> Patch:
+    r"""Read a diff, with whatever text stands around it.
+
+    Parameters
+    ----------
+    data : bytes
+        A unified diff, with or without ``diff --git`` lines; also a ``.rej``.
+    first : int
+        The number of its first line, for warnings.
+
+    Returns
+    -------
+    Patch
+        Without files if there is no diff in it.
+
+    Raises
+    ------
+    PatchError
+        On a combined diff.
+
+    Examples
+    --------
+    >>> found = parse(b"--- a/x\n+++ b/x\n@@ -1,2 +1 @@\n one\n--- two\n-- \nsignature\n")
+    >>> [(pair.path, pair.added, pair.deleted) for pair in found.files]
+    [('x', 0, 1)]
+    """
+    return _Reader(data.split(b"\n"), first).read()
+
+
+@dataclass(slots=True)
+class _Header:
+    """What is known of a file before its hunks are read."""
+
+    old: bytes = b""
+    new: bytes = b""
+    line: int = 0
+    git: bool = False
+    facts: dict[str, str] = field(default_factory=dict)
+    hunks: list[Hunk] = field(default_factory=list)
+    binary: Binary | None = None
+    created: bool = False
+    deleted: bool = False
+    named: bool = False
+    """Whether ``---`` and ``+++`` were seen."""
+
+
+class _Reader:
+    """One pass over the lines; `at` only grows."""
+
+    def __init__(self, lines: Sequence[bytes], first: int) -> None:
+        self.lines, self.first = lines, first
+        self.at = 0
+        self.files: list[FilePair] = []
+        self.warnings: list[Warned] = []
+        self.header: _Header | None = None
+
+    def read(self) -> Patch:
+        while self.at < len(self.lines):
+            line = self.lines[self.at]
+            # Nearly all lines outside hunks are prose: one look at the first byte decides.
+            if line[:1] in _STARTS:
+                self.outside(line)
+            else:
+                self.at += 1
+        self.finish()
+        return Patch(tuple(self.files), tuple(self.warnings))
+
+    def outside(self, line: bytes) -> None:
+        if line.startswith(b"@@ -") and (match := _HUNK.match(line)):
+            self.hunk(match)
+        elif line.startswith(_COMBINED):
+            raise PatchError("a combined diff (of a merge) cannot be read", self.number())
+        elif line.startswith(b"diff --git "):
+            self.git_header(line)
+        elif line.startswith(b"--- ") and self.is_header():
+            self.names(line, self.lines[self.at + 1])
+            self.at += 2
+        elif line.startswith(b"diff ") and line.rstrip(b"\r").endswith(_REJECTED):
+            old, _, new = line.rstrip(b"\r")[5 : -len(_REJECTED)].partition(b" ")
+            self.start(*plain_names(old, new or old))
+        elif (match := _BINARY_FILES.match(line)) is not None:
+            self.binary_files(match)
+        else:
+            self.at += 1
+
+    def number(self, at: int | None = None) -> int:
+        return self.first + (self.at if at is None else at)
+
+    def warn(self, what: str, at: int | None = None) -> None:
+        self.warnings.append(Warned(self.number(at), what))
+
+    # --- headers ----------------------------------------------------------------------------------
+
+    def start(self, old: bytes, new: bytes, *, git: bool = False) -> _Header:
+        self.finish()
+        self.header = _Header(old, new, self.number(), git)
+        self.at += 1
+        return self.header
+
+    def git_header(self, line: bytes) -> None:
+        header = self.start(*git_names(line[11:]), git=True)
+        while self.at < len(self.lines) and self.extended(header, self.lines[self.at]):
+            self.at += 1
+        if self.at < len(self.lines) and self.lines[self.at].startswith(b"GIT binary patch"):
+            self.git_binary(header)
+
+    @staticmethod
+    def extended(header: _Header, line: bytes) -> bool:
+        for start, name in _EXTENDED:
+            if line.startswith(start):
+                value = line[len(start) :].rstrip(b"\r")
+                header.facts[name] = _text(unquote(value))
+                if name == "index":
+                    _index(header, value)
+                return True
+        return line.startswith((b"similarity index ", b"dissimilarity index "))
+
+    def is_header(self, at: int | None = None) -> bool:
+        """Whether the line and the next two are ``---``, ``+++`` and a hunk, as git wants it."""
+        at = self.at if at is None else at
+        after = self.lines[at + 1 : at + 3]
+        if not after or not after[0].startswith(b"+++ "):
+            return False
+        return len(after) == 2 and after[1].startswith(b"@@ -")
+
+    def names(self, old_line: bytes, new_line: bytes) -> None:
+        old, no_old = header_name(old_line[4:])
+        new, no_new = header_name(new_line[4:])
+        header = self.header
+        if header is None or not header.git or header.named or header.hunks:
+            self.finish()
+            header = self.header = _Header(line=self.number())
+        header.old, header.new = plain_names(old, new)
+        header.named = True
+        # A date of 1970 alone means nothing where the other side has one, too.
+        header.created, header.deleted = no_old and not no_new, no_new and not no_old
+
+    def binary_files(self, match: re.Match[bytes]) -> None:
+        header = self.header
+        if header is None or not header.git or header.hunks:
+            header = self.start(*plain_names(match[1], match[2]))
+            header.created, header.deleted = match[1] == b"/dev/null", match[2] == b"/dev/null"
+        else:
+            self.at += 1
+        header.binary = Binary()
+
+    def git_binary(self, header: _Header) -> None:
+        """Take the data of a binary patch: blocks of encoded lines, each ended by a blank one."""
+        begin = self.at = self.at + 1
+        while self.at < len(self.lines):
+            line = self.lines[self.at]
+            if not line.startswith((b"literal ", b"delta ")):
+                break
+            self.at += 1
+            while self.at < len(self.lines) and self.lines[self.at].strip():
+                self.at += 1
+            self.at += 1
+        header.binary = Binary(b"\n".join(self.lines[begin : self.at]))
+
+    def finish(self) -> None:
+        header, self.header = self.header, None
+        if header is None:
+            return
+        if not (header.git or header.hunks or header.binary):
+            return
+        self.files.append(_pair(header))
+
+    # --- hunks ------------------------------------------------------------------------------------
+
+    def hunk(self, match: re.Match[bytes]) -> None:
+        if self.header is None:
+            self.warn("a hunk without a file name before it")
+            self.header = _Header(line=self.number())
+        old_left = 1 if match[2] is None else int(match[2])
+        new_left = 1 if match[4] is None else int(match[4])
+        begin = self.at
+        lines, opened, old_left, new_left = self.body(old_left, new_left)
+        if old_left or new_left:
+            self.warn(f"the hunk ends {max(old_left, new_left)} lines short of its count", begin)
+        elif self.at < len(self.lines) and self.goes_on(self.lines[self.at]):
+            self.warn("lines beyond the hunk's count are left out")
+        start = int(match[1]), int(match[3])
+        number = self.number(begin)
+        self.header.hunks.append(Hunk(*start, tuple(lines), number, *_open_sides(opened)))
+
+    def body(self, old: int, new: int) -> tuple[list[bytes], set[bytes], int, int]:
+        """Take the lines that the counts ask for; return them, open sides, and what is missing."""
+        lines, opened, source = [], set(), self.lines
+        at, end = self.at + 1, len(source)
+        while (old or new) and at < end:
+            line = source[at]
+            kind = line[:1]
+            if kind == b"+" and new:
+                new -= 1
+            elif kind == b"-" and old:
+                if line[:3] in _DOUBTFUL and self.ends_early(at, old, new):
+                    break
+                old -= 1
+            elif (kind == b" " or line in _EMPTY) and old and new:
+                if at == end - 1 and not line:
+                    break  # what follows the last line end is no line
+                old, new = old - 1, new - 1
+                line = line if kind == b" " else b" " + line
+            elif kind == b"\\" and lines:
+                opened.add(lines[-1][:1])
+                at += 1
+                continue
+            else:
+                break
+            lines.append(line)
+            at += 1
+        if at < end and source[at].startswith(b"\\ ") and lines:
+            opened.add(lines[-1][:1])
+            at += 1
+        self.at = at
+        return lines, opened, old, new
+
+    def ends_early(self, at: int, old: int, new: int) -> bool:
+        """Whether a line that looks like a deletion is a header or signature after a short hunk."""
+        line = self.lines[at]
+        if line.startswith(b"--- ") and self.is_header(at):
+            return (old, new) != (1, 1)
+        after = self.lines[at + 1 : at + 2]
+        signature = line.rstrip(b"\r ") == b"--" and (not after or after[0][:1] not in _KINDS)
+        return signature and (old, new) != (1, 0)
+
+    def goes_on(self, line: bytes) -> bool:
+        if line.startswith(b"+"):
+            return True
+        return line.startswith(b"-") and not line.startswith(b"--")
+
+
+_STARTS = frozenset((b"d", b"-", b"@", b"B", b"F"))
+_DOUBTFUL = frozenset((b"---", b"-- ", b"--", b"--\r"))
+_EMPTY = frozenset((b"", b"\r"))
+_KINDS = frozenset((b" ", b"+", b"-", b"\\"))
+_EXTENDED = (
+    (b"index ", "index"),
+    (b"old mode ", "old_mode"),
+    (b"new mode ", "new_mode"),
+    (b"new file mode ", "created"),
+    (b"deleted file mode ", "deleted"),
+    (b"rename from ", "rename_from"),
+    (b"rename to ", "rename_to"),
+    (b"copy from ", "copy_from"),
+    (b"copy to ", "copy_to"),
+)
+
+
+def _index(header: _Header, value: bytes) -> None:
+    blobs, _, mode = value.partition(b" ")
+    old, dots, new = blobs.partition(b"..")
+    if dots:
+        header.facts.update(old_blob=_text(old), new_blob=_text(new), mode=_text(mode))
+
+
+def _open_sides(opened: set[bytes]) -> tuple[bool, bool]:
+    return bool(opened & {b" ", b"-"}), bool(opened & {b" ", b"+"})
+
+
+def _pair(header: _Header) -> FilePair:
+    facts = header.facts
+    moved = next((kind for kind in ("rename", "copy") if f"{kind}_to" in facts), "")
+    old, new = _text(header.old), _text(header.new)
+    if moved:
+        old, new = facts.get(f"{moved}_from", old), facts[f"{moved}_to"]
+    created = header.created or "created" in facts
+    deleted = header.deleted or "deleted" in facts
+    mode = facts.get("mode", "")
+    return FilePair(
+        old=None if created or old == "/dev/null" else old,
+        new=None if deleted or new == "/dev/null" else new,
+        hunks=tuple(header.hunks),
+        old_mode=facts.get("old_mode") or facts.get("deleted") or mode,
+        new_mode=facts.get("new_mode") or facts.get("created") or mode,
+        old_blob=facts.get("old_blob", ""),
+        new_blob=facts.get("new_blob", ""),
+        moved=moved,
+        binary=header.binary,
+    )
+
+
+def _text(name: bytes) -> str:
+    return name.decode("utf-8", "surrogateescape")
