@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 KERNELS := $(wildcard core/excise/*.pyx core/excise/*.pxd)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench bench-ir images nightly clean
+.PHONY: help demo test check format bench bench-ir bench-lsp images nightly clean
 
 help:
 	@echo "make demo     a real language-server session on examples/, printed as an editor shows it"
@@ -17,6 +17,7 @@ help:
 	@echo "make format   rewrite the Python code as ruff wants it"
 	@echo "make bench    every goal side by side with its peers, as ratios within one run"
 	@echo "make bench-ir instructions of the kernels, counted by callgrind"
+	@echo "make bench-lsp what the language server costs an editor: p50, p95, max"
 	@echo "make images   draw the README's picture from real output"
 	@echo "make nightly  the property tests with ten times the examples"
 	@echo "make clean    remove the virtual environment and everything built"
@@ -44,6 +45,9 @@ bench: $(READY)
 
 bench-ir: $(READY)
 	$(BIN)/python benchmarks/instructions.py
+
+bench-lsp: $(READY)
+	$(BIN)/python benchmarks/lsp.py
 
 images: $(READY)
 	$(BIN)/python docs/images.py
