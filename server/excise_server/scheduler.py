@@ -78,6 +78,8 @@ class Scheduler(Generic[S, R]):
         On the loop: takes key, snapshot and the result or the exception, unless they are stale.
     delay : float
         Seconds of quiet before work begins.
+    name : str
+        The thread's name.
     """
 
     def __init__(
@@ -86,10 +88,11 @@ class Scheduler(Generic[S, R]):
         work: Callable[[S, CancelFlag], R],
         deliver: Callable[[str, S, R | Exception], None],
         delay: float = DEBOUNCE,
+        name: str = "excise-worker",
     ) -> None:
         """Prepare; the thread starts with the first work, or before by `start`."""
         self._mint, self._work, self._deliver = mint, work, deliver
-        self._delay = delay
+        self._delay, self._name = delay, name
         self._slots: dict[str, _Slot[S]] = {}
         self._queue: SimpleQueue[_Ticket[S] | None] = SimpleQueue()
         self._closed = False
@@ -99,7 +102,7 @@ class Scheduler(Generic[S, R]):
         """Start the thread, unless it has been; it prepares itself before the first work."""
         if self._thread is None and not self._closed:
             self._thread = threading.Thread(
-                target=self._run, args=(prepare,), name="excise-worker", daemon=True
+                target=self._run, args=(prepare,), name=self._name, daemon=True
             )
             self._thread.start()
 

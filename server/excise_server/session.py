@@ -18,11 +18,24 @@ from excise.signature import Options
 from excise.text import Revision, normalise
 from excise_server.snapshot import Snapshot
 from excise_server.sources import Rejected, SourceError, check_text
+from excise_server.sources.finding import Found, OriginText
 
-__all__ = ["MAX_REVISIONS", "Base", "Buffer", "Document", "Session", "document_key", "text_hash"]
+__all__ = [
+    "MAX_REVISIONS",
+    "OWN_EDITS",
+    "Base",
+    "Buffer",
+    "Document",
+    "Session",
+    "document_key",
+    "text_hash",
+]
 
 MAX_REVISIONS = 300
 """Most revisions that one document may have."""
+
+OWN_EDITS = "buffer"
+"""The id of what the editor shows, where that is one more revision."""
 
 _MAX_ID = 1000
 _DRIVE = re.compile(r"file:///([A-Za-z]):")
@@ -51,23 +64,45 @@ class Base(Protocol):
 class Document:
     """One document: open in an editor, or only named by revisions, or both.
 
-    ``origin`` is None where there is none yet; ``obstacle`` then says why.
+    ``saved`` is None where there is no text yet; ``obstacle`` then says why. ``elsewhere`` is the
+    origin that a source gave. ``found`` holds the ids that sources gave, all others are the
+    client's; ``dismissed`` those that the client removed.
     """
 
     uri: str
     revisions: dict[str, Revision] = field(default_factory=dict)
-    origin: str | None = None
+    saved: str | None = None
     obstacle: str = ""
+    elsewhere: OriginText | None = None
+    found: set[str] = field(default_factory=set)
+    dismissed: set[str] = field(default_factory=set)
     buffer: Buffer | None = None
     version: int | None = None
     language: str | None = None
 
+    @property
+    def origin(self) -> str | None:
+        """What the revisions are compared with: a source's origin, else the saved text."""
+        return self.saved if self.elsewhere is None else self.elsewhere.text
+
     def take_origin(self, read: Callable[[], str]) -> None:
-        """Have another origin, or know why there is none."""
+        """Have another saved text, or know why there is none."""
         try:
-            self.origin, self.obstacle = check_text(read()), ""
+            self.saved, self.obstacle = check_text(read()), ""
         except SourceError as error:
-            self.origin, self.obstacle = None, error.reason
+            self.saved, self.obstacle = None, error.reason
+
+    def own_edits(self, wanted: bool | None) -> Revision | None:
+        """Return what the editor shows as a revision, where it differs and that is wanted."""
+        if self.buffer is None or self.origin is None or wanted is False:
+            return None
+        if self.elsewhere is not None and not self.elsewhere.buffer_is_revision:
+            return None
+        if not (self.revisions or wanted) or OWN_EDITS in self.revisions:
+            return None
+        own = Revision(OWN_EDITS, self.buffer.text(), "your edits")
+        same = normalise(own.text) == normalise(self.origin)
+        return None if same or _objection(self, own) else own
 
 
 def document_key(uri: str) -> str:
@@ -106,17 +141,28 @@ class Session:
         """Start without documents."""
         self._changed, self._read = changed, read
         self.options = options or Options()
+        self.own_edits: bool | None = None
+        """Whether unsaved edits are one more revision: None where others exist, True always."""
         self._documents: dict[str, Document] = {}
 
     def find(self, uri: str) -> Document | None:
         """Return the document of a URI, if there is one."""
         return self._documents.get(document_key(uri))
 
+    def by_key(self, key: str) -> Document | None:
+        """Return the document of a key, if there is one."""
+        return self._documents.get(key)
+
+    def open_uris(self) -> list[str]:
+        """Return the URIs of the documents that an editor has open."""
+        return [d.uri for d in self._documents.values() if d.buffer is not None]
+
     def open(self, uri: str, buffer: Buffer, version: int, language: str | None) -> None:
         """Open a document: its text is the origin, also where the disk has another."""
         document = self._documents.setdefault(document_key(uri), Document(uri))
         document.uri, document.buffer, document.version = uri, buffer, version
         document.language = language if languages.resolve(language, None) else None
+        document.dismissed.clear()
         document.take_origin(buffer.text)
         self._changed(document_key(uri))
 
@@ -135,10 +181,16 @@ class Session:
         self._changed(document_key(uri))
 
     def close(self, uri: str) -> None:
-        """Close a document: its revisions stay, against the text on disk where that is readable."""
+        """Close a document: what a client added stays, against the text on disk if it is readable.
+
+        What sources found goes; they are asked again when the document is opened.
+        """
         if (document := self.find(uri)) is None:
             return
-        document.buffer = document.version = document.language = None
+        document.buffer = document.version = document.language = document.elsewhere = None
+        for name in document.found:
+            del document.revisions[name]
+        document.found.clear()
         if document.revisions:
             document.take_origin(lambda: self._read(document.uri))
             self._changed(document_key(uri))
@@ -161,11 +213,35 @@ class Session:
                 rejected.append(Rejected(revision.id, reason))
             else:
                 document.revisions[revision.id] = revision
+                document.found.discard(revision.id)
                 accepted[revision.id] = None
         if accepted:
             self._documents[document_key(uri)] = document
             self._changed(document_key(uri))
         return list(accepted), rejected
+
+    def take_found(self, key: str, found: Found) -> list[Rejected]:
+        """Take what the sources of an open document found, in place of what they found before.
+
+        Revisions of a client are not touched; return those that are not taken, with the reason.
+        """
+        document = self._documents.get(key)
+        if document is None or document.buffer is None:
+            return []
+        before = (document.origin, tuple(document.revisions.values()))
+        for name in document.found.difference(revision.id for revision in found.revisions):
+            del document.revisions[name]
+            document.found.discard(name)
+        rejected = [
+            Rejected(revision.id, reason)
+            for revision in found.revisions
+            if (reason := _enter(document, revision))
+        ]
+        given = found.origin
+        document.elsewhere = given if given is not None and given.kind != "saved" else None
+        if before != (document.origin, tuple(document.revisions.values())):
+            self._changed(key)
+        return rejected
 
     def remove(self, uri: str, ids: Iterable[str]) -> tuple[list[str], list[str]]:
         """Forget revisions; return the ids that were there and those that were not."""
@@ -174,20 +250,34 @@ class Session:
         wanted = dict.fromkeys(ids)
         removed = [name for name in wanted if known.pop(name, None) is not None]
         if document is not None and removed:
+            document.dismissed |= document.found.intersection(removed)
+            document.found.difference_update(removed)
             if not known and document.buffer is None:
                 del self._documents[document_key(uri)]
             self._changed(document_key(uri))
         return removed, [name for name in wanted if name not in removed]
+
+    def score_by(self, options: Options) -> None:
+        """Score by other options from now on, the documents there are included."""
+        if options != self.options:
+            self.options = options
+            self.changed_all()
+
+    def changed_all(self) -> None:
+        """Report every document as changed: what is shown of it may be another thing now."""
+        for key in list(self._documents):
+            self._changed(key)
 
     def snapshot(self, key: str) -> Snapshot | None:
         """Mint the frozen picture of a document; None if it is unknown or has no origin."""
         document = self._documents.get(key)
         if document is None or document.origin is None:
             return None
+        own = document.own_edits(self.own_edits)
         return Snapshot(
             uri_or_path=document.uri,
             origin=document.origin,
-            revisions=tuple(document.revisions.values()),
+            revisions=(*document.revisions.values(), *((own,) if own is not None else ())),
             language=document.language,
             path=_path_of(document.uri),
             options=self.options,
@@ -216,6 +306,23 @@ def _mismatch(document: Document, base: Base) -> str:
             return f"base.hash cannot be checked: {document.obstacle}"
         if base.hash.lower() != text_hash(document.origin):
             return "made from another text: base.hash is not the origin's"
+    return ""
+
+
+def _enter(document: Document, revision: Revision) -> str:
+    """Let a revision that a source found in; return why not, if not."""
+    name = revision.id
+    if name in document.dismissed:
+        return "removed by the client"
+    if name in document.revisions and name not in document.found:
+        return "the client added another revision with this id"
+    if reason := _objection(document, revision):
+        if name in document.found:
+            del document.revisions[name]
+            document.found.discard(name)
+        return reason
+    document.revisions[name] = revision
+    document.found.add(name)
     return ""
 
 

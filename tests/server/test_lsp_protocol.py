@@ -223,7 +223,7 @@ def test_capabilities_name_what_there_is():
         assert found["hoverProvider"]
         assert found["positionEncoding"] == "utf-16"
         commands = ["excise.addRevisions", "excise.removeRevisions"]
-        commands += ["excise.listRevisions", "excise.report"]
+        commands += ["excise.listRevisions", "excise.report", "excise.sources"]
         assert found["executeCommandProvider"]["commands"] == commands
         assert client.exit() == 0
 

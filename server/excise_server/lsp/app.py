@@ -17,6 +17,8 @@ from lsprotocol import types as t
 from excise_server.lsp import protocol
 from excise_server.lsp.add_revisions import add_revisions
 from excise_server.lsp.did_change import did_change
+from excise_server.lsp.did_change_watched_files import did_change_watched_files
+from excise_server.lsp.did_change_workspace_folders import did_change_workspace_folders
 from excise_server.lsp.did_close import did_close
 from excise_server.lsp.did_open import did_open
 from excise_server.lsp.did_save import did_save
@@ -27,6 +29,7 @@ from excise_server.lsp.list_revisions import list_revisions
 from excise_server.lsp.remove_revisions import remove_revisions
 from excise_server.lsp.report import report
 from excise_server.lsp.server import ExciseServer
+from excise_server.lsp.sources import sources
 from excise_server.lsp.transport import serve_socket, serve_streams
 from excise_server.report.escape import source_text
 
@@ -39,6 +42,7 @@ CUSTOM: dict[str, Callable[..., Any]] = {
     protocol.REMOVE_REVISIONS: remove_revisions,
     protocol.LIST_REVISIONS: list_revisions,
     protocol.REPORT: report,
+    protocol.SOURCES: sources,
 }
 HANDLERS: dict[str, Callable[..., Any]] = {
     t.INITIALIZE: initialize,
@@ -48,6 +52,8 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     t.TEXT_DOCUMENT_DID_SAVE: did_save,
     t.TEXT_DOCUMENT_DID_CLOSE: did_close,
     t.TEXT_DOCUMENT_HOVER: hover,
+    t.WORKSPACE_DID_CHANGE_WATCHED_FILES: did_change_watched_files,
+    t.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: did_change_workspace_folders,
     t.WORKSPACE_EXECUTE_COMMAND: executor(CUSTOM),
     **CUSTOM,
 }

@@ -12,3 +12,4 @@ __all__ = ["did_close"]
 def did_close(ls: ExciseServer, params: t.DidCloseTextDocumentParams) -> None:
     """Forget the buffer."""
     ls.session.close(params.text_document.uri)
+    ls.gatherer.changed(params.text_document.uri)

@@ -15,3 +15,4 @@ def did_open(ls: ExciseServer, params: t.DidOpenTextDocumentParams) -> None:
     document = params.text_document
     buffer = TextBuffer(document.text, ls.encoding)
     ls.session.open(document.uri, buffer, document.version, document.language_id)
+    ls.gatherer.changed(document.uri)

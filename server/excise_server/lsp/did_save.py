@@ -12,3 +12,4 @@ __all__ = ["did_save"]
 def did_save(ls: ExciseServer, params: t.DidSaveTextDocumentParams) -> None:
     """Take the text that was saved; when none is sent, it is what our buffer holds now."""
     ls.session.save(params.text_document.uri, params.text)
+    ls.gatherer.changed(params.text_document.uri)

@@ -11,7 +11,7 @@ from pygls.uris import to_fs_path
 from excise_server.sources import SourceError
 from excise_server.sources.files import read_text
 
-__all__ = ["read_inside"]
+__all__ = ["local_path", "read_inside"]
 
 
 def read_inside(uri: str, folders: Iterable[str]) -> str:
@@ -22,11 +22,11 @@ def read_inside(uri: str, folders: Iterable[str]) -> str:
     SourceError
         If it is no file of the workspace after links are followed, or no text that can be read.
     """
-    path = _local_path(uri)
+    path = local_path(uri)
     if path is None:
         raise SourceError("not open, and not on disk: no path of this machine")
     real = os.path.realpath(path)
-    roots = [os.path.realpath(root) for root in map(_local_path, folders) if root]
+    roots = [os.path.realpath(root) for root in map(local_path, folders) if root]
     if not any(_contains(root, real) for root in roots):
         raise SourceError("not open, and outside the workspace folders")
     try:
@@ -35,7 +35,7 @@ def read_inside(uri: str, folders: Iterable[str]) -> str:
         raise SourceError(f"not open, and not readable: {error.reason}") from error
 
 
-def _local_path(uri: str) -> str | None:
+def local_path(uri: str) -> str | None:
     """Return the path that a URI names on this machine, if it does."""
     try:
         parts = urlsplit(uri)

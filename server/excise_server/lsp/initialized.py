@@ -6,6 +6,7 @@ from lsprotocol import types as t
 
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.settings import settings_of
+from excise_server.lsp.source_settings import source_choices_of
 
 __all__ = ["initialize", "initialized"]
 
@@ -13,6 +14,7 @@ __all__ = ["initialize", "initialized"]
 def initialize(ls: ExciseServer, params: t.InitializeParams) -> None:
     """Read the options."""
     ls.settings = settings_of(params.initialization_options)
+    ls.gatherer.choose(source_choices_of(params.initialization_options))
 
 
 def initialized(ls: ExciseServer, _params: t.InitializedParams) -> None:

@@ -22,6 +22,7 @@ __all__ = [
     "METHODS",
     "REMOVE_REVISIONS",
     "REPORT",
+    "SOURCES",
     "register",
     "wire_name",
 ]
@@ -30,6 +31,7 @@ ADD_REVISIONS = "excise/addRevisions"
 REMOVE_REVISIONS = "excise/removeRevisions"
 LIST_REVISIONS = "excise/listRevisions"
 REPORT = "excise/report"
+SOURCES = "excise/sources"
 DID_CHANGE_REPORT = "excise/didChangeReport"
 
 
@@ -192,6 +194,58 @@ class ReportResult:
 
 
 @attrs.frozen
+class SourcesParams:
+    """The document whose sources are asked for."""
+
+    uri: str
+
+
+@attrs.frozen
+class SourceOrigin:
+    """Which text the revisions are compared with."""
+
+    kind: str
+    label: str
+
+
+@attrs.frozen
+class FoundRevision:
+    """A revision that entered by itself, and what to know of it."""
+
+    id: str
+    label: str
+    notes: list[str]
+
+
+@attrs.frozen
+class Refusal:
+    """Something that a source found and did not take: why, and the way out (or nothing)."""
+
+    id: str
+    reason: str
+    hint: str
+
+
+@attrs.frozen
+class SourceReport:
+    """What one source found, what had not changed, and what it refused."""
+
+    name: str
+    found: list[FoundRevision]
+    unchanged: list[str]
+    refused: list[Refusal]
+
+
+@attrs.frozen
+class SourcesResult:
+    """The sources of an open document that had anything to say; none for another."""
+
+    origin: SourceOrigin | None
+    offers: list[str]
+    sources: list[SourceReport]
+
+
+@attrs.frozen
 class DidChangeReportParams:
     """A newer report can be asked for."""
 
@@ -211,12 +265,13 @@ METHODS: dict[str, Method] = {
     REMOVE_REVISIONS: Method(RemoveRevisionsParams, RemoveRevisionsResult),
     LIST_REVISIONS: Method(ListRevisionsParams, ListRevisionsResult),
     REPORT: Method(ReportParams, ReportResult),
+    SOURCES: Method(SourcesParams, SourcesResult),
     DID_CHANGE_REPORT: Method(DidChangeReportParams, None),
 }
 
 COMMANDS: dict[str, str] = {
     method.replace("/", "."): method
-    for method in (ADD_REVISIONS, REMOVE_REVISIONS, LIST_REVISIONS, REPORT)
+    for method in (ADD_REVISIONS, REMOVE_REVISIONS, LIST_REVISIONS, REPORT, SOURCES)
 }
 """Commands for clients that cannot send custom requests: their one argument is the params."""
 

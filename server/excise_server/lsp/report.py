@@ -20,6 +20,7 @@ async def report(ls: ExciseServer, params: ReportParams) -> dict[str, Any]:
     With many revisions that is megabytes; they are put together beside the loop, from what cannot
     change any more.
     """
+    await ls.gatherer.newest(params.uri)
     analysis = await ls.newest(params.uri)
     if analysis is None:
         raise JsonRpcInvalidParams("unknown document: neither open nor with revisions")

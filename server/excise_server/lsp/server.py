@@ -20,6 +20,7 @@ from excise_server.findings import Findings, find
 from excise_server.lsp import protocol, to_proto
 from excise_server.lsp.disk import read_inside
 from excise_server.lsp.from_proto import encoding_of
+from excise_server.lsp.gathering import Gatherer
 from excise_server.lsp.rpc import Protocol, RequestFailed
 from excise_server.lsp.settings import Settings
 from excise_server.lsp.sync import Encoding
@@ -49,6 +50,8 @@ class ExciseServer(LanguageServer):
         Documents and revisions; changed by handlers only.
     scheduler
         Analyses what changed.
+    gatherer
+        Asks the sources of open documents, whose answers enter the session.
     settings
         The client's choices.
     """
@@ -68,6 +71,7 @@ class ExciseServer(LanguageServer):
         self.scheduler: Scheduler[Snapshot, Outcome] = Scheduler(
             mint=self._mint, work=_Work(), deliver=self._deliver
         )
+        self.gatherer = Gatherer(self, self.session, self._folders)
         self._outcomes: dict[str, Outcome | Exception] = {}
         self._published: dict[str, str] = {}
 
@@ -100,6 +104,11 @@ class ExciseServer(LanguageServer):
             raise RequestFailed("scoring failed; the server's log has more")
         return outcome.analysis
 
+    def close(self, timeout: float) -> None:
+        """Stop the work of all threads; wait at most so many seconds for each."""
+        self.gatherer.scheduler.close(timeout)
+        self.scheduler.close(timeout)
+
     def report_server_error(self, error: Exception, source: Any) -> None:  # noqa: ANN401 pygls'
         """Log what pygls would show in a popup."""
         logger.error("%s: %s", getattr(source, "__name__", source), error)
@@ -108,10 +117,12 @@ class ExciseServer(LanguageServer):
         self.scheduler.changed(key)
 
     def _read(self, uri: str) -> str:
+        return read_inside(uri, self._folders())
+
+    def _folders(self) -> list[str]:
         folders = [folder.uri for folder in self.workspace.folders.values()]
-        if not folders and self.workspace.root_uri:
-            folders = [self.workspace.root_uri]
-        return read_inside(uri, folders)
+        root = self.workspace.root_uri
+        return folders or ([root] if root else [])
 
     def _mint(self, key: str) -> Snapshot | None:
         snapshot = self.session.snapshot(key)

@@ -62,7 +62,7 @@ def _serve(
     except KeyboardInterrupt:
         code = 130
     outbox.close()
-    server.scheduler.close(_PATIENCE)
+    server.close(_PATIENCE)
     return code
 
 

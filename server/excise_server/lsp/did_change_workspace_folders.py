@@ -1,0 +1,16 @@
+"""workspace/didChangeWorkspaceFolders: what may be read has changed."""
+
+from __future__ import annotations
+
+from lsprotocol import types as t
+
+from excise_server.lsp.server import ExciseServer
+
+__all__ = ["did_change_workspace_folders"]
+
+
+def did_change_workspace_folders(
+    ls: ExciseServer, _params: t.DidChangeWorkspaceFoldersParams
+) -> None:
+    """Ask all sources again; pygls has taken note of the folders."""
+    ls.gatherer.everything_changed()

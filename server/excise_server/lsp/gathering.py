@@ -1,0 +1,133 @@
+"""Revisions that come by themselves: every open document's sources, asked beside the loop.
+
+Asking reads files and starts git, so it runs in the thread of a scheduler of its own: a change
+makes an answer stale that is still to come, and only the newest one enters the session.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from pygls.lsp.server import LanguageServer
+
+from excise import CancelFlag
+from excise_server.lsp.disk import local_path
+from excise_server.lsp.source_settings import SourceChoices
+from excise_server.lsp.watching import Watcher
+from excise_server.scheduler import Scheduler
+from excise_server.session import Session, document_key
+from excise_server.sources import Rejected
+from excise_server.sources.finding import Context, Found
+from excise_server.sources.paths import inside
+
+__all__ = ["Gathered", "Gatherer"]
+
+logger = logging.getLogger(__name__)
+
+_DELAY = 0.05
+"""Seconds of quiet before sources are asked: a commit changes several files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """What the sources answered, and what the session did not take of it."""
+
+    found: Found
+    rejected: tuple[Rejected, ...] = ()
+
+
+class Gatherer:
+    """Keeps the revisions of open documents as their sources have them now.
+
+    Parameters
+    ----------
+    server : LanguageServer
+        Whose client watches files.
+    session : Session
+        Where found revisions go, by the same door as those that a client adds.
+    folders : callable
+        The workspace folders, as URIs.
+    """
+
+    def __init__(
+        self, server: LanguageServer, session: Session, folders: Callable[[], list[str]]
+    ) -> None:
+        """Prepare; no thread is started before a document of a workspace folder is opened."""
+        self._session, self._folders = session, folders
+        self._choices = SourceChoices()
+        self._watcher = Watcher(server)
+        self._gathered: dict[str, Gathered] = {}
+        self.scheduler: Scheduler[Context, Found] = Scheduler(
+            mint=self._mint, work=_ask, deliver=self._deliver, delay=_DELAY, name="excise-sources"
+        )
+
+    @property
+    def choices(self) -> SourceChoices:
+        """What is looked for."""
+        return self._choices
+
+    def choose(self, choices: SourceChoices) -> None:
+        """Look for something else from now on."""
+        if choices == self._choices:
+            return
+        self._choices = choices
+        self._session.own_edits = choices.buffer
+        self.everything_changed()
+
+    def changed(self, uri: str) -> None:
+        """Ask again for one document."""
+        self.scheduler.changed(document_key(uri))
+
+    def everything_changed(self) -> None:
+        """Ask again for every open document."""
+        for uri in self._session.open_uris():
+            self.changed(uri)
+
+    def files_changed(self, uris: Iterable[str]) -> None:
+        """Ask again for the documents that files on disk concern."""
+        paths = [path for uri in uris if (path := local_path(uri)) is not None]
+        for key in dict.fromkeys(key for path in paths for key in self._watcher.affected(path)):
+            self.scheduler.changed(key)
+
+    async def newest(self, uri: str) -> Gathered:
+        """Return the answer of the sources of a document as they are now."""
+        key = document_key(uri)
+        await self.scheduler.settled(key)
+        return self._gathered.get(key) or Gathered(Found())
+
+    def _mint(self, key: str) -> Context | None:
+        """Return what to ask; None, and nothing is found any more, where nothing may be asked."""
+        document = self._session.by_key(key)
+        folders = [path for uri in self._folders() if (path := local_path(uri)) is not None]
+        if document is not None and document.buffer is not None and folders:
+            path = local_path(document.uri)
+            if path is not None:
+                choices = self._choices
+                return Context(path, tuple(folders), choices.trusted, choices.settings)
+        self._watcher.watch(key, ())
+        if self._gathered.pop(key, None) is not None:
+            self._session.take_found(key, Found())
+        return None
+
+    def _deliver(self, key: str, _context: Context, outcome: Found | Exception) -> None:
+        """Let the session have what was found; the scheduler has dropped it if it was stale."""
+        if isinstance(outcome, Exception):
+            logger.error("asking the sources failed", exc_info=outcome)
+            kept = self._gathered.get(key, Gathered(Found()))
+            failed = Rejected("sources", "failed; the server's log has more")
+            self._gathered[key] = Gathered(kept.found, (failed,))
+            return
+        rejected = self._session.take_found(key, outcome)
+        self._gathered[key] = Gathered(outcome, tuple(rejected))
+        self._watcher.watch(key, outcome.watch)
+
+
+def _ask(context: Context, _cancel: CancelFlag) -> Found:
+    """Ask the sources, in the thread."""
+    if not inside(context.document, context.folders):
+        return Found(refused=(Rejected("document", "outside the workspace folders"),))
+    from excise_server.sources.collect import collect
+
+    return collect(context)

@@ -1,0 +1,91 @@
+"""Which sources a client switches on, which origin it wants, and whether it has trust."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from typing import Any
+
+from excise_server.sources.finding import CHOICES, OriginChoice, SourceSettings
+
+__all__ = ["SourceChoices", "source_choices_of"]
+
+logger = logging.getLogger(__name__)
+
+_DEFAULTS = SourceSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class SourceChoices:
+    """What may be looked for, and how.
+
+    Attributes
+    ----------
+    settings : SourceSettings
+        For the sources themselves.
+    buffer : bool or None
+        Whether unsaved edits are one more revision: None where others exist, True always.
+    trusted : bool
+        False: git is never started.
+    """
+
+    settings: SourceSettings = field(default_factory=SourceSettings)
+    buffer: bool | None = None
+    trusted: bool = True
+
+
+def source_choices_of(options: object) -> SourceChoices:
+    """Read the choices; what is not understood is logged and left at its default.
+
+    ``true`` is a source's default, ``false`` is off. ``branches`` and ``files`` also take a list of
+    patterns, ``patches`` takes a list of folders.
+
+    >>> source_choices_of({"sources": {"branches": ["agent/*"], "files": False}}).settings.branches
+    ('agent/*',)
+    >>> source_choices_of({"origin": "head", "trusted": False}).trusted
+    False
+    """
+    if not isinstance(options, dict):
+        return SourceChoices()
+    given = options.get("sources")
+    sources: dict[str, Any] = given if isinstance(given, dict) else {}
+    settings = SourceSettings(
+        origin=_origin(options.get("origin")),
+        worktrees=_switch(sources, "worktrees", _DEFAULTS.worktrees),
+        branches=_patterns(sources, "branches", _DEFAULTS.branches),
+        conflicts=_switch(sources, "conflicts", _DEFAULTS.conflicts),
+        files=_patterns(sources, "files", _DEFAULTS.files),
+        patches=_patterns(sources, "patches", _DEFAULTS.patches),
+    )
+    own = sources.get("buffer")
+    return SourceChoices(
+        settings, own if isinstance(own, bool) else None, options.get("trusted") is not False
+    )
+
+
+def _origin(value: object) -> OriginChoice:
+    for choice in CHOICES:
+        if value == choice:
+            return choice
+    if value is not None:
+        logger.warning("origin must be one of %s", ", ".join(CHOICES))
+    return _DEFAULTS.origin
+
+
+def _switch(sources: dict[str, Any], name: str, default: bool) -> bool:
+    value = sources.get(name)
+    if value is not None and not isinstance(value, bool):
+        logger.warning("sources.%s must be true or false", name)
+    return value if isinstance(value, bool) else default
+
+
+def _patterns(sources: dict[str, Any], name: str, default: tuple[str, ...]) -> tuple[str, ...]:
+    match sources.get(name):
+        case None | True:
+            return default
+        case False:
+            return ()
+        case [*items] if all(isinstance(item, str) for item in items):
+            return tuple(items)
+    logger.warning("sources.%s must be true, false or a list of strings", name)
+    return default

@@ -1,0 +1,68 @@
+"""excise/sources: what each source found for an open document, what it refused, and why."""
+
+from __future__ import annotations
+
+from excise_server.lsp.gathering import Gathered
+from excise_server.lsp.protocol import (
+    FoundRevision,
+    Refusal,
+    SourceOrigin,
+    SourceReport,
+    SourcesParams,
+    SourcesResult,
+)
+from excise_server.lsp.server import ExciseServer
+from excise_server.session import OWN_EDITS, Document
+
+__all__ = ["sources"]
+
+_NAMES = {
+    "worktree": "worktrees",
+    "branch": "branches",
+    "file": "files",
+    "patch": "patches",
+    "conflict": "conflicts",
+}
+
+
+async def sources(ls: ExciseServer, params: SourcesParams) -> SourcesResult:
+    """Wait until the sources have answered, and report on them."""
+    gathered = await ls.gatherer.newest(params.uri)
+    document = ls.session.find(params.uri)
+    if document is None or document.buffer is None:
+        return SourcesResult(None, [], [])
+    reports = _reports(gathered, document)
+    own = document.own_edits(ls.session.own_edits)
+    if own is not None:
+        reports[OWN_EDITS] = SourceReport(OWN_EDITS, [FoundRevision(own.id, own.label, [])], [], [])
+    kind, label = "saved", "saved file"
+    if document.elsewhere is not None:
+        kind, label = document.elsewhere.kind, document.elsewhere.label
+    offers = _offers(reports, ls.gatherer.choices.settings.origin)
+    return SourcesResult(SourceOrigin(kind, label), offers, list(reports.values()))
+
+
+def _reports(gathered: Gathered, document: Document) -> dict[str, SourceReport]:
+    """Return one report per source that said anything, in the order in which they spoke."""
+    reports: dict[str, SourceReport] = {}
+
+    def report(name: str) -> SourceReport:
+        source = _NAMES.get(kind := name.partition(":")[0], kind)
+        return reports.setdefault(source, SourceReport(source, [], [], []))
+
+    found = gathered.found
+    for revision in found.revisions:
+        if revision.id in document.found:
+            notes = [note for name, note in found.notes if name == revision.id]
+            report(revision.id).found.append(FoundRevision(revision.id, revision.label, notes))
+    for name in found.unchanged:
+        report(name).unchanged.append(name)
+    for refused in (*found.refused, *gathered.rejected):
+        report(refused.id).refused.append(Refusal(refused.id, refused.reason, refused.hint))
+    return reports
+
+
+def _offers(reports: dict[str, SourceReport], origin: str) -> list[str]:
+    """Return the origins that fit what was found better than the one chosen."""
+    git = any(reports[name].found for name in ("worktrees", "branches") if name in reports)
+    return ["mergeBase"] if git and origin != "mergeBase" else []
