@@ -26,7 +26,7 @@ cdef enum:
 
 
 cdef struct Table:
-    # Open addressing from keys to the numbers 0, 1, ..; a free slot holds number 0, used ones n + 1.
+    # Open addressing from keys to numbers 0, 1, ..; a free slot holds 0, a used one number + 1.
     uint64_t* keys
     uint32_t* numbers
     uint64_t mask

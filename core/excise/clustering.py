@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["DISTANCE", "LINKAGE", "LINKAGES", "Cluster", "cluster"]
+__all__ = ["DISTANCE", "LINKAGE", "LINKAGES", "Cluster", "check", "cluster", "labels"]
 
 DISTANCE = 0.5
 LINKAGE = "average"
@@ -55,26 +55,32 @@ def cluster(
     >>> cluster(ScoreMatrix.from_texts("a b", ["a c", "a c", "b"]))[0].members
     (0, 1)
     """
-    if linkage not in LINKAGES:
-        raise OptionError(f"linkage is {linkage!r}; it must be one of {', '.join(LINKAGES)}")
-    if not 0 <= threshold <= 1:
-        raise OptionError(f"threshold is {threshold}; a distance 1 - ES lies between 0 and 1")
+    check(threshold, linkage)
     groups: dict[int, list[int]] = defaultdict(list)
-    for at, label in enumerate(_labels(matrix, threshold, linkage)):
+    for at, label in enumerate(labels(1.0 - matrix.values, threshold, linkage)):
         groups[label].append(at)
     found = [_cluster(matrix.values, members) for members in groups.values()]
     return tuple(sorted(found, key=lambda c: (-len(c.members), c.members)))
 
 
-def _labels(matrix: ScoreMatrix, threshold: float, linkage: str) -> list[int]:
-    if len(matrix.ids) < 2:
-        return [0] * len(matrix.ids)
+def check(threshold: float, linkage: str) -> None:
+    """Refuse an unknown linkage and a threshold outside [0, 1]."""
+    if linkage not in LINKAGES:
+        raise OptionError(f"linkage is {linkage!r}; it must be one of {', '.join(LINKAGES)}")
+    if not 0 <= threshold <= 1:
+        raise OptionError(f"threshold is {threshold}; a distance 1 - ES lies between 0 and 1")
+
+
+def labels(distances: npt.NDArray[np.float64], threshold: float, linkage: str) -> list[int]:
+    """Return a cluster's number for each row of a matrix of distances."""
+    if len(distances) < 2:
+        return [0] * len(distances)
     from sklearn.cluster import AgglomerativeClustering
 
     model = AgglomerativeClustering(
         n_clusters=None, metric="precomputed", linkage=linkage, distance_threshold=threshold
     )
-    return [int(label) for label in model.fit(1.0 - matrix.values).labels_]
+    return [int(label) for label in model.fit(distances).labels_]
 
 
 def _cluster(values: npt.NDArray[np.float64], members: list[int]) -> Cluster:

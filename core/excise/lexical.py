@@ -6,7 +6,7 @@ import re
 
 from excise.text import TokenList
 
-__all__ = ["tokenise"]
+__all__ = ["tokenise", "words"]
 
 # A word, or any other character that is not white space (`excise.text.WHITE`) on its own.
 _TOKEN = re.compile(r"[0-9A-Za-z_\x80-\U0010ffff]+|[^ \t\n\v\f\r]")
@@ -47,3 +47,12 @@ def tokenise(text: str) -> TokenList:
             found.ends.append(start + match.end())
         start += len(line) + 1
     return found
+
+
+def words(text: str) -> list[str]:
+    """Return the same tokens without their places.
+
+    >>> words("a+b")
+    ['a', '+', 'b']
+    """
+    return _TOKEN.findall(text)

@@ -1,20 +1,41 @@
-"""Patches instead of files: reading, comparing and grouping what maintainers are sent."""
+r"""Patches instead of files: reading, comparing and grouping what maintainers are sent.
+
+>>> mail = b"--- a/x.c\n+++ b/x.c\n@@ -1 +1 @@\n-return a;\n+return b;\n"
+>>> pool = Pool()
+>>> for message in (*read(mail), *read(mail.replace(b"b;", b"c;"))):
+...     at = pool.add(message.patch)
+>>> pool.compare(0, 1).value
+0.7
+>>> [found.members for found in group(pool)]
+[(0, 1)]
+"""
 
 from excise.patches.errors import PatchError
+from excise.patches.features import IGNORED, patch_id
+from excise.patches.grouping import DISTANCE, LINKAGE, group
 from excise.patches.mail import MAX_MESSAGE, read
 from excise.patches.model import Binary, FilePair, Hunk, Message, Patch, Series, Warned
 from excise.patches.parse import parse
+from excise.patches.pool import Comparison, Pool, signature
 
 __all__ = [
+    "DISTANCE",
+    "IGNORED",
+    "LINKAGE",
     "MAX_MESSAGE",
     "Binary",
+    "Comparison",
     "FilePair",
     "Hunk",
     "Message",
     "Patch",
     "PatchError",
+    "Pool",
     "Series",
     "Warned",
+    "group",
     "parse",
+    "patch_id",
     "read",
+    "signature",
 ]

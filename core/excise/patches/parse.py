@@ -212,7 +212,9 @@ class _Reader:
 
     def body(self, old: int, new: int) -> tuple[list[bytes], set[bytes], int, int]:
         """Take the lines that the counts ask for; return them, open sides, and what is missing."""
-        lines, opened, source = [], set(), self.lines
+        source = self.lines
+        lines: list[bytes] = []
+        opened: set[bytes] = set()
         at, end = self.at + 1, len(source)
         while (old or new) and at < end:
             line = source[at]

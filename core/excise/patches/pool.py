@@ -1,0 +1,213 @@
+"""Patches of one run, compared by their edits (``basis:edits``, section 8)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from excise._patches import Index
+from excise.edits import Count
+from excise.excision import f1
+from excise.patches.features import IGNORED, Reader, patch_id
+from excise.patches.model import FilePair, Patch
+from excise.signature import DEFINITION, MAX_ORDER
+
+__all__ = ["EDITS", "Comparison", "Pool", "signature"]
+
+EDITS = "edits"
+ORIGIN = "origin"
+RESCUE = Fraction(9, 10)
+BLOCKS = 16
+"""Into so many pieces the pairs are cut for the caller's `map`."""
+
+Map = Callable[..., Iterable[Any]]
+Pairing = tuple[FilePair | None, FilePair | None]
+
+
+def signature(basis: str, key: str = "name") -> str:
+    """Return the signature of scores of patches.
+
+    >>> signature("edits")
+    'es|n:4|comments:keep|tok:lexical|basis:edits|key:name|v:1'
+    """
+    if basis == ORIGIN:
+        return (
+            f"es|gran:nested|lcs:star|del:f1|n:{MAX_ORDER}|comments:keep|tok:lexical"
+            f"|basis:origin|key:none|v:{DEFINITION}"
+        )
+    return f"es|n:{MAX_ORDER}|comments:keep|tok:lexical|basis:edits|key:{key}|v:{DEFINITION}"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How much two patches have in common, and why.
+
+    Attributes
+    ----------
+    exact
+        The score as a fraction in [0, 1].
+    keep, add, delete
+        F of each operation alone; None where neither patch has any.
+    contained_in_b, contained_in_a
+        The share of one patch's added and deleted n-grams that the other has, too.
+    files
+        Paths that were compared with each other, (a, b); None: the other has no such file.
+    facts
+        Header facts that differ: (path, of a, of b).
+    notes
+        ``whitespace-only: a``, ``renamed file: ..``, reasons of a 0.
+    """
+
+    exact: Fraction
+    keep: float | None
+    add: float | None
+    delete: float | None
+    contained_in_b: float | None
+    contained_in_a: float | None
+    files: tuple[tuple[str | None, str | None], ...]
+    facts: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]
+    notes: tuple[str, ...]
+    signature: str
+
+    @property
+    def value(self) -> float:
+        """The score as the nearest float."""
+        return float(self.exact)
+
+
+class Pool:
+    """Patches of one run, numbered in the order of `add`.
+
+    The score of two patches never depends on the others.
+
+    Parameters
+    ----------
+    key
+        ``name``: an n-gram carries the base name of its file. ``none``: it does not.
+    ignored
+        Globs of base names or paths that are left out.
+    """
+
+    def __init__(self, *, key: str = "name", ignored: Sequence[str] = IGNORED) -> None:
+        """Start empty."""
+        self.key, self.ignored = key, tuple(ignored)
+        self.patches: list[Patch] = []
+        self.notes: list[tuple[str, ...]] = []
+        self.index = Index(key == "name")
+        self._reader = Reader()
+        self._ids: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        """Return how many patches there are."""
+        return len(self.patches)
+
+    @property
+    def signature(self) -> str:
+        """The signature of every score."""
+        return signature(EDITS, self.key)
+
+    def add(self, patch: Patch) -> int:
+        """Add a patch; return its number."""
+        edits = self._reader.edits(patch, self.ignored)
+        self.index.add(edits.tokens, edits.blocks, edits.context)
+        self.patches.append(patch)
+        self.notes.append(edits.notes)
+        return len(self.patches) - 1
+
+    def patch_id(self, i: int) -> str:
+        """Return the name that equal patches share."""
+        if i not in self._ids:
+            self._ids[i] = patch_id(self.patches[i])
+        return self._ids[i]
+
+    def near(self, least: float, map: Map = map) -> list[tuple[int, int, float]]:
+        """Return the pairs (i, j, score), i < j, that score above 0, and at least `least`."""
+        steps = min(len(self.patches), BLOCKS)
+        pieces = map(lambda start: self.index.near(least, start, steps), range(steps))
+        return [found for piece in pieces for found in zip(*piece, strict=True)]
+
+    def compare(self, i: int, j: int) -> Comparison:
+        """Compare two patches of the pool."""
+        keyed = self.index.pair(i, j, True)
+        renamed = self.rescued(i, j)
+        flat = self.index.pair(i, j, False) if renamed else keyed
+        keep, add, delete = (Count(*flat[at : at + 3]) for at in (0, 3, 6))
+        pooled = Count(*(sum(counts) for counts in zip(keep, add, delete, strict=True)))
+        pairs = paired(self.patches[i].files, self.patches[j].files, by_content=renamed)
+        notes = self._notes(i, j)
+        if renamed and flat != keyed:
+            notes = (*notes, "files paired by their context lines, not by name")
+        if not any(a and b for a, b in pairs):
+            notes = (*notes, "no common file")
+        return Comparison(
+            f1(pooled) if pooled.defined else Fraction(1),
+            _f(keep),
+            _f(add),
+            _f(delete),
+            _share(add.both + delete.both, add.a + delete.a),
+            _share(add.both + delete.both, add.b + delete.b),
+            tuple((a.path if a else None, b.path if b else None) for a, b in pairs),
+            tuple(_facts(pairs)),
+            notes,
+            self.signature,
+        )
+
+    def rescued(self, i: int, j: int) -> bool:
+        """Whether the context lines agree so well that names do not count."""
+        both, a, b = self.index.context(i, j)
+        return a > 0 and b > 0 and Fraction(2 * both, a + b) >= RESCUE
+
+    def contained(self, i: int, j: int) -> float | None:
+        """Return the share of the added and deleted n-grams of patch i that patch j has."""
+        flat = self.index.pair(i, j, not self.rescued(i, j))
+        return _share(flat[3] + flat[6], flat[4] + flat[7])
+
+    def _notes(self, i: int, j: int) -> tuple[str, ...]:
+        sides = (("a", self.notes[i]), ("b", self.notes[j]))
+        return tuple(f"{note}: {side}" for side, notes in sides for note in notes)
+
+
+def paired(
+    a: Iterable[FilePair], b: Iterable[FilePair], *, by_content: bool = False
+) -> tuple[Pairing, ...]:
+    """Pair files by path, by a rename's old path, by base name (which is what n-grams carry).
+
+    With `by_content` (the patches' context lines agree) what is left is paired in order, too. A
+    file that stays alone has None beside it.
+    """
+    left, right = list(a), list(b)
+    found: list[tuple[FilePair | None, FilePair | None]] = []
+    for same in _SAME[: None if by_content else -1]:
+        for pair in tuple(left):
+            other = next((other for other in right if same(pair, other)), None)
+            if other is not None:
+                left.remove(pair)
+                right.remove(other)
+                found.append((pair, other))
+    return (*found, *((pair, None) for pair in left), *((None, pair) for pair in right))
+
+
+_SAME: tuple[Callable[[FilePair, FilePair], bool], ...] = (
+    lambda a, b: a.path == b.path,
+    lambda a, b: bool({a.old, a.new} & {b.old, b.new} - {None}),
+    lambda a, b: a.name == b.name,
+    lambda a, b: bool(a.hunks and b.hunks),
+)
+
+
+def _facts(pairs: Iterable[Pairing]) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    for a, b in pairs:
+        facts = a.facts if a else (), b.facts if b else ()
+        named = a or b
+        if facts[0] != facts[1] and named is not None:
+            yield named.path, *facts
+
+
+def _share(both: int, own: int) -> float | None:
+    return both / own if own else None
+
+
+def _f(count: Count) -> float | None:
+    return float(f1(count)) if count.defined else None

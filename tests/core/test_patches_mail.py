@@ -1,0 +1,113 @@
+"""Reading mail: many messages of a file, each with its patch, or with the reason why not."""
+
+from __future__ import annotations
+
+import base64
+import quopri
+
+import pytest
+
+from excise.patches import MAX_MESSAGE, read
+
+DIFF = b"--- a/x.c\n+++ b/x.c\n@@ -1,2 +1,2 @@\n same\n-old = 1;\n+new = \xc3\xa4;\n"
+HEAD = b"From: A <a@b.c>\nMessage-ID: <1@b>\nSubject: [PATCH v3 2/7] x: =?utf-8?q?=C3=A4?=\n"
+FROM = b"From 0123456789 Mon Sep 17 00:00:00 2001\n"
+
+
+def one(data):
+    (message,) = read(data)
+    return message
+
+
+def test_a_patch_mail():
+    found = one(FROM + HEAD + b"\nWhy.\n---\n x.c | 2 +-\n\n" + DIFF + b"-- \n2.40.1\n")
+    assert (found.message_id, found.author, found.title) == ("<1@b>", "A <a@b.c>", "x: ä")
+    assert (found.series.version, found.series.index, found.series.total) == (3, 2, 7)
+    assert (found.patch.files[0].added, found.patch.files[0].deleted) == (1, 1)
+    assert found.patch.files[0].hunks[0].line == 12
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body"),
+    [
+        (b"quoted-printable", quopri.encodestring(DIFF)),
+        (b"base64", base64.encodebytes(DIFF)),
+        (b"8bit", DIFF),
+    ],
+)
+def test_transfer_encodings(encoding, body):
+    found = one(HEAD + b"Content-Transfer-Encoding: " + encoding + b"\n\n" + body)
+    assert found.patch.files[0].hunks[0].lines[-1] == "+new = ä;".encode()
+
+
+def test_a_charset_is_converted_and_an_unknown_one_is_not_fatal():
+    body = DIFF.decode().encode("latin-1")
+    found = one(HEAD + b"Content-Type: text/plain; charset=iso-8859-1\n\n" + body)
+    assert found.patch.files[0].hunks[0].lines[-1] == "+new = ä;".encode()
+    found = one(HEAD + b"Content-Type: text/plain; charset=klingon\n\n" + body)
+    assert found.patch.files[0].hunks[0].lines[-1] == b"+new = \xe4;"
+
+
+def test_crlf_mail():
+    found = one((HEAD + b"\nWhy.\n\n" + DIFF).replace(b"\n", b"\r\n"))
+    assert (found.series.version, found.patch.files[0].path, found.error) == (3, "x.c", "")
+
+
+def test_flowed_is_undone_or_an_error():
+    head = HEAD + b"Content-Type: text/plain; format=flowed\n\n"
+    stuffed = DIFF.replace(b"\n same", b"\n  same").replace(b"old = 1;", b"old = \n1;")
+    assert one(head + stuffed).patch.files[0].hunks[0].lines[1] == b"-old = 1;"
+    assert "format=flowed damaged the patch" in one(head + DIFF.replace(b" same", b"same")).error
+
+
+def test_attachments():
+    head = HEAD + b"Content-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: text/plain\n\n"
+    part = b"hello\n--x\nContent-Type: application/octet-stream\n"
+    name = b"Content-Disposition: attachment; filename=f.patch\n\n"
+    assert one(head + part + name + DIFF + b"\n--x--\n").patch.paths == ("x.c",)
+
+
+def test_several_messages_and_one_bad():
+    combined = b"\ndiff --cc x\n@@@ -1 -1 +1 @@@\n"
+    cover = HEAD.replace(b"2/7", b"0/7") + b"\nWords.\n\n"
+    data = b"".join(FROM + piece for piece in (cover, HEAD + combined, HEAD + b"\n" + DIFF))
+    found = read(data)
+    assert [message.number for message in found] == [1, 2, 3]
+    assert found[0].is_cover
+    assert found[1].error == "line 13: a combined diff (of a merge) cannot be read"
+    assert found[2].patch.paths == ("x.c",)
+
+
+def test_a_bare_diff_and_a_log():
+    assert one(DIFF).patch.paths == ("x.c",)
+    log = b"commit " + b"0" * 40 + b"\nAuthor: A <a@b>\nDate:   now\n\n    fix it\n\n" + DIFF
+    assert [message.title for message in read(log + b"\n" + log)] == ["fix it", "fix it"]
+
+
+def test_a_truncated_mailbox():
+    data = (FROM + HEAD + b"\n" + DIFF) * 2
+    found = read(data[:-12])
+    assert not found[0].patch.warnings
+    assert "1 lines short" in str(found[1].patch.warnings[0])
+
+
+def test_bad_mails_have_a_reason():
+    assert one(HEAD + b"\n" + b"x" * MAX_MESSAGE).error.endswith("limit 25 MB")
+    garbage = one(HEAD + b"Content-Transfer-Encoding: base64\n\n\xff\xfe!!! no base64 *\n")
+    assert garbage.error == "the body is no valid base64"
+    assert all(m.error or m.is_cover for m in read((FROM + b"\n") * 10_000))
+    assert len(read((FROM + b"\n") * 10_000)) == 10_000
+
+
+def test_hostile_headers():
+    found = one(b"From: =?utf-16?b?//8=?=\nSubject: =?utf-8?b?AAA?= \xff\x1b[31m\nDate: x\n\n")
+    assert isinstance(found.subject, str)
+    assert found.is_cover
+
+
+def test_the_fixtures_of_the_data(excise_data):
+    files = sorted((excise_data / "mail").glob("*/*"))
+    assert len(files) == 73
+    for path in files:
+        for message in read(path.read_bytes()):
+            assert message.error == "" or message.patch.files == ()
