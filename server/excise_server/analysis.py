@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import excise
-from excise_server.places import Place, Ruler, find_places
+from excise.text import normalise, raw_lines
+from excise_server.places import Place, Ruler, Variant, find_places
 from excise_server.snapshot import Snapshot
 from excise_server.standing import Standing, score_places
 
-__all__ = ["Analysis", "Analyst", "Comparison", "Map", "compare", "places", "recompare"]
+__all__ = ["Analysis", "Analyst", "Comparison", "Map", "Site", "compare", "places", "recompare"]
 
 Map = Callable[..., Iterable[Any]]
 """How work on several items is run: the built-in `map`, or an executor's."""
@@ -34,16 +35,35 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Analysis:
-    """Everything that is known of a snapshot.
+class Site:
+    """Where a place stands: its lines in the buffer, or in the origin without one.
 
-    ``lines`` are the places' lines (from, to) in the buffer, or in the origin without one.
+    ``crossed`` tells that unsaved edits reach into it from outside.
     """
+
+    lo: int
+    hi: int
+    crossed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """Everything that is known of a snapshot; ``sites`` are where its places stand."""
 
     snapshot: Snapshot
     comparison: Comparison
     standings: tuple[Standing, ...]
-    lines: tuple[tuple[int, int], ...]
+    sites: tuple[Site, ...]
+
+    @property
+    def lines(self) -> tuple[tuple[int, int], ...]:
+        """The places' lines (from, to) in the buffer, or in the origin without one."""
+        return tuple((site.lo, site.hi) for site in self.sites)
+
+    def others(self, place: Place) -> tuple[Variant, ...]:
+        """The variants that a revision has which is not the buffer itself."""
+        own = self.snapshot.own
+        return tuple(v for v in place.variants if v.members != (own,))
 
 
 def compare(
@@ -130,7 +150,7 @@ class Analyst:
             standings = score_places(places(snapshot, cancel), comparison.matrix, order, cancel)
         else:
             comparison, standings = known.comparison, known.standings
-        analysis = Analysis(snapshot, comparison, standings, _lines(snapshot, standings))
+        analysis = Analysis(snapshot, comparison, standings, _sites(snapshot, standings))
         if snapshot.revisions:
             self._kept[snapshot.scored] = analysis
             self._kept.move_to_end(snapshot.scored)
@@ -154,9 +174,23 @@ class Analyst:
         return compare(snapshot, cancel=cancel)
 
 
-def _lines(snapshot: Snapshot, standings: tuple[Standing, ...]) -> tuple[tuple[int, int], ...]:
+def _sites(snapshot: Snapshot, standings: tuple[Standing, ...]) -> tuple[Site, ...]:
+    """Return where the places stand now.
+
+    What is typed beside a place is no part of it, unless it makes one of the variants: then it was
+    applied, and another variant replaces it.
+    """
     if not standings:
         return ()
     text = snapshot.origin if snapshot.buffer is None else snapshot.buffer
-    ruler = Ruler.between(snapshot.origin, text)
-    return tuple(ruler.span(s.place.lo, s.place.hi) for s in standings)
+    ruler, lines = Ruler.between(snapshot.origin, text), raw_lines(normalise(text))
+    sites = []
+    for place in (standing.place for standing in standings):
+        span, cover = ruler.span(place.lo, place.hi), ruler.cover(place.lo, place.hi)
+        crossed = ruler.crosses(place.lo, place.hi)
+        if not crossed and cover != span:
+            applied = "".join(lines[slice(*cover)])
+            if any(variant.text == applied for variant in place.variants):
+                span = cover
+        sites.append(Site(*span, crossed))
+    return tuple(sites)

@@ -14,7 +14,7 @@ from excise_server.analysis import Analysis
 from excise_server.report.escape import printable
 from excise_server.standing import MAX_PAIRS, Standing
 
-__all__ = ["Findings", "PlaceFinding", "find", "full_name", "name", "summary_of"]
+__all__ = ["MAX_PLACES", "Findings", "PlaceFinding", "find", "full_name", "name", "summary_of"]
 
 MAX_PLACES = 200
 """Most places shown as diagnostics; the report has all."""
@@ -49,15 +49,15 @@ class Findings:
     places: tuple[PlaceFinding, ...]
 
 
-def find(analysis: Analysis) -> Findings | None:
-    """Return what to show, or None without revisions."""
+def find(analysis: Analysis, most: int = MAX_PLACES) -> Findings | None:
+    """Return what to show, of so many places at most; None without revisions."""
     if not analysis.snapshot.revisions:
         return None
     count = len(analysis.snapshot.revisions)
-    shown = list(zip(analysis.standings[:MAX_PLACES], analysis.lines, strict=False))
+    shown = list(zip(analysis.standings[:most], analysis.lines, strict=False))
     pairs = min(MAX_PAIRS, max(10, MAX_DATA // max(len(shown), 1)))
     return Findings(
-        message=_message(analysis),
+        message=_message(analysis, most),
         data=_data(analysis),
         places=tuple(
             PlaceFinding(
@@ -103,12 +103,12 @@ def summary_of(standing: Standing, count: int) -> str:
     return ", ".join(parts)
 
 
-def _message(analysis: Analysis) -> str:
+def _message(analysis: Analysis, most: int) -> str:
     """Return the ranking and the pairwise scores, a line each."""
-    return "\n".join([_headline(analysis), *_ranking(analysis), *_pairs(analysis)])
+    return "\n".join([_headline(analysis, most), *_ranking(analysis), *_pairs(analysis)])
 
 
-def _headline(analysis: Analysis) -> str:
+def _headline(analysis: Analysis, most: int) -> str:
     comparison, count = analysis.comparison, len(analysis.snapshot.revisions)
     places = len(analysis.standings)
     parts = [
@@ -116,8 +116,8 @@ def _headline(analysis: Analysis) -> str:
         f"{len(comparison.clusters)} cluster{'s' if len(comparison.clusters) != 1 else ''}",
         f"{places} place{'s' if places != 1 else ''}",
     ]
-    if places > MAX_PLACES:
-        parts[-1] += f" (the first {MAX_PLACES} are shown)"
+    if places > most:
+        parts[-1] += f" (the first {most} are shown)" if most else " (not shown)"
     if count > 1:
         agreements = [ranked.agreement or 0.0 for ranked in comparison.ranking]
         parts.append(f"mean ES {sum(agreements) / count:.2f}")

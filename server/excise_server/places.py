@@ -127,6 +127,15 @@ class Ruler:
             stop = after.a_hi if hi > after.o_lo else after.a_lo
         return start, max(start, stop)
 
+    def crosses(self, lo: int, hi: int) -> bool:
+        """Tell whether some run is partly inside of these lines and partly outside."""
+        for at in {max(bisect_right(self._starts, line) - 1, 0) for line in (lo, hi)}:
+            for edit in self._edits[at : at + 1]:
+                inside = edit.o_lo < hi and lo < edit.o_hi
+                if inside and (edit.o_lo < lo or hi < edit.o_hi):
+                    return True
+        return False
+
     def _touching(self, line: int) -> excise.Edit | None:
         """Return the run with ``o_lo <= line <= o_hi``; runs never touch, so there is one."""
         at = bisect_right(self._starts, line) - 1

@@ -9,6 +9,9 @@ from excise.text import Revision
 
 __all__ = ["Snapshot"]
 
+_OWN = "buffer"
+"""The id of the buffer as a revision; one that a client calls so has a text of its own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
@@ -32,6 +35,14 @@ class Snapshot:
     def ids(self) -> tuple[str, ...]:
         """The ids of the revisions, in their order."""
         return tuple(revision.id for revision in self.revisions)
+
+    @property
+    def own(self) -> int | None:
+        """The index of the revision that is the buffer's own text, where there is one."""
+        for index, revision in enumerate(self.revisions):
+            if revision.id == _OWN and revision.text is self.buffer:
+                return index
+        return None
 
     @property
     def scored(self) -> tuple[object, ...]:

@@ -1,15 +1,22 @@
-"""What a client may choose when it starts the server (initializationOptions)."""
+"""What a client may choose: in initializationOptions, and later as the section `excise`."""
 
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 from lsprotocol import types as t
 
-__all__ = ["Settings", "settings_of"]
+from excise.signature import COMMENTS, GRANULARITIES, LCS, Options
+from excise_server.findings import MAX_PLACES
+
+__all__ = ["SECTION", "Settings", "merged", "settings_of"]
 
 logger = logging.getLogger(__name__)
+
+SECTION = "excise"
 
 _SEVERITIES = {
     "error": t.DiagnosticSeverity.Error,
@@ -18,28 +25,102 @@ _SEVERITIES = {
     "hint": t.DiagnosticSeverity.Hint,
 }
 
+V = TypeVar("V")
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The choices, with their defaults."""
+    """The choices, with their defaults; those of the sources are `source_settings`' affair.
+
+    ``client_commands`` are the client's own commands by the names of ours; with
+    ``virtual_documents`` it opens URIs of revisions by itself.
+    """
 
     severity: t.DiagnosticSeverity = t.DiagnosticSeverity.Information
+    diagnostics: bool = True
+    max_per_file: int = MAX_PLACES
+    options: Options = field(default_factory=Options)
+    client_commands: Mapping[str, str] = field(default_factory=dict)
+    virtual_documents: bool = False
 
 
 def settings_of(options: object) -> Settings:
-    """Read ``{"diagnostics": {"severity": "hint"}}``; what is not understood is logged and left.
+    """Read the options of a client; what is not understood is logged, and the default taken.
 
-    >>> settings_of({"diagnostics": {"severity": "hint"}}).severity.name
+    >>> settings_of({"diagnostics": {"severity": "hint"}, "lcs": "paper"}).severity.name
     'Hint'
-    >>> settings_of(None).severity.name
-    'Information'
+    >>> settings_of(None) == Settings()
+    True
     """
-    diagnostics = options.get("diagnostics") if isinstance(options, dict) else None
-    severity = diagnostics.get("severity") if isinstance(diagnostics, dict) else None
-    if severity is None:
-        return Settings()
-    found = _SEVERITIES.get(severity) if isinstance(severity, str) else None
-    if found is None:
-        logger.warning("diagnostics.severity must be one of %s", ", ".join(_SEVERITIES))
-        return Settings()
-    return Settings(severity=found)
+    top = _Section(options)
+    shown = _Section(top.given("diagnostics", dict, {}), "diagnostics.")
+    return Settings(
+        severity=_SEVERITIES[shown.choice("severity", _SEVERITIES, "information")],
+        diagnostics=shown.given("enable", bool, True),
+        max_per_file=shown.count("maxPerFile", MAX_PLACES),
+        options=Options(
+            granularity=top.choice("granularity", GRANULARITIES, Options().granularity),
+            lcs=top.choice("lcs", LCS, Options().lcs),
+            comments=top.choice("comments", COMMENTS, Options().comments),
+        ),
+        client_commands=top.mapping("clientCommands", str),
+        virtual_documents=top.given("virtualDocuments", bool, False),
+    )
+
+
+def merged(base: object, over: object) -> object:
+    """Lay some options over others; null says nothing.
+
+    >>> merged({"a": 1, "b": {"c": 2}}, {"a": None, "b": {"d": 3}})
+    {'a': 1, 'b': {'c': 2, 'd': 3}}
+    """
+    if over is None:
+        return base
+    if not isinstance(base, dict) or not isinstance(over, dict):
+        return over
+    return base | {key: merged(base.get(key), value) for key, value in over.items()}
+
+
+class _Section:
+    """Some options by name; logs what it cannot use, without its value: it may be long."""
+
+    def __init__(self, options: object, prefix: str = "") -> None:
+        """Take the options as they came; anything but an object has none."""
+        if options is not None and not isinstance(options, dict):
+            logger.warning("the options must be an object")
+        self._options: dict[str, Any] = options if isinstance(options, dict) else {}
+        self._prefix = prefix
+
+    def given(self, name: str, kind: type[V], default: V) -> V:
+        """Return an option of a type."""
+        value = self._options.get(name)
+        if value is None:
+            return default
+        if type(value) is not kind:
+            logger.warning("%s%s must be of type %s", self._prefix, name, kind.__name__)
+            return default
+        return value
+
+    def choice(self, name: str, known: Collection[str], default: str) -> str:
+        """Return an option that is one of some words."""
+        value = self._options.get(name)
+        if value is None:
+            return default
+        if not isinstance(value, str) or value not in known:
+            logger.warning("%s%s must be one of %s", self._prefix, name, ", ".join(known))
+            return default
+        return value
+
+    def count(self, name: str, most: int) -> int:
+        """Return a number from 0 to the most, which is the default."""
+        value = self.given(name, int, most)
+        if 0 <= value <= most:
+            return value
+        logger.warning("%s%s must be from 0 to %d", self._prefix, name, most)
+        return most
+
+    def mapping(self, name: str, kind: type[V]) -> dict[str, V]:
+        """Return an option that maps names to values of a type, without those of others."""
+        section = _Section(self.given(name, dict, {}), f"{self._prefix}{name}.")
+        found = {str(key): section.given(key, kind, None) for key in section._options}
+        return {key: value for key, value in found.items() if value is not None}

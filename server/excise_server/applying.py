@@ -1,0 +1,152 @@
+"""What to edit in the buffer so that it says what a revision says. Pure; lines, not positions.
+
+A *site* is where a place stands in the buffer now. What the user typed elsewhere stays; where
+unsaved edits reach from outside into a place, nobody can tell which lines are the place's, and
+nothing is offered there.
+
+Laws (property-tested): all variants of A on an unchanged buffer give exactly A's text; A's variant
+in one place and B's in another compose; unsaved edits between the places stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from excise.text import normalise, raw_lines
+from excise_server.analysis import Analysis, Site
+
+__all__ = [
+    "BlockedError",
+    "LineEdit",
+    "apply_edits",
+    "buffer_lines",
+    "line_end",
+    "replacing",
+    "restate",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class LineEdit:
+    r"""Lines ``lo`` to ``hi`` (exclusive) of the buffer, and their new text (with ``\n``)."""
+
+    lo: int
+    hi: int
+    text: str
+
+
+class BlockedError(Exception):
+    """An edit that could destroy what the user typed; the message says why."""
+
+
+def buffer_lines(analysis: Analysis) -> list[str]:
+    """Return the normalised lines that the editor shows."""
+    snapshot = analysis.snapshot
+    return raw_lines(normalise(snapshot.origin if snapshot.buffer is None else snapshot.buffer))
+
+
+def shown_at(lines: list[str], site: Site) -> str:
+    """Return what stands in a place now."""
+    return "".join(lines[site.lo : site.hi])
+
+
+def replacing(analysis: Analysis, lines: list[str], index: int, text: str) -> list[LineEdit]:
+    """Return the edit that puts a text into a place; nothing if it stands there.
+
+    Raises
+    ------
+    BlockedError
+        If unsaved edits reach into the place from outside.
+    """
+    site = analysis.sites[index]
+    if shown_at(lines, site) == text:
+        return []
+    if site.crossed:
+        raise _blocked(index)
+    return _joined(lines, [LineEdit(site.lo, site.hi, text)])
+
+
+def restate(analysis: Analysis, lines: list[str], revision: int) -> list[LineEdit]:
+    """Return the edits that make every place say what a revision says.
+
+    Where the revision leaves the origin's text and the buffer holds what no revision has, the user
+    typed it: it stays.
+
+    Raises
+    ------
+    BlockedError
+        If unsaved edits reach from outside into a place that would change.
+    """
+    edits = []
+    for index, (standing, site) in enumerate(zip(analysis.standings, analysis.sites, strict=True)):
+        place, now = standing.place, shown_at(lines, site)
+        text = next(v.text for v in place.variants if revision in v.members)
+        own = text == place.text and not any(v.text == now for v in analysis.others(place))
+        if now == text or own:
+            continue
+        if site.crossed:
+            raise _blocked(index)
+        edits.append(LineEdit(site.lo, site.hi, text))
+    return _joined(lines, edits)
+
+
+def apply_edits(lines: list[str], edits: Iterable[LineEdit]) -> str:
+    """Return the text after the edits, as an editor makes them."""
+    lines = list(lines)
+    for edit in reversed(list(edits)):
+        lines[edit.lo : edit.hi] = [edit.text]
+    return "".join(lines)
+
+
+def line_end(text: str) -> str:
+    r"""Return the line end that a text has most; the one to write into it.
+
+    >>> line_end("a\r\nb\r\nc\n"), line_end("a\rb"), line_end("a")
+    ('\r\n', '\r', '\n')
+    """
+    both = text.count("\r\n")
+    counts = {"\n": text.count("\n") - both, "\r\n": both, "\r": text.count("\r") - both}
+    return max(counts, key=lambda end: counts[end])
+
+
+def _blocked(index: int) -> BlockedError:
+    return BlockedError(f"your edits reach into place {index + 1} from outside: save or undo them")
+
+
+def _joined(lines: list[str], edits: list[LineEdit]) -> list[LineEdit]:
+    """Return the edits without equal lines at their ends, and never two texts on one line.
+
+    Edits that touch become one: clients differ in the order of inserts at one position.
+    """
+    merged: list[LineEdit] = []
+    for edit in edits:
+        if merged and merged[-1].hi == edit.lo:
+            before = merged.pop()
+            edit = LineEdit(before.lo, edit.hi, before.text + edit.text)
+        merged.append(edit)
+    return [_trimmed(lines, _ended(lines, edit)) for edit in merged]
+
+
+def _ended(lines: list[str], edit: LineEdit) -> LineEdit:
+    """Give a text the line ends that it needs where it comes to stand."""
+    text = edit.text
+    if text and edit.hi < len(lines) and not text.endswith("\n"):
+        text += "\n"
+    if text and 0 < edit.lo == len(lines) and not lines[-1].endswith("\n"):
+        text = f"\n{text}"
+    return LineEdit(edit.lo, edit.hi, text)
+
+
+def _trimmed(lines: list[str], edit: LineEdit) -> LineEdit:
+    """Leave alone the lines at both ends that stay as they are: cursors and marks stand there."""
+    new, lo, hi = raw_lines(edit.text), edit.lo, edit.hi
+    start, stop = 0, len(new)
+    while lo < hi and start < stop and lines[lo] == new[start]:
+        lo, start = lo + 1, start + 1
+    while lo < hi and start < stop and lines[hi - 1] == new[stop - 1]:
+        hi, stop = hi - 1, stop - 1
+    text = "".join(new[start:stop])
+    if lo == hi == len(lines) and lines and not lines[-1].endswith("\n") and text:
+        return edit
+    return LineEdit(lo, hi, text)

@@ -1,0 +1,165 @@
+"""The laws of applying: the buffer says exactly what a revision says, and nothing typed is lost."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.server.test_places import REVISIONS, TEXT
+
+from excise import CancelFlag
+from excise.text import Revision, normalise
+from excise_server.analysis import Analysis, Analyst
+from excise_server.applying import (
+    BlockedError,
+    LineEdit,
+    apply_edits,
+    buffer_lines,
+    line_end,
+    replacing,
+    restate,
+)
+from excise_server.places import apply_variants
+from excise_server.snapshot import Snapshot
+
+
+def analysed(origin: str, revisions: list[str], buffer: str | None = None) -> Analysis:
+    named = tuple(Revision(f"r{at}", text) for at, text in enumerate(revisions))
+    snapshot = Snapshot("x", origin, named, buffer=origin if buffer is None else buffer, version=1)
+    return Analyst().analyse(snapshot, CancelFlag())
+
+
+def restated(analysis: Analysis, revision: int) -> str:
+    lines = buffer_lines(analysis)
+    return apply_edits(lines, restate(analysis, lines, revision))
+
+
+def placed(analysis: Analysis, index: int, revision: int) -> str:
+    lines, place = buffer_lines(analysis), analysis.standings[index].place
+    text = next(v.text for v in place.variants if revision in v.members)
+    return apply_edits(lines, replacing(analysis, lines, index, text))
+
+
+@given(TEXT, REVISIONS)
+def test_a_revision_on_an_unchanged_buffer_gives_exactly_its_text(origin, revisions):
+    analysis = analysed(origin, revisions)
+    for index, text in enumerate(revisions):
+        assert restated(analysis, index) == normalise(text)
+
+
+@given(TEXT, REVISIONS)
+def test_one_revision_over_another_gives_exactly_its_text(origin, revisions):
+    for index, text in enumerate(revisions):
+        again = analysed(origin, revisions, buffer=revisions[-1])
+        assert restated(again, index) == normalise(text)
+
+
+@given(TEXT, TEXT, TEXT)
+def test_places_of_two_revisions_compose(origin: str, a: str, b: str):
+    """The edits of all places at once, from A and B in turn, are the places' own law."""
+    analysis = analysed(origin, [a, b])
+    lines = buffer_lines(analysis)
+    chosen = {
+        standing.place: next(v.text for v in standing.place.variants if at % 2 in v.members)
+        for at, standing in enumerate(analysis.standings)
+    }
+    edits = [
+        edit
+        for at, text in enumerate(chosen.values())
+        for edit in replacing(analysis, lines, at, text)
+    ]
+    assert apply_edits(lines, edits) == apply_variants(origin, chosen)
+
+
+@given(TEXT, REVISIONS, TEXT)
+def test_every_edit_lies_in_its_place_and_the_rest_stays(origin, revisions, buffer):
+    """Whatever the user has typed: outside of the places the edits reach nothing."""
+    analysis = analysed(origin, revisions, buffer)
+    lines = buffer_lines(analysis)
+    for index in range(len(revisions)):
+        try:
+            edits = restate(analysis, lines, index)
+        except BlockedError:
+            assert any(site.crossed for site in analysis.sites)
+            continue
+        covered = {at for s in analysis.sites for at in range(s.lo, s.hi)}
+        end = 0
+        for edit in edits:
+            assert end <= edit.lo <= edit.hi <= len(lines)
+            assert covered.issuperset(range(edit.lo, edit.hi))
+            end = edit.hi
+
+
+@given(st.lists(st.sampled_from(["#1", "#2", "#3"]), max_size=3))
+def test_unsaved_edits_between_the_places_stay(typed: list[str]):
+    origin = ["a", "k1", "k2", "b", "k3", "k4"]
+    a = "A\nk1\nk2\nb!\nk3\nk4\n"
+    buffer = [*origin[:2], *typed, *origin[2:]]
+    analysis = analysed("\n".join([*origin, ""]), [a], "\n".join([*buffer, ""]))
+    expected = ["A", "k1", *typed, "k2", "b!", "k3", "k4", ""]
+    assert restated(analysis, 0) == "\n".join(expected)
+
+
+def test_step_by_step_places_of_two_revisions_compose():
+    origin, a, b = "1\nk\n2\nk2\n", "1a\n1aa\nk\n2a\nk2\n", "1b\nk\n2b\nnew\nk2\n"
+    buffer = placed(analysed(origin, [a, b]), 0, 0)
+    assert buffer == "1a\n1aa\nk\n2\nk2\n"
+    buffer = placed(analysed(origin, [a, b], buffer), 1, 1)
+    assert buffer == "1a\n1aa\nk\n2b\nnew\nk2\n"
+    buffer = placed(analysed(origin, [a, b], buffer), 1, 0)
+    assert buffer == "1a\n1aa\nk\n2a\nk2\n"
+    assert restated(analysed(origin, [a, b], buffer), 1) == b
+
+
+def test_an_insertion_applied_is_not_inserted_again():
+    origin, a, b = "1\n2\n", "1\nA\n2\n", "1\nB\n2\n"
+    buffer = placed(analysed(origin, [a, b]), 0, 0)
+    assert buffer == a
+    again = analysed(origin, [a, b], buffer)
+    assert restate(again, buffer_lines(again), 0) == []
+    assert placed(again, 0, 1) == b
+
+
+def test_edits_that_reach_into_a_place_from_outside_are_not_destroyed():
+    analysis = analysed("1\n2\n3\n4\n", ["1\n2a\n3\n4\n"], "1\nmine\nmine too\n4\n")
+    lines = buffer_lines(analysis)
+    with pytest.raises(BlockedError, match="reach into place 1 from outside"):
+        replacing(analysis, lines, 0, "2a\n")
+    with pytest.raises(BlockedError):
+        restate(analysis, lines, 0)
+
+
+def test_what_was_typed_where_a_revision_changes_nothing_stays():
+    """Also where that is a place, because the buffer is one more revision."""
+    origin, a, mine = "1\nk\n2\nk2\n", "1a\nk\n2\nk2\n", "1\nk\nmine\nk2\n"
+    revisions = (Revision("a", a), Revision("buffer", mine))
+    snapshot = Snapshot("x", origin, revisions, buffer=mine)
+    analysis = Analyst().analyse(snapshot, CancelFlag())
+    assert analysis.snapshot.own == 1
+    assert len(analysis.standings) == 2
+    assert restated(analysis, 0) == "1a\nk\nmine\nk2\n"
+
+
+@pytest.mark.parametrize(
+    ("origin", "revision", "buffer", "expected"),
+    [
+        ("a", "a\nb", "a", "a\nb"),
+        ("a\n", "a\nb\n", "a", "a\nb\n"),
+        ("a\nb", "a", "a\nb", "a"),
+        ("a\nb", "a\nc", "a\nb\nmore\n", "a\nc"),
+        ("", "x\n", "", "x\n"),
+        ("x\n", "", "x\n", ""),
+        ("a\n", "b\na\n", "# top\na\n", "# top\nb\na\n"),
+    ],
+)
+def test_ends_of_texts(origin: str, revision: str, buffer: str, expected: str):
+    assert restated(analysed(origin, [revision], buffer), 0) == expected
+
+
+def test_lines_that_stay_are_not_touched():
+    analysis = analysed("1\n2\n3\n", ["0\n2\n9\n", "1\nx\n3\n"])
+    lines = buffer_lines(analysis)
+    assert restate(analysis, lines, 1) == [LineEdit(1, 2, "x\n")]
+
+
+def test_the_most_frequent_line_end_is_written():
+    assert line_end("a\r\nb\r\n\n") == "\r\n"
+    assert line_end("") == "\n"
