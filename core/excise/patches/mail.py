@@ -80,9 +80,9 @@ def _message(number: int, line: int, piece: bytes) -> Message:
         size = f"{len(piece) / 1e6:.1f} MB"
         reason = f"the message has {size}, limit {MAX_MESSAGE // 1_000_000} MB"
         return Message(number, line, error=reason)
-    if not piece.strip():
+    envelope = (piece.find(b"\n") + 1 or len(piece)) if piece.startswith(b"From ") else 0
+    if not piece[envelope:].strip():
         return Message(number, line, error="an empty message")
-    envelope = piece.find(b"\n") + 1 if piece.startswith(b"From ") else 0
     if not _is_mail(piece[envelope : envelope + 8192]):
         return _bare(number, line, piece)
     return _mail(number, line, piece, envelope)

@@ -154,6 +154,12 @@ class Pool:
             self.signature,
         )
 
+    def score(self, i: int, j: int) -> float:
+        """Return the score alone."""
+        flat = self.index.pair(i, j, not self.rescued(i, j))
+        total = sum(flat[1::3]) + sum(flat[2::3])
+        return 2 * sum(flat[::3]) / total if total else 1.0
+
     def rescued(self, i: int, j: int) -> bool:
         """Whether the context lines agree so well that names do not count."""
         both, a, b = self.index.context(i, j)

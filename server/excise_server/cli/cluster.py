@@ -1,4 +1,4 @@
-"""``excise cluster``: revisions that say the same, and one that stands for them."""
+"""``excise cluster``: revisions or patches that say the same, and one that stands for them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import excise
 from excise.clustering import DISTANCE, LINKAGE, LINKAGES
 from excise_server.cli.inputs import read_set, report_rejected, similarities
 from excise_server.cli.options import Choices, shared_options
+from excise_server.cli.patches import PatchChoices, cluster_patches
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console
 from excise_server.report.documents import cluster_document, json_text
@@ -15,33 +16,58 @@ from excise_server.report.documents import cluster_document, json_text
 __all__ = ["command"]
 
 
-@click.command("cluster", short_help="Group the revisions of a file that say the same.")
+@click.command("cluster", short_help="Group patches, or revisions of a file, that say the same.")
 @click.option(
-    "--origin", metavar="FILE", required=True, help="The file before any edit; - as for matrix."
+    "--origin", metavar="FILE", help="The file before any edit (- as for matrix); without: patches."
 )
-@click.argument("revisions", nargs=-1, metavar="REVISION...")
+@click.argument("revisions", nargs=-1, metavar="REVISION|PATCH|MBOX|DIR...")
 @click.option(
     "--threshold",
     type=click.FloatRange(0, 1),
-    default=DISTANCE,
-    show_default=True,
-    help="Distance 1 - similarity from which clusters are no longer merged.",
+    help="Distance 1 - similarity from which clusters are no longer merged.  "
+    f"[default: {DISTANCE:g}; patches: 0.55]",
 )
 @click.option(
     "--linkage",
     type=click.Choice(LINKAGES),
-    default=LINKAGE,
-    show_default=True,
-    help="Distance of two clusters: of all pairs on average, the farthest, the nearest.",
+    help="Distance of two clusters: of all pairs on average, the farthest, the nearest.  "
+    f"[default: {LINKAGE}; patches: complete]",
 )
+@click.option("--newest", is_flag=True, help="Patches: only the newest version of each series.")
+@click.option(
+    "--ignore-path",
+    metavar="GLOB",
+    multiple=True,
+    help="Patches: files to leave out, instead of lock files, changelogs and generated lists; "
+    "'' for none.",
+)
+@click.option("--scores", is_flag=True, help="Patches: with --json, also every pair above 0.")
+@click.option("--csv", "as_csv", is_flag=True, help="Patches: print a line a patch.")
 @shared_options
 def command(
-    choices: Choices, *, origin: str, revisions: tuple[str, ...], threshold: float, linkage: str
+    choices: Choices,
+    *,
+    origin: str | None,
+    revisions: tuple[str, ...],
+    threshold: float | None,
+    linkage: str | None,
+    newest: bool,
+    ignore_path: tuple[str, ...],
+    scores: bool,
+    as_csv: bool,
 ) -> int:
-    """Group the REVISIONs of a file that say the same; each group has a representative.
+    """Group patches, or REVISIONs of a file, that say the same; each group has a representative.
 
-    A revision that cannot be read is named as rejected, and the others are grouped without it.
+    Without --origin: patch files, mailboxes and folders of them (- is standard input). What cannot
+    be read is named as rejected, and the others are grouped without it.
     """
+    if origin is None:
+        chosen = PatchChoices(threshold, linkage, newest, ignore_path, scores, as_csv)
+        return cluster_patches(revisions, choices, chosen)
+    if newest or ignore_path or scores or as_csv:
+        raise click.UsageError("--newest, --ignore-path, --scores and --csv are for patches.")
+    threshold = DISTANCE if threshold is None else threshold
+    linkage = linkage or LINKAGE
     found = read_set(origin, revisions, choices)
     matrix = similarities(found, choices)
     with progress("Clustering"):

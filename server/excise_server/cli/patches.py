@@ -1,0 +1,95 @@
+"""``excise cluster`` on patches: which of many mails or files are the same idea."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+import click
+
+from excise.patches import DISTANCE, IGNORED, LINKAGE, Pool, group
+from excise_server.cli.options import Choices
+from excise_server.cli.progress import progress
+from excise_server.cli.streams import console, say
+from excise_server.report.documents import json_text
+from excise_server.sources import SourceError
+from excise_server.sources.queue import NO_DIFF, Queue, newest, read_queue
+
+__all__ = ["PatchChoices", "cluster_patches"]
+
+
+@dataclass(frozen=True, slots=True)
+class PatchChoices:
+    """What was chosen for patches alone."""
+
+    threshold: float | None
+    linkage: str | None
+    newest: bool
+    ignore_path: tuple[str, ...]
+    scores: bool
+    csv: bool
+
+
+def cluster_patches(paths: tuple[str, ...], choices: Choices, chosen: PatchChoices) -> int:
+    """Group patches and print the groups."""
+    _check(paths, choices)
+    with progress("Reading"):
+        queue = read_queue(paths, sys.stdin.buffer)
+        queue = newest(queue) if chosen.newest else queue
+    alone = queue.rejected and not (queue.patches or queue.covers)
+    if alone and all(rejected.reason == NO_DIFF for rejected in queue.rejected):
+        raise click.UsageError("Missing option '--origin': these files hold no patches.")
+    threshold = DISTANCE if chosen.threshold is None else chosen.threshold
+    linkage = chosen.linkage or LINKAGE
+    pool = Pool(ignored=tuple(glob for glob in chosen.ignore_path or IGNORED if glob))
+    with progress("Comparing"):
+        for member in queue.patches:
+            pool.add(member.message.patch)
+        clusters = group(pool, threshold=threshold, linkage=linkage)
+    from excise_server.report import patches as report
+
+    if choices.json:
+        found = report.patch_document(
+            pool, clusters, queue, threshold=threshold, linkage=linkage, scores=chosen.scores
+        )
+        print(json_text(found))
+    elif chosen.csv:
+        print(report.patch_csv(pool, clusters, queue), end="")
+    else:
+        from excise_server.report.tables import notes_text, signature_text
+
+        said = [f"{name}: {note}" for name, note in queue.notes]
+        console().print(
+            report.patch_table(pool, clusters, queue),
+            *notes_text("note", [*said, *_summary(queue, threshold, linkage)]),
+            signature_text(pool.signature),
+            sep="\n",
+        )
+    return _report(queue)
+
+
+def _check(paths: tuple[str, ...], choices: Choices) -> None:
+    if not paths:
+        raise click.UsageError(
+            "Name patches, mailboxes or a folder of them ('-': standard input); "
+            "or the origin of revisions with --origin."
+        )
+    if choices.comments != "keep":
+        raise click.UsageError("--comments drop needs whole files; a patch shows only hunks.")
+    if (choices.granularity, choices.lcs) != ("nested", "star"):
+        raise click.UsageError("--granularity and --lcs need --origin; patches have one form.")
+
+
+def _summary(queue: Queue, threshold: float, linkage: str) -> list[str]:
+    lines = [f"basis edits, {linkage} linkage, distance {threshold:g}"]
+    if queue.covers:
+        lines.append(f"without a diff, not grouped: {len(queue.covers)}")
+    if queue.others:
+        lines.append(f"other files, not patches: {queue.others}")
+    return lines
+
+
+def _report(queue: Queue) -> int:
+    for rejected in queue.rejected:
+        say(f"left out: {SourceError(rejected.reason, name=rejected.id, hint=rejected.hint)}")
+    return 1 if queue.rejected else 0

@@ -1,0 +1,148 @@
+"""Groups of patches, for people, for programs and for spreadsheets."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from excise import Cluster
+from excise.patches import Message, Pool
+from excise_server.report.documents import SCHEMA, Document
+from excise_server.report.escape import printable
+from excise_server.report.tables import bar, number
+from excise_server.sources.queue import Queue
+
+__all__ = ["patch_csv", "patch_document", "patch_table"]
+
+Row = tuple[int, int, bool, float, float | None, float | None]
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def patch_document(
+    pool: Pool,
+    clusters: Sequence[Cluster],
+    queue: Queue,
+    *,
+    threshold: float,
+    linkage: str,
+    scores: bool,
+) -> Document:
+    """Return the clusters, the largest first, and what is known of each patch."""
+    ids = [member.id for member in queue.patches]
+    notes: dict[str, list[str]] = {}
+    own = [(name, note) for name, found in zip(ids, pool.notes, strict=True) for note in found]
+    for name, note in [*own, *queue.notes]:
+        notes.setdefault(name, []).append(note)
+    document: Document = {
+        "schema": SCHEMA,
+        "signature": pool.signature,
+        "basis": "edits",
+        "threshold": threshold,
+        "linkage": linkage,
+        "clusters": [
+            {
+                "members": [ids[at] for at in cluster.members],
+                "representative": ids[cluster.representative],
+                "min_similarity": cluster.min_similarity,
+            }
+            for cluster in clusters
+        ],
+        "patches": [
+            _patch(ids[row[1]], queue.patches[row[1]].message, pool, row)
+            for row in _rows(pool, clusters)
+        ],
+        "covers": [{"id": m.id, "subject": m.message.subject} for m in queue.covers],
+        "notes": notes,
+        "rejected": [{"id": found.id, "reason": found.reason} for found in queue.rejected],
+    }
+    if scores:
+        near = pool.near(0.0)
+        document["scores"] = [[ids[i], ids[j], value] for i, j, value in near if value > 0]
+    return document
+
+
+def patch_table(pool: Pool, clusters: Sequence[Cluster], queue: Queue) -> RenderableType:
+    """Return the clusters; ● is the representative, the numbers are similarities to it."""
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column("cluster", justify="right")
+    table.add_column("", width=1)
+    table.add_column("patch", overflow="fold")
+    table.add_column("similarity", no_wrap=True)
+    table.add_column("contains", justify="right", no_wrap=True)
+    table.add_column("version", justify="right", no_wrap=True)
+    table.add_column("subject", overflow="fold")
+    for place, at, stands, value, contains, _ in _rows(pool, clusters):
+        message = queue.patches[at].message
+        table.add_row(
+            str(place) if stands else "",
+            Text("●", "green") if stands else "",
+            Text(printable(queue.patches[at].id), "bold" if stands else ""),
+            Text() if stands else Text.assemble(number(value), " ", bar(value, 8)),
+            Text() if stands else number(contains),
+            _version(message),
+            Text(printable(message.title or message.subject), "dim"),
+        )
+    return table
+
+
+def patch_csv(pool: Pool, clusters: Sequence[Cluster], queue: Queue) -> str:
+    """Return a line a patch; a cell that a spreadsheet would run as a formula is quoted."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    names = "cluster id representative similarity contains contained version subject author date"
+    writer.writerow(names.split())
+    for place, at, stands, value, contains, contained in _rows(pool, clusters):
+        message = queue.patches[at].message
+        texts = message.subject, message.author, message.date
+        cells = [place, _cell(queue.patches[at].id), int(stands), value, contains, contained]
+        writer.writerow([*cells, message.series.version, *map(_cell, texts)])
+    return out.getvalue()
+
+
+def _rows(pool: Pool, clusters: Iterable[Cluster]) -> Iterator[Row]:
+    """Yield a row a patch: cluster, patch, whether it stands for it, similarity, containment."""
+    for place, cluster in enumerate(clusters, start=1):
+        best = cluster.representative
+        for at in (best, *(at for at in cluster.members if at != best)):
+            if at == best:
+                yield place, at, True, 1.0, None, None
+            else:
+                value = pool.score(best, at)
+                yield place, at, False, value, pool.contained(best, at), pool.contained(at, best)
+
+
+def _patch(name: str, message: Message, pool: Pool, row: Row) -> Document:
+    place, at, _, value, contains, contained = row
+    return {
+        "id": name,
+        "cluster": place,
+        "similarity": value,
+        "contains": contains,
+        "contained": contained,
+        "patch_id": pool.patch_id(at),
+        "message_id": message.message_id,
+        "subject": message.subject,
+        "author": message.author,
+        "date": message.date,
+        "version": message.series.version,
+        "index": message.series.index,
+        "total": message.series.total,
+        "files": list(message.patch.paths),
+        "facts": [f"{p.path}: {fact}" for p in message.patch.files for fact in p.facts],
+    }
+
+
+def _version(message: Message) -> Text:
+    series = message.series
+    place = f" {series.index}/{series.total}" if series.numbered else ""
+    return Text(f"v{series.version}{place}", "dim")
+
+
+def _cell(text: str) -> str:
+    shown = printable(text)
+    return f"'{shown}" if shown.startswith(_FORMULA) else shown

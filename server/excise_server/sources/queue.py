@@ -1,0 +1,180 @@
+"""A queue of patches: files, mailboxes, folders (also Maildir) or standard input, read once."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import BinaryIO
+
+from excise.patches import Message, PatchError, read
+from excise_server.sources import Rejected, SourceError, unique_ids
+from excise_server.sources.files import file_error
+
+__all__ = ["MAX_QUEUE", "NO_DIFF", "Member", "Queue", "newest", "read_queue"]
+
+MAX_QUEUE = 1_000_000_000
+"""Largest file of patches read, in bytes: 1 GB."""
+
+NO_DIFF = "no diff in it"
+STDIN = "-"
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+_FLAGS |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+_ENDINGS = (".patch", ".diff", ".mbox", ".eml", ".mbx", ".rej")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One message of the queue, under an id that no other has."""
+
+    id: str
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """What was read: patches, messages without a diff, what was refused, and what to know of it.
+
+    ``others`` counts the files of folders that are no patches at all.
+    """
+
+    patches: tuple[Member, ...]
+    covers: tuple[Member, ...] = ()
+    rejected: tuple[Rejected, ...] = ()
+    others: int = 0
+    notes: tuple[tuple[str, str], ...] = ()
+
+
+def read_queue(paths: Iterable[str], stdin: BinaryIO) -> Queue:
+    """Read every message that the paths name; one that cannot be read never stops the others.
+
+    Raises
+    ------
+    SourceError
+        If a path that was given cannot be read itself.
+    """
+    members: list[Member] = []
+    rejected: list[Rejected] = []
+    others = 0
+    for path in paths:
+        for name, load, listed in _files(path, stdin):
+            try:
+                data = load()
+            except SourceError as error:
+                if not listed:
+                    raise error.named(path) from error
+                rejected.append(Rejected(name, error.reason, error.hint))
+                continue
+            messages = _messages(data)
+            if (
+                listed
+                and not name.lower().endswith(_ENDINGS)
+                and not any(message.patch.files or message.message_id for message in messages)
+            ):
+                others += 1
+                continue
+            members += [
+                Member(f"{name}#{message.number}" if len(messages) > 1 else name, message)
+                for message in messages
+            ]
+    return _sorted(members, rejected, others)
+
+
+def newest(queue: Queue) -> Queue:
+    """Return the queue without patches that a newer version of their series replaces.
+
+    A posting is what shares a thread, a version and a length; postings of one author whose cover
+    letter (or first patch) has one title are versions of one series.
+    """
+    postings: dict[tuple[str, int, int], list[Member]] = {}
+    for member in (*queue.covers, *queue.patches):
+        postings.setdefault(_posting(member), []).append(member)
+    latest: dict[tuple[str, str], int] = {}
+    series: dict[str, tuple[str, str]] = {}
+    for members in postings.values():
+        first = min(members, key=lambda member: member.message.series.index)
+        name = (first.message.author, first.message.title.lower())
+        version = first.message.series.version
+        latest[name] = max(latest.get(name, 0), version)
+        series.update((member.id, name) for member in members)
+    kept = [m for m in queue.patches if m.message.series.version == latest[series[m.id]]]
+    covers = [m for m in queue.covers if m.message.series.version == latest[series[m.id]]]
+    return Queue(tuple(kept), tuple(covers), queue.rejected, queue.others, queue.notes)
+
+
+def _posting(member: Member) -> tuple[str, int, int]:
+    message = member.message
+    alone = message.message_id or member.id
+    thread = next(iter(message.references), alone) if message.series.numbered else alone
+    return thread, message.series.version, message.series.total
+
+
+def _messages(data: bytes) -> tuple[Message, ...]:
+    if b"\0" in data[:8192]:
+        return (Message(1, error="binary: it holds NUL characters"),)
+    try:
+        return read(data)
+    except PatchError as error:  # a mailbox that cannot be cut into messages
+        return (Message(1, error=str(error)),)
+
+
+def _sorted(members: list[Member], rejected: list[Rejected], others: int) -> Queue:
+    ids = unique_ids([member.id for member in members])
+    members = [Member(name, member.message) for name, member in zip(ids, members, strict=True)]
+    bad = [
+        Rejected(member.id, member.message.error or NO_DIFF)
+        for member in members
+        if member.message.error or _is_foreign(member.message)
+    ]
+    seen: set[str] = set()
+    notes = []
+    for member in members:
+        if member.message.message_id in seen:
+            notes.append((member.id, "its Message-ID stood before"))
+        seen |= {member.message.message_id} - {""}
+        notes += [(member.id, str(warned)) for warned in member.message.patch.warnings]
+    return Queue(
+        tuple(member for member in members if member.message.patch.files),
+        tuple(m for m in members if m.message.is_cover and not _is_foreign(m.message)),
+        (*rejected, *bad),
+        others,
+        tuple(notes),
+    )
+
+
+def _is_foreign(message: Message) -> bool:
+    """Whether this is neither a mail nor a patch."""
+    return message.is_cover and not (message.subject or message.author or message.message_id)
+
+
+def _files(path: str, stdin: BinaryIO) -> Iterator[tuple[str, Callable[[], bytes], bool]]:
+    """Yield a name, a way to its bytes, and whether a folder listed it."""
+    if path == STDIN:
+        yield STDIN, partial(_limited, stdin), False
+    elif os.path.isdir(path):
+        for folder, folders, names in os.walk(path):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in sorted(name for name in names if not name.startswith(".")):
+                full = os.path.join(folder, name)
+                yield os.path.relpath(full, path), partial(_bytes, full), True
+    else:
+        yield path, partial(_bytes, path), False
+
+
+def _bytes(path: str) -> bytes:
+    try:
+        with open(os.open(path, _FLAGS), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise SourceError("it is no regular file")
+            return _limited(file)
+    except (OSError, ValueError) as error:
+        raise file_error(path, error) from error
+
+
+def _limited(file: BinaryIO) -> bytes:
+    data = file.read(MAX_QUEUE + 1)
+    if len(data) > MAX_QUEUE:
+        raise SourceError(f"over the limit of {MAX_QUEUE // 1_000_000} MB")
+    return data
