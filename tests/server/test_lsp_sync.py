@@ -1,22 +1,28 @@
 """The text buffer against a plain model of the protocol's rules, in all three encodings."""
 
 from collections.abc import Iterator
+from random import Random
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.reference.budget import examples, scaled
+from tests.server.raw_client import RawClient
 
 from excise_server.lsp.sync import Encoding, Point, TextBuffer, clean, split_lines, width
+from excise_server.session import text_hash
 
 # What str.splitlines takes for line ends and the protocol does not; CR and LF apart and together;
 # one, two, three and four bytes of UTF-8.
 ALPHABET = "ab\r\n\r\n\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029é😋"
 ENCODINGS: tuple[Encoding, ...] = ("utf-8", "utf-16", "utf-32")
 TEXT = st.text(ALPHABET, max_size=20)
-POINT = st.builds(Point, st.integers(0, 6), st.integers(0, 9))
+FAR = st.sampled_from([10, 2**16, 2**31 - 1])
+POINT = st.builds(Point, st.integers(0, 6) | FAR, st.integers(0, 9) | FAR)
 CHANGE = st.tuples(POINT, POINT, TEXT)
 
 
+@examples(2_000)
 @given(TEXT, st.lists(CHANGE, max_size=6), st.sampled_from(ENCODINGS))
 @example("abc\ndef", [(Point(1, 99), Point(1, 99), "X")], "utf-16")
 @example("a\r", [(Point(1, 0), Point(1, 0), "\nb")], "utf-16")
@@ -26,9 +32,32 @@ def test_edits_do_what_the_model_does(text: str, changes: list, encoding: Encodi
     buffer = TextBuffer(text, encoding)
     for start, end, new in changes:
         buffer.edit(start, end, new)
-        begin, stop = sorted((offset(text, start, encoding), offset(text, end, encoding)))
-        text = text[:begin] + new + text[stop:]
+        text = replaced(text, start, end, new, encoding)
         assert buffer.text() == text
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_server_process_holds_what_the_model_holds(encoding: Encoding):
+    """The same over the wire: the hash of what the server takes for saved tells its buffer."""
+    random = Random(encoding)
+    with RawClient() as client:
+        client.initialize({"general": {"positionEncodings": [encoding]}})
+        for number in range(scaled(70)):
+            uri, text = f"untitled:{number}", some_text(random)
+            client.open(uri, text)
+            for version in range(2, 2 + random.randrange(1, 4)):
+                changes = []
+                for _ in range(random.randrange(1, 6)):
+                    start, end, new = some_point(random), some_point(random), some_text(random)
+                    text = replaced(text, start, end, new, encoding)
+                    changes.append({"range": {"start": wire(start), "end": wire(end)}, "text": new})
+                client.change(uri, version, *changes)
+            client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+            answer = client.add(uri, {"same": text}, base={"hash": text_hash(text)})
+            assert answer == {"accepted": ["same"], "rejected": []}, (number, text)
+            client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+        assert client.exit() == 0
+        assert client.log == []
 
 
 @given(TEXT, TEXT)
@@ -67,6 +96,24 @@ def test_halves_of_a_character_may_come_one_after_the_other():
     buffer.edit(Point(0, 3), Point(0, 4), "")
     assert buffer.text() == "a😋"
     assert clean("\ude0b\ud83d") == "\ufffd\ufffd"
+
+
+def some_text(random: Random) -> str:
+    return "".join(random.choices(ALPHABET, k=random.randrange(21)))
+
+
+def some_point(random: Random) -> Point:
+    far = [10, 2**16, 2**31 - 1]
+    return Point(random.choice([*range(7), *far]), random.choice([*range(10), *far]))
+
+
+def wire(point: Point) -> dict[str, int]:
+    return {"line": point.line, "character": point.column}
+
+
+def replaced(text: str, start: Point, end: Point, new: str, encoding: Encoding) -> str:
+    begin, stop = sorted((offset(text, start, encoding), offset(text, end, encoding)))
+    return text[:begin] + new + text[stop:]
 
 
 def offset(text: str, point: Point, encoding: Encoding) -> int:

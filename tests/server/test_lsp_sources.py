@@ -1,0 +1,447 @@
+"""Revisions that come by themselves, over the real server: nobody adds any in these tests."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.server.git_repository import Repo, make, needs_git
+from tests.server.raw_client import RawClient
+
+ORIGIN = "def f(a, b):\n    x = a + b\n    return x\n\n\ndef g(a):\n    return a * 2\n"
+A = ORIGIN.replace("a + b", "a - b")
+B = ORIGIN.replace("a * 2", "a * 3")
+WATCHING = {
+    "workspace": {
+        "didChangeWatchedFiles": {"dynamicRegistration": True, "relativePatternSupport": True}
+    }
+}
+
+
+class Session:
+    """A client in workspace folders of the disk."""
+
+    def __init__(self, client: RawClient, *folders: Path, capabilities=None, **options) -> None:
+        self.client = client
+        client.initialize(
+            capabilities,
+            workspaceFolders=[{"uri": f.as_uri(), "name": f.name} for f in folders],
+            initializationOptions=options,
+        )
+
+    def open(self, path: Path, text: str | None = None) -> str:
+        """Open a file with what it holds, or as it stands in the editor."""
+        shown = path.read_text(encoding="utf-8") if text is None else text
+        self.client.open(path.as_uri(), shown)
+        return path.as_uri()
+
+    def sources(self, uri: str) -> dict:
+        """Wait for the sources; give the reports by name."""
+        self.result = self.client.call("excise/sources", {"uri": uri})
+        return {report["name"]: report for report in self.result["sources"]}
+
+    def ids(self, uri: str) -> list[str]:
+        """Wait for the sources; give what is listed."""
+        self.sources(uri)
+        listed = self.client.call("excise/listRevisions", {"uri": uri})["revisions"]
+        return [revision["id"] for revision in listed]
+
+    def touched(self, *paths: Path) -> None:
+        changes = [{"uri": path.as_uri(), "type": 2} for path in paths]
+        self.client.notify("workspace/didChangeWatchedFiles", {"changes": changes})
+
+    def report(self, uri: str) -> dict:
+        return self.client.call("excise/report", {"uri": uri})
+
+
+@pytest.fixture
+def client():
+    with RawClient() as client:
+        yield client
+        assert client.exit() == 0
+        assert not any("Traceback" in line for line in client.log)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A workspace folder without git."""
+    (tmp_path / "ws").mkdir()
+    (tmp_path / "ws" / "a.py").write_text(ORIGIN)
+    return tmp_path / "ws"
+
+
+def sent(client: RawClient, method: str) -> list[dict]:
+    """What the server has asked of the client: always before it answers about sources."""
+    return [message for message in client.received if message.get("method") == method]
+
+
+def old(message: dict) -> list[dict]:
+    return message["params"]["unregisterations"]
+
+
+def four_worktrees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repo:
+    repo = make(tmp_path, monkeypatch)
+    repo.commit(a__py=ORIGIN)
+    for number in range(1, 5):
+        tree = tmp_path / f"agent-{number}"
+        repo.git("worktree", "add", "--quiet", "-b", f"try-{number}", tree)
+        (tree / "a.py").write_text(ORIGIN.replace("a + b", f"a + {number}"))
+    return repo
+
+
+@needs_git
+def test_four_worktrees_appear_without_being_asked(client, tmp_path, monkeypatch):
+    repo = four_worktrees(tmp_path, monkeypatch)
+    session = Session(client, repo.path)
+    uri = session.open(repo.path / "a.py")
+    found = client.diagnostics(uri)
+    assert [d["range"]["start"]["line"] for d in found] == [0, 1]
+    trees = [f"worktree:agent-{number}" for number in range(1, 5)]
+    assert session.ids(uri) == trees
+    reports = session.sources(uri)
+    assert [r["id"] for r in reports["worktrees"]["found"]] == trees
+    assert session.result["origin"] == {"kind": "saved", "label": "saved file"}
+    assert session.result["offers"] == ["mergeBase"]
+    assert [r["label"].split(" in ")[0] for r in session.report(uri)["revisions"]] == [
+        f"try-{number}" for number in range(1, 5)
+    ]
+
+
+@needs_git
+def test_a_worktree_that_comes_changes_or_goes(client, tmp_path, monkeypatch):
+    repo = four_worktrees(tmp_path, monkeypatch)
+    session = Session(client, repo.path, capabilities=WATCHING)
+    uri = session.open(repo.path / "a.py")
+    assert len(session.ids(uri)) == 4
+    (registered,) = sent(client, "client/registerCapability")
+    client.send({"jsonrpc": "2.0", "id": registered["id"], "result": None})
+    watched = {
+        (w["globPattern"]["baseUri"], w["globPattern"]["pattern"])
+        for r in registered["params"]["registrations"]
+        for w in r["registerOptions"]["watchers"]
+    }
+    agent = tmp_path / "agent-1"
+    assert (agent.as_uri(), "a.py") in watched
+    assert ((repo.path / ".git").as_uri(), "worktrees/**") in watched
+
+    (agent / "a.py").write_text(B)
+    session.touched(agent / "a.py")
+    session.ids(uri)
+    variants = [v["text"] for r in session.report(uri)["regions"] for v in r["variants"]]
+    assert "    return a * 3\n" in variants
+
+    repo.git("worktree", "remove", "--force", agent)
+    repo.git("branch", "-D", "try-1")
+    session.touched(repo.path / ".git" / "worktrees" / "agent-1")
+    assert "worktree:agent-1" not in session.ids(uri)
+    gone = {r["id"] for m in sent(client, "client/unregisterCapability") for r in old(m)}
+    assert gone < {r["id"] for r in registered["params"]["registrations"]}
+
+    repo.git("worktree", "add", "--quiet", "-b", "late", tmp_path / "late")
+    (tmp_path / "late" / "a.py").write_text(A)
+    session.touched(repo.path / ".git" / "worktrees" / "late" / "HEAD")
+    assert "worktree:late" in session.ids(uri)
+
+
+@needs_git
+def test_without_watching_a_save_asks_again(client, tmp_path, monkeypatch):
+    repo = four_worktrees(tmp_path, monkeypatch)
+    session = Session(client, repo.path)
+    uri = session.open(repo.path / "a.py")
+    assert len(session.ids(uri)) == 4
+    (tmp_path / "agent-1" / "a.py").write_text(ORIGIN)
+    client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+    assert "worktree:agent-1" not in session.ids(uri)
+    assert not sent(client, "client/registerCapability")
+
+
+@needs_git
+@pytest.mark.parametrize("choice", ["head", "index", "mergeBase"])
+def test_the_origin_is_the_one_chosen(client, tmp_path, monkeypatch, choice):
+    repo = make(tmp_path, monkeypatch)
+    repo.commit(a__py=ORIGIN)
+    repo.git("checkout", "--quiet", "-b", "fix")
+    repo.commit(a__py=A)
+    repo.git("checkout", "--quiet", "main")
+    (repo.path / "a.py").write_text(B)
+    session = Session(client, repo.path, origin=choice)
+    uri = session.open(repo.path / "a.py")
+    assert session.ids(uri) == ["branch:fix"]
+    assert session.result["origin"]["kind"] == choice
+    assert session.result["offers"] == ([] if choice == "mergeBase" else ["mergeBase"])
+    report = session.report(uri)
+    # What is saved is not the origin: it is the user's own revision, too.
+    assert [r["id"] for r in report["revisions"]] == ["branch:fix", "buffer"]
+    assert [v["text"] for r in report["regions"] for v in r["variants"] if v["ids"] == ["buffer"]]
+
+
+@needs_git
+def test_an_origin_that_there_is_not_is_refused_and_the_saved_text_serves(client, folder):
+    session = Session(client, folder, origin="head")
+    uri = session.open(folder / "a.py")
+    assert session.sources(uri)["origin"]["refused"][0]["reason"] == "in no git repository"
+    assert session.result["origin"]["kind"] == "saved"
+
+
+@needs_git
+def test_the_index_of_a_conflicted_file(client, tmp_path, monkeypatch):
+    repo = make(tmp_path, monkeypatch)
+    repo.commit(a__py=ORIGIN)
+    repo.git("checkout", "--quiet", "-b", "theirs")
+    repo.commit(a__py=ORIGIN.replace("a + b", "a * b"))
+    repo.git("checkout", "--quiet", "main")
+    repo.commit(a__py=A)
+    repo.git("merge", "theirs", check=False)
+    session = Session(client, repo.path, sources={"branches": False})
+    uri = session.open(repo.path / "a.py")
+    assert "<<<<<<<" in (repo.path / "a.py").read_text()
+    assert session.ids(uri) == ["conflict:2", "conflict:3"]
+    assert session.result["origin"]["kind"] == "stage"
+    report = session.report(uri)
+    assert [r["id"] for r in report["revisions"]] == ["conflict:2", "conflict:3"]
+    texts = [v["text"] for r in report["regions"] for v in r["variants"]]
+    assert texts == ["    x = a - b\n", "    x = a * b\n"]
+
+
+def test_conflict_markers_and_their_style(client, folder):
+    marked = "a\n<<<<<<< mine\nb\n||||||| base\nc\n=======\nd\n>>>>>>> yours\n"
+    (folder / "a.py").write_text(marked)
+    (folder / "m.py").write_text(marked.replace("||||||| base\nc\n", ""))
+    session = Session(client, folder)
+    uri = session.open(folder / "a.py")
+    assert session.ids(uri) == ["conflict:2", "conflict:3"]
+    assert session.result["origin"]["kind"] == "markers"
+    uri = session.open(folder / "m.py")
+    assert session.ids(uri) == []
+    assert "merge" in session.sources(uri)["conflicts"]["refused"][0]["reason"]
+
+
+def test_files_beside(client, folder):
+    (folder / "a.py.suggestion-a").write_text(A)
+    (folder / "a.py.suggestion-b").write_text(B)
+    (folder / "a.py.suggestion-c").write_bytes(b"\0")
+    (folder / "a.py.rej").write_text("@@")
+    session = Session(client, folder, capabilities=WATCHING)
+    uri = session.open(folder / "a.py")
+    assert session.ids(uri) == ["file:a.py.suggestion-a", "file:a.py.suggestion-b"]
+    refused = {r["id"]: r["reason"] for r in session.sources(uri)["files"]["refused"]}
+    assert "binary" in refused["file:a.py.suggestion-c"]
+    assert "rejected hunks" in refused["file:a.py.rej"]
+    (folder / "a.py.suggestion-a").unlink()
+    session.touched(folder / "a.py.suggestion-a")
+    assert session.ids(uri) == ["file:a.py.suggestion-b"]
+
+
+def test_a_folder_of_patches_only_when_it_is_named(client, tmp_path, monkeypatch):
+    if shutil.which("git") is None:
+        pytest.skip("git is missing: apt-get install git")
+    repo = make(tmp_path, monkeypatch)
+    repo.commit(a__py=ORIGIN)
+    repo.commit(a__py=A)
+    patch = repo.git("format-patch", "-1", "--stdout")
+    repo.git("reset", "--quiet", "--hard", "HEAD~1")
+    repo.write("patches/0001-x.patch", patch)
+    session = Session(client, repo.path, sources={"patches": ["patches"]})
+    assert session.ids(session.open(repo.path / "a.py")) == ["patch:0001-x.patch"]
+    with RawClient() as other:
+        plain = Session(other, repo.path)
+        assert plain.ids(plain.open(repo.path / "a.py")) == []
+
+
+def test_each_source_can_be_switched_off(client, folder):
+    (folder / "a.py.suggestion-a").write_text(A)
+    session = Session(client, folder, sources={"files": False})
+    uri = session.open(folder / "a.py")
+    assert session.ids(uri) == []
+    assert "files" not in session.sources(uri)
+
+
+# --- and the client's own ---
+
+
+def test_a_source_never_overwrites_what_a_client_added(client, folder):
+    name = "file:a.py.suggestion-a"
+    (folder / "a.py.suggestion-a").write_text(A)
+    session = Session(client, folder)
+    uri = session.open(folder / "a.py")
+    client.add(uri, {name: B, "mine": A})
+    assert session.ids(uri) == [name, "mine"]
+    refused = session.sources(uri)["files"]["refused"]
+    assert refused[0]["reason"] == "the client added another revision with this id"
+    regions = session.report(uri)["regions"]
+    assert "    return a * 3\n" in [v["text"] for r in regions for v in r["variants"]]
+    client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+    assert session.ids(uri) == [name, "mine"]
+
+
+def test_what_a_client_removes_stays_away_until_the_document_is_opened_again(client, folder):
+    (folder / "a.py.suggestion-a").write_text(A)
+    session = Session(client, folder)
+    uri = session.open(folder / "a.py")
+    ids = session.ids(uri)
+    assert client.call("excise/removeRevisions", {"uri": uri, "ids": ids})["removed"] == ids
+    client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+    assert session.ids(uri) == []
+    assert session.sources(uri)["files"]["refused"][0]["reason"] == "removed by the client"
+    client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+    session.open(folder / "a.py")
+    assert session.ids(uri) == ids
+
+
+def test_closing_takes_what_was_found_away_and_leaves_what_was_added(client, folder):
+    (folder / "a.py.suggestion-a").write_text(A)
+    session = Session(client, folder)
+    uri = session.open(folder / "a.py")
+    client.add(uri, {"mine": B})
+    assert len(session.ids(uri)) == 2
+    client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+    assert session.ids(uri) == ["mine"]
+    assert session.result == {"origin": None, "offers": [], "sources": []}
+
+
+@pytest.mark.parametrize(
+    ("setting", "alone", "beside"),
+    [
+        ({}, [], ["x", "buffer"]),
+        ({"buffer": True}, ["buffer"], ["x", "buffer"]),
+        ({"buffer": False}, [], ["x"]),
+    ],
+)
+def test_the_buffer_is_one_more_revision(client, folder, setting, alone, beside):
+    session = Session(client, folder, sources=setting)
+    uri = session.open(folder / "a.py")
+    edit = {"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 0}}}
+    client.change(uri, 2, edit | {"text": "# mine\n"})
+    assert [r["id"] for r in session.report(uri)["revisions"]] == alone
+    client.add(uri, {"x": A})
+    assert [r["id"] for r in session.report(uri)["revisions"]] == beside
+    if "buffer" in beside:
+        assert session.sources(uri)["buffer"]["found"][0]["label"] == "your edits"
+        client.add(uri, {"buffer": B})  # the client's own id wins
+        assert [r["label"] for r in session.report(uri)["revisions"]] == ["", ""]
+        client.call("excise/removeRevisions", {"uri": uri, "ids": ["buffer"]})
+    client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+    assert [r["id"] for r in session.report(uri)["revisions"]] == ["x"]
+
+
+# --- workspaces ---
+
+
+def test_two_workspace_folders(client, tmp_path):
+    folders = []
+    for name, text in (("one", A), ("two", B)):
+        folders.append(tmp_path / name)
+        folders[-1].mkdir()
+        (folders[-1] / "a.py").write_text(ORIGIN)
+        (folders[-1] / f"a.py.suggestion-{name}").write_text(text)
+    (tmp_path / "a.py").write_text(ORIGIN)
+    (tmp_path / "a.py.suggestion-out").write_text(A)
+    session = Session(client, *folders)
+    for folder in folders:
+        uri = session.open(folder / "a.py")
+        assert session.ids(uri) == [f"file:a.py.suggestion-{folder.name}"]
+    outside = session.open(tmp_path / "a.py")
+    assert session.ids(outside) == []
+    assert session.sources(outside)["document"]["refused"][0]["reason"].startswith("outside")
+    added = {"added": [{"uri": tmp_path.as_uri(), "name": "all"}], "removed": []}
+    client.notify("workspace/didChangeWorkspaceFolders", {"event": added})
+    assert session.ids(outside) == ["file:a.py.suggestion-out"]
+
+
+def test_a_document_of_another_scheme_has_no_sources(client, folder):
+    (folder / "a.py.suggestion-a").write_text(A)
+    session = Session(client, folder)
+    uri = f"git:{folder}/a.py"
+    client.open(uri, ORIGIN)
+    assert session.ids(uri) == []
+
+
+# --- trust ---
+
+
+@pytest.fixture
+def hostile(tmp_path, monkeypatch):
+    """A repository with traps; give the repository and the marker that a sprung one leaves."""
+    repo = make(tmp_path, monkeypatch)
+    repo.commit(a__py=ORIGIN)
+    repo.git("checkout", "--quiet", "-b", "agent")
+    repo.commit(a__py=A)
+    repo.git("checkout", "--quiet", "main")
+    marker, trap = tmp_path / "marker", tmp_path / "trap"
+    trap.write_text(f"#!/bin/sh\necho run >> '{marker}'\nexit 1\n")
+    trap.chmod(0o755)
+    hooks = repo.path / ".git" / "hooks"
+    hooks.mkdir(exist_ok=True)
+    for name in ("post-index-change", "reference-transaction", "post-checkout"):
+        shutil.copy(trap, hooks / name)
+    for name, value in (
+        ("core.fsmonitor", trap),
+        ("core.pager", trap),
+        ("core.sshCommand", trap),
+        ("diff.external", trap),
+        ("diff.evil.textconv", trap),
+        ("filter.evil.smudge", trap),
+        ("core.repositoryFormatVersion", "1"),
+        ("extensions.partialClone", "origin"),
+        ("remote.origin.url", "ssh://localhost/x"),
+        ("remote.origin.promisor", "true"),
+    ):
+        repo.git("config", name, value)
+    (repo.path / ".git" / "info" / "attributes").write_text("* diff=evil filter=evil\n")
+    return repo, marker
+
+
+@needs_git
+@pytest.mark.parametrize("missing", [False, True])
+def test_a_hostile_repository_runs_nothing(client, hostile, missing):
+    repo, marker = hostile
+    if missing:
+        blob = repo.head("agent:a.py")
+        (repo.path / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+        repo.git("cat-file", "blob", "agent:a.py", check=False)
+    else:
+        repo.git("status", check=False)
+    assert marker.exists(), "the trap does not work"
+    marker.unlink()
+    session = Session(client, repo.path, origin="mergeBase", sources={"patches": ["p"]})
+    uri = session.open(repo.path / "a.py")
+    assert session.ids(uri) == ([] if missing else ["branch:agent"])
+    assert not marker.exists()
+
+
+@needs_git
+def test_without_trust_git_is_not_started(client, hostile):
+    repo, marker = hostile
+    (repo.path / "a.py.suggestion-a").write_text(B)
+    session = Session(client, repo.path, trusted=False)
+    uri = session.open(repo.path / "a.py")
+    assert session.ids(uri) == ["file:a.py.suggestion-a"]
+    assert any("trust" in r["reason"] for r in session.sources(uri)["git"]["refused"])
+    assert not marker.exists()
+
+
+def test_what_leaves_the_workspace_is_not_read(client, folder):
+    secret = folder.parent / "secret.py"
+    secret.write_text("secret\n")
+    (folder / "a.py.suggestion-link").symlink_to(secret)
+    os.mkfifo(folder / "a.py.suggestion-pipe")
+    (folder / "a.py.suggestion-null").symlink_to("/dev/zero")
+    session = Session(client, folder)
+    uri = session.open(folder / "a.py")
+    assert session.ids(uri) == []
+    refused = {r["id"]: r["reason"] for r in session.sources(uri)["files"]["refused"]}
+    assert sorted(refused) == [f"file:a.py.suggestion-{x}" for x in ("link", "null", "pipe")]
+    assert "secret\n" not in str(client.received)
+
+
+# --- odd settings ---
+
+
+def test_settings_that_are_not_understood_are_logged_and_left(client, folder):
+    (folder / "a.py.suggestion-a").write_text(A)
+    wrong = {"worktrees": 1, "branches": [1], "files": {"a": 1}, "buffer": "yes"}
+    session = Session(client, folder, sources=wrong, origin="nowhere", trusted="yes")
+    assert session.ids(session.open(folder / "a.py")) == ["file:a.py.suggestion-a"]
+    assert session.result["origin"]["kind"] == "saved"
