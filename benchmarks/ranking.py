@@ -1,6 +1,7 @@
 """What the ranking is worth: how often its top pick passes the tests (docs/ranking.md).
 
-``EXCISE_DATA=DIR python benchmarks/ranking.py [--seeds 20]`` prints the tables as Markdown.
+``EXCISE_DATA=DIR python benchmarks/ranking.py [--seeds 20] [--voices 5]`` prints the tables as
+Markdown.
 """
 
 from __future__ import annotations
@@ -158,10 +159,11 @@ def table(title: str, rules: dict[str, Rule], sets: dict[str, list[Draw]], again
         print(f"| {label} | {' | '.join(cells)} |")
 
 
-def report(items: dict[str, dict[str, Item]], seeds: int, distinct: bool) -> None:
+def report(items: dict[str, dict[str, Item]], seeds: int, distinct: bool, voices: int) -> None:
     """Print everything about one way of drawing."""
-    sets = {name: list(draws(found, seeds, distinct)) for name, found in items.items()}
-    print(f"\n## {'Distinct texts' if distinct else 'As models answer'}, {seeds} seeds\n")
+    sets = {name: list(draws(found, seeds, distinct, voices)) for name, found in items.items()}
+    kind = "Distinct texts" if distinct else "As models answer"
+    print(f"\n## {kind}, {seeds} seeds, {voices} voices\n")
     for name, drawn in sets.items():
         print(f"- {name}: {len({d.item for d in drawn})} items, {len(drawn):,} draws")
     table("top pick passes", RULES, sets, against=False)
@@ -176,6 +178,7 @@ def main() -> None:
     """Read the sets and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--voices", type=int, default=5, help="revisions drawn of an item")
     asked = parser.parse_args()
     if not (named := os.environ.get("EXCISE_DATA")):
         parser.error("EXCISE_DATA must name the folder that holds humanevalfix_*.jsonl")
@@ -183,7 +186,7 @@ def main() -> None:
     items = {name: outputs(folder, *files) for name, files in LABELLED.items()}
     items[AGENTS] = agents(folder)
     for distinct in (False, True):
-        report(items, asked.seeds, distinct)
+        report(items, asked.seeds, distinct, asked.voices)
 
 
 if __name__ == "__main__":

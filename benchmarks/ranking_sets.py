@@ -48,22 +48,24 @@ class Draw:
     passed: npt.NDArray[np.bool_]
 
 
-def draws(items: dict[str, Item], seeds: int, distinct: bool) -> Iterator[Draw]:
-    """Draw 5 voices an item and seed, an output each; fewer where there are fewer, at least 2."""
+def draws(items: dict[str, Item], seeds: int, distinct: bool, voices: int = 5) -> Iterator[Draw]:
+    """Draw voices, an output each, by item and seed; fewer where there are fewer, at least 2."""
     for name, item in sorted(items.items()):
         for seed in range(seeds):
-            at = _drawn(item.pool, random.Random(f"{name}/{seed}"), distinct)
+            at = _drawn(item.pool, random.Random(f"{name}/{seed}"), distinct, voices)
             if len(at) > 1:
                 square = np.ix_(at, at)
                 yield Draw(name, part(item.matrix, at), item.nes[square], item.passed[at])
 
 
-def _drawn(pool: dict[str, list[int]], chance: random.Random, distinct: bool) -> list[int]:
-    voices, at = sorted(pool), list[int]()
-    chance.shuffle(voices)
-    for voice in voices:
-        output = chance.choice(pool[voice])
-        if len(at) < 5 and not (distinct and output in at):
+def _drawn(
+    pool: dict[str, list[int]], chance: random.Random, distinct: bool, voices: int
+) -> list[int]:
+    names, at = sorted(pool), list[int]()
+    chance.shuffle(names)
+    for name in names:
+        output = chance.choice(pool[name])
+        if len(at) < voices and not (distinct and output in at):
             at.append(output)
     return at
 
