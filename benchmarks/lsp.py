@@ -172,13 +172,18 @@ def measured(bench: Bench) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {}
     with bench.session() as client:
         for name, (_, measure) in ROWS.items():
-            print(f"{bench.revisions} revisions: {name}", file=sys.stderr, flush=True)
             client.call("excise/report", {"uri": URI})  # nothing is under way when a row begins
             found[name] = list(measure(bench, client))
+            tell(bench, name, found[name])
     ends = list(bench.starts_and_exits())
     found["initialize"] = [started for started, _ in ends]
     found["exit while scoring"] = [ended for _, ended in ends]
     return found
+
+
+def tell(bench: Bench, name: str, seconds: list[float]) -> None:
+    """Say on standard error what has been found: the table takes minutes."""
+    print(f"{bench.revisions} revisions: {name}: {written(seconds)}", file=sys.stderr, flush=True)
 
 
 def main() -> None:
