@@ -1,0 +1,283 @@
+"""What breaks servers built on stock pygls, and what breaks any: loads, deaths, hostile texts.
+
+Every defect of pygls 2.1.1 that was found, and the test that fails where it is present:
+
+| defect | tests |
+|---|---|
+| lines by `str.splitlines`: text desyncs next to form feed, U+0085, U+2028 | `test_lines_are_those_of_the_protocol`, `test_edits_do_what_the_model_does`, `test_a_server_process_holds_what_the_model_holds` |
+| a column past the end of the last line inserts too early | `test_a_column_past_the_end_of_the_last_line` |
+| custom params are a namedtuple, and keys that are no identifiers are renamed | `test_ids_that_are_no_identifiers_stay_what_they_are` |
+| a nested object with a key "jsonrpc" is taken for a message | `test_a_key_jsonrpc_inside_params_is_only_a_key` |
+| invalid or missing params are not answered | `test_bad_params_are_refused_with_the_reason`, `test_missing_params_are_refused` |
+| a request before initialize or after shutdown | `test_before_initialize`, `test_after_shutdown` |
+| an exception in a handler sends its traceback | `test_an_exception_in_a_handler_shows_nothing_private` |
+| an error in a notification is a popup | `test_a_bad_notification_disturbs_nobody` |
+| any path of any scheme is read from disk | `test_no_scheme_but_file_is_read`, `test_what_is_not_read_says_why_and_waits` |
+| the command line rejects `--stdio` | `test_the_command_line_takes_what_clients_pass` |
+| two clients of one port get each other's answers | `test_one_client_is_served_and_a_second_refused` |
+| a threaded handler cannot be cancelled and delays the exit | `test_cancelled_requests_are_answered_and_the_others_too`, `test_it_ends_in_the_middle_of_the_work` |
+| the thread pool hosts the blocking reader, and writers take no lock | `test_answers_stay_whole_when_all_is_written_at_once` |
+| a response to a request that nobody waits for is a popup | `test_an_answer_to_nothing_is_ignored`, `test_a_client_that_refuses_to_watch` |
+| each edit splits the whole text again | `test_many_edits_of_a_long_document_in_one_notification` |
+| the import takes as long as a session | `test_starting_imports_nothing_that_scoring_needs` |
+| `content-length` in lower case is not read | `test_headers_in_any_case` |
+| exit without shutdown ends with 0 | `test_exit_without_shutdown_is_an_error` |
+| `print` corrupts the stream | `test_what_writes_to_standard_output_does_not_reach_the_client` |
+"""  # noqa: E501 a table
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.server.raw_client import TIMEOUT, RawClient
+
+ORIGIN = "def f(a, b):\n    x = a + b\n    return x\n\n\ndef g(a):\n    return a * 2\n"
+A = ORIGIN.replace("a + b", "a - b")
+LONG = "".join(f"x{n} = {n}\n" for n in range(5_000))
+URI = "untitled:hardening"
+
+
+@pytest.fixture
+def client():
+    with RawClient() as client:
+        yield client
+        if client.process.poll() is None:
+            assert client.exit() == 0
+        assert not any("Traceback" in line for line in client.log)
+
+
+def report(client: RawClient, uri: str = URI):
+    return client.call("excise/report", {"uri": uri})
+
+
+def point(line: int, character: int) -> dict:
+    return {"line": line, "character": character}
+
+
+def many(count: int) -> dict[str, str]:
+    return {f"r{n}": LONG.replace(f"x{40 * n} = ", f"y{40 * n} = 1 + ") for n in range(count)}
+
+
+def test_the_table_above_names_tests_that_there_are():
+    tests = "".join(p.read_text(encoding="utf-8") for p in Path(__file__).parent.glob("test_*.py"))
+    named = re.findall(r"`(test_\w+)`", __doc__)
+    assert len(named) > 20
+    assert [name for name in named if f"def {name}(" not in tests] == []
+
+
+# --- one test per defect that has none elsewhere ---
+
+
+def test_a_column_past_the_end_of_the_last_line(client):
+    client.initialize()
+    client.open(URI, "abc\ndef")
+    edit = {"range": {"start": point(1, 99), "end": point(1, 99)}, "text": "X"}
+    client.change(URI, 2, edit)
+    client.add(URI, {"a": "nothing alike\n"})
+    texts = [v["text"] for r in report(client)["regions"] for v in r["variants"]]
+    assert "abc\ndefX" in texts
+
+
+def test_ids_that_are_no_identifiers_stay_what_they_are(client):
+    client.initialize()
+    client.open(URI, ORIGIN)
+    ids = ["class", "/a/b.py", "0", "_0", "def", "a b", "id", "count"]
+    client.add(URI, dict.fromkeys(ids, A), **{"/a/b.py": 1, "class": 2})
+    listed = client.call("excise/listRevisions", {"uri": URI})["revisions"]
+    assert [revision["id"] for revision in listed] == ids
+
+
+def test_answers_stay_whole_when_all_is_written_at_once(client):
+    client.initialize()
+    for number in range(5):
+        client.open(f"{URI}{number}", ORIGIN)
+        client.add(f"{URI}{number}", many(8))
+    ids = [
+        client.request(method, {"uri": f"{URI}{number}"})
+        for number in range(5)
+        for method in ("excise/report", "excise/listRevisions", "excise/sources") * 4
+    ]
+    while ids:
+        ids.remove(client.wait(lambda m: "method" not in m)["id"])  # every frame could be read
+
+
+def test_a_client_that_refuses_to_watch(client, tmp_path):
+    (tmp_path / "a.py").write_text(ORIGIN)
+    watched = {"dynamicRegistration": True}
+    folders = [{"uri": tmp_path.as_uri(), "name": "ws"}]
+    client.initialize({"workspace": {"didChangeWatchedFiles": watched}}, workspaceFolders=folders)
+    client.open((tmp_path / "a.py").as_uri(), ORIGIN)
+    asked = client.wait(lambda m: m.get("method") == "client/registerCapability")
+    error = {"code": -32601, "message": "no"}
+    client.send({"jsonrpc": "2.0", "id": asked["id"], "error": error})
+    client.send({"jsonrpc": "2.0", "id": asked["id"], "result": None})
+    assert client.call("excise/sources", {"uri": (tmp_path / "a.py").as_uri()})["origin"]
+    patterns = [
+        w["globPattern"]
+        for r in asked["params"]["registrations"]
+        for w in r["registerOptions"]["watchers"]
+    ]
+    assert all(isinstance(p, str) and p.startswith(tmp_path.as_posix()) for p in patterns)
+    assert not [m for m in client.received if m.get("method") == "window/showMessage"]
+
+
+def test_many_edits_of_a_long_document_in_one_notification(client):
+    client.initialize(initializationOptions={"sources": {"buffer": False}})
+    text = "line\n" * 100_000
+    client.open(URI, text)
+    edits = [
+        {"range": {"start": point(n * 900, 4), "end": point(n * 900, 4)}, "text": "\u2028"}
+        for n in range(100)
+    ]
+    client.change(URI, 2, *edits)
+    client.notify("textDocument/didSave", {"textDocument": {"uri": URI}})
+    lines = text.split("\n")
+    for n in range(100):
+        lines[n * 900] += "\u2028"
+    client.add(URI, {"same": "\n".join(lines)})
+    assert report(client)["revisions"][0]["noOp"]
+
+
+def test_starting_imports_nothing_that_scoring_needs():
+    code = "import sys, excise_server.lsp.app; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    loaded = set(ran.stdout.split())
+    assert "excise_server.lsp.server" in loaded
+    assert not loaded & {
+        "sklearn",
+        "scipy",
+        "tree_sitter",
+        "tree_sitter_language_pack",
+        "excise_server.sources.collect",
+        "excise_server.sources.git",
+    }
+
+
+# --- loads ---
+
+
+def test_a_hundred_revisions_of_a_long_document(client):
+    client.initialize()
+    client.open(URI, LONG)
+    assert client.add(URI, many(100))["rejected"] == []
+    found = report(client)
+    assert len(found["revisions"]) == len(found["similarity"]) == 100
+    assert len(found["regions"]) == 100
+    assert len(client.call("excise/listRevisions", {"uri": URI})["revisions"]) == 100
+
+
+def test_nine_of_ten_requests_are_cancelled_while_the_work_is_long(client):
+    client.initialize()
+    client.open(URI, LONG)
+    client.add(URI, many(30))
+    ids = [client.request("excise/report", {"uri": URI}) for _ in range(10)]
+    for msg_id in ids[1:]:
+        client.notify("$/cancelRequest", {"id": msg_id})
+    cancelled = [client.wait(lambda m: m.get("id") in ids) for _ in range(9)]
+    assert {answer["error"]["code"] for answer in cancelled} == {-32800}
+    assert client.answer(ids[0])["result"]["version"] == 1
+
+
+def test_an_origin_that_is_deleted_while_it_is_scored(client, tmp_path):
+    path = tmp_path / "a.py"
+    path.write_text(LONG)
+    client.initialize(workspaceFolders=[{"uri": tmp_path.as_uri(), "name": "ws"}])
+    client.open(path.as_uri(), LONG)
+    client.add(path.as_uri(), many(10))
+    waiting = client.request("excise/report", {"uri": path.as_uri()})
+    path.unlink()
+    changes = {"changes": [{"uri": path.as_uri(), "type": 3}]}
+    client.notify("workspace/didChangeWatchedFiles", changes)
+    assert len(client.answer(waiting)["result"]["revisions"]) == 10
+    client.notify("textDocument/didClose", {"textDocument": {"uri": path.as_uri()}})
+    assert "no such file" in client.refused("excise/report", {"uri": path.as_uri()})["message"]
+
+
+# --- deaths ---
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_killed_and_started_again_it_takes_the_revisions_again():
+    found = []
+    for kill in (True, False):
+        with RawClient() as client:
+            client.initialize()
+            client.open(URI, LONG)
+            client.add(URI, many(5))
+            if kill:
+                client.request("excise/report", {"uri": URI})
+                client.process.send_signal(signal.SIGKILL)
+                assert client.process.wait(timeout=TIMEOUT) == -signal.SIGKILL
+            else:
+                found.append(report(client))
+                assert client.exit() == 0
+    assert [r["id"] for r in found[0]["revisions"]] == list(many(5))
+
+
+@pytest.mark.parametrize("how", ["end of input", "half a frame", "exit"])
+def test_it_ends_in_the_middle_of_the_work(how):
+    with RawClient() as client:
+        client.initialize()
+        client.open(URI, LONG)
+        client.add(URI, many(100))
+        client.request("excise/report", {"uri": URI})
+        if how == "exit":
+            assert client.exit(shutdown=False) == 1
+            return
+        if how == "half a frame":
+            client.send_bytes(b"Content-Length: 100\r\n\r\n{")
+        client.process.stdin.close()
+        assert client.process.wait(timeout=TIMEOUT) == 1
+
+
+# --- hostile texts ---
+
+
+def test_texts_labels_and_names_arrive_inert_in_the_hover(client, tmp_path):
+    link = "[run](command:workbench.action.quit) <img src=x onerror=alert(1)> ![i](http://e.x/i)"
+    text = ORIGIN.replace("a + b", f'"{link} \x1b[31m\u202e ``` \x07"')
+    name = "a.py.suggestion-[x](command:y)"
+    (tmp_path / "a.py").write_text(ORIGIN)
+    (tmp_path / name).write_text(text)
+    client.initialize(
+        {"textDocument": {"hover": {"contentFormat": ["markdown"]}}},
+        workspaceFolders=[{"uri": tmp_path.as_uri(), "name": "ws"}],
+    )
+    uri = (tmp_path / "a.py").as_uri()
+    client.open(uri, ORIGIN)
+    records = [{"id": link, "text": text + "#\n", "label": link}]
+    client.call("excise/addRevisions", {"uri": uri, "revisions": records})
+    assert len(report(client, uri)["revisions"]) == 2
+    for line in (0, 1):
+        params = {"textDocument": {"uri": uri}, "position": point(line, 0)}
+        contents = client.call("textDocument/hover", params)["contents"]
+        assert set(contents) == {"kind", "value"}  # never isTrusted
+        prose = outside_of_fences(contents["value"])
+        assert "\\[run\\](command\\:" in prose
+        assert not re.search(r"(?<!\\)\[|(?<!\\)<|\bcommand:", prose)
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f\u202a-\u202e]", contents["value"])
+    shown = [m for m in client.received if m.get("method") == "textDocument/publishDiagnostics"]
+    messages = json.dumps([d["message"] for m in shown for d in m["params"]["diagnostics"]])
+    assert "\\u001b" not in messages
+    assert "\\u202e" not in messages
+
+
+def outside_of_fences(text: str) -> str:
+    """What a renderer takes for Markdown: a fence ends at a line with as many ticks."""
+    kept, fence = [], ""
+    for line in text.split("\n"):
+        ticks = re.match(r"`{3,}", line)
+        if fence:
+            fence = "" if line == fence else fence
+        elif ticks:
+            fence = ticks[0]
+        else:
+            kept.append(line)
+    assert not fence, "a fence that is never closed"
+    return "\n".join(kept)
