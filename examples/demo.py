@@ -124,9 +124,7 @@ def session(client: Client) -> Iterator[RenderableType]:
     yield editor(text, published)
 
     report = client.request("excise/report", {"uri": uri})
-    yield Rule(
-        "3  the ranking: by mean similarity to the others, then the smaller edit", align="left"
-    )
+    yield Rule("3  the ranking: agreement with the others, and small edits", align="left")
     yield ranking(report)
     yield Rule("4  the clusters: which of them say the same", align="left")
     yield clusters(report)

@@ -44,7 +44,7 @@ def test_rank_document():
     for entry in ran.json["ranking"]:
         assert list(entry) == ["id", "rank", "agreement", "edit_size", "no_op", "notes"]
     order = [NAMES[SUGGESTIONS.index(entry["id"])] for entry in ran.json["ranking"]]
-    assert order == ["ada", "bo", "dana", "chen", "eli"]
+    assert order == ["ada", "bo", "chen", "dana", "eli"]
     assert ran.json["ranking"][-1]["notes"] == ["whitespace-only"]
     assert [entry["rank"] for entry in ran.json["ranking"]] == [1, 2, 3, 4, 5]
 
