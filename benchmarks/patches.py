@@ -21,6 +21,7 @@ from typing import Any
 
 from excise import Cluster
 from excise.patches import Message, Patch, PatchError, Pool, group, parse, read
+from excise.patches.same_base import compare_on_one_base
 
 DATA = Path(os.environ.get("EXCISE_DATA", ""))
 TF_IDF = 0.40
@@ -123,7 +124,7 @@ def signed(message: Message) -> Iterator[str]:
 
 def agents() -> None:
     """Does a higher score with the developer's patch go with passing tests?"""
-    scored: dict[str, list[list[tuple[float, bool]]]] = {"edits": []}
+    scored: dict[str, list[list[tuple[float, bool]]]] = {"edits": [], "origin": []}
     left_out = 0
     for row in rows("swebench_lite_agents_dev.jsonl.gz"):
         judged = [c for c in row["candidates"] if c["label"] in ("resolved", "unresolved")]
@@ -134,6 +135,8 @@ def agents() -> None:
         pool = pool_of([reference, *patches])
         edits = [pool.score(0, at + 1) for at in range(len(patches))]
 
+        origin = [compare_on_one_base(reference, patch).value for patch in patches]
+        scored["origin"].append(list(zip(origin, verdicts, strict=True)))
         scored["edits"].append(list(zip(edits, verdicts, strict=True)))
 
     for basis, items in scored.items():
