@@ -65,6 +65,21 @@ def test_newest():
     assert [cluster["members"] for cluster in ran.json["clusters"]] == [["-#2"], ["-#3"]]
 
 
+def test_the_basis_is_said():
+    ran = excise("cluster", "-", "--json", "--same-base", "--scores", stdin=ONE + AGAIN + OTHER)
+    assert (ran.json["basis"], ran.json["linkage"]) == ("origin", "average")
+    assert "basis:origin" in ran.json["signature"]
+    assert [found[:2] for found in ran.json["scores"]] == [["-#1", "-#2"]]
+    blob = "index 1234567..{} 100644\n--- a/x.c"
+    shown = [
+        text.replace("--- a/x.c", "diff --git a/x.c b/x.c\n" + blob.format(new))
+        for text, new in ((ONE, "2345678"), (AGAIN, "3456789"))
+    ]
+    assert excise("cluster", "-", "--json", stdin="".join(shown)).json["basis"] == "origin"
+    other = shown[1].replace("index 1234567", "index 7654321")
+    assert excise("cluster", "-", "--json", stdin=shown[0] + other).json["basis"] == "edits"
+
+
 def test_options_reach_the_groups():
     ran = excise("cluster", "-", "--json", "--threshold", "0.1", stdin=ONE + AGAIN)
     assert len(ran.json["clusters"]) == 2

@@ -17,6 +17,7 @@ from excise.patches.mail import MAX_MESSAGE, read
 from excise.patches.model import Binary, FilePair, Hunk, Message, Patch, Series, Warned
 from excise.patches.parse import parse
 from excise.patches.pool import Comparison, Pool, signature
+from excise.patches.same_base import OneBase, SameBase, compare_on_one_base, share_a_base
 
 __all__ = [
     "DISTANCE",
@@ -28,14 +29,18 @@ __all__ = [
     "FilePair",
     "Hunk",
     "Message",
+    "OneBase",
     "Patch",
     "PatchError",
     "Pool",
+    "SameBase",
     "Series",
     "Warned",
+    "compare_on_one_base",
     "group",
     "parse",
     "patch_id",
     "read",
+    "share_a_base",
     "signature",
 ]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = ["DISTANCE", "LINKAGE", "components", "group", "groups_of"]
+__all__ = ["DISTANCE", "LINKAGE", "components", "group"]
 
 DISTANCE = 0.55
 LINKAGE = "complete"
@@ -53,14 +53,6 @@ def group(
     return tuple(sorted(found, key=lambda c: (-len(c.members), c.members)))
 
 
-def groups_of(values: Values, *, threshold: float, linkage: str) -> tuple[Cluster, ...]:
-    """Group the rows of a matrix of scores, as `group` does."""
-    check(threshold, linkage)
-    members = list(range(len(values)))
-    found = _clusters(values, members, [str(at) for at in members], threshold, linkage)
-    return tuple(sorted(found, key=lambda c: (-len(c.members), c.members)))
-
-
 def components(n: int, edges: Iterable[tuple[int, int]]) -> list[list[int]]:
     """Return the connected components of a graph on 0 .. n - 1, by their first members."""
     parent = list(range(n))
@@ -85,7 +77,7 @@ def _values(pool: Pool, members: list[int]) -> Values:
 
     values = np.ones((len(members), len(members)))
     if len(members) > 1:
-        pool.index.dense(array("i", members), values)
+        pool.dense(array("i", members), values)
     return values
 
 

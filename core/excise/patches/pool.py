@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from excise._patches import Index
 from excise.edits import Count
@@ -14,10 +15,13 @@ from excise.patches.features import IGNORED, Reader, patch_id
 from excise.patches.model import FilePair, Patch
 from excise.signature import DEFINITION, MAX_ORDER
 
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
 __all__ = ["EDITS", "Comparison", "Pool", "signature"]
 
 EDITS = "edits"
-ORIGIN = "origin"
 RESCUE = Fraction(9, 10)
 BLOCKS = 16
 """Into so many pieces the pairs are cut for the caller's `map`."""
@@ -26,17 +30,12 @@ Map = Callable[..., Iterable[Any]]
 Pairing = tuple[FilePair | None, FilePair | None]
 
 
-def signature(basis: str, key: str = "name") -> str:
-    """Return the signature of scores of patches.
+def signature(key: str = "name") -> str:
+    """Return the signature of ``basis:edits``.
 
-    >>> signature("edits")
+    >>> signature()
     'es|n:4|comments:keep|tok:lexical|basis:edits|key:name|v:1'
     """
-    if basis == ORIGIN:
-        return (
-            f"es|gran:nested|lcs:star|del:f1|n:{MAX_ORDER}|comments:keep|tok:lexical"
-            f"|basis:origin|key:none|v:{DEFINITION}"
-        )
     return f"es|n:{MAX_ORDER}|comments:keep|tok:lexical|basis:edits|key:{key}|v:{DEFINITION}"
 
 
@@ -92,6 +91,7 @@ class Pool:
 
     def __init__(self, *, key: str = "name", ignored: Sequence[str] = IGNORED) -> None:
         """Start empty."""
+        self.basis = EDITS
         self.key, self.ignored = key, tuple(ignored)
         self.patches: list[Patch] = []
         self.notes: list[tuple[str, ...]] = []
@@ -106,7 +106,7 @@ class Pool:
     @property
     def signature(self) -> str:
         """The signature of every score."""
-        return signature(EDITS, self.key)
+        return signature(self.key)
 
     def add(self, patch: Patch) -> int:
         """Add a patch; return its number."""
@@ -127,6 +127,10 @@ class Pool:
         steps = min(len(self.patches), BLOCKS)
         pieces = map(lambda start: self.index.near(least, start, steps), range(steps))
         return [found for piece in pieces for found in zip(*piece, strict=True)]
+
+    def dense(self, members: array[int], values: npt.NDArray[np.float64]) -> None:
+        """Write the scores of every pair of the members."""
+        self.index.dense(members, values)
 
     def compare(self, i: int, j: int) -> Comparison:
         """Compare two patches of the pool."""

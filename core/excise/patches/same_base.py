@@ -6,9 +6,12 @@ Every line that neither shows is conserved: one token that no text has stands fo
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import combinations
+from typing import TYPE_CHECKING
 
 from excise._counts import merge_edits
 from excise._lcs import edits as lcs_edits
@@ -16,12 +19,19 @@ from excise.edits import EditCounts, count_edits
 from excise.excision import Operations, excision
 from excise.lexical import words
 from excise.patches.blocks import images
+from excise.patches.features import IGNORED, compared
 from excise.patches.model import FilePair, Patch
+from excise.patches.pool import Map, Pool
 from excise.text import WHITE
 from excise.tokens import Vocabulary
 
-__all__ = ["SameBase", "compare_on_one_base"]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
+__all__ = ["OneBase", "SameBase", "compare_on_one_base", "share_a_base"]
+
+ORIGIN = "origin"
 SIGNATURE = "es|gran:nested|lcs:star|del:f1|n:4|comments:keep|tok:lexical|basis:origin|key:none|v:1"
 Tokens = Callable[[str], list[str]]
 
@@ -182,6 +192,66 @@ class _Triple:
             out.extend(new)
             cursor = hi
         out.extend(self.origin[cursor:])
+
+
+class OneBase(Pool):
+    """A pool whose patches were all made from one tree: scores are those of ``basis:origin``.
+
+    Containment stays that of the patches' own edits.
+    """
+
+    def __init__(self, *, ignored: Sequence[str] = IGNORED) -> None:
+        """Start empty."""
+        super().__init__(ignored=ignored)
+        self.basis = ORIGIN
+
+    @property
+    def signature(self) -> str:
+        """The signature of every score."""
+        return SIGNATURE
+
+    def add(self, patch: Patch) -> int:
+        """Add a patch, without the files that are ignored."""
+        return super().add(Patch(compared(patch, self.ignored)[0], patch.warnings))
+
+    def score(self, i: int, j: int) -> float:
+        """Return the score of two patches."""
+        return compare_on_one_base(self.patches[i], self.patches[j]).value
+
+    def near(self, least: float, map: Map = map) -> list[tuple[int, int, float]]:
+        """Return the pairs that score above 0, and at least `least`."""
+        pairs = list(combinations(range(len(self)), 2))
+        values = map(lambda pair: self.score(*pair), pairs)
+        return [
+            (i, j, value)
+            for (i, j), value in zip(pairs, values, strict=True)
+            if value > 0 and value >= least
+        ]
+
+    def dense(self, members: array[int], values: npt.NDArray[np.float64]) -> None:
+        """Write the scores of every pair of the members."""
+        for x, y in combinations(range(len(members)), 2):
+            values[x, y] = values[y, x] = self.score(members[x], members[y])
+        for x in range(len(members)):
+            values[x, x] = 1.0
+
+
+def share_a_base(patches: Iterable[Patch]) -> bool:
+    """Whether every path that several patches change has one pre-image, and there is such a path.
+
+    A blob that a patch does not show (or abbreviates to fewer than 7 digits) is unknown.
+    """
+    blobs: dict[str, list[str]] = defaultdict(list)
+    for patch in patches:
+        for pair in patch.files:
+            blobs[pair.old or pair.path].append(pair.old_blob)
+    shared = [found for found in blobs.values() if len(found) > 1]
+    return bool(shared) and all(_one_blob(found) for found in shared)
+
+
+def _one_blob(found: Sequence[str]) -> bool:
+    shortest = min(found, key=len)
+    return len(shortest) >= 7 and all(blob.startswith(shortest) for blob in found)
 
 
 def _paired(

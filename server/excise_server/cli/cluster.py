@@ -33,6 +33,7 @@ __all__ = ["command"]
     help="Distance of two clusters: of all pairs on average, the farthest, the nearest.  "
     f"[default: {LINKAGE}; patches: complete]",
 )
+@click.option("--same-base", is_flag=True, help="Patches: all were made from one tree.")
 @click.option("--newest", is_flag=True, help="Patches: only the newest version of each series.")
 @click.option(
     "--ignore-path",
@@ -51,6 +52,7 @@ def command(
     revisions: tuple[str, ...],
     threshold: float | None,
     linkage: str | None,
+    same_base: bool,
     newest: bool,
     ignore_path: tuple[str, ...],
     scores: bool,
@@ -62,10 +64,12 @@ def command(
     be read is named as rejected, and the others are grouped without it.
     """
     if origin is None:
-        chosen = PatchChoices(threshold, linkage, newest, ignore_path, scores, as_csv)
+        chosen = PatchChoices(threshold, linkage, same_base, newest, ignore_path, scores, as_csv)
         return cluster_patches(revisions, choices, chosen)
-    if newest or ignore_path or scores or as_csv:
-        raise click.UsageError("--newest, --ignore-path, --scores and --csv are for patches.")
+    if same_base or newest or ignore_path or scores or as_csv:
+        raise click.UsageError(
+            "--same-base, --newest, --ignore-path, --scores and --csv are for patches."
+        )
     threshold = DISTANCE if threshold is None else threshold
     linkage = linkage or LINKAGE
     found = read_set(origin, revisions, choices)

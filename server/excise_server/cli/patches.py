@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import click
 
-from excise.patches import DISTANCE, IGNORED, LINKAGE, Pool, group
+from excise.clustering import DISTANCE as REVISIONS_DISTANCE
+from excise.clustering import LINKAGE as REVISIONS_LINKAGE
+from excise.patches import DISTANCE, IGNORED, LINKAGE, OneBase, Pool, group, share_a_base
 from excise_server.cli.options import Choices
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console, say
@@ -24,6 +26,7 @@ class PatchChoices:
 
     threshold: float | None
     linkage: str | None
+    same_base: bool
     newest: bool
     ignore_path: tuple[str, ...]
     scores: bool
@@ -39,9 +42,12 @@ def cluster_patches(paths: tuple[str, ...], choices: Choices, chosen: PatchChoic
     alone = queue.rejected and not (queue.patches or queue.covers)
     if alone and all(rejected.reason == NO_DIFF for rejected in queue.rejected):
         raise click.UsageError("Missing option '--origin': these files hold no patches.")
-    threshold = DISTANCE if chosen.threshold is None else chosen.threshold
-    linkage = chosen.linkage or LINKAGE
-    pool = Pool(ignored=tuple(glob for glob in chosen.ignore_path or IGNORED if glob))
+    ignored = tuple(glob for glob in chosen.ignore_path or IGNORED if glob)
+    one_base = chosen.same_base or share_a_base(m.message.patch for m in queue.patches)
+    pool = OneBase(ignored=ignored) if one_base else Pool(ignored=ignored)
+    usual = (REVISIONS_DISTANCE, REVISIONS_LINKAGE) if one_base else (DISTANCE, LINKAGE)
+    threshold = usual[0] if chosen.threshold is None else chosen.threshold
+    linkage = chosen.linkage or usual[1]
     with progress("Comparing"):
         for member in queue.patches:
             pool.add(member.message.patch)
@@ -61,7 +67,7 @@ def cluster_patches(paths: tuple[str, ...], choices: Choices, chosen: PatchChoic
         said = [f"{name}: {note}" for name, note in queue.notes]
         console().print(
             report.patch_table(pool, clusters, queue),
-            *notes_text("note", [*said, *_summary(queue, threshold, linkage)]),
+            *notes_text("note", [*said, *_summary(queue, pool.basis, threshold, linkage)]),
             signature_text(pool.signature),
             sep="\n",
         )
@@ -80,8 +86,8 @@ def _check(paths: tuple[str, ...], choices: Choices) -> None:
         raise click.UsageError("--granularity and --lcs need --origin; patches have one form.")
 
 
-def _summary(queue: Queue, threshold: float, linkage: str) -> list[str]:
-    lines = [f"basis edits, {linkage} linkage, distance {threshold:g}"]
+def _summary(queue: Queue, basis: str, threshold: float, linkage: str) -> list[str]:
+    lines = [f"basis {basis}, {linkage} linkage, distance {threshold:g}"]
     if queue.covers:
         lines.append(f"without a diff, not grouped: {len(queue.covers)}")
     if queue.others:

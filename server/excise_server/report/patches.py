@@ -41,7 +41,7 @@ def patch_document(
     document: Document = {
         "schema": SCHEMA,
         "signature": pool.signature,
-        "basis": "edits",
+        "basis": pool.basis,
         "threshold": threshold,
         "linkage": linkage,
         "clusters": [
