@@ -14,20 +14,14 @@ import pytest
 from tests.reference.budget import scaled
 from tests.server.raw_client import Message, RawClient
 
+from excise_server.lsp import protocol
+
 PARSE, INVALID_REQUEST, NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 INTERNAL, NOT_INITIALIZED, CANCELLED = -32603, -32002, -32800
 STEPS = 60
 SEQUENCES = scaled(12)
 
-METHODS = [
-    "excise/addRevisions",
-    "excise/removeRevisions",
-    "excise/listRevisions",
-    "excise/report",
-    "excise/sources",
-    "textDocument/hover",
-    "workspace/executeCommand",
-]
+METHODS = [*protocol.COMMANDS.values(), "textDocument/hover", "workspace/executeCommand"]
 NOTIFICATIONS = [
     "textDocument/didOpen",
     "textDocument/didChange",

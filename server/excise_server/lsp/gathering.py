@@ -73,7 +73,9 @@ class Gatherer:
         if choices == self._choices:
             return
         self._choices = choices
-        self._session.own_edits = choices.buffer
+        if choices.buffer is not self._session.own_edits:
+            self._session.own_edits = choices.buffer
+            self._session.changed_all()
         self.everything_changed()
 
     def changed(self, uri: str) -> None:
