@@ -326,6 +326,79 @@ def test_the_buffer_is_one_more_revision(client, folder, setting, alone, beside)
     assert [r["id"] for r in session.report(uri)["revisions"]] == ["x"]
 
 
+# --- beside the loop ---
+
+
+@pytest.fixture
+def gate(tmp_path, monkeypatch):
+    """A git that waits; give a function that returns once it does, and one that lets it go."""
+    folder, pipe, opened = tmp_path / "bin", tmp_path / "pipe", tmp_path / "open"
+    real = shutil.which("git")
+    folder.mkdir()
+    os.mkfifo(pipe)
+    (folder / "git").write_text(
+        f"#!/bin/sh\n[ -e '{opened}' ] || read x < '{pipe}'\nexec '{real}' \"$@\"\n"
+    )
+    (folder / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", os.pathsep.join([str(folder), os.environ["PATH"]]))
+    held = []
+
+    def wait() -> None:
+        held.append(pipe.open("w"))  # opens when git reads
+
+    def let_go() -> None:
+        opened.touch()
+        held.pop().close()
+
+    return wait, let_go
+
+
+@needs_git
+@pytest.mark.skipif(os.name == "nt", reason="a shell script and a named pipe")
+def test_nothing_waits_for_git(tmp_path, monkeypatch, gate):
+    wait, let_go = gate
+    (tmp_path / "open").touch()
+    repo = four_worktrees(tmp_path, monkeypatch)
+    (tmp_path / "open").unlink()
+    with RawClient() as client:
+        session = Session(client, repo.path)
+        uri = session.open(repo.path / "a.py")
+        wait()
+        client.add(uri, {"mine": A})
+        assert len(client.diagnostics(uri)) == 2
+        top = {"line": 0, "character": 0}
+        client.change(uri, 2, {"range": {"start": top, "end": top}, "text": "# typed\n"})
+        client.diagnostics(uri, 2)
+        position = {"textDocument": {"uri": uri}, "position": top}
+        assert "mine" in client.call("textDocument/hover", position)["contents"]["value"]
+        listed = client.call("excise/listRevisions", {"uri": uri})["revisions"]
+        assert [revision["id"] for revision in listed] == ["mine"]
+        let_go()
+        assert len(session.ids(uri)) == 5
+        assert client.exit() == 0
+
+
+@needs_git
+@pytest.mark.skipif(os.name == "nt", reason="a shell script and a named pipe")
+def test_an_answer_that_comes_too_late_is_dropped(tmp_path, monkeypatch, gate):
+    wait, let_go = gate
+    (tmp_path / "open").touch()
+    repo = four_worktrees(tmp_path, monkeypatch)
+    (tmp_path / "open").unlink()
+    with RawClient() as client:
+        session = Session(client, repo.path)
+        uri = session.open(repo.path / "a.py")
+        wait()
+        client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+        let_go()
+        assert session.ids(uri) == []
+        (repo.path / "b.py").write_text(ORIGIN)
+        other = session.open(repo.path / "b.py")  # asked after what was too late
+        session.sources(other)
+        assert client.call("excise/listRevisions", {"uri": uri})["revisions"] == []
+        assert client.exit() == 0
+
+
 # --- workspaces ---
 
 
