@@ -23,6 +23,7 @@ cdef enum:
     RESCUE_NUMERATOR = 9  # context F1 from which a renamed file is believed: 9 / 10
     RESCUE_DENOMINATOR = 10
     NO_MEMORY = -1
+    MOST = 0x55555555     # numbers of a table: three times as many fit 32 bits
 
 
 cdef struct Table:
@@ -106,7 +107,7 @@ cdef int64_t find(Table* table, uint64_t key, bint insert) noexcept nogil:
         if table.keys[slot] == key:
             return table.numbers[slot] - 1
         slot = (slot + 1) & table.mask
-    if not insert or table.n >= <uint32_t>0x7FFFFFFF:
+    if not insert or table.n >= MOST:
         return -1
     table.keys[slot] = key
     table.n += 1
@@ -289,10 +290,8 @@ cdef class Index:
 
     cdef Table nodes      # (parent node, token) -> node; node 0 is the root
     cdef Table features_  # (node * operations + operation, name) -> feature
-    cdef Table loose      # node * operations + operation -> feature without a name
-    cdef uint32_t* base   # feature -> its number without a name
-    cdef unsigned char* operation
-    cdef int64_t base_capacity, operation_capacity
+    cdef uint32_t* base   # feature -> node * operations + operation: the feature without a name
+    cdef int64_t base_capacity
     cdef Sparse edits, bare, lines
     cdef int64_t n_lines
     cdef bint keyed
@@ -305,7 +304,7 @@ cdef class Index:
 
     def __cinit__(self, bint keyed=True):
         self.keyed = keyed
-        if (empty(&self.nodes) != 0 or empty(&self.features_) != 0 or empty(&self.loose) != 0):
+        if empty(&self.nodes) != 0 or empty(&self.features_) != 0:
             raise MemoryError("excise: out of memory for an index of patches")
         find(&self.nodes, <uint64_t>0xFFFFFFFFFFFFFFFF, True)
 
@@ -314,10 +313,7 @@ cdef class Index:
         free(self.nodes.numbers)
         free(self.features_.keys)
         free(self.features_.numbers)
-        free(self.loose.keys)
-        free(self.loose.numbers)
         free(self.base)
-        free(self.operation)
         free_sparse(&self.edits)
         free_sparse(&self.bare)
         free_sparse(&self.lines)
@@ -394,12 +390,10 @@ cdef class Index:
     cdef int64_t feature(self, uint32_t node, int operation, int32_t key) noexcept nogil:
         """Return the number of a feature, naming it at first sight."""
         cdef uint64_t plain = OPERATIONS * <uint64_t>node + operation
-        cdef int64_t found, bare, room
+        cdef int64_t found, room
         cdef void* moved
-        bare = find(&self.loose, plain, True)
-        # plain < 2^33, and files have less than 2^31 names: both fit one key.
-        found = find(&self.features_, (<uint64_t>(key if self.keyed else 0) << 33) | plain, True)
-        if bare < 0 or found < 0:
+        found = find(&self.features_, (<uint64_t>(key if self.keyed else 0) << 32) | plain, True)
+        if found < 0:
             return NO_MEMORY
         if found >= self.base_capacity:
             room = self.base_capacity
@@ -407,14 +401,8 @@ cdef class Index:
             if moved is NULL:
                 return NO_MEMORY
             self.base = <uint32_t*>moved
-            room = self.base_capacity
-            moved = enlarged(self.operation, found + 1, &room, 1)
-            if moved is NULL:
-                return NO_MEMORY
-            self.operation = <unsigned char*>moved
             self.base_capacity = room
-        self.base[found] = <uint32_t>bare
-        self.operation[found] = <unsigned char>operation
+        self.base[found] = <uint32_t>plain
         return found
 
     cdef int put(self, uint32_t id, int32_t count, int64_t* n) noexcept nogil:
@@ -625,23 +613,21 @@ cdef class Index:
 
     def pair(self, int64_t i, int64_t j, bint keyed):
         """Return keep, add, delete of a pair, each (both, of i, of j), with or without names."""
-        cdef Sparse* sparse = &self.edits
+        cdef Sparse* sparse = &self.edits if keyed else &self.bare
         cdef int64_t found[9]
         cdef int64_t p, q
         self.check(i)
         self.check(j)
         memset(found, 0, sizeof(found))
-        self.operations(i, found, 1)
-        self.operations(j, found, 2)
-        # Without names the ids are those of the table `loose`, whose keys end in the operation:
-        # one merge an operation over the named features would miss what two files share.
-        if not keyed:
-            self.bare_pair(i, j, found)
-            return tuple(found)
+        for p in range(sparse.first[i], sparse.first[i + 1]):
+            found[3 * self.kind(sparse.ids[p], keyed) + 1] += sparse.counts[p]
+        for q in range(sparse.first[j], sparse.first[j + 1]):
+            found[3 * self.kind(sparse.ids[q], keyed) + 2] += sparse.counts[q]
         p, q = sparse.first[i], sparse.first[j]
         while p < sparse.first[i + 1] and q < sparse.first[j + 1]:
             if sparse.ids[p] == sparse.ids[q]:
-                found[3 * self.operation[sparse.ids[p]]] += min(sparse.counts[p], sparse.counts[q])
+                found[3 * self.kind(sparse.ids[p], keyed)] += min(
+                    sparse.counts[p], sparse.counts[q])
                 p += 1
                 q += 1
             elif sparse.ids[p] < sparse.ids[q]:
@@ -650,29 +636,9 @@ cdef class Index:
                 q += 1
         return tuple(found)
 
-    cdef int operations(self, int64_t i, int64_t* found, int side) except -1:
-        cdef int64_t at
-        for at in range(self.edits.first[i], self.edits.first[i + 1]):
-            found[3 * self.operation[self.edits.ids[at]] + side] += self.edits.counts[at]
-        return 0
-
-    cdef int bare_pair(self, int64_t i, int64_t j, int64_t* found) except -1:
-        cdef Sparse* sparse = &self.bare
-        cdef int64_t p = sparse.first[i], q = sparse.first[j], at
-        cdef dict operation = {}
-        for at in range(self.edits.first[i], self.edits.first[i + 1]):
-            operation[self.base[self.edits.ids[at]]] = self.operation[self.edits.ids[at]]
-        while p < sparse.first[i + 1] and q < sparse.first[j + 1]:
-            if sparse.ids[p] == sparse.ids[q]:
-                at = operation[sparse.ids[p]]
-                found[3 * at] += min(sparse.counts[p], sparse.counts[q])
-                p += 1
-                q += 1
-            elif sparse.ids[p] < sparse.ids[q]:
-                p += 1
-            else:
-                q += 1
-        return 0
+    cdef inline int kind(self, uint32_t id, bint keyed) noexcept nogil:
+        """Return the operation of a feature, or of one without a name."""
+        return <int>((self.base[id] if keyed else id) % OPERATIONS)
 
     def context(self, int64_t i, int64_t j):
         """Return how many context lines a pair shares, and how many each has."""
