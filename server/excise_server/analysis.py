@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import excise
 from excise.text import normalise, raw_lines
-from excise_server.places import Place, Ruler, Variant, find_places
+from excise_server.places import Place, Ruler, find_places
 from excise_server.snapshot import Snapshot
 from excise_server.standing import Standing, score_places
 
@@ -48,22 +48,22 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """Everything that is known of a snapshot; ``sites`` are where its places stand."""
+    """Everything that is known of a snapshot.
+
+    ``sites`` are where its places stand; ``given`` are the places of the revisions without the
+    buffer as one of them: what was typed beside a place is no part of these.
+    """
 
     snapshot: Snapshot
     comparison: Comparison
     standings: tuple[Standing, ...]
     sites: tuple[Site, ...]
+    given: tuple[tuple[Place, Site], ...]
 
     @property
     def lines(self) -> tuple[tuple[int, int], ...]:
         """The places' lines (from, to) in the buffer, or in the origin without one."""
         return tuple((site.lo, site.hi) for site in self.sites)
-
-    def others(self, place: Place) -> tuple[Variant, ...]:
-        """The variants that a revision has which is not the buffer itself."""
-        own = self.snapshot.own
-        return tuple(v for v in place.variants if v.members != (own,))
 
 
 def compare(
@@ -128,6 +128,7 @@ class Analyst:
         """Keep the scores of ``size`` snapshots."""
         self._size = size
         self._kept: OrderedDict[object, Analysis] = OrderedDict()
+        self._bare: tuple[object, tuple[Place, ...]] | None = None
 
     def analyse(self, snapshot: Snapshot, cancel: excise.CancelFlag) -> Analysis:
         """Return all that is known of a snapshot.
@@ -150,13 +151,32 @@ class Analyst:
             standings = score_places(places(snapshot, cancel), comparison.matrix, order, cancel)
         else:
             comparison, standings = known.comparison, known.standings
-        analysis = Analysis(snapshot, comparison, standings, _sites(snapshot, standings))
+        sites = _sites(snapshot, [standing.place for standing in standings])
+        given = self._given(snapshot, standings, sites, cancel)
+        analysis = Analysis(snapshot, comparison, standings, sites, given)
         if snapshot.revisions:
             self._kept[snapshot.scored] = analysis
             self._kept.move_to_end(snapshot.scored)
             if len(self._kept) > self._size:
                 self._kept.popitem(last=False)
         return analysis
+
+    def _given(
+        self,
+        snapshot: Snapshot,
+        standings: tuple[Standing, ...],
+        sites: tuple[Site, ...],
+        cancel: excise.CancelFlag,
+    ) -> tuple[tuple[Place, Site], ...]:
+        """Return places and sites without the buffer as a revision; found once per revisions."""
+        if snapshot.own is None:
+            return tuple((s.place, site) for s, site in zip(standings, sites, strict=True))
+        others = (r for at, r in enumerate(snapshot.revisions) if at != snapshot.own)
+        bare = replace(snapshot, revisions=tuple(others))
+        if self._bare is None or self._bare[0] != bare.scored:
+            self._bare = (bare.scored, places(bare, cancel))
+        found = self._bare[1]
+        return tuple(zip(found, _sites(bare, found), strict=True))
 
     def _compared(self, snapshot: Snapshot, cancel: excise.CancelFlag) -> Comparison:
         """Compare from what the last snapshot of this document left, or from the start."""
@@ -174,23 +194,24 @@ class Analyst:
         return compare(snapshot, cancel=cancel)
 
 
-def _sites(snapshot: Snapshot, standings: tuple[Standing, ...]) -> tuple[Site, ...]:
+def _sites(snapshot: Snapshot, places: Sequence[Place]) -> tuple[Site, ...]:
     """Return where the places stand now.
 
     What is typed beside a place is no part of it, unless it makes one of the variants: then it was
     applied, and another variant replaces it.
     """
-    if not standings:
+    if not places:
         return ()
     text = snapshot.origin if snapshot.buffer is None else snapshot.buffer
     ruler, lines = Ruler.between(snapshot.origin, text), raw_lines(normalise(text))
+    own = (snapshot.own,)
     sites = []
-    for place in (standing.place for standing in standings):
+    for place in places:
         span, cover = ruler.span(place.lo, place.hi), ruler.cover(place.lo, place.hi)
         crossed = ruler.crosses(place.lo, place.hi)
         if not crossed and cover != span:
             applied = "".join(lines[slice(*cover)])
-            if any(variant.text == applied for variant in place.variants):
+            if any(v.text == applied and v.members != own for v in place.variants):
                 span = cover
         sites.append(Site(*span, crossed))
     return tuple(sites)

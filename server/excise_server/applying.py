@@ -63,7 +63,7 @@ def replacing(analysis: Analysis, lines: list[str], index: int, text: str) -> li
     if shown_at(lines, site) == text:
         return []
     if site.crossed:
-        raise _blocked(index)
+        raise _blocked(site)
     return _joined(lines, [LineEdit(site.lo, site.hi, text)])
 
 
@@ -78,15 +78,17 @@ def restate(analysis: Analysis, lines: list[str], revision: int) -> list[LineEdi
     BlockedError
         If unsaved edits reach from outside into a place that would change.
     """
+    if revision == analysis.snapshot.own:
+        return []
     edits = []
-    for index, (standing, site) in enumerate(zip(analysis.standings, analysis.sites, strict=True)):
-        place, now = standing.place, shown_at(lines, site)
+    for place, site in analysis.given:
+        now = shown_at(lines, site)
         text = next(v.text for v in place.variants if revision in v.members)
-        own = text == place.text and not any(v.text == now for v in analysis.others(place))
+        own = text == place.text and not any(v.text == now for v in place.variants)
         if now == text or own:
             continue
         if site.crossed:
-            raise _blocked(index)
+            raise _blocked(site)
         edits.append(LineEdit(site.lo, site.hi, text))
     return _joined(lines, edits)
 
@@ -110,8 +112,10 @@ def line_end(text: str) -> str:
     return max(counts, key=lambda end: counts[end])
 
 
-def _blocked(index: int) -> BlockedError:
-    return BlockedError(f"your edits reach into place {index + 1} from outside: save or undo them")
+def _blocked(site: Site) -> BlockedError:
+    return BlockedError(
+        f"your edits at line {site.lo + 1} reach into a place from outside: save or undo them"
+    )
 
 
 def _joined(lines: list[str], edits: list[LineEdit]) -> list[LineEdit]:

@@ -224,7 +224,12 @@ def test_capabilities_name_what_there_is():
         assert found["positionEncoding"] == "utf-16"
         commands = ["excise.addRevisions", "excise.removeRevisions"]
         commands += ["excise.listRevisions", "excise.report", "excise.sources"]
-        assert found["executeCommandProvider"]["commands"] == commands
+        commands += ["excise.applyRevision", "excise.applyVariant", "excise.showPlace"]
+        commands += ["excise.compare", "excise.revisionContent"]
+        assert sorted(found["executeCommandProvider"]["commands"]) == sorted(commands)
+        kinds = ["quickfix", "refactor.rewrite"]
+        assert found["codeActionProvider"]["codeActionKinds"] == kinds
+        assert "codeLensProvider" in found
         assert client.exit() == 0
 
 

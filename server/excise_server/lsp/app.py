@@ -16,6 +16,16 @@ from lsprotocol import types as t
 
 from excise_server.lsp import protocol
 from excise_server.lsp.add_revisions import add_revisions
+from excise_server.lsp.apply import apply_revision, apply_variant
+from excise_server.lsp.code_action import code_action
+from excise_server.lsp.code_lens import code_lens
+from excise_server.lsp.compare import (
+    compare,
+    revision_content,
+    show_place,
+    text_document_content,
+)
+from excise_server.lsp.configuration import did_change_configuration
 from excise_server.lsp.did_change import did_change
 from excise_server.lsp.did_change_watched_files import did_change_watched_files
 from excise_server.lsp.did_change_workspace_folders import did_change_workspace_folders
@@ -42,6 +52,11 @@ CUSTOM: dict[str, Callable[..., Any]] = {
     protocol.REMOVE_REVISIONS: remove_revisions,
     protocol.LIST_REVISIONS: list_revisions,
     protocol.REPORT: report,
+    protocol.APPLY_REVISION: apply_revision,
+    protocol.APPLY_VARIANT: apply_variant,
+    protocol.SHOW_PLACE: show_place,
+    protocol.COMPARE: compare,
+    protocol.REVISION_CONTENT: revision_content,
     protocol.SOURCES: sources,
 }
 HANDLERS: dict[str, Callable[..., Any]] = {
@@ -52,6 +67,10 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     t.TEXT_DOCUMENT_DID_SAVE: did_save,
     t.TEXT_DOCUMENT_DID_CLOSE: did_close,
     t.TEXT_DOCUMENT_HOVER: hover,
+    t.TEXT_DOCUMENT_CODE_ACTION: code_action,
+    t.TEXT_DOCUMENT_CODE_LENS: code_lens,
+    t.WORKSPACE_TEXT_DOCUMENT_CONTENT: text_document_content,
+    t.WORKSPACE_DID_CHANGE_CONFIGURATION: did_change_configuration,
     t.WORKSPACE_DID_CHANGE_WATCHED_FILES: did_change_watched_files,
     t.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: did_change_workspace_folders,
     t.WORKSPACE_EXECUTE_COMMAND: executor(CUSTOM),
@@ -59,6 +78,9 @@ HANDLERS: dict[str, Callable[..., Any]] = {
 }
 OPTIONS: dict[str, Any] = {
     t.TEXT_DOCUMENT_DID_SAVE: t.SaveOptions(include_text=False),
+    t.TEXT_DOCUMENT_CODE_ACTION: t.CodeActionOptions(
+        [t.CodeActionKind.QuickFix, t.CodeActionKind.RefactorRewrite]
+    ),
 }
 
 

@@ -16,12 +16,17 @@ from lsprotocol import types as t
 
 __all__ = [
     "ADD_REVISIONS",
+    "APPLY_REVISION",
+    "APPLY_VARIANT",
     "COMMANDS",
+    "COMPARE",
     "DID_CHANGE_REPORT",
     "LIST_REVISIONS",
     "METHODS",
     "REMOVE_REVISIONS",
     "REPORT",
+    "REVISION_CONTENT",
+    "SHOW_PLACE",
     "SOURCES",
     "register",
     "wire_name",
@@ -32,6 +37,11 @@ REMOVE_REVISIONS = "excise/removeRevisions"
 LIST_REVISIONS = "excise/listRevisions"
 REPORT = "excise/report"
 SOURCES = "excise/sources"
+APPLY_REVISION = "excise/applyRevision"
+APPLY_VARIANT = "excise/applyVariant"
+SHOW_PLACE = "excise/showPlace"
+COMPARE = "excise/compare"
+REVISION_CONTENT = "excise/revisionContent"
 DID_CHANGE_REPORT = "excise/didChangeReport"
 
 
@@ -186,6 +196,7 @@ class ReportResult:
     """Everything known of one document's revisions."""
 
     version: int | None
+    state: int
     signature: str
     revisions: list[ReportRevision]
     similarity: list[list[float]]
@@ -246,6 +257,89 @@ class SourcesResult:
 
 
 @attrs.frozen
+class ApplyRevisionParams:
+    """A revision to apply to the open document of this version."""
+
+    uri: str
+    id: str
+    version: int
+    state: int | None = None
+
+
+@attrs.frozen
+class ApplyVariantParams:
+    """A variant of a place, by their numbers in the report, to apply to this version."""
+
+    uri: str
+    place: int
+    variant: int
+    version: int
+    state: int | None = None
+
+
+@attrs.frozen
+class ApplyResult:
+    """Whether the client made the edit, and if not, why."""
+
+    applied: bool
+    reason: str
+
+
+@attrs.frozen
+class ShowPlaceParams:
+    """A place, by its number in the report."""
+
+    uri: str
+    place: int
+
+
+@attrs.frozen
+class ShowPlaceResult:
+    """The place as the report has it."""
+
+    region: ReportRegion
+
+
+@attrs.frozen
+class CompareParams:
+    """Revisions to compare with the origin; all if none are named."""
+
+    uri: str
+    ids: list[str] | None = None
+
+
+@attrs.frozen
+class Comparison:
+    """Two documents to show side by side."""
+
+    original: str
+    modified: str
+    label: str
+
+
+@attrs.frozen
+class CompareResult:
+    """One comparison per revision, in rank order."""
+
+    changes: list[Comparison]
+
+
+@attrs.frozen
+class RevisionContentParams:
+    """A revision whose text is asked for; without an id, the origin."""
+
+    uri: str
+    id: str | None = None
+
+
+@attrs.frozen
+class RevisionContentResult:
+    """The normalised text."""
+
+    text: str
+
+
+@attrs.frozen
 class DidChangeReportParams:
     """A newer report can be asked for."""
 
@@ -266,12 +360,16 @@ METHODS: dict[str, Method] = {
     LIST_REVISIONS: Method(ListRevisionsParams, ListRevisionsResult),
     REPORT: Method(ReportParams, ReportResult),
     SOURCES: Method(SourcesParams, SourcesResult),
+    APPLY_REVISION: Method(ApplyRevisionParams, ApplyResult),
+    APPLY_VARIANT: Method(ApplyVariantParams, ApplyResult),
+    SHOW_PLACE: Method(ShowPlaceParams, ShowPlaceResult),
+    COMPARE: Method(CompareParams, CompareResult),
+    REVISION_CONTENT: Method(RevisionContentParams, RevisionContentResult),
     DID_CHANGE_REPORT: Method(DidChangeReportParams, None),
 }
 
 COMMANDS: dict[str, str] = {
-    method.replace("/", "."): method
-    for method in (ADD_REVISIONS, REMOVE_REVISIONS, LIST_REVISIONS, REPORT, SOURCES)
+    method.replace("/", "."): method for method in METHODS if method != DID_CHANGE_REPORT
 }
 """Commands for clients that cannot send custom requests: their one argument is the params."""
 

@@ -21,12 +21,12 @@ async def report(ls: ExciseServer, params: ReportParams) -> dict[str, Any]:
     change any more.
     """
     await ls.gatherer.newest(params.uri)
-    analysis = await ls.newest(params.uri)
+    analysis, state = await ls.newest(params.uri), ls.state_of(params.uri)
     if analysis is None:
         raise JsonRpcInvalidParams("unknown document: neither open nor with revisions")
     encoding = ls.encoding
 
     def build() -> dict[str, Any]:
-        return ls.protocol.unstructured(to_proto.report(analysis, encoding))
+        return ls.protocol.unstructured(to_proto.report(analysis, encoding, state))
 
     return await asyncio.to_thread(build)

@@ -6,7 +6,9 @@ a pause, has it analysed, and delivers the result here, where it is published un
 
 from __future__ import annotations
 
+import asyncio
 import logging
+from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +18,14 @@ from pygls.lsp.server import LanguageServer
 from excise import CancelFlag
 from excise.text import Revision
 from excise_server.analysis import Analysis, Analyst, compare
-from excise_server.findings import Findings, find
+from excise_server.findings import MAX_PLACES, Findings, find
 from excise_server.lsp import protocol, to_proto
 from excise_server.lsp.disk import read_inside
 from excise_server.lsp.from_proto import encoding_of
 from excise_server.lsp.gathering import Gatherer
 from excise_server.lsp.rpc import Protocol, RequestFailed
-from excise_server.lsp.settings import Settings
+from excise_server.lsp.settings import Settings, settings_of
+from excise_server.lsp.source_settings import source_choices_of
 from excise_server.lsp.sync import Encoding
 from excise_server.scheduler import Scheduler
 from excise_server.session import Session, document_key
@@ -67,13 +70,43 @@ class ExciseServer(LanguageServer):
             protocol_cls=Protocol,
         )
         self.settings = Settings()
+        self.initial_options: object = None
         self.session = Session(changed=self._changed, read=self._read)
+        self._work = _Work()
         self.scheduler: Scheduler[Snapshot, Outcome] = Scheduler(
-            mint=self._mint, work=_Work(), deliver=self._deliver
+            mint=self._mint, work=self._work, deliver=self._deliver
         )
         self.gatherer = Gatherer(self, self.session, self._folders)
         self._outcomes: dict[str, Outcome | Exception] = {}
         self._published: dict[str, str] = {}
+        self._states: dict[str, tuple[object, int]] = {}
+        self._asking: set[asyncio.Task[None]] = set()
+
+    def configure(self, options: object) -> None:
+        """Take the client's choices; what is shown follows."""
+        settings = settings_of(options)
+        self.gatherer.choose(source_choices_of(options))
+        if settings == self.settings:
+            return
+        self.settings = settings
+        self._work.most = settings.max_per_file
+        self.session.score_by(settings.options)
+        self.session.changed_all()
+
+    def spawn(self, asking: Coroutine[Any, Any, None]) -> None:
+        """Ask the client something that no message waits for."""
+        task = asyncio.get_running_loop().create_task(asking)
+        self._asking.add(task)
+        task.add_done_callback(self._asked)
+
+    def _asked(self, task: asyncio.Task[None]) -> None:
+        self._asking.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("asking the client failed", exc_info=error)
+
+    def state_of(self, uri: str) -> int:
+        """Return a number that changes whenever the places of a document do."""
+        return self._states.get(document_key(uri), (None, 0))[1]
 
     @property
     def encoding(self) -> Encoding:
@@ -138,8 +171,11 @@ class ExciseServer(LanguageServer):
             logger.error("analysis failed", exc_info=outcome)
             self._publish(key, snapshot, [])
             return
+        places, state = self._states.get(key, (None, 0))
+        if places is not outcome.analysis.standings:
+            self._states[key] = (outcome.analysis.standings, state + 1)
         found: list[t.Diagnostic] = []
-        if outcome.findings is not None:
+        if outcome.findings is not None and self.settings.diagnostics:
             text = snapshot.origin if snapshot.buffer is None else snapshot.buffer
             mapper = to_proto.Mapper(text, self.encoding)
             found = to_proto.diagnostics(
@@ -184,10 +220,11 @@ class _Work:
 
     def __init__(self) -> None:
         self._analyst = Analyst()
+        self.most = MAX_PLACES
 
     def __call__(self, snapshot: Snapshot, cancel: CancelFlag) -> Outcome:
         analysis = self._analyst.analyse(snapshot, cancel)
-        return Outcome(analysis, find(analysis))
+        return Outcome(analysis, find(analysis, self.most))
 
 
 def _rehearse() -> None:

@@ -13,7 +13,7 @@ from excise_server.lsp import protocol as p
 from excise_server.lsp.sync import Encoding, width
 from excise_server.standing import MAX_PAIRS, Standing
 
-__all__ = ["Mapper", "diagnostics", "report"]
+__all__ = ["Mapper", "diagnostics", "region", "report"]
 
 SOURCE = "excise"
 MAX_RELATED = 20
@@ -88,7 +88,7 @@ def diagnostics(
     return [file, *places]
 
 
-def report(analysis: Analysis, encoding: Encoding) -> p.ReportResult:
+def report(analysis: Analysis, encoding: Encoding, state: int = 0) -> p.ReportResult:
     """Return the report of a document."""
     snapshot, comparison = analysis.snapshot, analysis.comparison
     ids = comparison.matrix.ids
@@ -96,6 +96,7 @@ def report(analysis: Analysis, encoding: Encoding) -> p.ReportResult:
     mapper = Mapper(text, encoding)
     return p.ReportResult(
         version=snapshot.version,
+        state=state,
         signature=comparison.signature,
         revisions=_revisions(analysis),
         similarity=comparison.matrix.values.tolist(),
@@ -106,7 +107,7 @@ def report(analysis: Analysis, encoding: Encoding) -> p.ReportResult:
             for found in comparison.clusters
         ],
         regions=[
-            _region(standing, mapper.exact(*lines), ids)
+            region(standing, mapper.exact(*lines), ids)
             for standing, lines in zip(analysis.standings, analysis.lines, strict=True)
         ],
     )
@@ -135,7 +136,8 @@ def _revisions(analysis: Analysis) -> list[p.ReportRevision]:
     ]
 
 
-def _region(standing: Standing, exact: t.Range, ids: tuple[str, ...]) -> p.ReportRegion:
+def region(standing: Standing, exact: t.Range, ids: tuple[str, ...]) -> p.ReportRegion:
+    """Return one place as the report has it."""
     mean: Any = standing.mean
     return p.ReportRegion(
         range=exact,

@@ -1,0 +1,62 @@
+"""textDocument/codeLens: the standing of the file on its first line, and of each place."""
+
+from __future__ import annotations
+
+from lsprotocol import types as t
+
+from excise_server.analysis import Analysis
+from excise_server.findings import name
+from excise_server.lsp import protocol
+from excise_server.lsp.rpc import RequestFailed
+from excise_server.lsp.server import ExciseServer
+from excise_server.lsp.to_proto import Mapper
+
+__all__ = ["code_lens"]
+
+
+async def code_lens(ls: ExciseServer, params: t.CodeLensParams) -> list[t.CodeLens] | None:
+    """Return one lens for the file and one per place; none without revisions."""
+    uri = params.text_document.uri
+    try:
+        analysis = await ls.newest(uri)
+    except RequestFailed:
+        return None
+    if analysis is None or not analysis.snapshot.revisions:
+        return None
+    snapshot = analysis.snapshot
+    mapper = Mapper(snapshot.origin if snapshot.buffer is None else snapshot.buffer, ls.encoding)
+    lenses = [_lens(ls, mapper.visible(0, 1), file_title(analysis), protocol.COMPARE, {"uri": uri})]
+    for at, lines in enumerate(analysis.lines[: ls.settings.max_per_file]):
+        argument = {"uri": uri, "place": at}
+        title = place_title(analysis, at)
+        lenses.append(_lens(ls, mapper.visible(*lines), title, protocol.SHOW_PLACE, argument))
+    return lenses
+
+
+def file_title(analysis: Analysis) -> str:
+    """Return "#1 of 5: gpt · cluster 1 of 3 · ES 0.83"; all that share the first rank are named."""
+    ranking, clusters = analysis.comparison.ranking, analysis.comparison.clusters
+    first = [ranked for ranked in ranking if ranked.rank == 1]
+    who = ", ".join(name(ranked.id) for ranked in first[:3]) + (", …" if len(first) > 3 else "")
+    home = next(n for n, c in enumerate(clusters, start=1) if first[0].index in c.members)
+    parts = [f"#1 of {len(ranking)}: {who}", f"cluster {home} of {len(clusters)}"]
+    if first[0].agreement is not None:
+        parts.append(f"ES {first[0].agreement:.2f}")
+    return " · ".join(parts)
+
+
+def place_title(analysis: Analysis, index: int) -> str:
+    """Return "3 variants · 3 of 5 agree"."""
+    place, count = analysis.standings[index].place, len(analysis.snapshot.revisions)
+    variants = len(place.variants)
+    return f"{variants} variant{'s' if variants > 1 else ''} · {place.agree} of {count} agree"
+
+
+def _lens(
+    ls: ExciseServer, shown: t.Range, title: str, method: str, argument: dict[str, object]
+) -> t.CodeLens:
+    """Return a lens on one line, whose command is ours unless the client has its own."""
+    command = method.replace("/", ".")
+    command = ls.settings.client_commands.get(command, command)
+    line = t.Range(shown.start, shown.start)
+    return t.CodeLens(line, t.Command(title, command, arguments=[argument]))

@@ -1,0 +1,103 @@
+"""excise/compare, excise/showPlace, and the texts of revisions as documents."""
+
+from __future__ import annotations
+
+import logging
+
+from lsprotocol import types as t
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
+
+from excise.text import normalise
+from excise_server.analysis import Analysis
+from excise_server.findings import full_name
+from excise_server.lsp import to_proto
+from excise_server.lsp.protocol import (
+    CompareParams,
+    CompareResult,
+    Comparison,
+    RevisionContentParams,
+    RevisionContentResult,
+    ShowPlaceParams,
+    ShowPlaceResult,
+)
+from excise_server.lsp.server import ExciseServer
+from excise_server.lsp.virtual import SCHEME, parse_uri, virtual_uri
+
+__all__ = ["compare", "register_content", "revision_content", "show_place", "text_document_content"]
+
+logger = logging.getLogger(__name__)
+
+
+async def compare(ls: ExciseServer, params: CompareParams) -> CompareResult:
+    """List what to show side by side: each revision beside the origin, in rank order."""
+    analysis = await _known(ls, params.uri)
+    if not set(params.ids or ()) <= set(analysis.snapshot.ids):
+        raise JsonRpcInvalidParams("unknown revision")
+    uri = analysis.snapshot.uri_or_path
+    return CompareResult(
+        [
+            Comparison(
+                virtual_uri(uri, None),
+                virtual_uri(uri, ranked.id),
+                f"origin ↔ #{ranked.rank} {full_name(analysis.snapshot.revisions[ranked.index])}",
+            )
+            for ranked in analysis.comparison.ranking
+            if params.ids is None or ranked.id in params.ids
+        ]
+    )
+
+
+async def show_place(ls: ExciseServer, params: ShowPlaceParams) -> ShowPlaceResult:
+    """Return a place as the report has it."""
+    analysis = await _known(ls, params.uri)
+    if not 0 <= params.place < len(analysis.standings):
+        raise JsonRpcInvalidParams("unknown place")
+    snapshot = analysis.snapshot
+    text = snapshot.origin if snapshot.buffer is None else snapshot.buffer
+    exact = to_proto.Mapper(text, ls.encoding).exact(*analysis.lines[params.place])
+    standing = analysis.standings[params.place]
+    return ShowPlaceResult(to_proto.region(standing, exact, analysis.comparison.matrix.ids))
+
+
+async def revision_content(
+    ls: ExciseServer, params: RevisionContentParams
+) -> RevisionContentResult:
+    """Return the text of a revision, or of the origin."""
+    analysis = await _known(ls, params.uri)
+    if params.id is None:
+        return RevisionContentResult(normalise(analysis.snapshot.origin))
+    for revision in analysis.snapshot.revisions:
+        if revision.id == params.id:
+            return RevisionContentResult(normalise(revision.text))
+    raise JsonRpcInvalidParams("unknown revision")
+
+
+async def text_document_content(
+    ls: ExciseServer, params: t.TextDocumentContentParams
+) -> t.TextDocumentContentResult:
+    """Return the text behind a URI of ours, for clients that open such documents by themselves."""
+    if (found := parse_uri(params.uri)) is None:
+        raise JsonRpcInvalidParams(f"no {SCHEME} URI of this server")
+    content = await revision_content(ls, RevisionContentParams(*found))
+    return t.TextDocumentContentResult(content.text)
+
+
+async def register_content(ls: ExciseServer) -> None:
+    """Offer the texts to a client that opens documents of other schemes."""
+    workspace = ls.client_capabilities.workspace
+    can = workspace.text_document_content if workspace else None
+    if not (can and can.dynamic_registration):
+        return
+    options = t.TextDocumentContentRegistrationOptions(schemes=[SCHEME])
+    method = t.WORKSPACE_TEXT_DOCUMENT_CONTENT
+    registration = t.Registration(id="excise-content", method=method, register_options=options)
+    try:
+        await ls.client_register_capability_async(t.RegistrationParams([registration]))
+    except JsonRpcException as error:
+        logger.warning("revisions cannot be opened as documents: %s", error)
+
+
+async def _known(ls: ExciseServer, uri: str) -> Analysis:
+    if (analysis := await ls.newest(uri)) is None:
+        raise JsonRpcInvalidParams("unknown document: neither open nor with revisions")
+    return analysis
