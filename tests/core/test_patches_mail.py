@@ -105,6 +105,12 @@ def test_hostile_headers():
     assert found.is_cover
 
 
+def test_a_subject_of_a_megabyte_is_cut():
+    found = one(b"From: a\nSubject: " + b"=?utf-8?q?a?= " * 80_000 + b"\n\n" + DIFF)
+    assert 0 < len(found.subject) < 10_000
+    assert found.patch.paths == ("x.c",)
+
+
 def test_the_fixtures_of_the_data(excise_data):
     files = sorted((excise_data / "mail").glob("*/*"))
     assert len(files) == 73

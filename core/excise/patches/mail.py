@@ -24,6 +24,9 @@ __all__ = ["MAX_MESSAGE", "read"]
 MAX_MESSAGE = 25_000_000
 """Largest message read, in bytes: 25 MB."""
 
+MAX_HEADER = 10_000
+"""Characters of a header that are read; no real one has as many."""
+
 _FROM = re.compile(rb":\d\d(?::\d\d)?(?: [A-Z]{1,5}| [+-]\d{4})? (?:19[789]|[2-9]\d)\d+\s*$")
 _HEADER = re.compile(rb"[!-9;-~]{1,76}:")
 _KNOWN = re.compile(
@@ -176,7 +179,8 @@ def _header(mail: Mail, name: str) -> str:
     """Return a header decoded, on one line; bytes of no known charset are read as latin-1."""
     try:
         value = mail.get(name, "")
-        pieces = decode_header(value)
+        # Decoding takes time quadratic in the number of encoded words.
+        pieces = decode_header(value[:MAX_HEADER] if isinstance(value, str) else value)
         text = "".join(_decoded(piece, charset) for piece, charset in pieces)
     except _ODD:
         text = str(mail.get(name, "")).encode("utf-8", "replace").decode()
