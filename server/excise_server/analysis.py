@@ -18,6 +18,12 @@ __all__ = ["Analysis", "Analyst", "Comparison", "Map", "Site", "compare", "place
 Map = Callable[..., Iterable[Any]]
 """How work on several items is run: the built-in `map`, or an executor's."""
 
+MEMORY = 256 << 20
+"""Bytes of scores that an `Analyst` keeps, as estimated from the sizes of the texts."""
+
+_PER_CHARACTER = 24
+"""Bytes kept for a character of the texts, with tokens, lines and alignments (22 were measured)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -124,9 +130,9 @@ class Analyst:
     Used by one thread.
     """
 
-    def __init__(self, size: int = 8) -> None:
-        """Keep the scores of ``size`` snapshots."""
-        self._size = size
+    def __init__(self, limit: int = MEMORY) -> None:
+        """Keep the scores of so many bytes of snapshots; those of the last one in any case."""
+        self._limit = limit
         self._kept: OrderedDict[object, Analysis] = OrderedDict()
         self._bare: tuple[object, tuple[Place, ...]] | None = None
 
@@ -157,7 +163,7 @@ class Analyst:
         if snapshot.revisions:
             self._kept[snapshot.scored] = analysis
             self._kept.move_to_end(snapshot.scored)
-            if len(self._kept) > self._size:
+            while len(self._kept) > 1 and sum(map(_weight, self._kept.values())) > self._limit:
                 self._kept.popitem(last=False)
         return analysis
 
@@ -192,6 +198,12 @@ class Analyst:
                     return again
                 break
         return compare(snapshot, cancel=cancel)
+
+
+def _weight(analysis: Analysis) -> int:
+    """Return about how many bytes are kept for an analysis."""
+    snapshot = analysis.snapshot
+    return _PER_CHARACTER * (len(snapshot.origin) + sum(len(r.text) for r in snapshot.revisions))
 
 
 def _sites(snapshot: Snapshot, places: Sequence[Place]) -> tuple[Site, ...]:

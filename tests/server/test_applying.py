@@ -163,3 +163,13 @@ def test_lines_that_stay_are_not_touched():
 def test_the_most_frequent_line_end_is_written():
     assert line_end("a\r\nb\r\n\n") == "\r\n"
     assert line_end("") == "\n"
+
+
+def test_the_analyst_keeps_what_its_memory_holds_and_the_last_in_any_case():
+    snapshots = [Snapshot(f"{n}", "a\n", (Revision("r", f"{n}\n"),)) for n in range(3)]
+    for limit, kept in ((1 << 20, [True, True, True]), (1, [False, False, True])):
+        analyst = Analyst(limit)
+        first = [analyst.analyse(snapshot, CancelFlag()) for snapshot in snapshots]
+        again = [analyst.analyse(s, CancelFlag()) for s in reversed(snapshots)][::-1]
+        same = [a.standings is b.standings for a, b in zip(first, again, strict=True)]
+        assert same == kept
