@@ -258,6 +258,23 @@ def test_each_source_can_be_switched_off(client, folder):
     assert "files" not in session.sources(uri)
 
 
+def test_a_change_of_the_settings_asks_again(client, folder):
+    (folder / "a.py.suggestion-a").write_text(A)
+    session = Session(client, folder)
+    uri = session.open(folder / "a.py")
+    assert session.ids(uri) == ["file:a.py.suggestion-a"]
+    for files, ids in ((False, []), (["${file}.sugg*"], ["file:a.py.suggestion-a"])):
+        settings = {"excise": {"sources": {"files": files, "buffer": True}}}
+        client.notify("workspace/didChangeConfiguration", {"settings": settings})
+        assert session.ids(uri) == ids
+    top = {"line": 0, "character": 0}
+    client.change(uri, 2, {"range": {"start": top, "end": top}, "text": "#\n"})
+    assert len(session.report(uri)["revisions"]) == 2
+    settings["excise"]["sources"]["buffer"] = False
+    client.notify("workspace/didChangeConfiguration", {"settings": settings})
+    assert len(session.report(uri)["revisions"]) == 1
+
+
 # --- and the client's own ---
 
 
