@@ -178,14 +178,9 @@ def check(seen: Seen, wanted: Expected, work: Workspace) -> None:
 
 
 def check_action(seen: Seen, wanted: Expected, work: Workspace) -> None:
-    """One action was applied, and left a revision or one variant of it in the buffer.
-
-    CODE ACTIONS: mandatory from the day the server advertises `codeActionProvider`. Nothing but
-    that capability, as sent to a plain client, may leave it out; then this branch can go.
-    """
-    assert seen["offersActions"] == wanted.offers_actions
-    if not wanted.offers_actions:
-        return
+    """One action was applied, and left a revision or one variant of it in the buffer."""
+    assert wanted.offers_actions
+    assert seen["offersActions"]
     assert seen["action"], "the editor was offered no action"
     assert seen["text"] != work.file.read_text(encoding="utf-8")
     assert seen["text"] in wanted.texts, seen["action"]
