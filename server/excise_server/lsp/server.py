@@ -7,6 +7,7 @@ a pause, has it analysed, and delivers the result here, where it is published un
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from collections.abc import Coroutine
 from dataclasses import dataclass
@@ -231,3 +232,7 @@ def _rehearse() -> None:
     """Score something small: numpy, scikit-learn and the grammars are loaded with it."""
     revisions = (Revision("1", "x = 1\n"), Revision("2", "x = 2\n"))
     compare(Snapshot("", "x = 0\n", revisions, language="python"))
+    # What is loaded now stays: a full collection over it would hold up a keystroke (measured: 60 to
+    # 130 ms each time; frozen, p95 of a keystroke while scoring fell to a fifth).
+    gc.collect()
+    gc.freeze()
