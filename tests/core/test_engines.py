@@ -6,6 +6,8 @@ import gzip
 import json
 import mmap
 import random
+import subprocess
+import sys
 from array import array
 
 import pytest
@@ -152,3 +154,28 @@ def test_lengths_beyond_the_limit_are_refused():
         with pytest.raises(ValueError, match="too long"):
             _lcs.edits(view, array("i"))
         view.release()
+
+
+def test_memory_that_cannot_be_had_is_an_error_and_leaves_nothing_behind():
+    """In a process of its own: 1.2 GB of bit rows, where 300 MB may be had."""
+    program = """
+import random, resource
+from array import array
+from excise import _lcs
+rng = random.Random(1)
+o, a = (array("i", [rng.randrange(1000) for _ in range(100_000)]) for _ in range(2))
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 300_000_000, resource.RLIM_INFINITY))
+before = int(open("/proc/self/statm").read().split()[1])
+for _ in range(5):
+    try:
+        _lcs.edits(o, a, engine="bits")
+    except MemoryError as error:
+        print(error)
+print(_lcs.edits(o[:50], o[:50], engine="bits").tolist())
+print(int(open("/proc/self/statm").read().split()[1]) - before < 1000)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "excise: out of memory while aligning\n" * 5 + "[]\nTrue\n"
