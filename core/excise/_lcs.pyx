@@ -9,6 +9,9 @@ Three engines return exactly that walk (docs/algorithm.md has the proofs):
 * MYERS keeps every row of furthest-reaching points: O(N + D^2);
 * BITS keeps the bit-parallel rows of the table: O(N M / 64), for files with little in common;
 * CHECKPOINTS is BITS that keeps every sqrt(M)-th row and computes the rest again.
+
+Longer than most files: the choice of engine, dropping one-sided symbols and the nested alignment
+share their scratch memory, and stand together so that one walk can be read from end to end.
 """
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t

@@ -6,6 +6,8 @@ Every n-gram is a node of a trie (parent, token), every feature a node with an o
 name, both numbered by hash tables that compare the whole key: counts are exact. A patch is a
 sorted list of (feature, count), as are its context lines. A row of scores walks, for each feature
 of one patch, the other patches that have it, so that pairs which share nothing cost nothing.
+
+Over the size budget: counting and scoring share the numbering of features; a split is due.
 """
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, qsort, realloc

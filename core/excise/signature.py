@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from excise.errors import OptionError
 
@@ -49,10 +49,6 @@ class Options:
         for name, known in _KNOWN.items():
             if (value := getattr(self, name)) not in known:
                 raise OptionError(f"{name} is {value!r}; it must be one of {', '.join(known)}")
-
-    def with_deletion(self, deletion: str) -> Options:
-        """Return the same choices with another form of the delete operation."""
-        return replace(self, deletion=deletion)
 
 
 _KNOWN = {
