@@ -1,0 +1,74 @@
+r"""The measures of the field beside Excision Score, under one interface.
+
+>>> found = measure("es-nested")(
+...     origin="a = 1\nb = 2\n", reference="a = 1\nb = 3\n", hypothesis="a = 1\nb = 3\n",
+...     language="python",
+... )
+>>> found.value
+1.0
+
+Many measures of one item read it once:
+
+>>> item = Item.of(origin="a b c", reference=["a c", "a d"], hypothesis="a c")
+>>> [MEASURES[name].of(item).value for name in ("em", "em-diff")]
+[1.0, 1.0]
+
+A measure that cannot run here says why, and which command helps (`Measure.missing`). What some of
+them need of the world (WordNet, models, another interpreter) is handed in with `Measure.having`.
+"""
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from types import MappingProxyType
+
+from excise.errors import OptionError
+from excise.evaluation import exact, excision_measures, sari
+from excise.evaluation.base import (
+    Item,
+    Library,
+    Measure,
+    MeasureUnavailableError,
+    Resources,
+    Value,
+)
+
+__all__ = [
+    "MEASURES",
+    "Item",
+    "Library",
+    "Measure",
+    "MeasureUnavailableError",
+    "Resources",
+    "Value",
+    "measure",
+    "measures",
+]
+
+MEASURES: Mapping[str, Measure] = MappingProxyType(
+    {found.name: found for module in (excision_measures, sari, exact) for found in module.MEASURES}
+)
+"""Every measure by its name, in the order of the tables; its library is imported when it is used."""
+
+
+def measure(name: str, resources: Resources | None = None) -> Measure:
+    """Return a measure by its name.
+
+    Raises
+    ------
+    OptionError
+        On an unknown name; the message has the closest ones.
+    """
+    found = MEASURES.get(name.strip().lower())
+    if found is None:
+        close = get_close_matches(name.strip().lower(), MEASURES, n=3, cutoff=0.5)
+        hint = f"did you mean {' or '.join(close)}?" if close else "the measures are:"
+        known = "" if close else f" {', '.join(MEASURES)}"
+        raise OptionError(f"no measure is called {name!r}; {hint}{known}")
+    return found.having(resources) if resources is not None else found
+
+
+def measures(
+    names: Iterable[str] | None = None, resources: Resources | None = None
+) -> tuple[Measure, ...]:
+    """Return measures by their names (each once, in the order given); all without names."""
+    return tuple(measure(name, resources) for name in dict.fromkeys(names or MEASURES))

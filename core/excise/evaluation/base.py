@@ -1,0 +1,349 @@
+"""What every measure is: a name, its source, its range, its conventions, and a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed
+from importlib.util import find_spec
+from typing import NamedTuple
+
+from excise import syntax
+from excise.errors import ExciseError, OptionError
+from excise.preparation import read
+from excise.signature import Options
+from excise.text import normalise, strip_blank
+
+__all__ = [
+    "Item",
+    "Library",
+    "Measure",
+    "MeasureUnavailableError",
+    "Resources",
+    "Result",
+    "Value",
+    "best",
+]
+
+
+class MeasureUnavailableError(ExciseError):
+    """A measure cannot run here; the message says what is missing and how to get it."""
+
+
+# --- what is measured ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    r"""One output to evaluate, read once for all measures.
+
+    Attributes
+    ----------
+    origin, references, hypothesis
+        The texts as measures see them: without BOM, with ``\n`` line ends and, at
+        ``comments=drop``, without comments, trailing white space and blank lines.
+    texts
+        The same three before comments were dropped, for measures that drop them themselves.
+    grammar
+        The grammar of the texts; None where it is unknown.
+    language, path, comments
+        As given.
+    notes
+        What a reader should know, as ``comments kept: no grammar to find them``.
+    """
+
+    origin: str
+    references: tuple[str, ...]
+    hypothesis: str
+    texts: tuple[str, tuple[str, ...], str]
+    grammar: str | None = None
+    language: str | None = None
+    path: str | None = None
+    comments: str = "keep"
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        origin: str,
+        reference: str | Sequence[str],
+        hypothesis: str,
+        language: str | None = None,
+        path: str | None = None,
+        comments: str = "keep",
+    ) -> Item:
+        """Read one output.
+
+        Parameters
+        ----------
+        origin, hypothesis
+            Texts.
+        reference
+            A text, or several of them.
+        language, path
+            Name the grammar by which comments are found and tokens are made.
+        comments
+            ``keep``, or ``drop``: what the Excision Score paper does before every measure.
+
+        Raises
+        ------
+        OptionError
+            Without any reference, on something else than text, or an unknown ``comments``.
+        """
+        references = (reference,) if isinstance(reference, str) else tuple(reference)
+        _check(origin, references, hypothesis)
+        first, *middle, last = [normalise(text) for text in (origin, *references, hypothesis)]
+        options = Options(comments=comments)
+        reading = read((first, *middle, last), language, path, options)
+        texts = (first, tuple(middle), last)
+        if comments == "drop":
+            first, *middle, last = [_bare(text, reading.grammar) for text in (first, *middle, last)]
+        return cls(
+            first, tuple(middle), last, texts, reading.grammar, language, path, comments,
+            tuple(note for note in reading.notes if note.startswith("comments")),
+        )  # fmt: skip
+
+
+def _check(origin: object, references: Sequence[object], hypothesis: object) -> None:
+    if not references:
+        raise OptionError("reference is an empty list; at least one reference is needed")
+    named = {"origin": origin, "hypothesis": hypothesis}
+    named |= {f"reference {at}": text for at, text in enumerate(references, start=1)}
+    for name, text in named.items():
+        if not isinstance(text, str):
+            raise OptionError(f"{name} is {type(text).__name__}; it must be text")
+
+
+def _bare(text: str, grammar: str | None) -> str:
+    return syntax.drop_comments(text, grammar) if grammar else strip_blank(text)
+
+
+# --- what comes out ------------------------------------------------------------------------------
+
+
+class Result(NamedTuple):
+    """What the function of a measure found: a value, which reference gave it, and its notes."""
+
+    value: float
+    reference: int | None = None
+    notes: tuple[str, ...] = ()
+    signature: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """The value of a measure for one item.
+
+    Attributes
+    ----------
+    value
+        In the measure's own range (`Measure.low`, `Measure.high`); never NaN.
+    signature
+        Every choice that could change the number.
+    reference
+        Which of several references gave the value; None where all of them did.
+    notes
+        What a reader should know.
+    """
+
+    value: float
+    signature: str
+    reference: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+def best(
+    item: Item, score: Callable[[str], float], choose: Callable[[list[float]], float] = max
+) -> Result:
+    """Score the hypothesis against each reference; the best value counts (the first of equals)."""
+    values = [score(reference) for reference in item.references]
+    value = choose(values)
+    return Result(value, values.index(value))
+
+
+# --- what a measure needs ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A library that a measure is computed by, and the extra of excise that brings it."""
+
+    module: str
+    distribution: str
+    extra: str = "eval"
+
+    def missing(self) -> str | None:
+        """Say what to install; None where the library is installed."""
+        if find_spec(self.module.partition(".")[0]) is not None:
+            return None
+        return (
+            f"{self.distribution} is not installed; install it: pip install 'excise[{self.extra}]'"
+        )
+
+    @property
+    def version(self) -> str:
+        """Version of the installed library."""
+        return _version(self.distribution)
+
+
+@cache
+def _version(distribution: str) -> str:
+    try:
+        return installed(distribution)
+    except PackageNotFoundError:
+        return "none"
+
+
+Synonyms = Callable[[str], Collection[str]]
+Pairs = Callable[[Sequence[str], Sequence[Sequence[str]]], Sequence[float]]
+Triples = Callable[[Sequence[str], Sequence[str], Sequence[Sequence[str]]], Sequence[float]]
+InLanguage = Callable[[str, Sequence[str], str], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What some measures need of the world. The caller has it and hands it in; None: not at hand.
+
+    Values that a measure is to be pickled with must be picklable themselves.
+
+    Attributes
+    ----------
+    synonyms
+        Of a word: the words of WordNet that share a synset with it.
+    bertscore
+        From hypotheses and the references of each to the F1 of each.
+    lens
+        From origins, hypotheses and the references of each to the score of each.
+    codebleu
+        From a hypothesis, its references and the name of a language to CodeBLEU.
+    names
+        For signatures: what each of them is, as ``{"synonyms": "wordnet-3.0"}``.
+    missing
+        Why one is None, and the command that brings it.
+    """
+
+    synonyms: Synonyms | None = None
+    bertscore: Pairs | None = None
+    lens: Triples | None = None
+    codebleu: InLanguage | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+
+NOTHING = Resources()
+
+
+# --- a measure -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One measure of the field, callable and picklable.
+
+    Attributes
+    ----------
+    name
+        As ``excise eval --measures`` has it.
+    score
+        From an `Item` and the `Resources` to a `Result`.
+    source
+        Who defined it.
+    key
+        The signature without what is added at run time: library version, references, comments
+        (where it has no place for them of its own).
+    low, high
+        The range of values.
+    larger_is_better
+        False for distances.
+    needs_origin
+        Whether the origin has a part in the value.
+    several
+        What several references do: ``max``, ``min``, ``mean`` (over each reference's value) or
+        ``joint`` (they enter the formula together).
+    library
+        The library that computes it; None for own code without dependencies.
+    resource
+        The field of `Resources` that it needs.
+    """
+
+    name: str
+    score: Callable[[Item, Resources], Result]
+    source: str
+    key: str
+    low: float = 0.0
+    high: float = 1.0
+    larger_is_better: bool = True
+    needs_origin: bool = False
+    several: str = "max"
+    library: Library | None = None
+    resource: str | None = None
+    resources: Resources = NOTHING
+
+    def missing(self) -> str | None:
+        """Say why the measure cannot run here, with the command that helps; None: it can."""
+        if self.resource is not None and getattr(self.resources, self.resource) is None:
+            return self.resources.missing.get(self.resource, _NEEDS[self.resource])
+        return self.library.missing() if self.library else None
+
+    def having(self, resources: Resources) -> Measure:
+        """Return the measure with what it needs of the world."""
+        return replace(self, resources=resources)
+
+    def signature(self, comments: str = "keep") -> str:
+        """Return the choices that change the number (of Excision Score: the tokeniser excepted)."""
+        if "{comments}" in self.key:
+            return self.key.format(comments=comments)
+        parts = [self.key]
+        if self.resource is not None and self.resource in self.resources.names:
+            parts.append(f"{self.resource}:{self.resources.names[self.resource]}")
+        if self.library is not None:
+            parts.append(f"{self.library.distribution}:{self.library.version}")
+        return "|".join((*parts, f"refs:{self.several}", f"comments:{comments}"))
+
+    def of(self, item: Item) -> Value:
+        """Return the value for an item that was read before.
+
+        Raises
+        ------
+        MeasureUnavailableError
+            Where `missing` has something to say.
+        """
+        if (why := self.missing()) is not None:
+            raise MeasureUnavailableError(f"{self.name}: {why}")
+        found = self.score(item, self.resources)
+        signed = found.signature or self.signature(item.comments)
+        reference = found.reference if len(item.references) > 1 else None
+        return Value(found.value, signed, reference, (*item.notes, *found.notes))
+
+    def __call__(
+        self,
+        *,
+        origin: str,
+        reference: str | Sequence[str],
+        hypothesis: str,
+        language: str | None = None,
+        path: str | None = None,
+        comments: str = "keep",
+    ) -> Value:
+        """Return the value of a hypothesis; parameters as for `Item.of`."""
+        return self.of(
+            Item.of(
+                origin=origin,
+                reference=reference,
+                hypothesis=hypothesis,
+                language=language,
+                path=path,
+                comments=comments,
+            )
+        )
+
+
+_NEEDS = {
+    "synonyms": "WordNet is not at hand; install it: apt-get install wordnet-base",
+    "bertscore": "no model is given; name the folder of one",
+    "lens": "no model is given; name the folder of one",
+    "codebleu": "no interpreter is given that has codebleu",
+}

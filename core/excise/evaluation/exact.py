@@ -1,0 +1,92 @@
+"""Exact match, and the edit distances of characters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from difflib import unified_diff
+
+from excise.evaluation.base import Item, Library, Measure, Resources, Result, best
+from excise.text import raw_lines
+
+__all__ = ["MEASURES", "ed", "em", "em_diff", "nes"]
+
+
+def em(item: Item, _resources: Resources) -> Result:
+    """Exact match: 1 where the hypothesis is a reference, character by character, else 0.
+
+    Any reference will do.
+    """
+    return best(item, lambda reference: float(item.hypothesis == reference))
+
+
+def em_diff(item: Item, _resources: Resources) -> Result:
+    """EM-Diff of EditEval (Dwivedi-Yu et al. 2022): exact match of changed lines. In [0, 1].
+
+    The lines of a diff with the origin (difflib, no context, ``-`` or ``+`` before each; a line
+    end is part of its line) that both share, as multisets, over the larger number of them; the
+    best reference counts. 0/0: neither changes anything: 1 (the published code gives 0).
+    """
+    by_hypothesis = _changes(item.origin, item.hypothesis)
+
+    def score(reference: str) -> float:
+        by_reference = _changes(item.origin, reference)
+        larger = max(by_hypothesis.total(), by_reference.total())
+        return (by_hypothesis & by_reference).total() / larger if larger else 1.0
+
+    return best(item, score)
+
+
+def _changes(origin: str, revision: str) -> Counter[str]:
+    lines = unified_diff(raw_lines(origin), raw_lines(revision), n=0)
+    return Counter(line for at, line in enumerate(lines) if at > 1 and line[0] in "-+")
+
+
+def ed(item: Item, _resources: Resources) -> Result:
+    """Levenshtein distance in characters, by rapidfuzz. In [0, inf); smaller is better.
+
+    The nearest reference counts.
+    """
+    from rapidfuzz.distance import Levenshtein
+
+    return best(item, lambda text: float(Levenshtein.distance(item.hypothesis, text)), min)
+
+
+def nes(item: Item, _resources: Resources) -> Result:
+    """Normalised edit similarity: 1 - distance / length of the longer, by rapidfuzz. In [0, 1].
+
+    The nearest reference counts. 0/0: both empty: 1.
+    """
+    from rapidfuzz.distance import Levenshtein
+
+    return best(item, lambda text: Levenshtein.normalized_similarity(item.hypothesis, text))
+
+
+_RAPIDFUZZ = Library("rapidfuzz", "rapidfuzz")
+
+MEASURES = (
+    Measure(name="em", score=em, source="folklore; EditEval appendix C", key="em|v:1"),
+    Measure(
+        name="em-diff",
+        score=em_diff,
+        source="Dwivedi-Yu et al. 2022 (EditEval), appendix C",
+        key="em-diff|diff:difflib|unit:line|context:0|0/0:1|v:1",
+        needs_origin=True,
+    ),
+    Measure(
+        name="ed",
+        score=ed,
+        source="Levenshtein 1966",
+        key="ed|unit:char|v:1",
+        high=float("inf"),
+        larger_is_better=False,
+        several="min",
+        library=_RAPIDFUZZ,
+    ),
+    Measure(
+        name="nes",
+        score=nes,
+        source="Levenshtein 1966, divided by the longer length",
+        key="nes|unit:char|norm:max|0/0:1|v:1",
+        library=_RAPIDFUZZ,
+    ),
+)

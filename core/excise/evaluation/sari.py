@@ -1,0 +1,147 @@
+"""SARI, in its two forms: the original script's, and EASSE's.
+
+They differ by some points on one sentence (.268 and .3135 on the original's own example), so they
+are two measures with two names. Both have 0/0 = 0, so an exact reproduction of a reference that
+adds nothing scores less than 1. Excision Score drops an operation that is not defined instead.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
+from statistics import fmean
+from typing import NamedTuple
+
+from excise.evaluation.base import Item, Library, Measure, Resources, Result
+from excise.evaluation.ngrams import Grams, grams, harmonic, ratio
+
+__all__ = ["MEASURES", "sari", "sari_easse"]
+
+ORDERS = (1, 2, 3, 4)
+Operations = tuple[float, float, float]
+"""Keep, add and delete at one order."""
+
+
+class Counts(NamedTuple):
+    """The n-grams of one order, origin's and hypothesis' times the number of references."""
+
+    origin: Grams
+    hypothesis: Grams
+    references: Grams
+
+
+def sari(item: Item, _resources: Resources) -> Result:
+    """SARI of Xu et al. 2016 as their SARI.py computes it. In [0, 1].
+
+    Lower case; tokens between white space (the script splits at single spaces, which is the same
+    on its tokenised sentences). Keep and delete: each n-gram's ratio, averaged over the distinct
+    n-grams; origin and hypothesis count once per reference. Add: distinct n-grams. F for keep and
+    add, precision for delete, each averaged over n = 1..4. 0/0 = 0.
+    """
+    return Result(_mean(item, _words, _original))
+
+
+def sari_easse(item: Item, _resources: Resources) -> Result:
+    """SARI as EASSE has it (Alva-Manchego et al. 2019), which EditEval uses. In [0, 100].
+
+    Lower case, 13a tokens of sacrebleu. Counts are summed over the n-grams of an order before they
+    are divided; F for all three operations, averaged over n = 1..4. 0/0 = 0.
+    """
+    return Result(100 * _mean(item, _tokens_13a, _summed))
+
+
+def _words(text: str) -> list[str]:
+    return text.lower().split()
+
+
+def _tokens_13a(text: str) -> list[str]:
+    return _tokeniser_13a()(text.lower()).split()
+
+
+@cache
+def _tokeniser_13a() -> Callable[[str], str]:
+    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+
+    tokeniser: Callable[[str], str] = Tokenizer13a()  # type: ignore[no-untyped-call]
+    return tokeniser
+
+
+def _mean(
+    item: Item, split: Callable[[str], list[str]], form: Callable[[Counts], Operations]
+) -> float:
+    texts = (item.origin, item.hypothesis, *item.references)
+    origin, hypothesis, *references = [split(text) for text in texts]
+    values = [form(_counts(origin, hypothesis, references, order)) for order in ORDERS]
+    return fmean(fmean(operation) for operation in zip(*values, strict=True))
+
+
+def _counts(
+    origin: list[str], hypothesis: list[str], references: list[list[str]], order: int
+) -> Counts:
+    by_references: Grams = Counter()
+    for reference in references:
+        by_references.update(grams(reference, order))
+    times = len(references)
+    return Counts(
+        _times(grams(origin, order), times), _times(grams(hypothesis, order), times), by_references
+    )
+
+
+def _times(counts: Grams, factor: int) -> Grams:
+    return Counter({gram: count * factor for gram, count in counts.items()})
+
+
+def _add(counts: Counts) -> float:
+    """F of the distinct n-grams that are new: the same in both forms."""
+    by_hypothesis = counts.hypothesis.keys() - counts.origin.keys()
+    by_references = counts.references.keys() - counts.origin.keys()
+    both = len(by_hypothesis & by_references)
+    return harmonic(ratio(both, len(by_hypothesis)), ratio(both, len(by_references)))
+
+
+def _original(counts: Counts) -> Operations:
+    origin, hypothesis, references = counts
+    kept, kept_by_references = origin & hypothesis, origin & references
+    both = kept & references
+    deleted = origin - hypothesis
+    keep = harmonic(_mean_share(both, kept), _mean_share(both, kept_by_references))
+    return keep, _add(counts), _mean_share(deleted - references, deleted)
+
+
+def _mean_share(part: Grams, whole: Grams) -> float:
+    """Average the share of each distinct n-gram of the whole that the part has."""
+    return ratio(sum(count / whole[gram] for gram, count in part.items()), len(whole))
+
+
+def _summed(counts: Counts) -> Operations:
+    origin, hypothesis, references = counts
+    keep = _f_of_sums(origin & hypothesis, origin & references)
+    return keep, _add(counts), _f_of_sums(origin - hypothesis, origin - references)
+
+
+def _f_of_sums(by_hypothesis: Grams, by_references: Grams) -> float:
+    both = (by_hypothesis & by_references).total()
+    return harmonic(ratio(both, by_hypothesis.total()), ratio(both, by_references.total()))
+
+
+MEASURES = (
+    Measure(
+        name="sari",
+        score=sari,
+        source="Xu, Napoles, Pavlick, Chen, Callison-Burch 2016",
+        key="sari|form:original|del:p|n:4|case:lc|tok:space|0/0:0|v:1",
+        needs_origin=True,
+        several="joint",
+    ),
+    Measure(
+        name="sari-easse",
+        score=sari_easse,
+        source="Alva-Manchego, Martin, Scarton, Specia 2019 (EASSE)",
+        key="sari|form:easse|del:f1|n:4|case:lc|tok:13a|0/0:0|scale:100|v:1",
+        high=100.0,
+        needs_origin=True,
+        several="joint",
+        library=Library("sacrebleu", "sacrebleu"),
+    ),
+)
