@@ -1,0 +1,36 @@
+import js from "@eslint/js";
+import tseslint from "typescript-eslint";
+
+export default tseslint.config(
+  { ignores: ["dist", "out", "node_modules", "test/host", "test/browser", "scripts"] },
+  js.configs.recommended,
+  {
+    files: ["**/*.ts"],
+    extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
+    languageOptions: {
+      parserOptions: {
+        project: ["./tsconfig.json", "./src/webview/tsconfig.json"],
+        tsconfigRootDir: import.meta.dirname,
+      },
+    },
+    rules: {
+      "@typescript-eslint/explicit-function-return-type": ["error", { allowExpressions: true }],
+      "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
+      "max-lines": ["error", { max: 250, skipBlankLines: true, skipComments: true }],
+      "max-lines-per-function": ["error", { max: 50, skipBlankLines: true, skipComments: true }],
+      "no-console": "error",
+      eqeqeq: "error",
+    },
+  },
+  {
+    // node:test's `test` returns a promise that the runner awaits.
+    files: ["test/**/*.ts"],
+    rules: { "@typescript-eslint/no-floating-promises": "off", "max-lines-per-function": "off" },
+  },
+  {
+    files: ["**/*.mjs", "test/api-client/**/*.js"],
+    languageOptions: {
+      globals: { process: "readonly", console: "readonly", require: "readonly", module: "writable" },
+    },
+  },
+);

@@ -1,0 +1,172 @@
+// One session with one server process: spawned here, so that one that hangs can be ended.
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import * as vscode from "vscode";
+import {
+  CloseAction,
+  type ConfigurationParams,
+  type ConfigurationRequest,
+  ErrorAction,
+  LanguageClient,
+  type LanguageClientOptions,
+  type ResponseError,
+  RevealOutputChannelOn,
+} from "vscode-languageclient/node";
+import { SECTION } from "./config";
+import type { Methods } from "./lsp_ext";
+import { environment } from "./processes";
+import type { Server } from "./servers";
+
+/** How long a server may take to answer `initialize`: it needs half a second. */
+export const INITIALIZE_MS = 30_000;
+
+/** The documents that are sent to the server. */
+export const DOCUMENTS = [{ scheme: "file" }, { scheme: "untitled" }];
+
+/** Lenses of the server run these commands of ours. */
+const CLIENT_COMMANDS = {
+  "excise.compare": "excise.compareAll",
+  "excise.showPlace": "excise.chooseVariant",
+};
+
+export interface Surroundings {
+  readonly log: vscode.LogOutputChannel;
+  /** Working directory of the server: never the workspace. */
+  readonly directory: string;
+  readonly initializeMs: number;
+}
+
+/** The client of one session. What goes wrong is logged; the supervisor tells the user, once. */
+class QuietClient extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+}
+
+export class Connection {
+  /** Resolved when the session has ended, with what is known of the reason. */
+  readonly ended: Promise<string>;
+  private stopping = false;
+
+  private constructor(
+    readonly server: Server,
+    readonly process: ChildProcessWithoutNullStreams,
+    private readonly client: LanguageClient,
+  ) {
+    this.ended = new Promise((resolve) => {
+      process.once("exit", (code, signal) => {
+        resolve(signal === null ? `exit code ${String(code)}` : `signal ${signal}`);
+      });
+    });
+  }
+
+  /** Start a server and wait until it has answered. */
+  static async open(server: Server, around: Surroundings): Promise<Connection> {
+    const process = spawn(server.command, [...server.args], {
+      cwd: around.directory,
+      env: environment(),
+      windowsHide: true,
+    });
+    await new Promise((resolve, reject) => {
+      process.once("spawn", resolve);
+      process.once("error", reject);
+    });
+    // Writing to a server that has gone is noticed by its exit.
+    process.stdin.on("error", (error) => around.log.debug(error.message));
+    const client = clientOf(process, around.log);
+    const connection = new Connection(server, process, client);
+    try {
+      await connection.initialized(around.initializeMs);
+    } catch (error) {
+      process.kill("SIGKILL");
+      throw error;
+    }
+    return connection;
+  }
+
+  request<M extends keyof Methods>(
+    method: M,
+    params: Methods[M][0],
+    token?: vscode.CancellationToken,
+  ): Promise<Methods[M][1]> {
+    return this.client.sendRequest<Methods[M][1]>(method, params, token);
+  }
+
+  onNotification(method: string, handler: (params: unknown) => void): void {
+    this.client.onNotification(method, handler);
+  }
+
+  /** Have the server ask for the settings again. */
+  async settingsChanged(): Promise<void> {
+    await this.client.sendNotification("workspace/didChangeConfiguration", { settings: null });
+  }
+
+  get wasStopped(): boolean {
+    return this.stopping;
+  }
+
+  /** End the session; the process is gone afterwards. */
+  async close(): Promise<void> {
+    this.stopping = true;
+    await this.client.stop(2000).catch(() => undefined);
+    const patience = setTimeout(() => this.process.kill("SIGKILL"), 1000);
+    await this.ended;
+    clearTimeout(patience);
+  }
+
+  private async initialized(patienceMs: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      const reason = `the server did not answer within ${patienceMs / 1000} s`;
+      timer = setTimeout(() => reject(new Error(reason)), patienceMs);
+    });
+    const gone = this.ended.then((how) => {
+      throw new Error(`the server ended at once (${how})`);
+    });
+    const started = this.client.start();
+    // Of three that race two may still fail later, when nobody listens.
+    for (const promise of [started, gone]) {
+      promise.catch(() => undefined);
+    }
+    try {
+      await Promise.race([started, gone, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function clientOf(
+  process: ChildProcessWithoutNullStreams,
+  log: vscode.LogOutputChannel,
+): LanguageClient {
+  const options: LanguageClientOptions = {
+    documentSelector: DOCUMENTS,
+    outputChannel: log,
+    revealOutputChannelOn: RevealOutputChannelOn.Never,
+    markdown: { isTrusted: false, supportHtml: false },
+    initializationOptions: ours,
+    initializationFailedHandler: () => false,
+    errorHandler: {
+      error: () => ({ action: ErrorAction.Continue, handled: true }),
+      closed: () => ({ action: CloseAction.DoNotRestart, handled: true }),
+    },
+    middleware: { workspace: { configuration: configured } },
+  };
+  return new QuietClient(SECTION, "Excise", () => Promise.resolve(process), options);
+}
+
+/** What the server must know beside the settings. */
+function ours(): object {
+  return { trusted: vscode.workspace.isTrusted, clientCommands: CLIENT_COMMANDS };
+}
+
+async function configured(
+  params: ConfigurationParams,
+  token: vscode.CancellationToken,
+  next: ConfigurationRequest.HandlerSignature,
+): Promise<unknown[] | ResponseError> {
+  const answers = await next(params, token);
+  return Array.isArray(answers)
+    ? answers.map((answer: unknown) => ({ ...(answer as object | null), ...ours() }))
+    : answers;
+}

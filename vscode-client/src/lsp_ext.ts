@@ -1,0 +1,220 @@
+// The server's extensions of the protocol: a mirror of excise_server/lsp/protocol.py, whose
+// contract is docs/lsp-extensions.md. A test compares every interface here with both.
+import type { Range } from "vscode-languageclient";
+
+export interface Base {
+  readonly version?: number | null;
+  readonly hash?: string | null;
+}
+
+export interface RevisionText {
+  readonly id: string;
+  readonly text: string;
+  readonly label?: string | null;
+}
+
+export interface AddRevisionsParams {
+  readonly uri: string;
+  readonly revisions: readonly RevisionText[];
+  readonly base?: Base | null;
+}
+
+export interface Rejection {
+  readonly id: string;
+  readonly reason: string;
+}
+
+export interface AddRevisionsResult {
+  readonly accepted: readonly string[];
+  readonly rejected: readonly Rejection[];
+}
+
+export interface RemoveRevisionsParams {
+  readonly uri: string;
+  readonly ids: readonly string[];
+}
+
+export interface RemoveRevisionsResult {
+  readonly removed: readonly string[];
+  readonly unknown: readonly string[];
+}
+
+export interface ListRevisionsParams {
+  readonly uri: string;
+}
+
+export interface ListedRevision {
+  readonly id: string;
+  readonly label: string;
+}
+
+export interface ListRevisionsResult {
+  readonly revisions: readonly ListedRevision[];
+}
+
+export interface ReportParams {
+  readonly uri: string;
+}
+
+export interface ReportRevision {
+  readonly id: string;
+  readonly label: string;
+  readonly rank: number;
+  readonly cluster: number;
+  readonly noOp: boolean;
+  readonly notes: readonly string[];
+  readonly agreement: number | null;
+  readonly editSize: number;
+}
+
+export interface ReportCluster {
+  readonly members: readonly string[];
+  readonly representative: string;
+  readonly min_similarity: number;
+}
+
+export interface Variant {
+  readonly ids: readonly string[];
+  readonly text: string;
+}
+
+export interface PairScore {
+  readonly a: string;
+  readonly b: string;
+  readonly es: number;
+  readonly keep: number | null;
+  readonly add: number | null;
+  readonly delete: number | null;
+  readonly share: number;
+}
+
+export interface ReportRegion {
+  readonly range: Range;
+  readonly variants: readonly Variant[];
+  readonly agree: number;
+  readonly es: number | null;
+  readonly keep: number | null;
+  readonly add: number | null;
+  readonly delete: number | null;
+  readonly share: number;
+  readonly pairs: readonly PairScore[];
+}
+
+export interface ReportResult {
+  readonly version: number | null;
+  readonly state: number;
+  readonly signature: string;
+  readonly revisions: readonly ReportRevision[];
+  readonly similarity: readonly (readonly number[])[];
+  readonly clusters: readonly ReportCluster[];
+  readonly regions: readonly ReportRegion[];
+}
+
+export interface SourcesParams {
+  readonly uri: string;
+}
+
+export interface SourceOrigin {
+  readonly kind: string;
+  readonly label: string;
+}
+
+export interface FoundRevision {
+  readonly id: string;
+  readonly label: string;
+  readonly notes: readonly string[];
+}
+
+export interface Refusal {
+  readonly id: string;
+  readonly reason: string;
+  readonly hint: string;
+}
+
+export interface SourceReport {
+  readonly name: string;
+  readonly found: readonly FoundRevision[];
+  readonly unchanged: readonly string[];
+  readonly refused: readonly Refusal[];
+}
+
+export interface SourcesResult {
+  readonly origin: SourceOrigin | null;
+  readonly offers: readonly string[];
+  readonly sources: readonly SourceReport[];
+}
+
+export interface ApplyRevisionParams {
+  readonly uri: string;
+  readonly id: string;
+  readonly version: number;
+  readonly state?: number | null;
+}
+
+export interface ApplyVariantParams {
+  readonly uri: string;
+  readonly place: number;
+  readonly variant: number;
+  readonly version: number;
+  readonly state?: number | null;
+}
+
+export interface ApplyResult {
+  readonly applied: boolean;
+  readonly reason: string;
+}
+
+export interface ShowPlaceParams {
+  readonly uri: string;
+  readonly place: number;
+}
+
+export interface ShowPlaceResult {
+  readonly region: ReportRegion;
+}
+
+export interface CompareParams {
+  readonly uri: string;
+  readonly ids?: readonly string[] | null;
+}
+
+export interface Comparison {
+  readonly original: string;
+  readonly modified: string;
+  readonly label: string;
+}
+
+export interface CompareResult {
+  readonly changes: readonly Comparison[];
+}
+
+export interface RevisionContentParams {
+  readonly uri: string;
+  readonly id?: string | null;
+}
+
+export interface RevisionContentResult {
+  readonly text: string;
+}
+
+export interface DidChangeReportParams {
+  readonly uri: string;
+  readonly version: number | null;
+}
+
+/** Params and result of each request. */
+export interface Methods {
+  "excise/addRevisions": [AddRevisionsParams, AddRevisionsResult];
+  "excise/removeRevisions": [RemoveRevisionsParams, RemoveRevisionsResult];
+  "excise/listRevisions": [ListRevisionsParams, ListRevisionsResult];
+  "excise/report": [ReportParams, ReportResult];
+  "excise/sources": [SourcesParams, SourcesResult];
+  "excise/applyRevision": [ApplyRevisionParams, ApplyResult];
+  "excise/applyVariant": [ApplyVariantParams, ApplyResult];
+  "excise/showPlace": [ShowPlaceParams, ShowPlaceResult];
+  "excise/compare": [CompareParams, CompareResult];
+  "excise/revisionContent": [RevisionContentParams, RevisionContentResult];
+}
+
+/** Notification of the server, with {@link DidChangeReportParams}. */
+export const DID_CHANGE_REPORT = "excise/didChangeReport";
