@@ -10,6 +10,7 @@ r"""Patches instead of files: reading, comparing and grouping what maintainers a
 [(0, 1)]
 """
 
+from excise.patches.differences import Difference, Differences, Side, differences
 from excise.patches.errors import PatchError
 from excise.patches.features import IGNORED, patch_id
 from excise.patches.grouping import DISTANCE, LINKAGE, group
@@ -18,6 +19,7 @@ from excise.patches.model import Binary, FilePair, Hunk, Message, Patch, Series,
 from excise.patches.parse import parse
 from excise.patches.pool import Comparison, Pool, signature
 from excise.patches.same_base import OneBase, SameBase, compare_on_one_base, share_a_base
+from excise.patches.series import Posting, joined, newest, postings
 
 __all__ = [
     "DISTANCE",
@@ -26,6 +28,8 @@ __all__ = [
     "MAX_MESSAGE",
     "Binary",
     "Comparison",
+    "Difference",
+    "Differences",
     "FilePair",
     "Hunk",
     "Message",
@@ -33,13 +37,19 @@ __all__ = [
     "Patch",
     "PatchError",
     "Pool",
+    "Posting",
     "SameBase",
     "Series",
+    "Side",
     "Warned",
     "compare_on_one_base",
+    "differences",
     "group",
+    "joined",
+    "newest",
     "parse",
     "patch_id",
+    "postings",
     "read",
     "share_a_base",
     "signature",

@@ -12,7 +12,8 @@ from excise._patches import Index
 from excise.edits import Count
 from excise.excision import f1
 from excise.patches.features import IGNORED, Reader, patch_id
-from excise.patches.model import FilePair, Patch
+from excise.patches.model import Patch
+from excise.patches.pairing import Pairing, paired
 from excise.signature import DEFINITION, MAX_ORDER
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ BLOCKS = 16
 """Into so many pieces the pairs are cut for the caller's `map`."""
 
 Map = Callable[..., Iterable[Any]]
-Pairing = tuple[FilePair | None, FilePair | None]
 
 
 def signature(key: str = "name") -> str:
@@ -177,34 +177,6 @@ class Pool:
     def _notes(self, i: int, j: int) -> tuple[str, ...]:
         sides = (("a", self.notes[i]), ("b", self.notes[j]))
         return tuple(f"{note}: {side}" for side, notes in sides for note in notes)
-
-
-def paired(
-    a: Iterable[FilePair], b: Iterable[FilePair], *, by_content: bool = False
-) -> tuple[Pairing, ...]:
-    """Pair files by path, by a rename's old path, by base name (which is what n-grams carry).
-
-    With `by_content` (the patches' context lines agree) what is left is paired in order, too. A
-    file that stays alone has None beside it.
-    """
-    left, right = list(a), list(b)
-    found: list[tuple[FilePair | None, FilePair | None]] = []
-    for same in _SAME[: None if by_content else -1]:
-        for pair in tuple(left):
-            other = next((other for other in right if same(pair, other)), None)
-            if other is not None:
-                left.remove(pair)
-                right.remove(other)
-                found.append((pair, other))
-    return (*found, *((pair, None) for pair in left), *((None, pair) for pair in right))
-
-
-_SAME: tuple[Callable[[FilePair, FilePair], bool], ...] = (
-    lambda a, b: a.path == b.path,
-    lambda a, b: bool({a.old, a.new} & {b.old, b.new} - {None}),
-    lambda a, b: a.name == b.name,
-    lambda a, b: bool(a.hunks and b.hunks),
-)
 
 
 def _facts(pairs: Iterable[Pairing]) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:

@@ -21,6 +21,7 @@ from excise.lexical import words
 from excise.patches.blocks import images
 from excise.patches.features import IGNORED, compared
 from excise.patches.model import FilePair, Patch
+from excise.patches.pairing import paired_on_one_base
 from excise.patches.pool import Map, Pool
 from excise.text import WHITE
 from excise.tokens import Vocabulary
@@ -62,7 +63,7 @@ def compare_on_one_base(a: Patch, b: Patch) -> SameBase:
 
     Files are paired by path, then by a rename's old path, then created files by their content.
     """
-    pairs = _paired(a.files, b.files)
+    pairs = paired_on_one_base(a.files, b.files)
     named = tuple((x.path if x else None, y.path if y else None) for x, y in pairs)
     triple = _Triple(_lexical)
     for pair in pairs:
@@ -252,29 +253,3 @@ def share_a_base(patches: Iterable[Patch]) -> bool:
 def _one_blob(found: Sequence[str]) -> bool:
     shortest = min(found, key=len)
     return len(shortest) >= 7 and all(blob.startswith(shortest) for blob in found)
-
-
-def _paired(
-    a: Iterable[FilePair], b: Iterable[FilePair]
-) -> list[tuple[FilePair | None, FilePair | None]]:
-    left, right = list(a), list(b)
-    found: list[tuple[FilePair | None, FilePair | None]] = []
-    for same in _SAME:
-        for pair in tuple(left):
-            other = next((other for other in right if same(pair, other)), None)
-            if other is not None:
-                left.remove(pair)
-                right.remove(other)
-                found.append((pair, other))
-    return [*found, *((pair, None) for pair in left), *((None, pair) for pair in right)]
-
-
-def _content(pair: FilePair) -> list[tuple[bytes, ...]]:
-    return [hunk.lines for hunk in pair.hunks]
-
-
-_SAME: tuple[Callable[[FilePair, FilePair], bool], ...] = (
-    lambda a, b: (a.old or a.path) == (b.old or b.path),
-    lambda a, b: a.path == b.path,
-    lambda a, b: a.old is None and b.old is None and _content(a) == _content(b) != [],
-)

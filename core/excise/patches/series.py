@@ -1,0 +1,166 @@
+"""Series of patches: which messages were sent as one, and which sending is the newest.
+
+Only what the messages say counts (subjects, references, authors); scores never see it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from excise.patches.model import Message, Patch
+
+__all__ = ["Posting", "joined", "newest", "postings"]
+
+
+_Key = tuple[str, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Posting:
+    """A series as it was sent once, or a patch that belongs to none.
+
+    Attributes
+    ----------
+    messages
+        Numbers in the sequence that was given, by their place in the series, cover letter first.
+    patch
+        The patches of all of them, in that order: a file changed twice stands there twice.
+    missing
+        Places of the series (from 1) that no message takes.
+    """
+
+    messages: tuple[int, ...]
+    patch: Patch
+    author: str
+    """Of the cover letter, or of the first patch."""
+    title: str
+    """Of the cover letter, or of the first patch."""
+    version: int = 1
+    missing: tuple[int, ...] = ()
+
+
+def postings(messages: Sequence[Message]) -> tuple[Posting, ...]:
+    r"""Put messages together that were sent as one series, in the order of their first messages.
+
+    Numbered messages (``[PATCH 2/7]``) of one thread, version and length are one posting. Without
+    references (`git format-patch` writes none), a message continues the one before it, if version
+    and length agree and its number is higher. A number that is there already, as in a patch
+    that was sent again, begins a posting of its own; so does a message without a number.
+
+    Examples
+    --------
+    >>> from excise.patches.mail import read
+    >>> mail = b"Subject: [PATCH %s] x\n\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
+    >>> sent = [read(mail % place)[0] for place in (b"1/2", b"2/2", b"v2")]
+    >>> [posting.messages for posting in postings(sent)]
+    [(0, 1), (2,)]
+    """
+    found: list[list[int]] = []
+    open_: dict[_Key, tuple[list[int], set[int]]] = {}
+    last: tuple[Message, _Key] | None = None
+    for at, (message, thread) in enumerate(zip(messages, _threads(messages), strict=True)):
+        key = _key(message, thread, last)
+        last = message, key
+        members, places = open_.get(key, ([], set()))
+        # A reply has the number of what it answers, and no patch.
+        belongs = bool(message.patch.files) or message.series.index == 0
+        if message.series.numbered and belongs and places and message.series.index not in places:
+            members.append(at)
+            places.add(message.series.index)
+            continue
+        found.append([at])
+        if belongs and (message.patch.files or not places):
+            open_[key] = found[-1], {message.series.index}
+    return tuple(_posting(members, messages) for members in found)
+
+
+def newest(messages: Sequence[Message]) -> tuple[int, ...]:
+    """Return the messages that no newer version of their series replaces, in order.
+
+    Postings of one author under one title (of the cover letter, or of the first patch) are
+    versions of one series.
+    """
+    found = postings(messages)
+    latest: dict[tuple[str, str], int] = {}
+    for posting in found:
+        name = posting.author, posting.title.lower()
+        latest[name] = max(latest.get(name, 0), posting.version)
+    return tuple(
+        sorted(
+            at
+            for posting in found
+            if posting.version == latest[posting.author, posting.title.lower()]
+            for at in posting.messages
+        )
+    )
+
+
+def joined(patches: Iterable[Patch]) -> Patch:
+    """Return patches as one: their files and warnings, in order.
+
+    Nothing is composed: a line that one patch adds and the next one deletes counts as both. So
+    it can be compared by its edits, but has no single origin (``basis:origin``) where a file is
+    changed twice.
+    """
+    found = list(patches)
+    return Patch(
+        tuple(pair for patch in found for pair in patch.files),
+        tuple(warned for patch in found for warned in patch.warnings),
+    )
+
+
+def _threads(messages: Sequence[Message]) -> list[str]:
+    """Return the id of each message's thread: that of its first message, as far as is known."""
+    known: dict[str, int] = {}
+    for at, message in enumerate(messages):
+        known.setdefault(message.message_id or f"\n{at}", at)
+    threads: dict[int, str] = {}
+    for start in range(len(messages)):
+        way, at = [start], start
+        seen = {start}
+        while at not in threads:
+            above = (known[name] for name in messages[at].references if name in known)
+            parent = next((place for place in above if place not in seen), None)
+            if parent is None:
+                own = messages[at].message_id or f"\n{at}"
+                threads[at] = next(iter(messages[at].references), own)
+                break
+            way.append(parent)
+            seen.add(parent)
+            at = parent
+        threads.update(dict.fromkeys(way, threads[at]))
+    return [threads[at] for at in range(len(messages))]
+
+
+def _key(message: Message, thread: str, last: tuple[Message, _Key] | None) -> _Key:
+    """Return what the messages of one posting share: a thread, a version, a length."""
+    series = message.series
+    if last is not None and not message.references and _follows(message, last[0]):
+        return last[1]
+    return thread, series.version, series.total
+
+
+def _follows(message: Message, last: Message) -> bool:
+    series, before = message.series, last.series
+    if not (series.numbered and before.numbered) or last.references:
+        return False
+    return before.index < series.index and (before.version, before.total) == (
+        series.version,
+        series.total,
+    )
+
+
+def _posting(members: list[int], messages: Sequence[Message]) -> Posting:
+    order = sorted(members, key=lambda at: messages[at].series.index)
+    first = messages[order[0]]
+    taken = {messages[at].series.index for at in order}
+    total = first.series.total if first.series.numbered else 0
+    return Posting(
+        tuple(order),
+        joined(messages[at].patch for at in order),
+        first.author,
+        first.title or first.subject,
+        first.series.version,
+        tuple(place for place in range(1, total + 1) if place not in taken),
+    )
