@@ -1,0 +1,137 @@
+/** What a user does in a workbench, and what the workbench shows; every step waits for its effect. */
+import type { Locator, Page } from "playwright-core";
+import { type Window } from "./browser.js";
+import type { Server } from "./server.js";
+
+/** Milliseconds after which something that does not come is given up; nothing waits so long to pass. */
+export const DEADLINE = 60_000;
+
+export class Workbench {
+  readonly page: Page;
+
+  private constructor(readonly window: Window) {
+    this.page = window.page;
+  }
+
+  /** Open a folder; with `payload`, what the workbench is told about tests and development. */
+  static async open(
+    window: Window,
+    server: Server,
+    folder: string,
+    payload?: readonly (readonly [string, string])[],
+  ): Promise<Workbench> {
+    const query = new URLSearchParams({ folder });
+    if (payload) query.set("payload", JSON.stringify(payload));
+    await window.page.goto(`${server.url}/?${query.toString()}`);
+    await window.page.locator(".monaco-workbench").waitFor();
+    await window.page.locator(".explorer-folders-view .monaco-list-row").first().waitFor();
+    return new Workbench(window);
+  }
+
+  async openFile(name: string): Promise<void> {
+    await this.quickInput("ControlOrMeta+p", name);
+    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: name }).first().waitFor();
+    await this.page.keyboard.press("Enter");
+    await this.page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor();
+    await this.page.locator(".editor-instance .view-line").first().waitFor();
+  }
+
+  /** Run a command of the palette by its whole title. */
+  async command(title: string): Promise<void> {
+    await this.quickInput("F1", title, ">");
+    const row = this.page.locator(".quick-input-list .monaco-list-row").first();
+    await row.filter({ hasText: title }).waitFor();
+    await this.page.keyboard.press("Enter");
+  }
+
+  /** Answer the question that the quick input asks. */
+  async pick(label: string): Promise<void> {
+    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: label }).first().click();
+  }
+
+  /** Put the cursor on a line, counted from 1. */
+  async goTo(line: number): Promise<void> {
+    await this.focusEditor();
+    await this.quickInput("Control+g", `${line}`, ":");
+    await this.page.keyboard.press("Enter");
+    await this.page.locator(".editor-statusbar-item, .statusbar-item", { hasText: `Ln ${line},` }).waitFor();
+  }
+
+  async focusEditor(): Promise<void> {
+    await this.page.locator(".editor-group-container.active .monaco-editor .view-lines").first().click();
+  }
+
+  get squiggles(): Locator {
+    return this.page.locator(".squiggly-info");
+  }
+
+  get lenses(): Locator {
+    return this.page.locator(".codelens-decoration a");
+  }
+
+  get notifications(): Locator {
+    return this.page.locator(".notifications-toasts .notification-list-item");
+  }
+
+  /** The rows of a tree by what a screen reader says of the tree. */
+  rows(tree: string): Locator {
+    return this.page.locator(`.monaco-list[aria-label^="${tree}"] .monaco-list-row`);
+  }
+
+  async problems(): Promise<Locator> {
+    const rows = this.page.locator(".markers-panel .monaco-list-row");
+    if (!(await this.page.locator(".markers-panel").isVisible())) {
+      await this.page.keyboard.press("ControlOrMeta+Shift+m");
+    }
+    await rows.first().waitFor();
+    return rows;
+  }
+
+  /** Show the hover at the cursor, and return its contents. */
+  async hover(): Promise<Locator> {
+    await this.page.keyboard.press("ControlOrMeta+k");
+    await this.page.keyboard.press("ControlOrMeta+i");
+    const contents = this.page.locator(".monaco-hover:not(.hidden) .hover-contents");
+    await contents.first().waitFor();
+    return contents;
+  }
+
+  /** Show the actions at the cursor, and return their rows. */
+  async actions(): Promise<Locator> {
+    await this.page.keyboard.press("ControlOrMeta+.");
+    const rows = this.page.locator(".action-widget .monaco-list-row.action");
+    await rows.first().waitFor();
+    return rows;
+  }
+
+  /** Save the active document: what it holds is then on disk. */
+  async save(): Promise<void> {
+    await this.page.keyboard.press("ControlOrMeta+s");
+    await this.page.locator(".tab.active:not(.dirty)").waitFor();
+  }
+
+  /** Answer the question of trust. */
+  async trust(answer: "Yes" | "No"): Promise<void> {
+    const dialog = this.page.locator(".monaco-dialog-box", { hasText: "Do you trust" });
+    await dialog.getByRole("button", { name: new RegExp(`^${answer}, I`) }).click();
+    await dialog.waitFor({ state: "detached" });
+  }
+
+  private async quickInput(key: string, text: string, prefix = ""): Promise<void> {
+    await this.page.keyboard.press(key);
+    const input = this.page.locator(".quick-input-widget:visible input.input");
+    await input.waitFor();
+    await input.fill(prefix + text);
+  }
+}
+
+/** Ask until the answer is as wanted; the last answer is in the error. */
+export async function until<T>(ask: () => Promise<T> | T, wanted: (answer: T) => boolean): Promise<T> {
+  const end = Date.now() + DEADLINE;
+  for (;;) {
+    const answer = await ask();
+    if (wanted(answer)) return answer;
+    if (Date.now() > end) throw new Error(`still: ${JSON.stringify(answer)}\nwanted: ${wanted}`);
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
