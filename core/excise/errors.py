@@ -5,7 +5,14 @@ Bad content (broken syntax, an unknown language) is never an error: it is a note
 
 from __future__ import annotations
 
-__all__ = ["BinaryTextError", "Cancelled", "ExciseError", "OptionError", "UndecodableTextError"]
+__all__ = [
+    "BinaryTextError",
+    "Cancelled",
+    "ExciseError",
+    "OptionError",
+    "ParserStopped",
+    "UndecodableTextError",
+]
 
 
 class ExciseError(Exception):
@@ -26,3 +33,7 @@ class UndecodableTextError(ExciseError, ValueError):
 
 class Cancelled(ExciseError):  # noqa: N818 (a state, as in asyncio, not a failure)
     """The caller's cancel flag was set while a kernel ran."""
+
+
+class ParserStopped(Cancelled):
+    """The flag was set while a parser ran: another attempt at the text may take as long."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from excise._walk import CancelFlag
-from excise.errors import Cancelled, OptionError
+from excise.errors import Cancelled, OptionError, ParserStopped
 from excise.excision import WHITESPACE_ONLY, Score, score_pair, syntax_notes
 from excise.pairs import Group, Map, fill
 from excise.preparation import Content, Preparation, Prepared, is_large, normalised, read
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["ScoreMatrix"]
 
 DEADLINE = "deadline, line granularity"
+PARSER_SLOW = "lexical tokens: the parser was too slow"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +92,10 @@ class ScoreMatrix:
         map
             Runs the row blocks; an executor's map uses its threads, as blocks hold no GIL.
         cancel
-            Polled while kernels run. One that runs out of time by itself (`CancelFlag(seconds)`)
-            makes the matrix fall back to ``line``, which needs little more than one look at every
-            line; the note ``deadline, line granularity`` and the signature say so.
+            Polled while kernels and parsers run. One that runs out of time by itself
+            (`CancelFlag(seconds)`) makes the matrix fall back to ``line``, which needs little more
+            than one look at every line (over lexical tokens, if a parser had to be stopped); the
+            note ``deadline, line granularity`` and the signature say so.
 
         Raises
         ------
@@ -113,11 +115,12 @@ class ScoreMatrix:
         task = _Task(names, source, contents, language, path, map, cancel)
         try:
             return _matrix(task, options)
-        except Cancelled:
+        except Cancelled as error:
             if cancel is None or not cancel.timed_out:
                 raise
+            notes = (DEADLINE, PARSER_SLOW) if isinstance(error, ParserStopped) else (DEADLINE,)
         return _matrix(
-            replace(task, cancel=None, notes=(DEADLINE,)), replace(options, granularity="line")
+            replace(task, cancel=None, notes=notes), replace(options, granularity="line")
         )
 
     def replaced(self, id: str, text: Content, *, cancel: CancelFlag | None = None) -> ScoreMatrix:
@@ -195,9 +198,11 @@ def _groups(task: _Task, options: Options) -> tuple[Group, ...]:
     readings = [read([task.origin, *small], task.language, task.path, options)]
     if readings[0].grammar and any(task.large):
         readings.append(read([task.origin, *task.contents], task.language, task.path, options))
+    if PARSER_SLOW in task.notes:
+        readings = [replace(reading, grammar=None) for reading in readings[:1]]
     groups = []
     for reading in readings:
-        preparation = Preparation(task.origin, options, reading)
+        preparation = Preparation(task.origin, options, reading, cancel=task.cancel)
         skipped = [reading.grammar is not None and big for big in task.large]
         revisions = [
             preparation.origin if skip else preparation.revision(text, task.cancel)

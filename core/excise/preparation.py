@@ -94,7 +94,13 @@ class Preparation:
     """
 
     def __init__(
-        self, origin: Content, options: Options, reading: Reading, *, raw: str | None = None
+        self,
+        origin: Content,
+        options: Options,
+        reading: Reading,
+        *,
+        raw: str | None = None,
+        cancel: CancelFlag | None = None,
     ) -> None:
         """Read the origin."""
         self.options = options
@@ -102,17 +108,17 @@ class Preparation:
         self._raw = raw
         self._vocabulary = Vocabulary()
         self._parsed: Parsed | None = None
-        self.origin = self._read_origin(self._without_comments(origin))
+        self.origin = self._read_origin(self._without_comments(origin, cancel), cancel)
         self.tokeniser = raw or tokeniser(origin, reading.grammar)
 
     def revision(self, content: Content, cancel: CancelFlag | None = None) -> Prepared:
         """Read a revision and align it with the origin."""
         if cancel is not None:
             cancel.check()
-        text = self._without_comments(content)
+        text = self._without_comments(content, cancel)
         if text == self.origin.text:
             return self.origin
-        read = self._reparsed(text) or self._read(text)
+        read = self._reparsed(text, cancel) or self._read(text, cancel)
         edits = align_units(self.origin.units, read.units, cancel)
         is_origin = not edits or read.equals(self.origin)
         return replace(read, edits=edits, is_origin=is_origin)
@@ -121,24 +127,24 @@ class Preparation:
         """Return the same origin read as raw lines, to score edits of white space."""
         return Preparation(self.origin.text, self.options, self.reading, raw=self.tokeniser)
 
-    def _read(self, text: Content) -> Prepared:
-        found = self._stream(text)
+    def _read(self, text: Content, cancel: CancelFlag | None) -> Prepared:
+        found = self._stream(text, cancel)
         return self._prepared(text, lines_of(found, self._vocabulary), found.has_errors)
 
-    def _read_origin(self, text: Content) -> Prepared:
+    def _read_origin(self, text: Content, cancel: CancelFlag | None) -> Prepared:
         """Read the origin; a long one with whole syntax keeps its tree for its revisions."""
         grammar = self.reading.grammar
         if self._raw or not grammar or not isinstance(text, str) or len(text) < REPARSE_FROM:
-            return self._read(text)
-        kept = parsed(text, grammar, self._vocabulary)
+            return self._read(text, cancel)
+        kept = parsed(text, grammar, self._vocabulary, cancel)
         self._parsed = None if kept.has_errors else kept
         return self._prepared(text, kept.lines, kept.has_errors)
 
-    def _reparsed(self, text: Content) -> Prepared | None:
+    def _reparsed(self, text: Content, cancel: CancelFlag | None) -> Prepared | None:
         """Take what the origin's tree saves; None where it saves nothing or proves nothing."""
         if self._parsed is None or not isinstance(text, str):
             return None
-        lines = reparse(self._parsed, text, self._vocabulary)
+        lines = reparse(self._parsed, text, self._vocabulary, cancel)
         return None if lines is None else self._prepared(text, lines, has_errors=False)
 
     def _prepared(self, text: Content, lines: Lines, has_errors: bool) -> Prepared:
@@ -146,16 +152,16 @@ class Preparation:
         units = units_of(lines, granularity, self._vocabulary)
         return Prepared(text, lines, units, array("i"), True, has_errors, self._stream)
 
-    def _stream(self, text: Content) -> TokenStream:
+    def _stream(self, text: Content, cancel: CancelFlag | None = None) -> TokenStream:
         if not isinstance(text, str):
             return given(text)
-        return raw_stream(text) if self._raw else stream(text, self.reading.grammar)
+        return raw_stream(text) if self._raw else stream(text, self.reading.grammar, cancel)
 
-    def _without_comments(self, content: Content) -> Content:
+    def _without_comments(self, content: Content, cancel: CancelFlag | None) -> Content:
         if not isinstance(content, str) or self._raw or self.options.comments == "keep":
             return content
         grammar = self.reading.grammar
-        return syntax.drop_comments(content, grammar) if grammar else strip_blank(content)
+        return syntax.drop_comments(content, grammar, cancel) if grammar else strip_blank(content)
 
 
 def read(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from excise import syntax
 from excise._lcs import edits as lcs_edits
+from excise._walk import CancelFlag
 from excise.spans import BLOCK_END, BLOCK_START, Span, encode, write
 from excise.text import WHITE, line_key
 from excise.tokens import (
@@ -83,14 +84,18 @@ class Parsed:
         return self.tree.root_node.has_error
 
 
-def parsed(text: str, grammar: str, vocabulary: Vocabulary) -> Parsed:
+def parsed(
+    text: str, grammar: str, vocabulary: Vocabulary, cancel: CancelFlag | None = None
+) -> Parsed:
     """Parse an origin, and keep its tree."""
-    tree = syntax.parse(text, grammar)
+    tree = syntax.parse(text, grammar, cancel=cancel)
     lines = lines_of(placed(syntax.tokens_of(text, tree, grammar), line_keys(text)), vocabulary)
     return Parsed(grammar, tree, lines, _Side.of(text, vocabulary))
 
 
-def reparse(origin: Parsed, text: str, vocabulary: Vocabulary) -> Lines | None:
+def reparse(
+    origin: Parsed, text: str, vocabulary: Vocabulary, cancel: CancelFlag | None = None
+) -> Lines | None:
     """Return the lines of a revision, as if it had been parsed alone, or None: parse it alone.
 
     None where most lines changed, so that little could be inherited, and where the syntax is
@@ -104,7 +109,7 @@ def reparse(origin: Parsed, text: str, vocabulary: Vocabulary) -> Lines | None:
     old = origin.tree.copy()
     for at in range(len(edits) - 4, -1, -4):
         _edit(old, origin.side, side, edits[at : at + 4])
-    tree = syntax.parse(text, origin.grammar, old)
+    tree = syntax.parse(text, origin.grammar, old, cancel)
     if tree.root_node.has_error:
         return None
     stale += [(r.start_point[0], r.end_point[0] + 1) for r in old.changed_ranges(tree)]

@@ -14,6 +14,7 @@ from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from excise.errors import ParserStopped
 from excise.spans import (
     BLOCK_END,
     BLOCK_START,
@@ -30,6 +31,8 @@ from excise.text import WHITE, TokenList, strip_blank
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Tree
+
+    from excise._walk import CancelFlag
 
 __all__ = [
     "DEDENT",
@@ -65,6 +68,8 @@ _OTHER_COMMENTS = {
     "sql": {"marginalia"},
     "xml": {"Comment"},
 }
+# Bytes given to the parser at once.
+_SLICE = 16_384
 # Grammars whose scanner never returns where a comment ends with the text (`print#`).
 _ENDED = {"perl"}
 
@@ -77,7 +82,7 @@ def version() -> str:
     return installed("tree-sitter-language-pack")
 
 
-def tokenise(text: str, grammar: str) -> TokenList:
+def tokenise(text: str, grammar: str, cancel: CancelFlag | None = None) -> TokenList:
     r"""Return the tokens of a normalised text by a grammar of the pack.
 
     Parameters
@@ -87,6 +92,8 @@ def tokenise(text: str, grammar: str) -> TokenList:
         surrogates are no error.
     grammar : str
         A name that `excise.languages.resolve` returned.
+    cancel : CancelFlag, optional
+        Looked at while the parser runs.
 
     Returns
     -------
@@ -97,6 +104,8 @@ def tokenise(text: str, grammar: str) -> TokenList:
     ------
     LookupError
         If the pack has no grammar of that name.
+    excise.errors.ParserStopped
+        When the flag was raised meanwhile.
 
     Notes
     -----
@@ -109,7 +118,7 @@ def tokenise(text: str, grammar: str) -> TokenList:
     >>> tokenise("if x: y\n", "python").tokens
     ['if', 'x', ':', '\nINDENT', 'y', '\nDEDENT']
     """
-    return tokens_of(text, parse(text, grammar), grammar)
+    return tokens_of(text, parse(text, grammar, cancel=cancel), grammar)
 
 
 def tokens_of(text: str, tree: Tree, grammar: str) -> TokenList:
@@ -119,7 +128,7 @@ def tokens_of(text: str, tree: Tree, grammar: str) -> TokenList:
     return found
 
 
-def drop_comments(text: str, grammar: str) -> str:
+def drop_comments(text: str, grammar: str, cancel: CancelFlag | None = None) -> str:
     r"""Return a normalised text without its comments, trailing white space and blank lines.
 
     One space stays where a comment separated two characters, and every line end stays until the
@@ -131,6 +140,8 @@ def drop_comments(text: str, grammar: str) -> str:
         A text as `excise.text.normalise` returns it.
     grammar : str
         A name that `excise.languages.resolve` returned.
+    cancel : CancelFlag, optional
+        Looked at while the parser runs.
 
     Returns
     -------
@@ -141,6 +152,8 @@ def drop_comments(text: str, grammar: str) -> str:
     ------
     LookupError
         If the pack has no grammar of that name.
+    excise.errors.ParserStopped
+        When the flag was raised meanwhile.
 
     Notes
     -----
@@ -156,14 +169,16 @@ def drop_comments(text: str, grammar: str) -> str:
     """
     kept: list[str] = []
     at = 0
-    for start, end in _comments(text, grammar):
+    for start, end in _comments(text, grammar, cancel):
         apart = text[start - 1 : start].strip(WHITE) and text[end : end + 1].strip(WHITE)
         kept += text[at:start], "\n" * text.count("\n", start, end) or (" " if apart else "")
         at = end
     return strip_blank("".join(kept) + text[at:])
 
 
-def parse(text: str, grammar: str, old: Tree | None = None) -> Tree:
+def parse(
+    text: str, grammar: str, old: Tree | None = None, cancel: CancelFlag | None = None
+) -> Tree:
     """Parse a text; a parser is cheap (a microsecond) and belongs to one thread, so none is kept.
 
     Parameters
@@ -174,6 +189,8 @@ def parse(text: str, grammar: str, old: Tree | None = None) -> Tree:
         A name that `excise.languages.resolve` returned.
     old : Tree, optional
         The tree of an earlier text, edited to fit this one, to save work.
+    cancel : CancelFlag, optional
+        Looked at while the parser runs.
 
     Returns
     -------
@@ -184,13 +201,31 @@ def parse(text: str, grammar: str, old: Tree | None = None) -> Tree:
     ------
     LookupError
         If the pack has no grammar of that name.
+    excise.errors.ParserStopped
+        When the flag was raised meanwhile.
     """
     from tree_sitter import Parser
 
     if grammar in _ENDED and not text.endswith("\n"):
         text += "\n"
-    parser = Parser(_grammar(grammar).language)
-    return parser.parse(encode(text), old) if old else parser.parse(encode(text))
+    data = encode(text)
+
+    def read(start: int, _point: object) -> bytes:
+        return data[start : start + _SLICE]
+
+    def stop(_offset: int, _has_error: bool) -> bool:
+        return cancel is not None and cancel.cancelled
+
+    # Given as one bytes object, the parser would hold the lock of the interpreter to its end, and
+    # nothing could stop it; read in slices it costs the same (measured on 360 kB of Python).
+    parser: Any = Parser(_grammar(grammar).language)
+    try:
+        tree: Tree = parser.parse(*(read, old) if old else (read,), progress_callback=stop)
+    except ValueError as error:
+        if cancel is None or not cancel.cancelled:
+            raise
+        raise ParserStopped("cancelled while the text was parsed") from error
+    return tree
 
 
 def walk(root: Node, grammar: str, within: Ranges | None = None) -> list[Span]:
@@ -278,12 +313,12 @@ def _role(kind: str, named: bool, grammar: str) -> int:
     )
 
 
-def _comments(text: str, grammar: str) -> list[tuple[int, int]]:
+def _comments(text: str, grammar: str, cancel: CancelFlag | None) -> list[tuple[int, int]]:
     """Return the outermost comments in code points, those that touch as one."""
     roles = _grammar(grammar).roles
     starts: list[int] = []
     ends: list[int] = []
-    stack = [parse(text, grammar).root_node]
+    stack = [parse(text, grammar, cancel=cancel).root_node]
     while stack:
         node = stack.pop()
         if not roles.get(node.kind_id, 0) & _DROPPED:

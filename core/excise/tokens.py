@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import accumulate, count
 
 from excise import lexical, syntax
+from excise._walk import CancelFlag
 from excise.text import TokenList, line_key, raw_lines
 
 __all__ = [
@@ -106,9 +107,9 @@ def first_tokens(lines: Iterable[int], count: int) -> array[int]:
     return array("i", accumulate(numbers))
 
 
-def stream(text: str, grammar: str | None) -> TokenStream:
+def stream(text: str, grammar: str | None, cancel: CancelFlag | None = None) -> TokenStream:
     """Tokenise a normalised text by a grammar of the pack, or lexically without one."""
-    found = syntax.tokenise(text, grammar) if grammar else lexical.tokenise(text)
+    found = syntax.tokenise(text, grammar, cancel) if grammar else lexical.tokenise(text)
     return placed(found, line_keys(text))
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import excise
-from excise import ScoreMatrix, similarity
+from excise import ScoreMatrix, similarity, syntax
 
 SYMBOLS = st.lists(st.sampled_from("abcde"), max_size=12)
 LINES = st.lists(st.sampled_from(["a = 1", "b  = 2 ", "    c(a)", "", "d"]), max_size=8).map(
@@ -119,6 +119,26 @@ def test_out_of_time_falls_back_to_lines_and_says_so():
     assert "|gran:line|" in matrix.signature == by_line.signature
     assert np.array_equal(matrix.values, by_line.values)
     assert all("deadline, line granularity" in notes for notes in matrix.notes)
+
+
+def test_a_slow_parser_is_stopped_and_its_text_read_lexically():
+    # 60 kB of Python are hard work for this grammar: seconds, on a machine that does nothing else.
+    foreign = "".join(f"def f{n}(a):\n    return [x < {n} for x in a]\n" for n in range(1500))
+    flag = excise.CancelFlag(seconds=0.05)
+    revisions = [foreign.replace("< 7 ", "> 7 "), foreign.replace("< 9 ", "> 9 ")]
+    matrix = ScoreMatrix.from_texts(foreign, revisions, language="svelte", cancel=flag)
+    assert "|gran:line|" in matrix.signature
+    assert "|tok:lexical" in matrix.signature
+    for notes in matrix.notes:
+        assert "lexical tokens: the parser was too slow" in notes
+
+
+def test_a_cancelled_flag_stops_a_parser():
+    foreign = "".join(f"def f{n}(a):\n    return [x < {n} for x in a]\n" for n in range(1500))
+    flag = excise.CancelFlag()
+    flag.cancel()
+    with pytest.raises(excise.errors.ParserStopped):
+        syntax.parse(foreign, "svelte", cancel=flag)
 
 
 def test_a_cancelled_flag_does_not_fall_back():
