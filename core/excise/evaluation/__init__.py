@@ -22,7 +22,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 
 from excise.errors import OptionError
-from excise.evaluation import exact, excision_measures, sari
+from excise.evaluation import edits_bleu, exact, excision_measures, gleu, rouge, sari, translation
 from excise.evaluation.base import (
     Item,
     Library,
@@ -45,9 +45,13 @@ __all__ = [
 ]
 
 MEASURES: Mapping[str, Measure] = MappingProxyType(
-    {found.name: found for module in (excision_measures, sari, exact) for found in module.MEASURES}
+    {
+        found.name: found
+        for module in (excision_measures, sari, edits_bleu, translation, exact, gleu, rouge)
+        for found in module.MEASURES
+    }
 )
-"""Every measure by its name, in the order of the tables; its library is imported when it is used."""
+"""Every measure by its name, in the order of the tables; its library is imported when used."""
 
 
 def measure(name: str, resources: Resources | None = None) -> Measure:
@@ -58,9 +62,10 @@ def measure(name: str, resources: Resources | None = None) -> Measure:
     OptionError
         On an unknown name; the message has the closest ones.
     """
-    found = MEASURES.get(name.strip().lower())
+    wanted = name.strip().lower()
+    found = next((known for known in MEASURES.values() if known.name.lower() == wanted), None)
     if found is None:
-        close = get_close_matches(name.strip().lower(), MEASURES, n=3, cutoff=0.5)
+        close = get_close_matches(wanted, MEASURES, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(close)}?" if close else "the measures are:"
         known = "" if close else f" {', '.join(MEASURES)}"
         raise OptionError(f"no measure is called {name!r}; {hint}{known}")

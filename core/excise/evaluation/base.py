@@ -8,6 +8,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 from importlib.util import find_spec
+from inspect import cleandoc
 from typing import NamedTuple
 
 from excise import syntax
@@ -156,10 +157,12 @@ class Value:
 
 
 def best(
-    item: Item, score: Callable[[str], float], choose: Callable[[list[float]], float] = max
+    references: Sequence[str],
+    score: Callable[[str], float],
+    choose: Callable[[list[float]], float] = max,
 ) -> Result:
-    """Score the hypothesis against each reference; the best value counts (the first of equals)."""
-    values = [score(reference) for reference in item.references]
+    """Score against each reference; the best value counts (the first of equals)."""
+    values = [score(reference) for reference in references]
     value = choose(values)
     return Result(value, values.index(value))
 
@@ -270,7 +273,7 @@ class Measure:
     """
 
     name: str
-    score: Callable[[Item, Resources], Result]
+    score: Callable[[Item, Resources], Result] = field(compare=False)
     source: str
     key: str
     low: float = 0.0
@@ -281,6 +284,11 @@ class Measure:
     library: Library | None = None
     resource: str | None = None
     resources: Resources = NOTHING
+
+    @property
+    def description(self) -> str:
+        """What it measures, in words: the docstring of its function."""
+        return cleandoc(getattr(self.score, "func", self.score).__doc__ or "")
 
     def missing(self) -> str | None:
         """Say why the measure cannot run here, with the command that helps; None: it can."""

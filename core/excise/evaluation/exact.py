@@ -16,7 +16,7 @@ def em(item: Item, _resources: Resources) -> Result:
 
     Any reference will do.
     """
-    return best(item, lambda reference: float(item.hypothesis == reference))
+    return best(item.references, lambda reference: float(item.hypothesis == reference))
 
 
 def em_diff(item: Item, _resources: Resources) -> Result:
@@ -33,7 +33,7 @@ def em_diff(item: Item, _resources: Resources) -> Result:
         larger = max(by_hypothesis.total(), by_reference.total())
         return (by_hypothesis & by_reference).total() / larger if larger else 1.0
 
-    return best(item, score)
+    return best(item.references, score)
 
 
 def _changes(origin: str, revision: str) -> Counter[str]:
@@ -48,7 +48,9 @@ def ed(item: Item, _resources: Resources) -> Result:
     """
     from rapidfuzz.distance import Levenshtein
 
-    return best(item, lambda text: float(Levenshtein.distance(item.hypothesis, text)), min)
+    return best(
+        item.references, lambda text: float(Levenshtein.distance(item.hypothesis, text)), min
+    )
 
 
 def nes(item: Item, _resources: Resources) -> Result:
@@ -58,7 +60,9 @@ def nes(item: Item, _resources: Resources) -> Result:
     """
     from rapidfuzz.distance import Levenshtein
 
-    return best(item, lambda text: Levenshtein.normalized_similarity(item.hypothesis, text))
+    return best(
+        item.references, lambda text: Levenshtein.normalized_similarity(item.hypothesis, text)
+    )
 
 
 _RAPIDFUZZ = Library("rapidfuzz", "rapidfuzz")

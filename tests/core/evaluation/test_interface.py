@@ -14,7 +14,7 @@ from excise.evaluation import MEASURES, Item, measure, measures
 def test_a_measure_has_a_docstring_a_source_and_a_signature(name):
     found = MEASURES[name]
     assert found.name == name
-    assert found.score.__doc__
+    assert found.description
     assert found.source
     assert found.signature("drop") != found.signature("keep")
     assert found.low < found.high
@@ -27,7 +27,7 @@ def test_a_measure_survives_pickling(name):
 
 
 def test_an_unknown_name_is_told_its_neighbours():
-    with pytest.raises(OptionError, match="did you mean.*sari"):
+    with pytest.raises(OptionError, match=r"did you mean.*sari"):
         measure("sarri")
     with pytest.raises(OptionError, match="the measures are: es-nested, es-line"):
         measure("§§§")

@@ -1,0 +1,98 @@
+"""BLEU of what was edited: DiffBLEU and SansLCS-BLEU, as the Excision Score paper defines them."""
+
+from __future__ import annotations
+
+from excise.alignment import three_way
+from excise.evaluation.base import Item, Measure, Resources, Result, best
+from excise.evaluation.translation import SACREBLEU, sentence_bleu
+from excise.preparation import Preparation, Prepared, align, read
+from excise.signature import Options
+from excise.text import raw_lines
+
+__all__ = ["MEASURES", "changed_lines", "diffbleu", "sanslcs_bleu"]
+
+
+def diffbleu(item: Item, _resources: Resources) -> Result:
+    """BLEU between two diffs, origin to hypothesis and origin to reference. In [0, 1].
+
+    Bairi et al. 2024 (CodePlan), Munson et al. 2022; section 3.3 of the Excision Score paper. The
+    diff is that of whole lines by the canonical alignment, ``-`` or ``+`` before each changed
+    line, without context and headers. Several references: their diffs together, as in `bleu`.
+    0/0: neither changes anything: 1; only one does: 0.
+    """
+    by_hypothesis = changed_lines(item.origin, item.hypothesis)
+    by_references = [changed_lines(item.origin, text) for text in item.references]
+    return Result(sentence_bleu(by_hypothesis, by_references))
+
+
+def changed_lines(origin: str, revision: str) -> str:
+    r"""Return the changed lines as a unified diff without context has them, without its headers.
+
+    Examples
+    --------
+    >>> changed_lines("a\nb\n", "a\nc\n")
+    '-b\n+c\n'
+    """
+    old, new = raw_lines(origin), raw_lines(revision)
+    found: list[str] = []
+    for edit in align(old, new).edits:
+        found += [f"-{line}" for line in old[edit.o_lo : edit.o_hi]]
+        found += [f"+{line}" for line in new[edit.a_lo : edit.a_hi]]
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in found)
+
+
+def sanslcs_bleu(item: Item, _resources: Resources) -> Result:
+    """BLEU of what is left of both revisions without what all three texts share. In [0, 1].
+
+    Equation 1 of the Excision Score paper with P = BLEU, on our tokens and their star alignment:
+    one token of ours is one token of BLEU. What was only deleted leaves nothing to compare.
+    The best reference counts. 0/0: nothing is left on either side: 1; on one side: 0.
+    """
+    origin, references, hypothesis = item.texts
+    options = Options("token", "star", "precision", item.comments)
+    reading = read((origin, *references, hypothesis), item.language, item.path, options)
+    preparation = Preparation(origin, options, reading)
+    revision = preparation.revision(hypothesis)
+    result = best(references, lambda text: _bleu_of_rest(preparation, text, revision))
+    return result._replace(signature=_SANSLCS.format(options.comments, preparation.tokeniser))
+
+
+def _bleu_of_rest(preparation: Preparation, reference: str, b: Prepared) -> float:
+    a = preparation.revision(reference)
+    units = (preparation.origin.units, a.units, b.units)
+    flat = three_way(*units, (a.edits, b.edits), "star")
+    # A token's number stands for it: a token with white space inside stays one.
+    rests = (
+        " ".join(
+            str(token)
+            for at in range(0, len(flat), 6)
+            for token in side.units.tokens[flat[at + place] : flat[at + place + 1]]
+        )
+        for side, place in ((a, 2), (b, 4))
+    )
+    left_of_a, left_of_b = rests
+    return sentence_bleu(left_of_b, (left_of_a,), tokenise="none")
+
+
+_SANSLCS = "sanslcs-bleu|gran:token|lcs:star|n:4|eff:yes|smooth:exp|0/0:1|comments:{}|tok:{}|v:1"
+
+MEASURES = (
+    Measure(
+        name="sanslcs-bleu",
+        score=sanslcs_bleu,
+        source="Gruzinov, Sycheva, Barr, Bezzubov, equation 1 with P = BLEU",
+        key="sanslcs-bleu|gran:token|lcs:star|n:4|eff:yes|smooth:exp|0/0:1|v:1",
+        needs_origin=True,
+        library=SACREBLEU,
+    ),
+    Measure(
+        name="diffbleu",
+        score=diffbleu,
+        source="Bairi et al. 2024; Munson et al. 2022",
+        key="diffbleu|diff:canonical|unit:line|context:0|n:4|case:mixed|eff:yes|tok:13a|smooth:exp"
+        "|0/0:1|v:1",
+        needs_origin=True,
+        several="joint",
+        library=SACREBLEU,
+    ),
+)

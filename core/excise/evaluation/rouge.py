@@ -1,0 +1,106 @@
+"""ROUGE by rouge-score, of the whole text and of what was updated."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+from excise._lcs import edits
+from excise.evaluation.base import Item, Library, Measure, Resources, Result, best
+from excise.evaluation.ngrams import harmonic
+from excise.tokens import Vocabulary
+
+if TYPE_CHECKING:
+    from rouge_score.rouge_scorer import RougeScorer
+
+__all__ = ["MEASURES", "additions", "rouge", "update_rouge"]
+
+CELLS = 1_000_000
+"""Size of the table up to which the library computes ROUGE-L; above, our kernel: same number."""
+
+_SENTENCE = re.compile(r"[^.]+\.?")
+_LIBRARY = Library("rouge_score", "rouge-score")
+
+
+def rouge(item: Item, _resources: Resources, kind: str) -> Result:
+    """ROUGE (Lin 2004), by rouge-score: F of n-grams (1, 2) or of the LCS (L). In [0, 1].
+
+    Tokens are runs of a-z and 0-9 in lower case, not stemmed; the whole text is one sequence. The
+    best reference counts. 0/0: both texts blank: 1; else 0 for a text without such tokens.
+    """
+    return best(item.references, lambda text: _f(text, item.hypothesis, kind))
+
+
+def update_rouge(item: Item, _resources: Resources, kind: str) -> Result:
+    """UpdateROUGE (Logan IV et al. 2022, FRUIT): ROUGE of the sentences that are new. In [0, 1].
+
+    A sentence ends at a full stop; it is new where it is no substring of the origin. ``L`` is
+    rouge-score's ``rougeLsum``, as published: new sentences are joined, so it is ``rougeL`` of
+    them. The best reference counts. 0/0: neither has new sentences: 1; only one has: 0.
+    """
+    ours = additions(item.origin, item.hypothesis)
+    return best(item.references, lambda text: _f(additions(item.origin, text), ours, kind))
+
+
+def additions(origin: str, revision: str) -> str:
+    """Return the sentences of a revision that are no substring of its origin.
+
+    Examples
+    --------
+    >>> additions("It rains. It pours.", "It rains. It snows. It pours.")
+    'It snows.'
+    """
+    found = (match.group() for match in _SENTENCE.finditer(revision))
+    return " ".join(sentence.strip() for sentence in found if sentence not in origin)
+
+
+def _f(reference: str, hypothesis: str, kind: str) -> float:
+    if not reference.strip() and not hypothesis.strip():
+        return 1.0
+    if kind == "rougeL":
+        sides = [_tokens(text) for text in (reference, hypothesis)]
+        if len(sides[0]) * len(sides[1]) > CELLS:
+            return _long(*sides)
+    return float(_scorer(kind).score(reference, hypothesis)[kind].fmeasure)
+
+
+def _tokens(text: str) -> list[str]:
+    from rouge_score.tokenize import tokenize
+
+    tokens: list[str] = tokenize(text, None)
+    return tokens
+
+
+def _long(reference: list[str], hypothesis: list[str]) -> float:
+    """Return ROUGE-L of long texts, whose table the library could not hold."""
+    vocabulary = Vocabulary()
+    a, b = (vocabulary.intern(tokens) for tokens in (reference, hypothesis))
+    flat: array[int] = edits(a, b)
+    common = len(a) - sum(flat[at + 1] - flat[at] for at in range(0, len(flat), 4))
+    return harmonic(common / len(hypothesis), common / len(reference))
+
+
+@cache
+def _scorer(kind: str) -> RougeScorer:
+    from rouge_score.rouge_scorer import RougeScorer
+
+    return RougeScorer([kind])
+
+
+MEASURES = tuple(
+    Measure(
+        name=f"{prefix}{kind}",
+        score=partial(score, kind=kind),
+        source=source,
+        key=f"{prefix}{kind}|f1|tok:a-z0-9|case:lc|stem:no|0/0:1{suffix}",
+        needs_origin=bool(prefix),
+        library=_LIBRARY,
+    )
+    for prefix, score, source, suffix in (
+        ("", rouge, "Lin 2004", ""),
+        ("update-", update_rouge, "Logan IV et al. 2022 (FRUIT); EditEval", "|sent:full-stop|v:1"),
+    )
+    for kind in ("rouge1", "rouge2", "rougeL")
+)

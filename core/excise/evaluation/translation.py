@@ -1,0 +1,140 @@
+"""The measures of machine translation, by sacrebleu: BLEU, chrF, TER and iBLEU.
+
+Sacrebleu's percentages are divided by 100. Its conventions hold, but for one: two texts without
+any token are equal, so they have similarity 1 (sacrebleu: 0).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from excise.evaluation.base import Item, Library, Measure, Resources, Result
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics.bleu import BLEU
+    from sacrebleu.metrics.chrf import CHRF
+    from sacrebleu.metrics.ter import TER
+
+__all__ = ["ALPHA", "MEASURES", "SACREBLEU", "bleu", "chrf", "ibleu", "sentence_bleu", "ter"]
+
+ALPHA = 0.9
+"""Weight of the references in iBLEU; the rest punishes what is copied from the origin."""
+
+
+def bleu(item: Item, _resources: Resources) -> Result:
+    """BLEU of one text (Papineni et al. 2002), by sacrebleu. In [0, 1].
+
+    13a tokens, case kept, orders the text is too short for left out (``eff:yes``), exponential
+    smoothing. Several references: clipped together, the length nearest to the hypothesis' counts.
+    0/0: no tokens on either side: 1; on one side: 0.
+    """
+    return Result(sentence_bleu(item.hypothesis, item.references))
+
+
+def sentence_bleu(hypothesis: str, references: Sequence[str], tokenise: str = "13a") -> float:
+    """Return sacrebleu's BLEU of one text, in [0, 1]."""
+    if _empty(hypothesis, references):
+        return 1.0
+    return _bleu(tokenise).sentence_score(hypothesis, references).score / 100
+
+
+def chrf(item: Item, _resources: Resources) -> Result:
+    """F of character 1- to 6-grams (Popović 2015, chrF2: beta = 2), by sacrebleu. In [0, 1].
+
+    White space does not count, case does. The best reference counts. 0/0: both empty: 1.
+    """
+    if _empty(item.hypothesis, item.references):
+        return Result(1.0)
+    return Result(_chrf().sentence_score(item.hypothesis, item.references).score / 100)
+
+
+def ter(item: Item, _resources: Resources) -> Result:
+    """Translation edit rate (Snover et al. 2006), by sacrebleu. In [0, inf); smaller is better.
+
+    Edits (insert, delete, substitute, shift a run of words) over words of the reference; words
+    between white space, in lower case. Several references: the fewest edits over the mean length.
+    0/0: both empty: 0; only the reference: 1.
+    """
+    return Result(_ter().sentence_score(item.hypothesis, item.references).score / 100)
+
+
+def ibleu(item: Item, _resources: Resources) -> Result:
+    """.9 BLEU with the references - .1 BLEU with the origin (Sun and Zhou 2012). In [-.1, .9].
+
+    BLEU as in `bleu`. A reproduction scores .9 only where it shares nothing with the origin.
+    """
+    with_references = sentence_bleu(item.hypothesis, item.references)
+    with_origin = sentence_bleu(item.hypothesis, (item.origin,))
+    return Result(ALPHA * with_references - (1 - ALPHA) * with_origin)
+
+
+def _empty(hypothesis: str, references: Sequence[str]) -> bool:
+    return not hypothesis.strip() and any(not text.strip() for text in references)
+
+
+# Sacrebleu's objects cache their tokens, so one of each serves every item.
+
+
+@cache
+def _bleu(tokenise: str) -> BLEU:
+    from sacrebleu.metrics.bleu import BLEU
+
+    return BLEU(effective_order=True, tokenize=tokenise, force=True)
+
+
+@cache
+def _chrf() -> CHRF:
+    from sacrebleu.metrics.chrf import CHRF
+
+    return CHRF()
+
+
+@cache
+def _ter() -> TER:
+    from sacrebleu.metrics.ter import TER
+
+    return TER()
+
+
+SACREBLEU = Library("sacrebleu", "sacrebleu")
+
+MEASURES = (
+    Measure(
+        name="bleu",
+        score=bleu,
+        source="Papineni, Roukos, Ward, Zhu 2002",
+        key="bleu|n:4|case:mixed|eff:yes|tok:13a|smooth:exp|0/0:1",
+        several="joint",
+        library=SACREBLEU,
+    ),
+    Measure(
+        name="chrf",
+        score=chrf,
+        source="Popović 2015",
+        key="chrf|nc:6|nw:0|beta:2|space:no|case:mixed|eff:yes|0/0:1",
+        library=SACREBLEU,
+    ),
+    Measure(
+        name="ter",
+        score=ter,
+        source="Snover, Dorr, Schwartz, Micciulla, Makhoul 2006",
+        key="ter|case:lc|tok:tercom|norm:no|punct:yes|asian:no",
+        high=float("inf"),
+        larger_is_better=False,
+        several="joint",
+        library=SACREBLEU,
+    ),
+    Measure(
+        name="ibleu",
+        score=ibleu,
+        source="Sun, Zhou 2012; EditEval",
+        key=f"ibleu|alpha:{ALPHA}|n:4|case:mixed|eff:yes|tok:13a|smooth:exp|0/0:1",
+        low=ALPHA - 1,
+        high=ALPHA,
+        needs_origin=True,
+        several="joint",
+        library=SACREBLEU,
+    ),
+)
