@@ -13,7 +13,16 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["DISTANCE", "LINKAGE", "LINKAGES", "Cluster", "check", "cluster", "labels"]
+__all__ = [
+    "DISTANCE",
+    "LINKAGE",
+    "LINKAGES",
+    "Cluster",
+    "check",
+    "cluster",
+    "cluster_values",
+    "labels",
+]
 
 DISTANCE = 0.5
 LINKAGE = "average"
@@ -55,11 +64,24 @@ def cluster(
     >>> cluster(ScoreMatrix.from_texts("a b", ["a c", "a c", "b"]))[0].members
     (0, 1)
     """
+    return cluster_values(matrix.values, threshold, linkage)
+
+
+def cluster_values(
+    values: npt.NDArray[np.float64], threshold: float, linkage: str
+) -> tuple[Cluster, ...]:
+    """Cluster by a symmetric matrix of similarities, as `cluster` does.
+
+    Raises
+    ------
+    excise.errors.OptionError
+        On an unknown linkage or a threshold outside [0, 1].
+    """
     check(threshold, linkage)
     groups: dict[int, list[int]] = defaultdict(list)
-    for at, label in enumerate(labels(1.0 - matrix.values, threshold, linkage)):
+    for at, label in enumerate(labels(1.0 - values, threshold, linkage)):
         groups[label].append(at)
-    found = [_cluster(matrix.values, members) for members in groups.values()]
+    found = [_cluster(values, members) for members in groups.values()]
     return tuple(sorted(found, key=lambda c: (-len(c.members), c.members)))
 
 

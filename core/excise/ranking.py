@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log
-from typing import TYPE_CHECKING
-
-from excise.pairwise import ScoreMatrix
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["AGREEMENT", "BROKEN", "SLACK", "Ranked", "rank"]
+__all__ = ["AGREEMENT", "BROKEN", "SLACK", "Compared", "Ranked", "rank"]
 
 AGREEMENT = 3.0
 """Weight of the agreement: one more tenth of it outweighs an edit a third larger."""
@@ -52,7 +50,26 @@ class Ranked:
     syntax_errors: bool
 
 
-def rank(matrix: ScoreMatrix) -> tuple[Ranked, ...]:
+class Compared(Protocol):
+    """What a ranking is made of: a `excise.pairwise.ScoreMatrix` has it, and names each part."""
+
+    @property
+    def ids(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def values(self) -> npt.NDArray[np.float64]: ...  # noqa: D102
+    @property
+    def notes(self) -> tuple[tuple[str, ...], ...]: ...  # noqa: D102
+    @property
+    def edit_sizes(self) -> tuple[int, ...]: ...  # noqa: D102
+    @property
+    def no_ops(self) -> tuple[bool, ...]: ...  # noqa: D102
+    @property
+    def unchanged(self) -> tuple[bool, ...]: ...  # noqa: D102
+    @property
+    def syntax_errors(self) -> tuple[bool, ...]: ...  # noqa: D102
+
+
+def rank(matrix: Compared) -> tuple[Ranked, ...]:
     """Rank the revisions of a matrix without a reference.
 
     Edits come first, then edits of what is no token (white space), then no-ops. Within each:
@@ -67,6 +84,7 @@ def rank(matrix: ScoreMatrix) -> tuple[Ranked, ...]:
 
     Examples
     --------
+    >>> from excise.pairwise import ScoreMatrix
     >>> matrix = ScoreMatrix.from_texts("a b", {"x": "a b", "y": "a c", "z": "a c"})
     >>> [(ranked.id, ranked.rank) for ranked in rank(matrix)]
     [('y', 1), ('z', 1), ('x', 3)]
@@ -102,7 +120,7 @@ def rank(matrix: ScoreMatrix) -> tuple[Ranked, ...]:
     )
 
 
-def _agreements(matrix: ScoreMatrix) -> list[float] | list[None]:
+def _agreements(matrix: Compared) -> list[float] | list[None]:
     """Return the mean similarity of each revision to the others; None for a lone one."""
     others = len(matrix.ids) - 1
     if others < 1:

@@ -13,7 +13,7 @@ from excise.patches.blocks import Block, blocks_of, context_of
 from excise.patches.model import FilePair, Patch
 from excise.tokens import Vocabulary
 
-__all__ = ["IGNORED", "Edits", "Reader", "compared", "patch_id"]
+__all__ = ["IGNORED", "Edits", "Reader", "compared", "facts_of", "patch_id"]
 
 IGNORED = (
     "*.lock", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "go.sum",
@@ -93,7 +93,7 @@ class Reader:
         tokens, places = array("i"), array("i")
         for pair in files:
             name = self._names.intern([pair.name])[0]
-            for fact in [*pair.facts, *_data(pair)] or ["no change"]:
+            for fact in facts_of(pair) or ["no change"]:
                 at = len(tokens)
                 tokens.extend(self._tokens.intern([("fact", fact)]))
                 places.extend((name, at, at, at, at + 1))
@@ -117,7 +117,7 @@ def patch_id(patch: Patch) -> str:
     """
     whole = hashlib.sha1(usedforsecurity=False)
     for pair in sorted(patch.files, key=lambda pair: (pair.path, pair.old or "")):
-        names = "\0".join((pair.old or "", pair.new or "", *pair.facts, *_data(pair)))
+        names = "\0".join((pair.old or "", pair.new or "", *facts_of(pair)))
         whole.update(names.encode("utf-8", "surrogatepass") + b"\0\0")
         lines = [b"".join(line.split()) for hunk in pair.hunks for line in hunk.lines]
         if [line[1:] for line in lines if line[:1] != b"+"] == [
@@ -126,6 +126,11 @@ def patch_id(patch: Patch) -> str:
             lines = [line for hunk in pair.hunks for line in hunk.lines]
         whole.update(b"\n".join(lines) + b"\0\0")
     return whole.hexdigest()
+
+
+def facts_of(pair: FilePair) -> tuple[str, ...]:
+    """Return what is known of a file beside its text: its header facts, and a name of its data."""
+    return (*pair.facts, *_data(pair))
 
 
 def _data(pair: FilePair) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ Every line that neither shows is conserved: one token that no text has stands fo
 from __future__ import annotations
 
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -19,7 +19,7 @@ from excise.edits import EditCounts, count_edits
 from excise.excision import Operations, excision
 from excise.lexical import words
 from excise.patches.blocks import images
-from excise.patches.features import IGNORED, compared
+from excise.patches.features import IGNORED, compared, facts_of
 from excise.patches.model import FilePair, Patch
 from excise.patches.pairing import paired_on_one_base
 from excise.patches.pool import Map, Pool
@@ -80,6 +80,8 @@ def compare_on_one_base(a: Patch, b: Patch) -> SameBase:
     if a != b and not common:
         notes = (*notes, "no common file")
     decided = _decided(a == b, common, triple)
+    if decided == 1 and all(triple.unchanged):
+        decided = _facts_in_common(pairs)
     return SameBase(operations.decided(decided) if decided is not None else operations,
                     counts, notes, named)  # fmt: skip
 
@@ -91,6 +93,16 @@ def _decided(same: bool, common: bool, triple: _Triple) -> Fraction | None:
     if not common or any(triple.unchanged):
         return Fraction(int(common and triple.unchanged == (True, True)))
     return Fraction(1) if triple.sides[0] == triple.sides[1] else None
+
+
+def _facts_in_common(pairs: Sequence[tuple[FilePair | None, FilePair | None]]) -> Fraction:
+    """Score two patches without any text by what their headers say of each file."""
+    found = [
+        [(pair.path, fact) for both in pairs if (pair := both[side]) for fact in facts_of(pair)]
+        for side in (0, 1)
+    ]
+    both = sum((Counter(found[0]) & Counter(found[1])).values())
+    return Fraction(2 * both, len(found[0]) + len(found[1])) if any(found) else Fraction(1)
 
 
 @dataclass(slots=True)

@@ -8,10 +8,13 @@ import excise
 from excise.clustering import DISTANCE, LINKAGE, LINKAGES
 from excise_server.cli.inputs import read_set, report_rejected, similarities
 from excise_server.cli.options import Choices, shared_options
-from excise_server.cli.patches import PatchChoices, cluster_patches
+from excise_server.cli.patches import PatchChoices, cluster_commits, cluster_patches
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console
+from excise_server.cli.worktrees import Shown, compare
 from excise_server.report.documents import cluster_document, json_text
+from excise_server.sources.candidates import Choice
+from excise_server.sources.commits import is_range
 
 __all__ = ["command"]
 
@@ -19,6 +22,13 @@ __all__ = ["command"]
 @click.command("cluster", short_help="Group patches, or revisions of a file, that say the same.")
 @click.option(
     "--origin", metavar="FILE", help="The file before any edit (- as for matrix); without: patches."
+)
+@click.option(
+    "--git",
+    metavar="RANGE|PATTERN",
+    multiple=True,
+    help="The commits of a range (main..topic) as patches, or whole branches (agent/*); the "
+    "argument is then the repository.",
 )
 @click.argument("revisions", nargs=-1, metavar="REVISION|PATCH|MBOX|DIR...")
 @click.option(
@@ -49,6 +59,7 @@ def command(
     choices: Choices,
     *,
     origin: str | None,
+    git: tuple[str, ...],
     revisions: tuple[str, ...],
     threshold: float | None,
     linkage: str | None,
@@ -63,8 +74,19 @@ def command(
     Without --origin: patch files, mailboxes and folders of them (- is standard input). What cannot
     be read is named as rejected, and the others are grouped without it.
     """
+    if git and (origin is not None or len(revisions) > 1):
+        raise click.UsageError("--git takes one repository, and no --origin.")
+    if git and not any(map(is_range, git)):
+        if same_base or newest or scores or as_csv:
+            raise click.UsageError("--same-base, --newest, --scores and --csv are for patches.")
+        shown = Shown(threshold, linkage, ignore_path, choices.json)
+        return compare("".join(revisions) or ".", Choice(worktrees=False, branches=git), shown)
+    if git and len(git) > 1:
+        raise click.UsageError("--git takes one range, or any number of patterns of branches.")
     if origin is None:
         chosen = PatchChoices(threshold, linkage, same_base, newest, ignore_path, scores, as_csv)
+        if git:
+            return cluster_commits("".join(revisions) or ".", git[0], choices, chosen)
         return cluster_patches(revisions, choices, chosen)
     if same_base or newest or ignore_path or scores or as_csv:
         raise click.UsageError(

@@ -13,11 +13,13 @@ from excise.patches import DISTANCE, IGNORED, LINKAGE, OneBase, Pool, group, sha
 from excise_server.cli.options import Choices
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console, say
+from excise_server.cli.worktrees import opened
 from excise_server.report.documents import json_text
 from excise_server.sources import SourceError
+from excise_server.sources.commits import read_commits
 from excise_server.sources.queue import NO_DIFF, Queue, newest, read_queue
 
-__all__ = ["PatchChoices", "cluster_patches"]
+__all__ = ["PatchChoices", "cluster_commits", "cluster_patches"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,22 @@ def cluster_patches(paths: tuple[str, ...], choices: Choices, chosen: PatchChoic
     _check(paths, choices)
     with progress("Reading"):
         queue = read_queue(paths, sys.stdin.buffer)
-        queue = newest(queue) if chosen.newest else queue
+    return cluster_queue(queue, choices, chosen)
+
+
+def cluster_commits(folder: str, name: str, choices: Choices, chosen: PatchChoices) -> int:
+    """Group the commits of a range and print the groups."""
+    _check((folder,), choices)
+    with progress("Reading", 1.0) as advance:
+        queue = read_commits(opened(folder), name, advance)
+    if not (queue.patches or queue.covers or queue.rejected):
+        raise SourceError("it holds no commit", name=name, hint="check the order: OLD..NEW")
+    return cluster_queue(queue, choices, chosen)
+
+
+def cluster_queue(queue: Queue, choices: Choices, chosen: PatchChoices) -> int:
+    """Group what was read and print the groups."""
+    queue = newest(queue) if chosen.newest else queue
     alone = queue.rejected and not (queue.patches or queue.covers)
     if alone and all(rejected.reason == NO_DIFF for rejected in queue.rejected):
         raise click.UsageError("Missing option '--origin': these files hold no patches.")

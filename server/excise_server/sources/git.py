@@ -22,7 +22,17 @@ from excise_server.sources import SourceError
 __all__ = ["ALLOWED", "Git", "GitError", "NoRepositoryError", "clean_environment", "find_git"]
 
 ALLOWED = frozenset(
-    {"cat-file", "for-each-ref", "ls-files", "merge-base", "rev-parse", "worktree list"}
+    {
+        "cat-file",
+        "diff-index",
+        "diff-tree",
+        "for-each-ref",
+        "ls-files",
+        "merge-base",
+        "rev-list",
+        "rev-parse",
+        "worktree list",
+    }
 )
 """The commands that `Git.run` takes."""
 

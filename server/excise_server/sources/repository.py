@@ -12,7 +12,7 @@ import re
 import stat
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from excise_server.sources import MAX_BYTES, SourceError, too_large
 from excise_server.sources.finding import Context
@@ -24,6 +24,7 @@ __all__ = [
     "Blob",
     "Repository",
     "Worktree",
+    "open_folder",
     "open_repository",
     "opened",
     "points_back",
@@ -220,19 +221,32 @@ def open_repository(context: Context) -> Repository | None:
     _, document = contained(context.document, context.folders)
     if not context.trusted:
         raise SourceError("git is never started in a workspace that is not trusted")
-    git = Git(os.path.dirname(document))
     try:
-        top = _asked(git, "--show-toplevel")
-        git_dir = _asked(git, "--absolute-git-dir")
-        common = _asked(git, "--path-format=absolute", "--git-common-dir")
+        found = open_folder(os.path.dirname(document), context.folders)
     except NoRepositoryError:
         return None
-    if reason := _objection(git, top, git_dir, common, context):
-        raise SourceError(f"the repository is not used: {reason}")
-    path = os.path.relpath(document, top).replace(os.sep, "/")
+    path = os.path.relpath(document, found.top).replace(os.sep, "/")
     if path.startswith("../"):
         raise SourceError("the repository is not used: its working tree is elsewhere")
-    return Repository(git.at(top), top, common, git_dir, path)
+    return replace(found, path=path)
+
+
+def open_folder(folder: str, folders: Sequence[str]) -> Repository:
+    """Return the repository that holds a folder; its ``path`` is empty.
+
+    Raises
+    ------
+    SourceError
+        If git refuses the repository, or it and the working tree do not name each other;
+        `NoRepositoryError` if there is none.
+    """
+    git = Git(folder)
+    top = _asked(git, "--show-toplevel")
+    git_dir = _asked(git, "--absolute-git-dir")
+    common = _asked(git, "--path-format=absolute", "--git-common-dir")
+    if reason := _objection(git, top, git_dir, common, folders):
+        raise SourceError(f"the repository is not used: {reason}")
+    return Repository(git.at(top), top, common, git_dir, "")
 
 
 def opened(context: Context, repository: Repository | SourceError | None) -> Repository | None:
@@ -283,7 +297,7 @@ def _asked(git: Git, *options: str) -> str:
     return os.path.realpath(path) if path else ""
 
 
-def _objection(git: Git, top: str, git_dir: str, common: str, context: Context) -> str:
+def _objection(git: Git, top: str, git_dir: str, common: str, folders: Sequence[str]) -> str:
     """Return why a repository is not the document's own; empty if it is."""
     reason = points_back(top, common)
     if not reason or git_dir != common:
@@ -296,6 +310,6 @@ def _objection(git: Git, top: str, git_dir: str, common: str, context: Context) 
         if os.path.realpath(os.fsdecode(answer.removesuffix(b"\n"))) == top:
             return ""
         # One elsewhere in the workspace (git init --separate-git-dir) is the workspace's as well.
-        contained(git_dir, context.folders)
+        contained(git_dir, folders)
         return ""
     return reason

@@ -1,0 +1,219 @@
+"""What a change did to a file, as a patch: from two whole texts to hunks. Pure.
+
+Lines are aligned canonically by their keys, as section 8 aligns the hunks of a patch, so that a
+score does not depend on which tool would have made the diff.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from excise._lcs import edits
+from excise.errors import BinaryTextError, UndecodableTextError
+from excise.patches import Binary, FilePair, Hunk
+from excise.text import decode, line_key, normalise, raw_lines
+from excise.tokens import Vocabulary
+
+__all__ = ["LINK", "SUBMODULE", "Side", "changed_file", "patch_files"]
+
+LINK, SUBMODULE = "120000", "160000"
+_RENAMED = 0.5
+"""Share of equal lines from which a deleted and a created file are one that was renamed."""
+_MAX_RENAMES = 200
+"""So many deleted, and so many created files are searched for renames that also changed."""
+
+Span = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A file before or after: its mode as git writes it, its bytes, the name of its blob.
+
+    Of a link the bytes are where it leads, of a submodule a sentence that names its commit.
+    """
+
+    mode: str
+    data: bytes
+    blob: str = ""
+
+    @property
+    def text(self) -> str | None:
+        """The normalised text; None for binary data. Bytes that are no UTF-8 are latin-1."""
+        try:
+            return normalise(decode(self.data))
+        except UndecodableTextError:
+            return None if b"\0" in self.data else normalise(self.data.decode("latin-1"))
+        except BinaryTextError:
+            return None
+
+
+def patch_files(
+    old: Mapping[str, Side], new: Mapping[str, Side], *, context: int = 0
+) -> tuple[FilePair, ...]:
+    """Return what changed between two sets of files, by path; renamed files are found.
+
+    What differs in line ends or a byte order mark alone did not change.
+    """
+    moved = _renames(old, new)
+    found = []
+    for path in sorted(old.keys() | new.keys()):
+        if path in moved.values():
+            continue
+        before = moved.get(path, path)
+        pair = changed_file(before, old.get(before), path, new.get(path), context=context)
+        if pair is not None:
+            found.append(pair)
+    return tuple(found)
+
+
+def changed_file(
+    old_path: str, old: Side | None, new_path: str, new: Side | None, *, context: int = 0
+) -> FilePair | None:
+    """Return what happened to one file; None if nothing did."""
+    pair = FilePair(
+        old_path if old else None,
+        new_path if new else None,
+        old_mode=old.mode if old else "",
+        new_mode=new.mode if new else "",
+        old_blob=old.blob if old else "",
+        new_blob=new.blob if new else "",
+        moved="rename" if old and new and old_path != new_path else "",
+    )
+    texts = [side.text if side else "" for side in (old, new)]
+    before, after = texts
+    if before is None or after is None:
+        if old and new and old.data == new.data:
+            return pair if pair.facts else None
+        return replace(pair, binary=Binary(f"{_name(old)} {_name(new)}".encode()))
+    pair = replace(pair, hunks=tuple(_hunks(raw_lines(before), raw_lines(after), context)))
+    return pair if pair.hunks or pair.facts else None
+
+
+def _name(side: Side | None) -> str:
+    return hashlib.sha1(side.data, usedforsecurity=False).hexdigest() if side else ""
+
+
+def _hunks(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[Hunk]:
+    group: list[Span] = []
+    for span in _spans(old, new):
+        if group and span[0] - group[-1][1] > 2 * context:
+            yield _hunk(old, new, group, context)
+            group = []
+        group.append(span)
+    if group:
+        yield _hunk(old, new, group, context)
+
+
+def _spans(old: Sequence[str], new: Sequence[str]) -> Iterator[Span]:
+    """Yield the lines that differ: old from and to, new from and to; none touches the next."""
+    last: Span | None = None
+    for span in _differing(old, new):
+        if last is not None and last[1] == span[0] and last[3] == span[2]:
+            last = (last[0], span[1], last[2], span[3])
+            continue
+        if last is not None:
+            yield last
+        last = span
+    if last is not None:
+        yield last
+
+
+def _differing(old: Sequence[str], new: Sequence[str]) -> Iterator[Span]:
+    """Yield what lies between lines of equal keys, and such lines where their ends differ."""
+    head, tail = _shared(old, new)
+    o_lo, a_lo = head, head
+    for o, a in [*_matched(old, new, head, tail), (len(old) - tail, len(new) - tail)]:
+        if old[o_lo:o] != new[a_lo:a]:
+            front, back = _shared(old[o_lo:o], new[a_lo:a])
+            yield o_lo + front, o - back, a_lo + front, a - back
+        if o < len(old) - tail and old[o] != new[a]:
+            yield o, o + 1, a, a + 1
+        o_lo, a_lo = o + 1, a + 1
+
+
+def _matched(
+    old: Sequence[str], new: Sequence[str], head: int, tail: int
+) -> Iterator[tuple[int, int]]:
+    """Yield the canonical alignment of the lines that have a key."""
+    sides = [
+        [at for at in range(head, len(lines) - tail) if line_key(lines[at])] for lines in (old, new)
+    ]
+    vocabulary = Vocabulary()
+    o, a = (
+        vocabulary.intern([line_key(lines[at]) for at in places])
+        for lines, places in zip((old, new), sides, strict=True)
+    )
+    o_at = a_at = 0
+    flat = [*edits(o, a), len(o), len(o), len(a), len(a)]
+    for at in range(0, len(flat), 4):
+        o_lo, o_hi, a_lo, a_hi = flat[at : at + 4]
+        yield from zip(sides[0][o_at:o_lo], sides[1][a_at:a_lo], strict=True)
+        o_at, a_at = o_hi, a_hi
+
+
+def _shared(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """Return how many first and last lines are the same."""
+    shortest = min(len(old), len(new))
+    head = next((at for at in range(shortest) if old[at] != new[at]), shortest)
+    rest = range(1, shortest - head + 1)
+    tail = next((at - 1 for at in rest if old[-at] != new[-at]), shortest - head)
+    return head, tail
+
+
+def _hunk(old: Sequence[str], new: Sequence[str], spans: Sequence[Span], context: int) -> Hunk:
+    o_lo, a_lo = max(spans[0][0] - context, 0), max(spans[0][2] - context, 0)
+    lines: list[str] = []
+    o, a = o_lo, a_lo
+    for o_start, o_stop, a_start, a_stop in spans:
+        lines += [f" {line}" for line in old[o:o_start]]
+        lines += [f"-{line}" for line in old[o_start:o_stop]]
+        lines += [f"+{line}" for line in new[a_start:a_stop]]
+        o, a = o_stop, a_stop
+    o_hi, a_hi = min(o + context, len(old)), min(a + context, len(new))
+    lines += [f" {line}" for line in old[o:o_hi]]
+    return Hunk(
+        o_lo + (o_hi > o_lo),
+        a_lo + (a_hi > a_lo),
+        tuple(line.removesuffix("\n").encode() for line in lines),
+        line=0,
+        old_open=_is_open(old, o_hi),
+        new_open=_is_open(new, a_hi),
+    )
+
+
+def _is_open(lines: Sequence[str], stop: int) -> bool:
+    return stop == len(lines) > 0 and not lines[-1].endswith("\n")
+
+
+def _renames(old: Mapping[str, Side], new: Mapping[str, Side]) -> dict[str, str]:
+    """Return the old path of each renamed file: equal data first, then the most equal lines."""
+    gone = {path: side for path, side in old.items() if path not in new}
+    made = {path: side for path, side in new.items() if path not in old}
+    found: dict[str, str] = {}
+    by_data = {(side.mode, side.data): path for path, side in gone.items() if side.data}
+    for path, side in made.items():
+        if (before := by_data.pop((side.mode, side.data), None)) is not None:
+            found[path] = before
+            del gone[before]
+    made = {path: side for path, side in made.items() if path not in found}
+    if len(gone) > _MAX_RENAMES or len(made) > _MAX_RENAMES:
+        return found
+    for share, path, before in sorted(_alike(gone, made), reverse=True):
+        if share >= _RENAMED and path not in found and before not in found.values():
+            found[path] = before
+    return found
+
+
+def _alike(gone: Mapping[str, Side], made: Mapping[str, Side]) -> Iterator[tuple[float, str, str]]:
+    """Yield how much of the longer file's lines each two have in common."""
+    lines = [
+        {path: set(raw_lines(side.text or "")) for path, side in files.items()}
+        for files in (gone, made)
+    ]
+    for path, after in lines[1].items():
+        for before, known in lines[0].items():
+            longer = max(len(after), len(known))
+            if longer:
+                yield len(after & known) / longer, path, before

@@ -1,0 +1,133 @@
+"""``excise worktrees``: whole worktrees or branches against the commit they all started from."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import click
+
+from excise.clustering import DISTANCE, LINKAGE, LINKAGES
+from excise.patches import IGNORED
+from excise_server.cli.progress import progress
+from excise_server.cli.streams import console, say
+from excise_server.report.documents import json_text
+from excise_server.report.worktrees import worktrees_document
+from excise_server.sources import SourceError
+from excise_server.sources.candidates import Choice
+from excise_server.sources.repository import Repository, open_folder
+from excise_server.worktrees import Worktrees, compare_worktrees
+
+__all__ = ["Shown", "command", "compare", "opened"]
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What was chosen beside the worktrees and branches themselves."""
+
+    threshold: float | None = None
+    linkage: str | None = None
+    ignore_path: tuple[str, ...] = ()
+    json: bool = False
+    html: str | None = None
+
+
+@click.command("worktrees", short_help="Rank and group whole worktrees or branches.")
+@click.argument("repository", default=".", metavar="[REPO]")
+@click.option(
+    "--branches",
+    metavar="PATTERN",
+    multiple=True,
+    help="Also branches that no worktree shows (agent/*, origin/pr-*); ** for all.",
+)
+@click.option("--only", metavar="GLOB", multiple=True, help="Only worktrees or branches so named.")
+@click.option("--base", metavar="REV", default="", help="Compare with it, not the merge base.")
+@click.option("--no-untracked", is_flag=True, help="Leave out files that git does not track.")
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    help="Distance 1 - similarity from which clusters are no longer merged.  "
+    f"[default: {DISTANCE:g}]",
+)
+@click.option(
+    "--linkage", type=click.Choice(LINKAGES), help=f"As of cluster.  [default: {LINKAGE}]"
+)
+@click.option(
+    "--ignore-path",
+    metavar="GLOB",
+    multiple=True,
+    help="Files to leave out, instead of lock files, changelogs and generated lists; '' for none.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs (docs/json.md).")
+@click.option("--html", metavar="FILE", help="Also write a report to be opened in a browser.")
+def command(
+    *,
+    repository: str,
+    branches: tuple[str, ...],
+    only: tuple[str, ...],
+    base: str,
+    no_untracked: bool,
+    threshold: float | None,
+    linkage: str | None,
+    ignore_path: tuple[str, ...],
+    as_json: bool,
+    html: str | None,
+) -> int:
+    """Compare every worktree of REPO, uncommitted changes included, with what all started from.
+
+    Each is one revision over all its files: ranked by agreement and the smaller edit, grouped by
+    what they say. The order is advice. Git is only read, and nothing of the repository is run.
+    """
+    choice = Choice(
+        branches=branches, only=only, base=base, untracked=not no_untracked
+    )  # fmt: skip
+    return compare(repository, choice, Shown(threshold, linkage, ignore_path, as_json, html))
+
+
+def compare(folder: str, choice: Choice, shown: Shown) -> int:
+    """Compare worktrees or branches, and print the result."""
+    with progress("Comparing"):
+        found = compare_worktrees(
+            opened(folder),
+            choice,
+            ignored=tuple(glob for glob in shown.ignore_path or IGNORED if glob),
+            threshold=DISTANCE if shown.threshold is None else shown.threshold,
+            linkage=shown.linkage or LINKAGE,
+        )
+    if shown.json:
+        print(json_text(worktrees_document(found)))
+    else:
+        _print(found)
+    for rejected in found.candidates.rejected:
+        say(f"left out: {SourceError(rejected.reason, name=rejected.id, hint=rejected.hint)}")
+    return 1 if found.candidates.rejected else 0
+
+
+def opened(folder: str) -> Repository:
+    """Open the repository of a folder that the user named.
+
+    Raises
+    ------
+    SourceError
+        If it is no folder, or in no repository that can be used.
+    """
+    real = os.path.realpath(folder)
+    if not os.path.isdir(real):
+        reason = "it is no folder" if os.path.exists(real) else "no such folder"
+        raise SourceError(reason, name=folder, hint="name a folder of a git repository")
+    try:
+        return open_folder(real, [real])
+    except SourceError as error:
+        hint = error.hint or "name a folder of a working tree"
+        raise SourceError(error.reason, name=folder, hint=hint) from error
+
+
+def _print(found: Worktrees) -> None:
+    from excise_server.report.worktree_table import about_worktrees, worktree_table
+
+    out = console()
+    if found.ranking:
+        out.print(worktree_table(found, out.width))
+    else:
+        out.print("Nothing differs from the base: there is nothing to compare.")
+    out.print(*about_worktrees(found), sep="\n")

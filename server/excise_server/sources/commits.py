@@ -1,0 +1,146 @@
+"""The commits of a range as patches, as `git format-patch` would send them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from excise.patches import Message, Patch
+from excise_server.changes import patch_files
+from excise_server.sources import Rejected, SourceError
+from excise_server.sources.paths import visible
+from excise_server.sources.queue import Member, Queue
+from excise_server.sources.repository import Repository
+from excise_server.sources.trees import commit_trees, read_sides
+
+__all__ = ["MAX_COMMITS", "is_range", "read_commits"]
+
+MAX_COMMITS = 5_000
+"""Most commits of a range that are read: the newest."""
+
+CONTEXT = 3
+"""Lines of context of a hunk, as git shows them."""
+
+_TOGETHER = 50
+"""Commits whose files are read by one git."""
+
+_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class _Commit:
+    id: str
+    parents: int
+    author: str
+    date: str
+    subject: str
+
+
+def is_range(text: str) -> bool:
+    """Whether a name is one of a range of commits.
+
+    >>> is_range("main..topic"), is_range("agent/*")
+    (True, False)
+    """
+    return ".." in text
+
+
+def read_commits(
+    repository: Repository, name: str, advance: Callable[[float], None] = lambda done: None
+) -> Queue:
+    """Read every commit of a range, the oldest first; merges are covers, they have no diff.
+
+    Parameters
+    ----------
+    advance
+        Told the share that is done.
+
+    Raises
+    ------
+    SourceError
+        If git knows no such range, or fails.
+    """
+    commits = _listed(repository, name)
+    notes: list[tuple[str, str]] = []
+    if len(commits) > MAX_COMMITS:
+        commits = commits[-MAX_COMMITS:]
+        notes.append((visible(name), f"only the newest {MAX_COMMITS:,} commits are read"))
+    patches: list[Member] = []
+    covers: list[Member] = []
+    rejected: list[Rejected] = []
+    for start in range(0, len(commits), _TOGETHER):
+        part = commits[start : start + _TOGETHER]
+        for commit, found in zip(part, _patches(repository, part), strict=True):
+            member = _member(commit, found, notes)
+            if isinstance(found, SourceError):
+                rejected.append(Rejected(member.id, found.reason, found.hint))
+            else:
+                (patches if member.message.patch.files else covers).append(member)
+        advance((start + len(part)) / len(commits))
+    return Queue(tuple(patches), tuple(covers), tuple(rejected), 0, tuple(notes))
+
+
+def _listed(repository: Repository, name: str) -> list[_Commit]:
+    try:
+        out = repository.git.run(
+            "rev-list",
+            "--topo-order",
+            f"--max-count={MAX_COMMITS + 1}",
+            "--format=%x00%P%x00%an <%ae>%x00%aI%x00%s",
+            "--end-of-options",
+            name,
+            "--",
+        )
+    except SourceError as error:
+        raise SourceError(f"no range of commits {visible(name)!r}: {error.reason}") from error
+    found = []
+    lines = out.split(b"\n")
+    for head, body in zip(lines[::2], lines[1::2], strict=False):
+        _, parents, *rest = (part.decode("utf-8", "replace") for part in body.split(b"\0", 4))
+        author, date, subject = rest
+        name = head.decode().removeprefix("commit ")
+        found.append(_Commit(name, len(parents.split()), author, date, subject))
+    return found[::-1]
+
+
+def _patches(
+    repository: Repository, commits: Sequence[_Commit]
+) -> list[tuple[Patch, tuple[str, ...]] | SourceError]:
+    """Return what each commit changed, or why that cannot be read."""
+    plain = [commit.id for commit in commits if commit.parents < 2]
+    try:
+        trees = commit_trees(repository, plain)
+    except SourceError as error:
+        if len(commits) == 1:
+            return [error]
+        return [_patches(repository, [commit])[0] for commit in commits]
+    sides = dict(zip(trees, read_sides(repository, list(trees.values())), strict=True))
+    found: list[tuple[Patch, tuple[str, ...]] | SourceError] = []
+    for commit in commits:
+        if (read := sides.get(commit.id)) is None:
+            found.append((Patch(), ()))
+        else:
+            files = patch_files(read.old, read.new, context=CONTEXT)
+            found.append((Patch(files), read.notes))
+    return found
+
+
+def _member(
+    commit: _Commit,
+    found: tuple[Patch, tuple[str, ...]] | SourceError,
+    notes: list[tuple[str, str]],
+) -> Member:
+    name = commit.id[:_DIGITS]
+    patch = Patch()
+    if not isinstance(found, SourceError):
+        patch = found[0]
+        notes += [(name, note) for note in found[1]]
+    message = Message(
+        1,
+        author=commit.author,
+        date=commit.date,
+        subject=commit.subject,
+        title=commit.subject,
+        patch=patch,
+    )
+    return Member(name, message)

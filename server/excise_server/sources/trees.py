@@ -1,0 +1,177 @@
+"""Whole trees of a repository against one commit: which files differ, and their bytes.
+
+Git is asked for ids alone (`diff-tree`), and then for blobs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from excise_server.changes import SUBMODULE, Side
+from excise_server.sources import SourceError
+from excise_server.sources.paths import visible
+from excise_server.sources.repository import Blob, Repository
+
+__all__ = [
+    "MAX_FILES",
+    "OPTIONS",
+    "Entry",
+    "Sides",
+    "Tree",
+    "branch_tree",
+    "check_size",
+    "commit_trees",
+    "read_sides",
+    "take_changes",
+]
+
+MAX_FILES = 3_000
+"""Most files that may differ from the base."""
+
+_NONE = "000000"
+_RAW = re.compile(rb":(\d{6}) (\d{6}) ([0-9a-f]{40,64}) ([0-9a-f]{40,64}) ([A-Z])\d*\0([^\0]+)\0")
+_COMMIT = re.compile(rb"([0-9a-f]{40,64})\0")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file: its mode, and its blob or (in a working tree) its bytes; or why it has none."""
+
+    mode: str
+    blob: str = ""
+    data: bytes | None = None
+    refused: str = ""
+
+
+@dataclass(slots=True)
+class Tree:
+    """What differs from a commit, by path: before and after; and what to know of it."""
+
+    old: dict[str, Entry] = field(default_factory=dict)
+    new: dict[str, Entry] = field(default_factory=dict)
+    uncommitted: set[str] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
+
+
+def commit_trees(repository: Repository, commits: Sequence[str]) -> dict[str, Tree]:
+    """Return what each commit changed since its parent; merges and empty ones are left out.
+
+    Raises
+    ------
+    SourceError
+        If git fails, or too much differs.
+    """
+    asked = "".join(f"{commit}\n" for commit in commits).encode()
+    out = repository.git.run("diff-tree", "--stdin", "-r", "--root", *OPTIONS, stdin=asked)
+    trees: dict[str, Tree] = {}
+    position = 0
+    while position < len(out):
+        if (found := _COMMIT.match(out, position)) is None:
+            raise SourceError("git diff-tree gave an answer that is not understood")
+        tree = trees[found[1].decode()] = Tree()
+        position = take_changes(tree, out, found.end())
+    return trees
+
+
+def branch_tree(repository: Repository, base: str, commit: str) -> Tree:
+    """Return what a commit changed since another one.
+
+    Raises
+    ------
+    SourceError
+        If git fails, or too much differs.
+    """
+    out = repository.git.run("diff-tree", "-r", *OPTIONS, base, commit)
+    tree = Tree()
+    if take_changes(tree, out) != len(out):
+        raise SourceError("git diff-tree gave an answer that is not understood")
+    return tree
+
+
+OPTIONS = (
+    "-z",
+    "--raw",
+    "--no-abbrev",
+    "--no-renames",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--ignore-submodules=dirty",
+)
+
+
+def take_changes(tree: Tree, out: bytes, position: int = 0) -> int:
+    """Take the output of `diff-tree` or `diff-index` up to the next commit; return its place."""
+    while out.startswith(b":", position):
+        if (found := _RAW.match(out, position)) is None:
+            raise SourceError("git diff-tree gave an answer that is not understood")
+        old_mode, new_mode, old, new, _ = (part.decode() for part in found.groups()[:-1])
+        path = os.fsdecode(found[6])
+        if old_mode != _NONE:
+            tree.old[path] = Entry(old_mode, old)
+        if new_mode != _NONE:
+            tree.new[path] = Entry(new_mode, new)
+        position = found.end()
+        check_size(tree)
+    return position
+
+
+def check_size(tree: Tree) -> None:
+    """Refuse a tree of which too many files differ."""
+    if len(tree.old.keys() | tree.new.keys()) > MAX_FILES:
+        raise SourceError(
+            f"over {MAX_FILES:,} files differ from the base", hint="name a nearer one with --base"
+        )
+
+
+# --- from ids to bytes ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """The files that differ, before and after, and which cannot be read and why."""
+
+    old: dict[str, Side]
+    new: dict[str, Side]
+    notes: tuple[str, ...]
+
+
+def read_sides(repository: Repository, trees: Sequence[Tree]) -> list[Sides]:
+    """Read the blobs of trees, each once; a file that cannot be read on either side is a note."""
+    wanted = {
+        entry.blob: None
+        for tree in trees
+        for entry in (*tree.old.values(), *tree.new.values())
+        if entry.data is None and not entry.refused and entry.mode != SUBMODULE
+    }
+    blobs = dict(zip(wanted, repository.blobs(list(wanted)), strict=True))
+    return [_sides(tree, blobs) for tree in trees]
+
+
+def _sides(tree: Tree, blobs: Mapping[str, Blob | SourceError]) -> Sides:
+    refused: dict[str, str] = {}
+    sides: tuple[dict[str, Side], dict[str, Side]] = ({}, {})
+    for entries, found in zip((tree.old, tree.new), sides, strict=True):
+        for path, entry in entries.items():
+            side = _side(entry, blobs)
+            if isinstance(side, str):
+                refused.setdefault(path, side)
+            else:
+                found[path] = side
+    old, new = ({p: side for p, side in found.items() if p not in refused} for found in sides)
+    notes = (f"{visible(path)}: {reason}, not compared" for path, reason in refused.items())
+    return Sides(old, new, tuple(notes))
+
+
+def _side(entry: Entry, blobs: Mapping[str, Blob | SourceError]) -> Side | str:
+    """Return a file, or why it cannot be read."""
+    if entry.refused:
+        return entry.refused
+    if entry.mode == SUBMODULE:
+        return Side(SUBMODULE, f"Subproject commit {entry.blob}\n".encode(), entry.blob)
+    if entry.data is not None:
+        return Side(entry.mode, entry.data)
+    blob = blobs[entry.blob]
+    return blob.reason if isinstance(blob, SourceError) else Side(entry.mode, blob.data, blob.id)

@@ -1,0 +1,196 @@
+"""Whole worktrees and branches as revisions of one commit: the report that everyone shows.
+
+Each is a patch against one base, over all its files, and scored as section 8 scores patches of one
+base. Command and language server show the same report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from excise import CancelFlag, Cluster, Ranked, ScoreMatrix
+from excise._lcs import edits
+from excise.clustering import DISTANCE, LINKAGE, cluster_values
+from excise.lexical import words
+from excise.patches import IGNORED, FilePair, Patch, compare_on_one_base
+from excise.patches.blocks import blocks_of
+from excise.patches.features import WHITESPACE_ONLY, compared
+from excise.patches.same_base import SIGNATURE
+from excise.ranking import rank
+from excise.tokens import Vocabulary
+from excise_server.changes import LINK, SUBMODULE, Side, patch_files
+from excise_server.places import check
+from excise_server.sources.candidates import Candidate, Candidates, Choice, find_candidates
+from excise_server.sources.repository import Repository
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Values = npt.NDArray[np.float64]
+
+__all__ = ["Worktrees", "compare_candidates", "compare_worktrees"]
+
+
+@dataclass(frozen=True, slots=True)
+class Worktrees:
+    """How far worktrees or branches agree.
+
+    Attributes
+    ----------
+    top
+        The top folder of the repository's working tree.
+    candidates
+        What was found, refused and left out, and the base.
+    patches
+        For each candidate what it changed, without the files that are ignored.
+    values
+        Their similarities, in the order of the candidates.
+    ranking, clusters
+        The order of suggestions, and who says the same; indices are those of the candidates.
+    """
+
+    top: str
+    candidates: Candidates
+    patches: tuple[Patch, ...]
+    values: Values
+    ranking: tuple[Ranked, ...]
+    clusters: tuple[Cluster, ...]
+    threshold: float
+    linkage: str
+    signature: str = SIGNATURE
+
+
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """What a ranking is made of."""
+
+    ids: tuple[str, ...]
+    values: Values
+    notes: tuple[tuple[str, ...], ...]
+    edit_sizes: tuple[int, ...]
+    no_ops: tuple[bool, ...]
+    unchanged: tuple[bool, ...]
+    syntax_errors: tuple[bool, ...]
+
+
+def compare_worktrees(
+    repository: Repository,
+    choice: Choice | None = None,
+    *,
+    ignored: Sequence[str] = IGNORED,
+    threshold: float = DISTANCE,
+    linkage: str = LINKAGE,
+    cancel: CancelFlag | None = None,
+) -> Worktrees:
+    """Score, rank and cluster the worktrees or branches of a repository.
+
+    Parameters
+    ----------
+    repository
+        An opened one: only plumbing that reads is run in it.
+    ignored
+        Globs of base names or paths that are left out, unless there is nothing else.
+    cancel
+        Looked at between two pairs.
+
+    Raises
+    ------
+    excise_server.sources.SourceError
+        If git fails, or no commit is common to all.
+    excise.errors.Cancelled
+        When the flag was raised.
+    """
+    candidates = find_candidates(repository, choice or Choice())
+    return compare_candidates(
+        repository.top, candidates, ignored=ignored, threshold=threshold, linkage=linkage,
+        cancel=cancel,
+    )  # fmt: skip
+
+
+def compare_candidates(
+    top: str,
+    candidates: Candidates,
+    *,
+    ignored: Sequence[str] = IGNORED,
+    threshold: float = DISTANCE,
+    linkage: str = LINKAGE,
+    cancel: CancelFlag | None = None,
+) -> Worktrees:
+    """Score, rank and cluster what was read; the rest is as for `compare_worktrees`."""
+    found = candidates.found
+    whole = [Patch(patch_files(candidate.old, candidate.new)) for candidate in found]
+    kept = [compared(patch, ignored) for patch in whole]
+    patches = tuple(Patch(files) for files, _ in kept)
+    values = _values(patches, cancel)
+    sizes = tuple(sum(map(_edit_size, patch.files)) for patch in patches)
+    errors = _SyntaxErrors()
+    basis = _Compared(
+        ids=tuple(candidate.id for candidate in found),
+        values=values,
+        notes=tuple(
+            (*candidate.notes, *notes, *_whitespace_only(patch, size))
+            for candidate, patch, (_, notes), size in zip(found, patches, kept, sizes, strict=True)
+        ),
+        edit_sizes=sizes,
+        no_ops=tuple(not patch.files for patch in patches),
+        unchanged=tuple(size == 0 for size in sizes),
+        syntax_errors=tuple(
+            errors.introduced(candidate, patch, cancel)
+            for candidate, patch in zip(found, patches, strict=True)
+        ),
+    )
+    clusters = cluster_values(values, threshold, linkage) if found else ()
+    return Worktrees(top, candidates, patches, values, rank(basis), clusters, threshold, linkage)
+
+
+def _values(patches: Sequence[Patch], cancel: CancelFlag | None) -> Values:
+    import numpy as np
+
+    values = np.eye(len(patches))
+    for i, j in combinations(range(len(patches)), 2):
+        check(cancel)
+        values[i, j] = values[j, i] = compare_on_one_base(patches[i], patches[j]).value
+    values.flags.writeable = False
+    return values
+
+
+def _edit_size(pair: FilePair) -> int:
+    """Return how many tokens of a file are deleted and inserted."""
+    lines, tokens, size = Vocabulary(), Vocabulary(), 0
+    for block in blocks_of(pair, lines):
+        o, a = (tokens.intern(words("\n".join(part))) for part in (block.old, block.new))
+        flat = edits(o, a)
+        size += sum(flat[1::4]) - sum(flat[::4]) + sum(flat[3::4]) - sum(flat[2::4])
+    return size
+
+
+def _whitespace_only(patch: Patch, size: int) -> tuple[str, ...]:
+    text = any(pair.hunks for pair in patch.files)
+    return (WHITESPACE_ONLY,) if text and size == 0 else ()
+
+
+class _SyntaxErrors:
+    """Which changed files a grammar reads without errors before, and with errors after."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, bytes, bytes], bool] = {}
+
+    def introduced(self, candidate: Candidate, patch: Patch, cancel: CancelFlag | None) -> bool:
+        return any(self._file(candidate, pair, cancel) for pair in patch.files)
+
+    def _file(self, candidate: Candidate, pair: FilePair, cancel: CancelFlag | None) -> bool:
+        new = candidate.new.get(pair.path)
+        if new is None or not pair.hunks or new.mode in (LINK, SUBMODULE):
+            return False
+        old = candidate.old.get(pair.old or "", Side("", b""))
+        key = pair.path, old.data, new.data
+        if key not in self._known:
+            check(cancel)
+            texts = old.text or "", new.text or ""
+            matrix = ScoreMatrix.from_texts(texts[0], [texts[1]], path=pair.path)
+            self._known[key] = matrix.syntax_errors[0]
+        return self._known[key]

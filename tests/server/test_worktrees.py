@@ -1,0 +1,378 @@
+"""Whole worktrees and branches, from real repositories: good ones, odd ones and hostile ones."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+
+import pytest
+from tests.server.command import excise, one_line
+from tests.server.git_repository import make, needs_git
+from tests.server.test_cli_json_docs import DOCS, keys
+
+pytestmark = needs_git
+
+BASE = "def f(a):\n    return g(a)\n\n\ndef g(a):\n    return a\n"
+GUARD = BASE.replace("    return a\n", "    if a is None:\n        return 0\n    return a\n")
+OTHER = BASE.replace("g(a)\n\n", "h(a, 1, 2)\n\n")
+
+
+@pytest.fixture
+def repo(tmp_path, monkeypatch):
+    made = make(tmp_path, monkeypatch)
+    made.commit(a__py=BASE, b__txt="one\n")
+    return made
+
+
+def worktree(repo, name, **files):
+    path = repo.path.parent / name
+    repo.git("worktree", "add", "--quiet", "-b", name, path)
+    for file, text in files.items():
+        write(path, file.replace("__", "."), text)
+    return path
+
+
+def write(folder, name, text):
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+
+
+def report(repo, *arguments, code=0, folder=None):
+    ran = excise("worktrees", str(folder or repo.path), "--json", *arguments)
+    assert ran.code == code, ran.err
+    return ran.json
+
+
+def by_id(found):
+    return {entry["id"].partition(":")[2]: entry for entry in found["ranking"]}
+
+
+def test_the_report(repo):
+    ada = worktree(repo, "ada", a__py=GUARD)
+    repo.git("commit", "--quiet", "-am", "ada", cwd=ada)
+    write(ada, "test_a.py", "assert f(None) == 0\n")
+    worktree(repo, "bo", a__py=GUARD.replace("return 0", "return None"))
+    worktree(repo, "chen", a__py=OTHER, b__txt="two\n")
+    worktree(repo, "dana")
+    found = report(repo)
+    assert found["base"] == repo.head()
+    assert found["unchanged"] == ["worktree:work", "worktree:dana"]
+    assert found["basis"] == "origin"
+    assert "basis:origin" in found["signature"]
+    entries = by_id(found)
+    assert [entry["rank"] for entry in found["ranking"]] == [1, 2, 3]
+    assert entries["ada"]["cluster"] == entries["bo"]["cluster"] != entries["chen"]["cluster"]
+    assert [file["path"] for file in entries["ada"]["files"]] == ["a.py", "test_a.py"]
+    assert entries["ada"]["files"][1]["status"] == "created"
+    assert entries["ada"]["uncommitted"] == 1
+    assert entries["ada"]["branch"] == "ada"
+    assert [file["path"] for file in entries["chen"]["files"]] == ["a.py", "b.txt"]
+    ids, values = found["revisions"], found["similarity"]
+    at = {name: ids.index(f"worktree:{name}") for name in entries}
+    assert 0.3 < values[at["ada"]][at["bo"]] == values[at["bo"]][at["ada"]] < 1
+    assert values[at["ada"]][at["chen"]] == 0
+    table = excise("worktrees", str(repo.path))
+    assert "worktree:ada" in table.out
+    assert "as the base, not ranked: worktree:work, worktree:dana" in " ".join(table.out.split())
+
+
+def test_every_key_is_described(repo):
+    worktree(repo, "ada", a__py=GUARD)
+    printed = set(keys({**report(repo), "rejected": [{"id": "", "reason": ""}]})) - {"schema"}
+    assert printed <= set(re.findall(r"`(\w+)`", DOCS))
+
+
+def test_equal_worktrees_score_one_however_they_got_there(repo):
+    ada = worktree(repo, "ada", a__py=GUARD, c__txt="new\n")
+    repo.git("add", ".", cwd=ada)
+    repo.git("commit", "--quiet", "-m", "all", cwd=ada)
+    bo = worktree(repo, "bo", a__py=GUARD, c__txt="new\n")
+    repo.git("add", "a.py", cwd=bo)
+    chen = worktree(repo, "chen", a__py=GUARD.replace("\n", "\r\n"), c__txt="new\n")
+    found = report(repo, folder=chen)
+    assert found["similarity"] == [[1.0] * 3] * 3
+    assert [entry["rank"] for entry in found["ranking"]] == [1, 1, 1]
+    assert by_id(found)["bo"]["uncommitted"] == 2
+
+
+def test_a_no_op_never_ranks_above_an_edit_and_a_broken_one_goes_down(repo):
+    worktree(repo, "ada", a__py=OTHER)
+    bo = worktree(repo, "bo")
+    repo.git("commit", "--quiet", "--allow-empty", "-m", "nothing", cwd=bo)
+    worktree(repo, "chen", a__py=OTHER.replace("h(a, 1, 2)", "h(a, 1, 2"))
+    worktree(repo, "dana", a__py=BASE.replace("    return a\n", "    return  a\n"))
+    entries = by_id(report(repo))
+    assert [entries[name]["rank"] for name in ("ada", "chen", "dana", "bo")] == [1, 2, 3, 4]
+    assert entries["bo"]["no_op"]
+    assert not entries["dana"]["no_op"]
+    assert entries["dana"]["notes"] == ["whitespace-only"]
+    assert entries["chen"]["syntax_errors"]
+
+
+def test_renames_modes_links_and_deletions(repo):
+    ada = worktree(repo, "ada")
+    repo.git("mv", "a.py", "c.py", cwd=ada)
+    write(ada, "c.py", GUARD)
+    bo = worktree(repo, "bo")
+    (bo / "b.txt").unlink()
+    (bo / "a.py").chmod(0o755)
+    (bo / "to").symlink_to("/etc/passwd")
+    chen = worktree(repo, "chen")
+    (chen / "a.py").unlink()
+    (chen / "a.py").symlink_to("b.txt")
+    entries = by_id(report(repo))
+    assert entries["ada"]["files"] == [
+        {"path": "c.py", "status": "renamed", "added": 2, "deleted": 0,
+         "facts": ["rename from a.py"]}
+    ]  # fmt: skip
+    facts = {file["path"]: file["facts"] for file in entries["bo"]["files"]}
+    assert facts == {
+        "a.py": ["mode 100644 to 100755"],
+        "b.txt": ["deleted"],
+        "to": ["created", "mode 120000"],
+    }
+    assert entries["bo"]["files"][2]["added"] == 1
+    assert entries["chen"]["files"][0]["facts"] == ["mode 100644 to 120000"]
+
+
+def test_binary_and_large_files(repo):
+    repo.commit(x__bin=b"a\0b")
+    worktree(repo, "ada", x__bin=b"a\0c", a__py=OTHER)
+    worktree(repo, "bo", x__bin=b"a\0d")
+    worktree(repo, "chen", big__txt=b"x\n" * 5_000_001, a__py=OTHER)
+    found = report(repo)
+    entries = by_id(found)
+    assert entries["ada"]["files"][1]["facts"] == ["binary"]
+    assert entries["chen"]["notes"] == ["big.txt: 10.000002 MB, limit 10 MB, not compared"]
+    assert [file["path"] for file in entries["chen"]["files"]] == ["a.py"]
+    at = {name.partition(":")[2]: place for place, name in enumerate(found["revisions"])}
+    assert found["similarity"][at["ada"]][at["chen"]] == 1.0
+    assert found["similarity"][at["ada"]][at["bo"]] < 1.0
+
+
+def test_two_other_binary_files_are_not_the_same_change(repo):
+    repo.commit(x__bin=b"a\0b")
+    worktree(repo, "ada", x__bin=b"a\0c")
+    worktree(repo, "bo", x__bin=b"a\0d")
+    worktree(repo, "chen", x__bin=b"a\0c")
+    found = report(repo)
+    # That it is binary is one fact, which data it is another.
+    assert found["similarity"] == [[1.0, 0.5, 1.0], [0.5, 1.0, 0.5], [1.0, 0.5, 1.0]]
+
+
+def test_submodules_count_by_their_commit(repo, tmp_path, monkeypatch):
+    inner = make(tmp_path, monkeypatch, "inner")
+    inner.commit(x="1\n")
+    repo.git("submodule", "add", "--quiet", inner.path, "sub")
+    repo.commit("with a submodule")
+    ada = worktree(repo, "ada")
+    commit = "1" * 40
+    repo.git("update-index", "--cacheinfo", f"160000,{commit},sub", cwd=ada)
+    worktree(repo, "bo", a__py=OTHER)
+    found = report(repo)
+    files = by_id(found)["ada"]["files"]
+    assert [(file["path"], file["added"], file["deleted"]) for file in files] == [("sub", 1, 1)]
+    assert "only its recorded commit counts" in by_id(found)["ada"]["notes"][0]
+
+
+def test_a_repository_inside_is_not_entered(repo, tmp_path):
+    ada = worktree(repo, "ada", a__py=OTHER)
+    shutil.copytree(repo.path, ada / "inner")
+    assert by_id(report(repo))["ada"]["notes"] == ["inner/: a repository of its own, not compared"]
+
+
+def test_no_repository_bare_unborn_and_no_folder(repo, tmp_path, monkeypatch):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    one_line(excise("worktrees", str(empty)), "in no git repository")
+    one_line(excise("worktrees", str(tmp_path / "none")), "no such folder")
+    one_line(excise("worktrees", str(repo.path / "a.py")), "it is no folder")
+    bare = tmp_path / "bare.git"
+    repo.git("clone", "--quiet", "--bare", repo.path, bare)
+    one_line(excise("worktrees", str(bare)), "bare repository")
+    one_line(excise("worktrees", str(repo.path / ".git")), "bare repository")
+    unborn = make(tmp_path, monkeypatch, "unborn")
+    one_line(excise("worktrees", str(unborn.path)), "no commit yet")
+
+
+def test_worktrees_of_a_bare_repository(repo, tmp_path):
+    bare = tmp_path / "bare.git"
+    repo.git("clone", "--quiet", "--bare", repo.path, bare)
+    for name in ("ada", "bo"):
+        repo.git("worktree", "add", "--quiet", "-b", name, tmp_path / name, cwd=bare)
+        write(tmp_path / name, "a.py", GUARD)
+    found = report(repo, folder=tmp_path / "ada")
+    assert found["revisions"] == ["worktree:ada", "worktree:bo"]
+    assert found["similarity"][0][1] == 1.0
+
+
+def test_one_worktree(repo):
+    assert report(repo)["ranking"] == []
+    ran = excise("worktrees", str(repo.path))
+    assert ran.code == 0
+    assert "nothing to compare" in ran.out
+    repo.write("a.py", GUARD)
+    [entry] = report(repo)["ranking"]
+    assert (entry["rank"], entry["agreement"], entry["representative"]) == (1, None, True)
+
+
+def test_unrelated_histories_are_left_out(repo):
+    worktree(repo, "ada", a__py=GUARD)
+    worktree(repo, "bo", a__py=GUARD)
+    other = worktree(repo, "chen")
+    repo.git("checkout", "--quiet", "--orphan", "alone", cwd=other)
+    repo.git("commit", "--quiet", "-m", "alone", cwd=other)
+    found = report(repo, code=1)
+    assert found["revisions"] == ["worktree:ada", "worktree:bo"]
+    assert found["rejected"] == [
+        {"id": "worktree:chen", "reason": "its history has nothing in common with the others"}
+    ]
+
+
+def test_detached_and_missing_worktrees(repo):
+    ada = worktree(repo, "ada", a__py=GUARD)
+    repo.git("checkout", "--quiet", "--detach", cwd=ada)
+    shutil.rmtree(worktree(repo, "bo"))
+    found = report(repo, code=1)
+    assert by_id(found)["ada"]["branch"] is None
+    [rejected] = found["rejected"]
+    assert rejected["id"].endswith("bo")
+    assert "prunable" in rejected["reason"]
+
+
+def test_a_worktree_whose_git_file_points_elsewhere(repo, tmp_path, monkeypatch):
+    ada = worktree(repo, "ada", a__py=GUARD)
+    worktree(repo, "bo", a__py=GUARD)
+    victim = make(tmp_path, monkeypatch, "victim")
+    victim.commit(secret="s3cret\n")
+    (ada / ".git").write_text(f"gitdir: {victim.path / '.git'}\n")
+    found = report(repo, code=1)
+    assert found["revisions"] == ["worktree:bo"]
+    [rejected] = found["rejected"]
+    assert "does not point back" in rejected["reason"]
+
+
+def test_an_unfinished_merge(repo):
+    ada = worktree(repo, "ada", a__py=OTHER)
+    repo.git("commit", "--quiet", "-am", "one", cwd=ada)
+    bo = worktree(repo, "bo", a__py=OTHER.replace("h(", "k("))
+    repo.git("commit", "--quiet", "-am", "two", cwd=bo)
+    repo.git("merge", "ada", cwd=bo, check=False)
+    found = report(repo, code=1)
+    assert found["revisions"] == ["worktree:ada"]
+    [rejected] = found["rejected"]
+    assert rejected == {
+        "id": "worktree:bo", "reason": "an unfinished merge: conflicts in a.py"
+    }  # fmt: skip
+
+
+def test_nothing_of_the_repository_is_run(repo, tmp_path):
+    trap = tmp_path / "ran"
+    ada = worktree(repo, "ada", a__py=GUARD)
+    repo.write(".git/info/attributes", "* filter=evil diff=evil\n")
+    for key in ("filter.evil.clean", "filter.evil.smudge", "filter.evil.process",
+                "diff.evil.command", "diff.evil.textconv", "core.fsmonitor",
+                "diff.external"):  # fmt: skip
+        repo.git("config", key, f"touch {trap}; cat")
+    hook = repo.path / ".git" / "hooks" / "post-index-change"
+    hook.write_text(f"#!/bin/sh\ntouch {trap}\n")
+    hook.chmod(0o755)
+    os.utime(ada / "a.py", (1, 1))
+    os.utime(ada / "b.txt", (1, 1))
+    assert [file["path"] for file in by_id(report(repo))["ada"]["files"]] == ["a.py"]
+    report(repo, "--branches", "**")
+    assert not trap.exists()
+    repo.git("diff", cwd=ada, check=False)
+    assert trap.exists(), "the trap does not work"
+
+
+def test_links_are_not_followed_out_of_a_worktree(repo, tmp_path):
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "in.txt").write_text("s3cret\n")
+    repo.write("d/in.txt", "one\n")
+    repo.commit("a folder")
+    ada = worktree(repo, "ada")
+    shutil.rmtree(ada / "d")
+    (ada / "d").symlink_to(tmp_path / "secret")
+    os.mkfifo(ada / "pipe")
+    found = report(repo)
+    files = {file["path"]: file for file in by_id(found)["ada"]["files"]}
+    assert files["d/in.txt"]["status"] == "deleted"
+    assert files["d"]["facts"] == ["created", "mode 120000"]
+    assert "pipe" not in files
+
+
+def test_paths_with_controls_are_shown_escaped(repo):
+    ada = worktree(repo, "ada")
+    (ada / "a\n\x1b[31mb.py").write_text("x\n")
+    os.rename(ada / "b.txt", os.fsencode(ada) + b"/\xff.txt")
+    ran = excise("worktrees", str(repo.path))
+    assert ran.code == 0, ran.err
+    assert "\x1b" not in ran.out
+    paths = [file["path"] for file in by_id(report(repo))["ada"]["files"]]
+    assert paths == ["a\n\x1b[31mb.py", "\\xff.txt"]
+
+
+def test_branches(repo):
+    for name, text in (("agent/one", GUARD), ("agent/two", OTHER), ("docs", BASE)):
+        repo.git("checkout", "--quiet", "-b", name, "main")
+        repo.write("a.py", text)
+        repo.commit(name)
+    repo.git("checkout", "--quiet", "main")
+    found = report(repo, "--branches", "agent/*")
+    assert sorted(found["revisions"]) == ["branch:agent/one", "branch:agent/two"]
+    assert by_id(found)["agent/one"]["kind"] == "branch"
+    ran = excise("cluster", "--git", "agent/*", str(repo.path), "--json")
+    assert ran.json["revisions"] == found["revisions"]
+    assert "none matches x/*" in excise("cluster", "--git", "x/*", str(repo.path)).err
+
+
+def test_a_base_of_ones_own_and_a_later_start(repo):
+    first = repo.head()
+    worktree(repo, "ada", a__py=GUARD)
+    repo.commit(b__txt="two\n")
+    worktree(repo, "bo", a__py=GUARD)
+    found = report(repo)
+    assert found["base"] == first
+    assert by_id(found)["bo"]["files"][1]["path"] == "b.txt"
+    assert report(repo, "--base", "HEAD", "--only", "bo")["base"] == repo.head()
+    one_line(excise("worktrees", str(repo.path), "--base", "--exec=x"), "there is no commit")
+
+
+def test_options_reach_the_report(repo):
+    ada = worktree(repo, "ada", a__py=GUARD, new__lock="1\n")
+    worktree(repo, "bo", a__py=GUARD)
+    assert report(repo)["similarity"][0][1] == 1.0
+    assert report(repo, "--ignore-path", "")["similarity"][0][1] < 1.0
+    assert report(repo, "--threshold", "0.2")["threshold"] == 0.2
+    write(ada, "junk.txt", "junk\n")
+    assert len(by_id(report(repo, "--no-untracked"))["ada"]["files"]) == 1
+
+
+def test_the_index_is_trusted_only_where_it_can_be(repo):
+    """Same size, same time: an edit in the tick in which the index was written is still seen."""
+    ada = worktree(repo, "ada")
+    index = repo.path / ".git" / "worktrees" / "ada" / "index"
+    before = (ada / "b.txt").stat()
+    write(ada, "b.txt", "two\n")
+    os.utime(ada / "b.txt", ns=(before.st_atime_ns, before.st_mtime_ns))
+    os.utime(index, ns=(before.st_mtime_ns, before.st_mtime_ns))
+    assert [file["path"] for file in by_id(report(repo))["ada"]["files"]] == ["b.txt"]
+
+
+def test_too_much_is_refused_with_the_way_out(repo, monkeypatch):
+    monkeypatch.setattr("excise_server.sources.trees.MAX_FILES", 5)
+    monkeypatch.setattr("excise_server.sources.working.MAX_UNTRACKED", 3)
+    ada = worktree(repo, "ada", a__py=GUARD)
+    for at in range(4):
+        write(ada, f"new{at}", "x\n")
+    [note] = by_id(report(repo))["ada"]["notes"]
+    assert note == "4 untracked files, limit 3: none is compared; add or ignore them"
+    for at in range(4, 8):
+        write(ada, f"new{at}", "x\n")
+    repo.git("add", ".", cwd=ada)
+    ran = excise("worktrees", str(repo.path))
+    assert ran.code == 1
+    assert "over 5 files differ" in ran.err
