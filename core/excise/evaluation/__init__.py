@@ -22,7 +22,18 @@ from difflib import get_close_matches
 from types import MappingProxyType
 
 from excise.errors import OptionError
-from excise.evaluation import edits_bleu, exact, excision_measures, gleu, rouge, sari, translation
+from excise.evaluation import (
+    edits_bleu,
+    exact,
+    excision_measures,
+    gleu,
+    message_bleu,
+    meteor,
+    models,
+    rouge,
+    sari,
+    translation,
+)
 from excise.evaluation.base import (
     Item,
     Library,
@@ -44,12 +55,21 @@ __all__ = [
     "measures",
 ]
 
+_MODULES = (
+    excision_measures,
+    sari,
+    edits_bleu,
+    translation,
+    exact,
+    gleu,
+    rouge,
+    meteor,
+    message_bleu,
+    models,
+)
+
 MEASURES: Mapping[str, Measure] = MappingProxyType(
-    {
-        found.name: found
-        for module in (excision_measures, sari, edits_bleu, translation, exact, gleu, rouge)
-        for found in module.MEASURES
-    }
+    {found.name: found for module in _MODULES for found in module.MEASURES}
 )
 """Every measure by its name, in the order of the tables; its library is imported when used."""
 

@@ -22,6 +22,7 @@ __all__ = [
     "Library",
     "Measure",
     "MeasureUnavailableError",
+    "Remote",
     "Resources",
     "Result",
     "Value",
@@ -201,9 +202,8 @@ def _version(distribution: str) -> str:
 
 
 Synonyms = Callable[[str], Collection[str]]
-Pairs = Callable[[Sequence[str], Sequence[Sequence[str]]], Sequence[float]]
-Triples = Callable[[Sequence[str], Sequence[str], Sequence[Sequence[str]]], Sequence[float]]
-InLanguage = Callable[[str, Sequence[str], str], float]
+Remote = Callable[[str, Sequence[str], str, str], float]
+"""From origin, references, hypothesis and the name of a language to a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,12 +216,8 @@ class Resources:
     ----------
     synonyms
         Of a word: the words of WordNet that share a synset with it.
-    bertscore
-        From hypotheses and the references of each to the F1 of each.
-    lens
-        From origins, hypotheses and the references of each to the score of each.
-    codebleu
-        From a hypothesis, its references and the name of a language to CodeBLEU.
+    codebleu, bertscore, lens
+        From origin, references, hypothesis and the name of a language to the value.
     names
         For signatures: what each of them is, as ``{"synonyms": "wordnet-3.0"}``.
     missing
@@ -229,9 +225,9 @@ class Resources:
     """
 
     synonyms: Synonyms | None = None
-    bertscore: Pairs | None = None
-    lens: Triples | None = None
-    codebleu: InLanguage | None = None
+    codebleu: Remote | None = None
+    bertscore: Remote | None = None
+    lens: Remote | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
 
@@ -351,7 +347,7 @@ class Measure:
 
 _NEEDS = {
     "synonyms": "WordNet is not at hand; install it: apt-get install wordnet-base",
-    "bertscore": "no model is given; name the folder of one",
-    "lens": "no model is given; name the folder of one",
     "codebleu": "no interpreter is given that has codebleu",
+    "bertscore": "no model is given, and no interpreter that has bert-score",
+    "lens": "no model is given, and no interpreter that has lens-metric",
 }

@@ -1,0 +1,197 @@
+"""METEOR and its kin: words matched exactly, by stem and by synonym, and how scattered they are."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
+from functools import cache, lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from excise.evaluation.base import (
+    Item,
+    Library,
+    Measure,
+    MeasureUnavailableError,
+    Resources,
+    Result,
+    best,
+)
+from excise.evaluation.ngrams import ratio
+
+__all__ = ["LOG_MNEXT", "MEASURES", "METEOR", "NEXT", "Match", "Parameters", "align", "score"]
+
+Synonyms = Callable[[str], Collection[str]]
+
+
+class Match(NamedTuple):
+    """A matched word: its places, and the stage that found it (0 exact, 1 stem, 2 synonym)."""
+
+    hypothesis: int
+    reference: int
+    stage: int
+
+
+class Parameters(NamedTuple):
+    """The choices of a METEOR.
+
+    ``alpha`` weighs recall against precision; the penalty is ``gamma`` times the fragmentation to
+    the power ``beta``; ``weights`` are those of the stages. ``punctuation``: whether it is kept.
+    ``spare_equal``: whether equal texts go without penalty.
+    """
+
+    alpha: float
+    beta: float
+    gamma: float
+    weights: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    punctuation: bool = True
+    spare_equal: bool = False
+
+
+METEOR = Parameters(alpha=0.9, beta=3.0, gamma=0.5)
+NEXT = Parameters(alpha=0.85, beta=2.35, gamma=0.45, weights=(1.0, 0.8, 0.6))
+LOG_MNEXT = NEXT._replace(punctuation=False, spare_equal=True)
+
+
+def align(hypothesis: Sequence[str], reference: Sequence[str], synonyms: Synonyms) -> list[Match]:
+    """Match words in three stages, each from the last word to the first, as nltk does.
+
+    What is left after the second stage enters the third as stems, as in nltk.
+    """
+    ours, theirs = list(enumerate(hypothesis)), list(enumerate(reference))
+    matches, ours, theirs = _stage(ours, theirs, lambda word: (word,), 0)
+    ours, theirs = ([(at, _stem(word)) for at, word in side] for side in (ours, theirs))
+    by_stem, ours, theirs = _stage(ours, theirs, lambda word: (word,), 1)
+    by_synonym, _, _ = _stage(ours, theirs, lambda word: {word, *synonyms(word)}, 2)
+    return sorted(matches + by_stem + by_synonym)
+
+
+Words = list[tuple[int, str]]
+
+
+def _stage(
+    ours: Words, theirs: Words, same: Callable[[str], Collection[str]], stage: int
+) -> tuple[list[Match], Words, Words]:
+    """Match each word of ours with the last free one of theirs that means the same."""
+    places: dict[str, list[int]] = defaultdict(list)
+    for at, word in theirs:
+        places[word].append(at)
+    found = []
+    for at, word in reversed(ours):
+        free = [places[other] for other in same(word) if places.get(other)]
+        if free:
+            found.append(Match(at, max(free, key=lambda those: those[-1]).pop(), stage))
+    used_ours, used_theirs = ({match[side] for match in found} for side in (0, 1))
+    return (
+        found,
+        [pair for pair in ours if pair[0] not in used_ours],
+        [pair for pair in theirs if pair[0] not in used_theirs],
+    )
+
+
+def score(hypothesis: str, reference: str, choices: Parameters, synonyms: Synonyms) -> float:
+    """Return the METEOR of two texts under given choices, in [0, 1]."""
+    ours, theirs = (_words(text, choices.punctuation) for text in (hypothesis, reference))
+    if not ours and not theirs:
+        return 1.0
+    matches = align(ours, theirs, synonyms)
+    if not matches:
+        return 0.0
+    found = sum(choices.weights[match.stage] for match in matches)
+    precision, recall = found / len(ours), found / len(theirs)
+    mean = ratio(precision * recall, choices.alpha * precision + (1 - choices.alpha) * recall)
+    if choices.spare_equal and ours == theirs:
+        return mean
+    fragmentation: float = (_chunks(matches) / len(matches)) ** choices.beta
+    return mean * (1 - choices.gamma * fragmentation)
+
+
+def _words(text: str, punctuation: bool) -> list[str]:
+    if not punctuation:
+        text = text.translate(_NO_PUNCTUATION)
+    return text.lower().split()
+
+
+_NO_PUNCTUATION = str.maketrans("", "", "!()-[]{};:'\"\\,<>./?@#$%^&*_~")
+
+
+def _chunks(matches: list[Match]) -> int:
+    """Count the runs of words that stand next to each other on both sides."""
+    return 1 + sum(
+        (b.hypothesis - a.hypothesis, b.reference - a.reference) != (1, 1)
+        for a, b in pairwise(matches)
+    )
+
+
+@cache
+def _stemmer() -> Callable[[str], str]:
+    from nltk.stem.porter import PorterStemmer
+
+    stem: Callable[[str], str] = PorterStemmer().stem
+    return stem
+
+
+@lru_cache(maxsize=100_000)
+def _stem(word: str) -> str:
+    return _stemmer()(word)
+
+
+def _best(item: Item, resources: Resources, choices: Parameters) -> Result:
+    synonyms = resources.synonyms
+    if synonyms is None:
+        raise MeasureUnavailableError("no WordNet was handed in")
+    return best(item.references, lambda text: score(item.hypothesis, text, choices, synonyms))
+
+
+def meteor(item: Item, resources: Resources) -> Result:
+    """METEOR (Banerjee and Lavie 2005, parameters of nltk). In [0, 1].
+
+    Words between white space in lower case, matched exactly, then by Porter stem, then by WordNet;
+    F with alpha = .9, less .5 (chunks / matches)^3. Equal texts of m words score 1 - .5 / m^3.
+    The best reference counts. 0/0: both without words: 1; one of them, or no match: 0.
+    """
+    return _best(item, resources, METEOR)
+
+
+def meteor_next(item: Item, resources: Resources) -> Result:
+    """METEOR-NEXT (Denkowski and Lavie 2010, parameters of Dey et al. 2022). In [0, 1].
+
+    As `meteor`, with alpha .85, beta 2.35, gamma .45, and weights 1, .8 and .6 of the stages. No
+    paraphrase tables: WordNet stands for them.
+    """
+    return _best(item, resources, NEXT)
+
+
+def log_mnext(item: Item, resources: Resources) -> Result:
+    """Log-MNEXT (Dey et al. 2022), for commit messages; no logarithm is in it. In [0, 1].
+
+    As `meteor_next`, without ASCII punctuation (removed, not split), and without penalty where
+    both texts have equal words: they score 1.
+    """
+    return _best(item, resources, LOG_MNEXT)
+
+
+def _key(name: str, choices: Parameters) -> str:
+    weights = "/".join(f"{weight:g}" for weight in choices.weights)
+    return (
+        f"{name}|a:{choices.alpha:g}|b:{choices.beta:g}|g:{choices.gamma:g}|w:{weights}|case:lc"
+        f"|tok:space|punct:{'yes' if choices.punctuation else 'no'}|stem:porter"
+        f"|equal:{'spared' if choices.spare_equal else 'penalised'}|0/0:1|v:1"
+    )
+
+
+MEASURES = tuple(
+    Measure(
+        name=name,
+        score=function,
+        source=source,
+        key=_key(name, choices),
+        library=Library("nltk", "nltk"),
+        resource="synonyms",
+    )
+    for name, function, source, choices in (
+        ("meteor", meteor, "Banerjee, Lavie 2005", METEOR),
+        ("meteor-next", meteor_next, "Denkowski, Lavie 2010; Dey et al. 2022", NEXT),
+        ("log-mnext", log_mnext, "Dey, Vinayakarao, Gupta, Dechu 2022", LOG_MNEXT),
+    )
+)

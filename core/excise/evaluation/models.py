@@ -1,0 +1,110 @@
+"""The measures that run elsewhere: in an environment of their own, or with a model from disk.
+
+The library starts no process and opens no file, so the caller hands in what computes them
+(`Resources`); without it they are left out, with the reason and the command that helps.
+"""
+
+from __future__ import annotations
+
+from excise.evaluation.base import (
+    Item,
+    Measure,
+    MeasureUnavailableError,
+    Remote,
+    Resources,
+    Result,
+)
+
+__all__ = ["CODEBLEU", "MEASURES", "bertscore", "codebleu", "lens"]
+
+CODEBLEU = {
+    name: "c_sharp" if name == "csharp" else name
+    for name in (
+        "c", "cpp", "csharp", "go", "java", "javascript", "php", "python", "ruby", "rust",
+    )
+}  # fmt: skip
+"""From our grammars to the languages of codebleu."""
+
+
+def codebleu(item: Item, resources: Resources) -> Result:
+    """CodeBLEU (Ren et al. 2020), by codebleu: a quarter each of four parts. In [0, 1].
+
+    BLEU, BLEU with weight on keywords, subtrees and data flow shared with the references (no data
+    flow in the references counts as 1, the library's convention). For the languages of `CODEBLEU`
+    only. Several references together, the library's way. 0/0: both blank: 1; one of them: 0.
+
+    Raises
+    ------
+    MeasureUnavailableError
+        For another language.
+    """
+    language = CODEBLEU.get(item.grammar or "")
+    if language is None:
+        named = item.language or item.path or "no language"
+        known = ", ".join(CODEBLEU)
+        raise MeasureUnavailableError(f"codebleu does not know {named}; it knows {known}")
+    return _elsewhere(item, resources.codebleu, language)
+
+
+def bertscore(item: Item, resources: Resources) -> Result:
+    """BERTScore (Zhang et al. 2020), by bert-score with a local model: F1. In [-1, 1].
+
+    Cosines of the model's token vectors, greedily matched; no idf, no rescaling. The best
+    reference counts. 0/0: both blank: 1; one of them: 0.
+    """
+    return _elsewhere(item, resources.bertscore, "")
+
+
+def lens(item: Item, resources: Resources) -> Result:
+    """LENS (Maddela et al. 2023), by lens-metric with a local model. In [0, 100].
+
+    What a trained model says of origin, hypothesis and reference, rescaled by the library; the
+    best reference counts. 0/0: the model's own; nothing is decided here.
+    """
+    compute = _needed(resources.lens)
+    return Result(compute(item.origin, item.references, item.hypothesis, ""))
+
+
+def _elsewhere(item: Item, compute: Remote | None, language: str) -> Result:
+    blank = [not text.strip() for text in item.references]
+    if not item.hypothesis.strip():
+        return Result(float(any(blank)))
+    if all(blank):
+        return Result(0.0)
+    filled = [text for text, empty in zip(item.references, blank, strict=True) if not empty]
+    return Result(_needed(compute)(item.origin, filled, item.hypothesis, language))
+
+
+def _needed(compute: Remote | None) -> Remote:
+    if compute is None:
+        raise MeasureUnavailableError("nothing was handed in that computes it")
+    return compute
+
+
+MEASURES = (
+    Measure(
+        name="codebleu",
+        score=codebleu,
+        source="Ren et al. 2020",
+        key="codebleu|w:.25/.25/.25/.25|tok:space|0/0:1",
+        several="joint",
+        resource="codebleu",
+    ),
+    Measure(
+        name="bertscore",
+        score=bertscore,
+        source="Zhang, Kishore, Wu, Weinberger, Artzi 2020",
+        key="bertscore|f1|idf:no|rescale:no|0/0:1",
+        low=-1.0,
+        resource="bertscore",
+    ),
+    Measure(
+        name="lens",
+        score=lens,
+        source="Maddela, Dou, Heineman, Xu 2023",
+        key="lens|rescale:yes",
+        high=100.0,
+        needs_origin=True,
+        resource="lens",
+    ),
+)
