@@ -1,0 +1,184 @@
+"""Records to evaluate: outputs of models beside an origin, references and a label."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from excise.errors import ExciseError
+from excise.evaluation.base import Item
+
+__all__ = ["Record", "RecordError", "read_item", "read_record", "with_prefix"]
+
+MAX_COUNT = 1_000_000_000
+
+
+class RecordError(ExciseError, ValueError):
+    """A record is not of the shape that `read_record` describes; the message says where not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One output, how often it occurred, and what is known of its worth.
+
+    Attributes
+    ----------
+    task
+        Text of the id: records of one task share it.
+    cluster
+        Whatever the outputs are resampled by; the task unless another key was asked for.
+    label
+        The verdict: 0 or 1, or a grade; None where there is none.
+    """
+
+    task: str
+    cluster: str
+    origin: str
+    references: tuple[str, ...]
+    hypothesis: str
+    label: float | None = None
+    count: int = 1
+    language: str | None = None
+    path: str | None = None
+
+
+def read_record(value: Mapping[str, Any], cluster_by: str = "id") -> Record:
+    """Read a record that JSON gave.
+
+    Parameters
+    ----------
+    value
+        ``{"id", "language" or "path", "origin", "reference" (text or list of texts),
+        "hypothesis", "label" (optional), "count" (optional, 1)}``.
+    cluster_by
+        The key of the record that names its cluster.
+
+    Raises
+    ------
+    RecordError
+        If a field is missing or of another kind.
+
+    Examples
+    --------
+    >>> read_record({"id": 1, "origin": "a", "reference": "b", "hypothesis": "c"}).references
+    ('b',)
+    """
+    return Record(
+        task=_name(value, "id"),
+        cluster=_name(value, cluster_by),
+        origin=_text(value, "origin"),
+        references=_references(value),
+        hypothesis=_text(value, "hypothesis"),
+        label=_label(value.get("label")),
+        count=_count(value.get("count", 1)),
+        language=_optional(value, "language"),
+        path=_optional(value, "path"),
+    )
+
+
+def read_item(record: Record, comments: str = "keep") -> Item:
+    """Return what measures see of a record."""
+    return Item.of(
+        origin=record.origin,
+        reference=record.references,
+        hypothesis=record.hypothesis,
+        language=record.language,
+        path=record.path,
+        comments=comments,
+    )
+
+
+def with_prefix(item: Item, task: str, seed: int) -> Item:
+    """Return the item with a random text before its origin, references and hypothesis alike.
+
+    The text has 2,000 to 3,000 characters of ``abcdef``, space and line end, and ends in a line
+    end (paper, section 4). It follows from task and seed; comments were dropped before.
+    """
+    prefix = _prefix(task, seed)
+    longer = Item.of(
+        origin=prefix + item.origin,
+        reference=[prefix + text for text in item.references],
+        hypothesis=prefix + item.hypothesis,
+        language=item.language,
+        path=item.path,
+    )
+    return replace(longer, notes=item.notes)
+
+
+def _prefix(task: str, seed: int) -> str:
+    chance = random.Random(f"{seed}:{task}")  # noqa: S311 - a sample, not a secret
+    return "".join(chance.choices("abcdef \n", k=chance.randint(2_000, 3_000) - 1)) + "\n"
+
+
+# --- the fields ----------------------------------------------------------------------------------
+
+
+def _name(value: Mapping[str, Any], key: str) -> str:
+    if key not in value:
+        raise RecordError(f"'{key}' is missing")
+    found = value[key]
+    if isinstance(found, bool) or not isinstance(found, str | int | float):
+        raise RecordError(f"'{key}' is neither a string nor a number")
+    if isinstance(found, float) and not math.isfinite(found):
+        raise RecordError(f"'{key}' is no finite number")
+    # As JSON, so that the id 1 and the id "1" stay apart; a plain string stays as it is.
+    return found if isinstance(found, str) and not found[:1].isdigit() else json.dumps(found)
+
+
+def _text(value: Mapping[str, Any], key: str) -> str:
+    if key not in value:
+        raise RecordError(f"'{key}' is missing")
+    return _checked(value[key], key)
+
+
+def _checked(found: object, name: str) -> str:
+    if not isinstance(found, str):
+        raise RecordError(f"'{name}' is not a string")
+    if (nul := found.find("\0")) >= 0:
+        raise RecordError(f"'{name}' is binary: NUL character at offset {nul}")
+    try:
+        found.encode()
+    except UnicodeEncodeError as error:
+        place = f"U+{ord(found[error.start]):04X} at offset {error.start}"
+        raise RecordError(f"'{name}' is no Unicode text: lone surrogate {place}") from error
+    return found
+
+
+def _references(value: Mapping[str, Any]) -> tuple[str, ...]:
+    found = value.get("reference")
+    if not isinstance(found, list):
+        return (_text(value, "reference"),)
+    if not found:
+        raise RecordError("'reference' is an empty list")
+    return tuple(_checked(text, f"reference[{at}]") for at, text in enumerate(found))
+
+
+def _label(found: object) -> float | None:
+    if found is None:
+        return None
+    if not isinstance(found, bool | int | float):
+        raise RecordError("'label' is not a number (0 or 1, or a grade)")
+    try:
+        label = float(found)
+    except OverflowError:
+        label = math.inf
+    if not math.isfinite(label):
+        raise RecordError("'label' is no finite number")
+    return label
+
+
+def _count(found: object) -> int:
+    if isinstance(found, bool) or not isinstance(found, int) or not 1 <= found <= MAX_COUNT:
+        raise RecordError(f"'count' is not a whole number from 1 to {MAX_COUNT:,}")
+    return found
+
+
+def _optional(value: Mapping[str, Any], key: str) -> str | None:
+    found = value.get(key)
+    if found is not None and not isinstance(found, str):
+        raise RecordError(f"'{key}' is not a string")
+    return found or None

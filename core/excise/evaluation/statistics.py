@@ -1,0 +1,284 @@
+"""Correlation with a label, and how sure one can be of it: weighted, resampled, paired.
+
+One row is a distinct output; its weight says how often it occurred. A correlation of weighted rows
+is that of the sample written out in full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "Floats",
+    "Interval",
+    "Ints",
+    "Sample",
+    "difference",
+    "interval",
+    "pearson",
+    "resample",
+    "spearman",
+    "why_undefined",
+]
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Interval = tuple[float, float]
+
+_CELLS = 200_000
+"""Weights that are held at a time while resampling: few enough for the processor's cache."""
+
+_NO_VARIANCE = 1e-12
+"""Variance, of standardised values, below which a resample counts as constant."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Values of several measures on the same rows, and a label.
+
+    Attributes
+    ----------
+    values
+        Shape (rows, measures); NaN where a measure has no value.
+    labels
+        Shape (rows,).
+    counts
+        Shape (rows,): how often each row occurred.
+    clusters
+        Shape (rows,): the number, from 0, of the task that each row belongs to.
+    """
+
+    values: Floats
+    labels: Floats
+    counts: Floats
+    clusters: Ints
+
+    def only(self, rows: npt.NDArray[np.bool_]) -> Sample:
+        """Return some of the rows; the tasks are numbered anew."""
+        tasks = np.unique(self.clusters[rows], return_inverse=True)[1].astype(np.int64)
+        return Sample(self.values[rows], self.labels[rows], self.counts[rows], tasks)
+
+    def distinct(self) -> Sample:
+        """Return the same rows, each counted once."""
+        return Sample(self.values, self.labels, np.ones_like(self.counts), self.clusters)
+
+
+# --- one correlation -----------------------------------------------------------------------------
+
+
+def pearson(x: Floats, y: Floats, weights: Floats) -> float | None:
+    """Return Pearson's r of weighted rows; None where `why_undefined` has something to say.
+
+    Rows whose ``x`` is NaN are left out.
+
+    Examples
+    --------
+    >>> pearson(np.array([0.0, 1.0, 1.0]), np.array([0.0, 1.0, 1.0]), np.array([3.0, 1.0, 1.0]))
+    1.0
+    """
+    if why_undefined(x, y, weights):
+        return None
+    kept = (weights > 0) & ~np.isnan(x)
+    w = weights[kept] / weights[kept].sum()
+    dx, dy = x[kept] - w @ x[kept], y[kept] - w @ y[kept]
+    r = (w @ (dx * dy)) / np.sqrt((w @ dx**2) * (w @ dy**2))
+    return float(np.clip(r, -1.0, 1.0))
+
+
+def spearman(x: Floats, y: Floats, weights: Floats) -> float | None:
+    """Return Spearman's rho of weighted rows: Pearson's r of their mid-ranks.
+
+    Examples
+    --------
+    >>> spearman(np.array([1.0, 10.0, 100.0]), np.array([1.0, 2.0, 3.0]), np.ones(3))
+    1.0
+    """
+    if why_undefined(x, y, weights):
+        return None
+    kept = (weights > 0) & ~np.isnan(x)
+    row = weights[kept][np.newaxis]
+    ranks = (_Ranker(x[kept])(row)[0], _Ranker(y[kept])(row)[0])
+    return pearson(*ranks, weights[kept])
+
+
+def why_undefined(x: Floats, y: Floats, weights: Floats) -> str | None:
+    """Say why there is no correlation; None where there is one."""
+    kept = (weights > 0) & ~np.isnan(x)
+    if weights[kept].sum() < 2:
+        return "fewer than two outputs"
+    for name, found in (("label", y[kept]), ("measure", x[kept])):
+        if (found == found[0]).all():
+            return f"the {name} is constant ({found[0]:g} everywhere)"
+    return None
+
+
+class _Ranker:
+    """Mid-ranks of the same values under many weightings."""
+
+    def __init__(self, values: Floats) -> None:
+        _, self._group = np.unique(values, return_inverse=True)
+        self._order = np.argsort(self._group, kind="stable")
+        self._starts = np.searchsorted(self._group[self._order], np.arange(self._group.max() + 1))
+
+    def __call__(self, weights: Floats) -> Floats:
+        """Return the ranks, shape (weightings, rows), of weights of that shape."""
+        groups = np.add.reduceat(weights[:, self._order], self._starts, axis=1)
+        ranks: Floats = (np.cumsum(groups, axis=1) - groups / 2 + 0.5)[:, self._group]
+        return ranks
+
+
+# --- many resamples at once ----------------------------------------------------------------------
+
+
+def resample(
+    sample: Sample,
+    resamples: int,
+    seed: int,
+    *,
+    by_task: bool,
+    map: Callable[..., Iterable[Any]] = map,
+    done: Callable[[int], None] = lambda count: None,
+) -> tuple[Floats, Floats]:
+    """Return Pearson's r and Spearman's rho of every measure in every resample.
+
+    The resamples are the same for all measures, so that differences are paired.
+
+    Parameters
+    ----------
+    sample
+        The rows.
+    resamples, seed
+        How many, and the seed that they follow from.
+    by_task
+        Draw whole tasks with replacement (outputs of one task depend on each other), instead of
+        single outputs.
+    map
+        Runs over the measures; a thread pool's is faster (numpy works without the GIL).
+    done
+        Is told how many resamples are done.
+
+    Returns
+    -------
+    tuple of arrays
+        Each of shape (resamples, measures); NaN where a resample is constant.
+    """
+    columns = [_Column(sample, at) for at in range(sample.values.shape[1])]
+    label = _Ranker(sample.labels)
+    parts: list[Floats] = []
+    for weights in _weightings(sample, resamples, seed, by_task):
+        drawn = _Drawn(weights, label)
+        parts.append(np.stack(list(map(drawn.correlations, columns)), axis=-1))
+        done(sum(part.shape[1] for part in parts))
+    r, rho = np.concatenate(parts, axis=1)
+    return r, rho
+
+
+def _weightings(sample: Sample, resamples: int, seed: int, by_task: bool) -> Iterator[Floats]:
+    """Yield weights of rows, shape (some resamples, rows)."""
+    chance = np.random.default_rng([seed, int(by_task)])
+    size = max(1, _CELLS // max(1, len(sample.counts)))
+    for first in range(0, resamples, size):
+        k = min(size, resamples - first)
+        if by_task:
+            tasks = int(sample.clusters.max()) + 1
+            drawn = chance.multinomial(tasks, np.full(tasks, 1 / tasks), size=k)
+            yield drawn[:, sample.clusters] * sample.counts
+        else:
+            total = sample.counts.sum()
+            yield chance.multinomial(int(total), sample.counts / total, size=k).astype(np.float64)
+
+
+class _Column:
+    """One measure beside the label, where the measure has a value (``kept``; None: everywhere)."""
+
+    def __init__(self, sample: Sample, at: int) -> None:
+        x, y, counts = sample.values[:, at], sample.labels, sample.counts
+        kept = ~np.isnan(x)
+        self.kept = None if kept.all() else kept
+        self.empty = not kept.any()
+        if self.empty:
+            return
+        x, y, counts = x[kept], y[kept], counts[kept]
+        dx, dy = _standardised(x, counts), _standardised(y, counts)
+        self.terms = np.column_stack([np.ones_like(dx), dx, dy, dx * dx, dy * dy, dx * dy])
+        self.ranker = _Ranker(x)
+        self.label = None if self.kept is None else _Ranker(y)
+
+
+class _Drawn:
+    """Some weightings of the rows, and the ranks of the label under them."""
+
+    def __init__(self, weights: Floats, label: _Ranker) -> None:
+        self._weights, self._ranks = weights, label(weights)
+
+    def correlations(self, column: _Column) -> Floats:
+        """Return r and rho of a measure for each weighting, shape (2, weightings)."""
+        if column.empty:
+            return np.full((2, len(self._weights)), np.nan)
+        weights, label = self._weights, self._ranks
+        if column.kept is not None and column.label is not None:
+            weights = weights[:, column.kept]
+            label = column.label(weights)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.stack([_r(weights, column.terms), _rho(weights, column.ranker, label)])
+
+
+def _r(weights: Floats, terms: Floats) -> Floats:
+    n, x, y, xx, yy, xy = (weights @ terms).T
+    mx, my = x / n, y / n
+    return _ratio(xy / n - mx * my, xx / n - mx * mx, yy / n - my * my)
+
+
+def _rho(weights: Floats, ranker: _Ranker, label: Floats) -> Floats:
+    n = weights.sum(axis=1, keepdims=True)
+    # The mean of all ranks is (n + 1) / 2, whatever the ties.
+    x, y = ((ranks - (n + 1) / 2) / n for ranks in (ranker(weights), label))
+    wx, wy = weights * x / n, weights * y / n
+    sums = (np.einsum("ij,ij->i", *pair) for pair in ((wx, y), (wx, x), (wy, y)))
+    return _ratio(*sums)
+
+
+def _standardised(values: Floats, weights: Floats) -> Floats:
+    """Centre and scale: sums of squares then lose no digits."""
+    w = weights / weights.sum()
+    centred = values - w @ values
+    scale = np.sqrt(w @ centred**2)
+    scaled: Floats = centred / scale if scale > 0 else centred
+    return scaled
+
+
+def _ratio(xy: Floats, xx: Floats, yy: Floats) -> Floats:
+    varies = (xx > _NO_VARIANCE) & (yy > _NO_VARIANCE)
+    found = np.where(varies, xy / np.sqrt(np.where(varies, xx * yy, 1.0)), np.nan)
+    return np.clip(found, -1.0, 1.0)
+
+
+# --- what the resamples say ----------------------------------------------------------------------
+
+
+def interval(values: Floats, level: float = 0.95) -> Interval | None:
+    """Return the percentile interval of resampled values; None if most of them are undefined."""
+    defined = values[~np.isnan(values)]
+    if not len(defined) or 2 * len(defined) < len(values):
+        return None
+    low, high = np.quantile(defined, ((1 - level) / 2, (1 + level) / 2))
+    return float(low), float(high)
+
+
+def difference(values: Floats, against: Floats) -> tuple[Interval | None, float | None]:
+    """Return the interval of paired differences, and the two-sided p-value that there is none.
+
+    The p-value is twice the share of resamples on the other side of 0 (0 included), with one added
+    to both counts, so that it is never 0 (Davison and Hinkley 1997, section 4.2).
+    """
+    found = values - against
+    if (bounds := interval(found)) is None:
+        return None, None
+    found = found[~np.isnan(found)]
+    tail = min(int((found <= 0).sum()), int((found >= 0).sum()))
+    return bounds, min(1.0, 2 * (tail + 1) / (len(found) + 1))
