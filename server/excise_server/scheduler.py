@@ -12,11 +12,11 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from queue import SimpleQueue
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
-from excise import CancelFlag
+from excise import CancelFlag, Cancelled
 
-__all__ = ["DEADLINE", "DEBOUNCE", "Scheduler"]
+__all__ = ["DEADLINE", "DEBOUNCE", "Scheduler", "Watch"]
 
 logger = logging.getLogger(__name__)
 
@@ -28,6 +28,14 @@ DEADLINE = 30.0
 
 S = TypeVar("S")
 R = TypeVar("R")
+
+
+class Watch(Protocol):
+    """Sees work begin and end, on the loop; after an interruption another run will come."""
+
+    def began(self, key: str) -> None: ...  # noqa: D102
+    def interrupted(self, key: str) -> None: ...  # noqa: D102
+    def ended(self, key: str) -> None: ...  # noqa: D102
 
 
 @dataclass(slots=True, eq=False)
@@ -80,6 +88,8 @@ class Scheduler(Generic[S, R]):
         Seconds of quiet before work begins.
     name : str
         The thread's name.
+    watch : Watch, optional
+        Told when work begins and ends.
     """
 
     def __init__(
@@ -89,10 +99,11 @@ class Scheduler(Generic[S, R]):
         deliver: Callable[[str, S, R | Exception], None],
         delay: float = DEBOUNCE,
         name: str = "excise-worker",
+        watch: Watch | None = None,
     ) -> None:
         """Prepare; the thread starts with the first work, or before by `start`."""
         self._mint, self._work, self._deliver = mint, work, deliver
-        self._delay, self._name = delay, name
+        self._delay, self._name, self._watch = delay, name, watch
         self._slots: dict[str, _Slot[S]] = {}
         self._queue: SimpleQueue[_Ticket[S] | None] = SimpleQueue()
         self._closed = False
@@ -110,17 +121,26 @@ class Scheduler(Generic[S, R]):
         """Note a change: whatever runs for this document is stale, and a new pause begins."""
         slot = self._slots.setdefault(key, _Slot())
         self._interrupt(slot)
+        if self._watch is not None:
+            self._watch.interrupted(key)
         slot.timer = asyncio.get_running_loop().call_later(self._delay, self._begin, key)
+
+    def cancel(self, key: str) -> None:
+        """Stop what runs for this document; `Cancelled` is delivered as its result."""
+        slot = self._slots.get(key)
+        if slot is not None and (ticket := slot.running) is not None:
+            ticket.interrupt()
+            self._finish(ticket, Cancelled("stopped on request"))
 
     def is_busy(self, key: str) -> bool:
         """Tell whether a newer result is to come."""
         return key in self._slots and self._slots[key].busy
 
-    async def settled(self, key: str) -> None:
-        """Wait until the newest snapshot is delivered; the pause is cut short."""
+    async def settled(self, key: str, *, hurry: bool = True) -> None:
+        """Wait until the newest snapshot is delivered; in a hurry, the pause is cut short."""
         slot = self._slots.get(key)
         while slot is not None and slot.busy:
-            if slot.timer is not None:
+            if hurry and slot.timer is not None:
                 slot.timer.cancel()
                 self._begin(key)
                 continue
@@ -152,8 +172,10 @@ class Scheduler(Generic[S, R]):
         snapshot = self._mint(key)
         if snapshot is None:
             del self._slots[key]
-            self._settle(slot)
+            self._settle(key, slot)
             return
+        if self._watch is not None:
+            self._watch.began(key)
         slot.running = _Ticket(key, snapshot, asyncio.get_running_loop())
         self._queue.put(slot.running)
         self.start()
@@ -166,9 +188,11 @@ class Scheduler(Generic[S, R]):
         try:
             self._deliver(ticket.key, ticket.snapshot, outcome)
         finally:
-            self._settle(slot)
+            self._settle(ticket.key, slot)
 
-    def _settle(self, slot: _Slot[S]) -> None:
+    def _settle(self, key: str, slot: _Slot[S]) -> None:
+        if self._watch is not None:
+            self._watch.ended(key)
         for future in slot.waiting:
             if not future.done():
                 future.set_result(None)

@@ -20,6 +20,7 @@ REVISIONS = {"gpt": A, "claude": A, "llama": BOTH, "same": ORIGIN, "other": "imp
 async def client(lsp_client: LanguageClient):
     # VS Code takes registrations; the client of pytest-lsp has no handler of its own.
     lsp_client.feature(t.CLIENT_REGISTER_CAPABILITY)(lambda _params: None)
+    lsp_client.feature(t.WORKSPACE_CODE_LENS_REFRESH)(lambda _params: None)
     await lsp_client.initialize_session(
         t.InitializeParams(capabilities=client_capabilities("visual-studio-code"))
     )

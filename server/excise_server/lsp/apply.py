@@ -57,7 +57,7 @@ async def _analysed(ls: ExciseServer, params: Params) -> Analysis:
     if params.version != analysis.snapshot.version:
         now = analysis.snapshot.version
         raise RequestFailed(f"the document moved on: version {params.version}, but it is {now}")
-    if params.state is not None and params.state != ls.state_of(params.uri):
+    if params.state is not None and params.state != ls.publisher.state_of(params.uri):
         raise RequestFailed("the revisions have changed meanwhile")
     return analysis
 

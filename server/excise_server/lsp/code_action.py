@@ -14,7 +14,6 @@ from excise_server.analysis import Analysis
 from excise_server.applying import BlockedError, LineEdit, buffer_lines, replacing, restate
 from excise_server.findings import name
 from excise_server.lsp import protocol
-from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.to_proto import SOURCE, Mapper
 from excise_server.lsp.workspace_edit import workspace_edit
@@ -36,10 +35,7 @@ Action = t.CodeAction | t.Command
 async def code_action(ls: ExciseServer, params: t.CodeActionParams) -> list[Action] | None:
     """Offer what can be applied at a range; nothing for a document that is not open."""
     uri = params.text_document.uri
-    try:
-        analysis = await ls.newest(uri)
-    except RequestFailed:
-        return None
+    analysis = await ls.to_show(uri)
     if analysis is None or analysis.snapshot.version is None or not analysis.standings:
         return None
     return list(_Menu(ls, analysis, params).actions()) or None
@@ -71,7 +67,7 @@ class _Menu:
     def __init__(self, ls: ExciseServer, analysis: Analysis, params: t.CodeActionParams) -> None:
         self._ls, self._analysis, self._params = ls, analysis, params
         self._lines = buffer_lines(analysis)
-        self._state = ls.state_of(params.text_document.uri)
+        self._state = ls.publisher.state_of(params.text_document.uri)
         text_document = ls.client_capabilities.text_document
         can = text_document.code_action if text_document else None
         self._literals = bool(can and can.code_action_literal_support)

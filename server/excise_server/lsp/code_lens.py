@@ -7,7 +7,6 @@ from lsprotocol import types as t
 from excise_server.analysis import Analysis
 from excise_server.findings import name
 from excise_server.lsp import protocol
-from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.to_proto import Mapper
 
@@ -17,11 +16,7 @@ __all__ = ["code_lens"]
 async def code_lens(ls: ExciseServer, params: t.CodeLensParams) -> list[t.CodeLens] | None:
     """Return one lens for the file and one per place; none without revisions."""
     uri = params.text_document.uri
-    try:
-        analysis = await ls.newest(uri)
-    except RequestFailed:
-        return None
-    if analysis is None or not analysis.snapshot.revisions:
+    if (analysis := await ls.to_show(uri)) is None:
         return None
     snapshot = analysis.snapshot
     mapper = Mapper(snapshot.origin if snapshot.buffer is None else snapshot.buffer, ls.encoding)

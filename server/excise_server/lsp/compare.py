@@ -79,6 +79,7 @@ async def text_document_content(
     if (found := parse_uri(params.uri)) is None:
         raise JsonRpcInvalidParams(f"no {SCHEME} URI of this server")
     content = await revision_content(ls, RevisionContentParams(*found))
+    ls.publisher.refresher.opened(params.uri)
     return t.TextDocumentContentResult(content.text)
 
 

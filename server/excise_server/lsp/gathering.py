@@ -93,6 +93,11 @@ class Gatherer:
         for key in dict.fromkeys(key for path in paths for key in self._watcher.affected(path)):
             self.scheduler.changed(key)
 
+    def files(self, key: str) -> dict[str, str]:
+        """Return the absolute paths of the revisions of a document that stand in files, by id."""
+        gathered = self._gathered.get(key)
+        return dict(gathered.found.files) if gathered is not None else {}
+
     async def newest(self, uri: str) -> Gathered:
         """Return the answer of the sources of a document as they are now."""
         key = document_key(uri)

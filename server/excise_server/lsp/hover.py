@@ -7,7 +7,6 @@ from lsprotocol import types as t
 from excise_server.analysis import Analysis
 from excise_server.explanation import Block, explain_file, explain_place
 from excise_server.lsp.markup import as_markdown, as_plain
-from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.to_proto import Mapper
 
@@ -16,11 +15,7 @@ __all__ = ["hover"]
 
 async def hover(ls: ExciseServer, params: t.HoverParams) -> t.Hover | None:
     """Explain what stands at the position; None where there is nothing to explain."""
-    try:
-        analysis = await ls.newest(params.text_document.uri)
-    except RequestFailed:
-        return None  # nothing was asked of us but a look
-    if analysis is None or not analysis.snapshot.revisions:
+    if (analysis := await ls.to_show(params.text_document.uri)) is None:
         return None
     snapshot, line = analysis.snapshot, params.position.line
     text = snapshot.origin if snapshot.buffer is None else snapshot.buffer

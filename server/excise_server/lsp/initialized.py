@@ -6,15 +6,19 @@ from lsprotocol import types as t
 
 from excise_server.lsp.compare import register_content
 from excise_server.lsp.configuration import ask, register
+from excise_server.lsp.diagnostic import OPTIONS, diagnostic
 from excise_server.lsp.server import ExciseServer
 
 __all__ = ["initialize", "initialized"]
 
 
 def initialize(ls: ExciseServer, params: t.InitializeParams) -> None:
-    """Read the options."""
+    """Read the options; offer to be asked for diagnostics where that replaces sending them."""
     ls.initial_options = params.initialization_options
     ls.configure(params.initialization_options)
+    if ls.publisher.refresher.pulls:
+        # Only then: Neovim would ask, and show both what it got and what it was sent.
+        ls.feature(t.TEXT_DOCUMENT_DIAGNOSTIC, OPTIONS)(diagnostic)
 
 
 def initialized(ls: ExciseServer, _params: t.InitializedParams) -> None:

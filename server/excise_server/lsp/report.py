@@ -21,7 +21,7 @@ async def report(ls: ExciseServer, params: ReportParams) -> dict[str, Any]:
     change any more.
     """
     await ls.gatherer.newest(params.uri)
-    analysis, state = await ls.newest(params.uri), ls.state_of(params.uri)
+    analysis, state = await ls.newest(params.uri), ls.publisher.state_of(params.uri)
     if analysis is None:
         raise JsonRpcInvalidParams("unknown document: neither open nor with revisions")
     encoding = ls.encoding

@@ -1,7 +1,7 @@
 """The server of one session: ties the session, the scheduler and the client together.
 
 Everything here runs on the loop. Handlers change the session; the scheduler mints a snapshot after
-a pause, has it analysed, and delivers the result here, where it is published unless it is stale.
+a pause, has it analysed, and delivers the result to the publisher unless it is stale.
 """
 
 from __future__ import annotations
@@ -10,39 +10,33 @@ import asyncio
 import gc
 import logging
 from collections.abc import Coroutine
-from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 from lsprotocol import types as t
 from pygls.lsp.server import LanguageServer
 
-from excise import CancelFlag
+from excise import CancelFlag, Cancelled
 from excise.text import Revision
 from excise_server.analysis import Analysis, Analyst, compare
-from excise_server.findings import MAX_PLACES, Findings, find
-from excise_server.lsp import protocol, to_proto
+from excise_server.findings import MAX_PLACES, find
 from excise_server.lsp.disk import read_inside
 from excise_server.lsp.from_proto import encoding_of
 from excise_server.lsp.gathering import Gatherer
+from excise_server.lsp.progress import WorkShown
+from excise_server.lsp.publishing import Outcome, Publisher
 from excise_server.lsp.rpc import Protocol, RequestFailed
 from excise_server.lsp.settings import Settings, settings_of
 from excise_server.lsp.source_settings import source_choices_of
 from excise_server.lsp.sync import Encoding
+from excise_server.report.escape import printable
 from excise_server.scheduler import Scheduler
 from excise_server.session import Session, document_key
 from excise_server.snapshot import Snapshot
 
-__all__ = ["ExciseServer", "Outcome"]
+__all__ = ["ExciseServer"]
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """An analysis and what to show of it."""
-
-    analysis: Analysis
-    findings: Findings | None
 
 
 class ExciseServer(LanguageServer):
@@ -56,6 +50,8 @@ class ExciseServer(LanguageServer):
         Analyses what changed.
     gatherer
         Asks the sources of open documents, whose answers enter the session.
+    publisher
+        Keeps results, and tells the client of them.
     settings
         The client's choices.
     """
@@ -74,13 +70,14 @@ class ExciseServer(LanguageServer):
         self.initial_options: object = None
         self.session = Session(changed=self._changed, read=self._read)
         self._work = _Work()
-        self.scheduler: Scheduler[Snapshot, Outcome] = Scheduler(
-            mint=self._mint, work=self._work, deliver=self._deliver
-        )
         self.gatherer = Gatherer(self, self.session, self._folders)
-        self._outcomes: dict[str, Outcome | Exception] = {}
-        self._published: dict[str, str] = {}
-        self._states: dict[str, tuple[object, int]] = {}
+        self.publisher = Publisher(self, self.gatherer.files)
+        self.scheduler: Scheduler[Snapshot, Outcome] = Scheduler(
+            mint=self._mint,
+            work=self._work,
+            deliver=self.publisher.deliver,
+            watch=WorkShown(self, self._described, lambda key: self.scheduler.cancel(key)),
+        )
         self._asking: set[asyncio.Task[None]] = set()
 
     def configure(self, options: object) -> None:
@@ -104,10 +101,6 @@ class ExciseServer(LanguageServer):
         self._asking.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             logger.error("asking the client failed", exc_info=error)
-
-    def state_of(self, uri: str) -> int:
-        """Return a number that changes whenever the places of a document do."""
-        return self._states.get(document_key(uri), (None, 0))[1]
 
     @property
     def encoding(self) -> Encoding:
@@ -133,10 +126,33 @@ class ExciseServer(LanguageServer):
             return None
         if document.origin is None:
             raise RequestFailed(f"no origin: {document.obstacle}")
-        outcome = self._outcomes.get(key)
-        if not isinstance(outcome, Outcome):
-            raise RequestFailed("scoring failed; the server's log has more")
-        return outcome.analysis
+        outcome = self.publisher.outcome(key)
+        if isinstance(outcome, Outcome):
+            return outcome.analysis
+        if isinstance(outcome, Cancelled):
+            raise RequestFailed("scoring was stopped on request; the next change starts it again")
+        raise RequestFailed("scoring failed; the server's log has more")
+
+    async def to_show(self, uri: str) -> Analysis | None:
+        """Return the same for those who only look: None where there is nothing to show.
+
+        Without revisions at once: most documents never get one, and nobody waits for their sake.
+        """
+        if not self._has_revisions(uri):
+            return None
+        try:
+            analysis = await self.newest(uri)
+        except RequestFailed:
+            return None
+        return analysis if analysis is not None and analysis.snapshot.revisions else None
+
+    async def diagnostics(self, uri: str) -> tuple[list[t.Diagnostic], str | None]:
+        """Return the newest diagnostics of a document and the name of that result."""
+        if not self._has_revisions(uri):
+            return [], None
+        key = document_key(uri)
+        await self.scheduler.settled(key, hurry=False)
+        return self.publisher.diagnostics(key)
 
     def close(self, timeout: float) -> None:
         """Stop the work of all threads; wait at most so many seconds for each."""
@@ -158,62 +174,26 @@ class ExciseServer(LanguageServer):
         root = self.workspace.root_uri
         return folders or ([root] if root else [])
 
+    def _has_revisions(self, uri: str) -> bool:
+        document = self.session.find(uri)
+        if document is None:
+            return False
+        return bool(document.revisions or document.own_edits(self.session.own_edits))
+
+    def _described(self, key: str) -> str:
+        """Return "64 revisions of app.py"."""
+        document = self.session.by_key(key)
+        if document is None:
+            return ""
+        file = printable(unquote(document.uri).rpartition("/")[2])
+        number = len(document.revisions)
+        return f"{number} revision{'s' if number != 1 else ''} of {file}"
+
     def _mint(self, key: str) -> Snapshot | None:
         snapshot = self.session.snapshot(key)
         if snapshot is None:
-            self._outcomes.pop(key, None)
-            self._publish(key, None, [])
+            self.publisher.withdraw(key)
         return snapshot
-
-    def _deliver(self, key: str, snapshot: Snapshot, outcome: Outcome | Exception) -> None:
-        """Keep and publish a result; the scheduler has dropped it if it was stale."""
-        self._outcomes[key] = outcome
-        if isinstance(outcome, Exception):
-            logger.error("analysis failed", exc_info=outcome)
-            self._publish(key, snapshot, [])
-            return
-        places, state = self._states.get(key, (None, 0))
-        if places is not outcome.analysis.standings:
-            self._states[key] = (outcome.analysis.standings, state + 1)
-        found: list[t.Diagnostic] = []
-        if outcome.findings is not None and self.settings.diagnostics:
-            text = snapshot.origin if snapshot.buffer is None else snapshot.buffer
-            mapper = to_proto.Mapper(text, self.encoding)
-            found = to_proto.diagnostics(
-                snapshot.uri_or_path,
-                outcome.findings,
-                mapper,
-                self.settings.severity,
-                related=self._shows_related,
-            )
-        self._publish(key, snapshot, found)
-
-    def _publish(self, key: str, snapshot: Snapshot | None, found: list[t.Diagnostic]) -> None:
-        """Send diagnostics, and that the report is new; nothing where there is and was nothing."""
-        shown = self._published.get(key)
-        if not found and shown is None:
-            return
-        uri = snapshot.uri_or_path if snapshot is not None else shown or ""
-        if shown is not None and shown != uri:
-            # The client has opened it by another spelling: first take away what hangs on the old.
-            self.text_document_publish_diagnostics(t.PublishDiagnosticsParams(shown, []))
-        if found:
-            self._published[key] = uri
-        else:
-            del self._published[key]
-        version = snapshot.version if snapshot is not None else None
-        self.text_document_publish_diagnostics(
-            t.PublishDiagnosticsParams(uri=uri, version=version, diagnostics=found)
-        )
-        self.protocol.notify(
-            protocol.DID_CHANGE_REPORT, protocol.DidChangeReportParams(uri, version)
-        )
-
-    @property
-    def _shows_related(self) -> bool:
-        text_document = self.client_capabilities.text_document
-        publish = text_document.publish_diagnostics if text_document else None
-        return bool(publish and publish.related_information)
 
 
 class _Work:

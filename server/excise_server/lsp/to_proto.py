@@ -10,6 +10,7 @@ from excise.text import normalise, raw_lines
 from excise_server.analysis import Analysis
 from excise_server.findings import Findings
 from excise_server.lsp import protocol as p
+from excise_server.lsp.related import Related
 from excise_server.lsp.sync import Encoding, width
 from excise_server.standing import MAX_PAIRS, Standing
 
@@ -57,10 +58,9 @@ def diagnostics(
     findings: Findings,
     mapper: Mapper,
     severity: t.DiagnosticSeverity,
-    *,
-    related: bool,
+    related: Related | None,
 ) -> list[t.Diagnostic]:
-    """Return one diagnostic for the file and one per place."""
+    """Return one diagnostic for the file and one per place, linked as far as `related` knows."""
     places = [
         t.Diagnostic(
             range=mapper.visible(*place.lines),
@@ -69,8 +69,9 @@ def diagnostics(
             source=SOURCE,
             code="place",
             data=place.data,
+            related_information=(related and related.of_place(at)) or None,
         )
-        for place in findings.places
+        for at, place in enumerate(findings.places)
     ]
     information = [
         t.DiagnosticRelatedInformation(t.Location(uri, place.range), place.message)
@@ -83,7 +84,7 @@ def diagnostics(
         source=SOURCE,
         code="ranking",
         data=findings.data,
-        related_information=information if related and information else None,
+        related_information=(related and information) or None,
     )
     return [file, *places]
 

@@ -33,13 +33,14 @@ MAX_WORKTREES = 64
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """One revision to be; ``text`` is None until it is read (a branch)."""
+    """One revision to be; ``text`` is None until it is read (a branch), ``file`` where it lies."""
 
     id: str
     label: str
     commit: str
     text: str | SourceError | None = None
     bases: tuple[str, ...] = ()
+    file: str = ""
 
 
 def find(context: Context, repository: Repository | SourceError | None = None) -> Found:
@@ -126,7 +127,7 @@ def _from_worktree(repository: Repository, tree: Worktree) -> _Candidate:
         elif not inside(path, [tree.path]):
             text = SourceError("a link that leaves the worktree")
     name = f"worktree:{visible(os.path.basename(tree.path))}"
-    return _Candidate(name, label, tree.head, text)
+    return _Candidate(name, label, tree.head, text, file=path)
 
 
 def _branches(
@@ -202,6 +203,7 @@ def _compared(
         refused=tuple(refused),
         made_from=tuple((name, text) for name, text in made_from if isinstance(text, str)),
         unchanged=tuple(unchanged),
+        files=tuple((c.id, c.file) for c, _ in taken if c.file),
     )
     return _with_origin(repository, head, taken, base_texts, found) if wants_origin else found
 

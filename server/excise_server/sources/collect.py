@@ -49,6 +49,7 @@ def _merged(asked: list[Found], refused: tuple[Refused, ...]) -> Found:
     revisions: list[Revision] = []
     notes: list[tuple[str, str]] = []
     made_from: list[tuple[str, str]] = []
+    files: list[tuple[str, str]] = []
     given = [revision.id for found in asked for revision in found.revisions]
     names = iter(unique_ids(given))
     for found in asked:
@@ -56,6 +57,7 @@ def _merged(asked: list[Found], refused: tuple[Refused, ...]) -> Found:
         revisions += [replace(r, id=renamed[r.id]) for r in found.revisions]
         notes += [(renamed[name], note) for name, note in found.notes]
         made_from += [(renamed[name], text) for name, text in found.made_from]
+        files += [(renamed[name], path) for name, path in found.files]
     if chosen is not None:
         text = normalise(chosen.text)
         notes += [(name, _OTHER) for name, base in made_from if normalise(base) != text]
@@ -68,4 +70,5 @@ def _merged(asked: list[Found], refused: tuple[Refused, ...]) -> Found:
         notes=tuple(notes),
         made_from=tuple(made_from),
         unchanged=tuple(name for found in asked for name in found.unchanged),
+        files=tuple(files),
     )

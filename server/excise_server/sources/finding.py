@@ -128,6 +128,8 @@ class Found:
         The text that a revision was made from, where the source knows it.
     unchanged : tuple of str
         Ids of worktrees and branches that hold the text they started from: nothing to score.
+    files : tuple of (id, path)
+        The file that a revision stands in, where it is one: its absolute path.
     """
 
     origin: OriginText | None = None
@@ -137,6 +139,7 @@ class Found:
     notes: tuple[tuple[str, str], ...] = ()
     made_from: tuple[tuple[str, str], ...] = ()
     unchanged: tuple[str, ...] = ()
+    files: tuple[tuple[str, str], ...] = ()
 
 
 def watch_file(path: str) -> Watch:

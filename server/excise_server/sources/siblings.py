@@ -97,6 +97,7 @@ def _read(
 ) -> Found:
     origin = None
     revisions = []
+    files = []
     names = unique_ids([f"file:{visible(path)}" for path in paths])
     for path, shown in zip(paths, names, strict=True):
         try:
@@ -109,9 +110,10 @@ def _read(
                 raise SourceError("the origin of another file")
             else:
                 revisions.append(Revision(shown, text, visible(path)))
+                files.append((shown, os.path.join(folder, path)))
         except SourceError as error:
             refused.append(Refused(shown, error.reason, error.hint))
-    return Found(origin, tuple(revisions), tuple(refused), tuple(watch))
+    return Found(origin, tuple(revisions), tuple(refused), tuple(watch), files=tuple(files))
 
 
 def _origin(text: str, choice: str) -> OriginText:

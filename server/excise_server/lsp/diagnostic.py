@@ -1,0 +1,28 @@
+"""textDocument/diagnostic: for clients that ask for diagnostics instead of being sent them."""
+
+from __future__ import annotations
+
+from lsprotocol import types as t
+
+from excise_server.lsp.server import ExciseServer
+
+__all__ = ["OPTIONS", "diagnostic"]
+
+OPTIONS = t.DiagnosticOptions(
+    identifier="excise", inter_file_dependencies=False, workspace_diagnostics=False
+)
+
+
+async def diagnostic(
+    ls: ExciseServer, params: t.DocumentDiagnosticParams
+) -> t.RelatedFullDocumentDiagnosticReport | t.RelatedUnchangedDocumentDiagnosticReport:
+    """Wait for what the sources find and for its scores; nothing where nothing can be scored.
+
+    The pause after a keystroke is not cut short: a client asks after each.
+    """
+    uri = params.text_document.uri
+    await ls.gatherer.newest(uri)
+    found, result_id = await ls.diagnostics(uri)
+    if result_id is not None and result_id == params.previous_result_id:
+        return t.RelatedUnchangedDocumentDiagnosticReport(result_id=result_id)
+    return t.RelatedFullDocumentDiagnosticReport(items=found, result_id=result_id)

@@ -1,0 +1,121 @@
+"""window/workDoneProgress: work that takes long is shown, and can be stopped.
+
+Most work is done before anybody could read of it, so a run is shown only after half a second. What
+is shown stays until there is a result: new runs, because somebody types on, are the same work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from itertools import count
+
+from lsprotocol import types as t
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+
+__all__ = ["DELAY", "WorkShown"]
+
+logger = logging.getLogger(__name__)
+
+DELAY = 0.5
+"""Seconds that a run may take unseen."""
+
+
+@dataclass(slots=True, eq=False)
+class _Shown:
+    """The work on one document: a timer until it is shown, then its token."""
+
+    timer: asyncio.TimerHandle | None = None
+    token: str | None = None
+    begun: bool = False
+    over: bool = False
+
+
+class WorkShown:
+    """Shows the work on documents; a watch of the `Scheduler`.
+
+    Parameters
+    ----------
+    server : LanguageServer
+        Whose client shows progress, if it can.
+    describe : callable
+        What is worked on, for people, by the key of the document.
+    cancel : callable
+        Stops the work on a document, by its key: the user has had enough.
+    """
+
+    def __init__(
+        self,
+        server: LanguageServer,
+        describe: Callable[[str], str],
+        cancel: Callable[[str], None],
+    ) -> None:
+        """Show nothing yet."""
+        self._server, self._describe, self._cancel = server, describe, cancel
+        self._shown: dict[str, _Shown] = {}
+        self._tokens = (f"excise-{number}" for number in count(1))
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def began(self, key: str) -> None:
+        """Count from here, unless the work is shown already."""
+        shown = self._shown.setdefault(key, _Shown())
+        if shown.token is None and shown.timer is None and self._can:
+            loop = asyncio.get_running_loop()
+            shown.timer = loop.call_later(DELAY, self._show, key, shown)
+
+    def interrupted(self, key: str) -> None:
+        """Another run will come: what is shown stays, what is not is counted anew."""
+        if (shown := self._shown.get(key)) is not None and shown.timer is not None:
+            shown.timer.cancel()
+            shown.timer = None
+
+    def ended(self, key: str) -> None:
+        """Take it away: there is a result, or nothing to do any more."""
+        if (shown := self._shown.pop(key, None)) is None:
+            return
+        if shown.timer is not None:
+            shown.timer.cancel()
+        shown.over = True
+        self._end(shown)
+
+    @property
+    def _can(self) -> bool:
+        window = self._server.client_capabilities.window
+        return bool(window and window.work_done_progress)
+
+    def _show(self, key: str, shown: _Shown) -> None:
+        shown.timer, shown.token = None, next(self._tokens)
+        task = asyncio.get_running_loop().create_task(self._begin(key, shown, shown.token))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _begin(self, key: str, shown: _Shown, token: str) -> None:
+        progress = self._server.work_done_progress
+        try:
+            await progress.create_async(token)
+        except JsonRpcException as error:
+            logger.info("the client shows no progress: %s", error)
+            return
+        if shown.over:
+            progress.tokens.pop(token, None)
+            return
+        shown.begun = True
+        begin = t.WorkDoneProgressBegin(
+            title="Excise: scoring", message=self._describe(key), cancellable=True
+        )
+        progress.begin(token, begin)
+        progress.tokens[token].add_done_callback(lambda future: self._stopped(key, shown, future))
+
+    def _stopped(self, key: str, shown: _Shown, future: Future[object]) -> None:
+        if future.cancelled() and not shown.over:
+            self._cancel(key)
+
+    def _end(self, shown: _Shown) -> None:
+        if shown.begun and shown.token is not None:
+            progress = self._server.work_done_progress
+            progress.end(shown.token, t.WorkDoneProgressEnd())
+            progress.tokens.pop(shown.token, None)

@@ -1,0 +1,172 @@
+"""What a client is told of results: diagnostics, sent or asked for, and that a report is new."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as t
+
+from excise import Cancelled
+from excise_server.analysis import Analysis
+from excise_server.findings import Findings
+from excise_server.lsp import protocol, to_proto
+from excise_server.lsp.refresh import Refresher
+from excise_server.lsp.related import Related
+from excise_server.session import document_key
+from excise_server.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from excise_server.lsp.server import ExciseServer
+
+__all__ = ["Outcome", "Publisher"]
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """An analysis and what to show of it."""
+
+    analysis: Analysis
+    findings: Findings | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """The last thing known of a document; ``number`` tells it from all others."""
+
+    snapshot: Snapshot
+    outcome: Outcome | Exception
+    number: int
+
+
+class Publisher:
+    """Keeps the newest result of each document, and tells the client of it.
+
+    Parameters
+    ----------
+    server : ExciseServer
+        Whose client is told.
+    files : callable
+        The absolute paths of a document's revisions that stand in files, by id.
+    """
+
+    def __init__(self, server: ExciseServer, files: Callable[[str], dict[str, str]]) -> None:
+        """Start without results."""
+        self._server, self._files = server, files
+        self.refresher = Refresher(server)
+        self._results: dict[str, _Result] = {}
+        self._count = 0
+        self._published: dict[str, str] = {}
+        self._reported: dict[str, str] = {}
+        self._states: dict[str, tuple[object, int]] = {}
+
+    def outcome(self, key: str) -> Outcome | Exception | None:
+        """Return the newest result of a document."""
+        result = self._results.get(key)
+        return result.outcome if result is not None else None
+
+    def state_of(self, uri: str) -> int:
+        """Return a number that changes whenever the places of a document do."""
+        return self._states.get(document_key(uri), (None, 0))[1]
+
+    def deliver(self, key: str, snapshot: Snapshot, outcome: Outcome | Exception) -> None:
+        """Keep a result, and tell of it; the scheduler has dropped it if it was stale."""
+        self._count += 1
+        self._results[key] = _Result(snapshot, outcome, self._count)
+        if isinstance(outcome, Cancelled):
+            logger.info("scoring was stopped: %s", snapshot.uri_or_path)
+        elif isinstance(outcome, Exception):
+            logger.error("analysis failed", exc_info=outcome)
+        changed = self._note_state(key, outcome)
+        found = [] if self.refresher.pulls else self.diagnostics(key)[0]
+        self._publish(key, snapshot.uri_or_path, snapshot.version, found)
+        self._report(key, snapshot, bool(snapshot.revisions))
+        if changed:
+            self.refresher.scores_changed(key)
+
+    def withdraw(self, key: str) -> None:
+        """Forget a document that has nothing to score any more, and take away what is shown."""
+        if self._results.pop(key, None) is None:
+            return
+        self._publish(key, self._published.get(key, ""), None, [])
+        if self._reported.get(key) is not None:
+            self._report(key, None, has=False)
+            self.refresher.scores_changed(key)
+
+    def diagnostics(self, key: str) -> tuple[list[t.Diagnostic], str | None]:
+        """Return what is to be shown of a document, and the name of that result."""
+        result = self._results.get(key)
+        if result is None or isinstance(result.outcome, Exception):
+            return [], None
+        settings, findings = self._server.settings, result.outcome.findings
+        if findings is None or not settings.diagnostics:
+            return [], str(result.number)
+        snapshot = result.snapshot
+        text = snapshot.origin if snapshot.buffer is None else snapshot.buffer
+        found = to_proto.diagnostics(
+            snapshot.uri_or_path,
+            findings,
+            to_proto.Mapper(text, self._server.encoding),
+            settings.severity,
+            self._related(key, result.outcome.analysis),
+        )
+        return found, str(result.number)
+
+    def _note_state(self, key: str, outcome: Outcome | Exception) -> bool:
+        """Count states; tell whether the scores are others than before."""
+        before, state = self._states.get(key, (None, 0))
+        analysis = outcome.analysis if isinstance(outcome, Outcome) else None
+        now = analysis.comparison if analysis is not None and analysis.snapshot.revisions else None
+        if before is now:
+            return False
+        self._states[key] = (now, state + 1)
+        return True
+
+    def _publish(self, key: str, uri: str, version: int | None, found: list[t.Diagnostic]) -> None:
+        """Send diagnostics; nothing where there is and was nothing."""
+        shown = self._published.get(key)
+        if not found and shown is None:
+            return
+        send = self._server.text_document_publish_diagnostics
+        if shown is not None and shown != uri:
+            # The client has opened it by another spelling: first take away what hangs on the old.
+            send(t.PublishDiagnosticsParams(shown, []))
+        if found:
+            self._published[key] = uri
+        else:
+            del self._published[key]
+        send(t.PublishDiagnosticsParams(uri=uri, version=version, diagnostics=found))
+
+    def _report(self, key: str, snapshot: Snapshot | None, has: bool) -> None:
+        """Say that the report is new, of a document that has revisions or had some."""
+        before = self._reported.get(key)
+        if not has and before is None:
+            return
+        uri = snapshot.uri_or_path if snapshot is not None else before or ""
+        version = snapshot.version if snapshot is not None else None
+        if has:
+            self._reported[key] = uri
+        else:
+            del self._reported[key]
+        self._server.protocol.notify(
+            protocol.DID_CHANGE_REPORT, protocol.DidChangeReportParams(uri, version)
+        )
+
+    def _related(self, key: str, analysis: Analysis) -> Related | None:
+        """Return who knows where the variants stand, for a client that shows it."""
+        capabilities = self._server.client_capabilities
+        document, workspace = capabilities.text_document, capabilities.workspace
+        shown = [
+            document and document.publish_diagnostics,
+            document and document.diagnostic,
+        ]
+        if not any(can and can.related_information for can in shown):
+            return None
+        opens = self._server.settings.virtual_documents or bool(
+            workspace and workspace.text_document_content
+        )
+        return Related(analysis, lambda: self._files(key), virtual=opens)

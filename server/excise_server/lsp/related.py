@@ -1,0 +1,80 @@
+"""relatedInformation of a place: where each variant stands, as far as the client can go there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+from lsprotocol import types as t
+from pygls.uris import from_fs_path
+
+from excise_server.analysis import Analysis
+from excise_server.findings import name
+from excise_server.lsp.virtual import virtual_uri
+
+__all__ = ["MAX_VARIANTS", "Related"]
+
+MAX_VARIANTS = 5
+"""Most variants that one place links to."""
+
+_MAX_NAMES = 3
+
+
+class Related:
+    """Locations of the variants of an analysis.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Whose places are asked for.
+    files : callable
+        The absolute paths of revisions that stand in files, by id.
+    virtual : bool
+        Whether the client opens the URIs of texts that stand in none.
+    """
+
+    def __init__(
+        self, analysis: Analysis, files: Callable[[], dict[str, str]], *, virtual: bool
+    ) -> None:
+        """Look at nothing yet."""
+        self._analysis, self._read_files, self._virtual = analysis, files, virtual
+
+    def of_place(self, index: int) -> list[t.DiagnosticRelatedInformation]:
+        """Return where the variants of a place stand that differ from the origin."""
+        place = self._analysis.standings[index].place
+        found = []
+        for variant in place.variants[: MAX_VARIANTS + 1]:
+            where = None if variant.text == place.text else self._location(index, variant.members)
+            if where is not None:
+                found.append(t.DiagnosticRelatedInformation(where, self._message(variant.members)))
+        return found[:MAX_VARIANTS]
+
+    def _location(self, index: int, members: tuple[int, ...]) -> t.Location | None:
+        """Return the first member's lines that can be opened."""
+        spans = self._analysis.standings[index].place.spans
+        for at in members:
+            if (uri := self._uri(at)) is not None:
+                lo, hi = spans[at]
+                return t.Location(uri, t.Range(t.Position(lo, 0), t.Position(hi, 0)))
+        return None
+
+    def _uri(self, at: int) -> str | None:
+        snapshot = self._analysis.snapshot
+        if at == snapshot.own:
+            return None  # it is the document itself
+        identity = snapshot.revisions[at].id
+        if (path := self._files.get(identity)) is not None:
+            uri: str | None = from_fs_path(path)
+            return uri
+        return virtual_uri(snapshot.uri_or_path, identity) if self._virtual else None
+
+    def _message(self, members: tuple[int, ...]) -> str:
+        """Return "gpt, claude: 2 of 5"."""
+        ids = self._analysis.comparison.matrix.ids
+        names = [name(ids[at]) for at in members[:_MAX_NAMES]]
+        names += ["…"] if len(members) > _MAX_NAMES else []
+        return f"{', '.join(names)}: {len(members)} of {len(ids)}"
+
+    @cached_property
+    def _files(self) -> dict[str, str]:
+        return self._read_files()
