@@ -1,28 +1,119 @@
-// Entry: what exists, and what is told to whom.
+// Entry: what exists, and who is told of what. Nothing here waits for a server.
 import * as vscode from "vscode";
-import { Connection, INITIALIZE_MS } from "./connection";
-import { settings } from "./config";
-import { findServer } from "./servers";
+import type { ExciseApi } from "../excise";
+import { createApi } from "./api";
+import { Bootstrap } from "./bootstrap";
+import { addFromBranch, addFromClipboard, addFromFile, addFromPatch, addSelected } from "./commands/add";
+import { applyRegion, applyRevision, chooseVariant, revealRegion } from "./commands/apply";
+import { compareAll, compareRepresentative, compareRevision } from "./commands/compare";
+import { type Command, type Parts, register } from "./commands/context";
+import { removeRevision } from "./commands/remove";
+import { installServer, printDebugInformation, restartServer, showLogs } from "./commands/server";
+import { addFromWorktree, scoreWorktrees } from "./commands/worktrees";
+import { SECTION, SERVER_SETTINGS, settings } from "./config";
+import { CurrentDocument, isSource } from "./documents";
+import { Reports } from "./reports";
+import { Revisions } from "./revisions";
+import { RevisionsView } from "./revisionsView";
+import { showSimilarity } from "./similarity/panel";
+import { Status } from "./status";
+import { Supervisor } from "./supervisor";
+import { looksRevised } from "./triggers";
 
-export async function activate(context: vscode.ExtensionContext): Promise<void> {
+const COMMANDS: Record<string, Command> = {
+  addFromBranch,
+  addFromClipboard,
+  addFromFile,
+  addFromPatch,
+  addFromWorktree,
+  addSelected,
+  apply: applyRevision,
+  applyRegion,
+  chooseVariant,
+  compareAll,
+  compareRepresentative,
+  compareRevision,
+  installServer,
+  printDebugInformation,
+  removeRevision,
+  restartServer,
+  revealRegion,
+  scoreWorktrees,
+  showLogs,
+  showSimilarity,
+};
+
+let supervisor: Supervisor | undefined;
+
+export function activate(context: vscode.ExtensionContext): ExciseApi {
   const log = vscode.window.createOutputChannel("Excise", { log: true });
-  context.subscriptions.push(log);
-  await vscode.workspace.fs.createDirectory(context.globalStorageUri);
-  const start = async (): Promise<void> => {
-    const search = await findServer({
-      ...settings(),
-      ownPython: undefined,
-      searchPath: process.env["PATH"] ?? "",
-    });
-    if ("refused" in search) {
-      throw new Error(JSON.stringify(search.refused));
-    }
-    await Connection.open(search.server, {
-      log,
-      directory: context.globalStorageUri.fsPath,
-      initializeMs: INITIALIZE_MS,
-    });
-  };
-  context.subscriptions.push(vscode.commands.registerCommand("excise.restartServer", start));
-  void start();
+  const bootstrap = new Bootstrap(context, log);
+  supervisor = new Supervisor({
+    open: () => bootstrap.open(),
+    crashed: (how, again) => bootstrap.crashed(how, again),
+    failed: (error) => bootstrap.failed(error),
+    log,
+  });
+  const current = new CurrentDocument();
+  const reports = new Reports(supervisor);
+  const revisions = new Revisions(supervisor);
+  const parts: Parts = { context, log, bootstrap, supervisor, current, reports, revisions };
+  const [api, listening] = createApi(reports, revisions);
+  context.subscriptions.push(
+    log,
+    supervisor,
+    current,
+    reports,
+    listening,
+    new RevisionsView(current, reports, supervisor),
+    new Status(current, reports, supervisor),
+    ...Object.entries(COMMANDS).map(([name, command]) => register(parts, `excise.${name}`, command)),
+    ...listeners(parts),
+  );
+  void startIfRevised(parts);
+  return api;
+}
+
+/** The server ends with the editor, and is given the time to do so. */
+export async function deactivate(): Promise<void> {
+  await supervisor?.stop();
+}
+
+function listeners(parts: Parts): vscode.Disposable[] {
+  const { supervisor, current } = parts;
+  return [
+    current.onDidChange(() => void startIfRevised(parts)),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => {
+      supervisor.forget();
+      void supervisor.connection?.settingsChanged();
+      void startIfRevised(parts);
+    }),
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (SERVER_SETTINGS.some((name) => event.affectsConfiguration(`${SECTION}.${name}`))) {
+        supervisor.forget();
+        // Whoever chose another server while one runs, or while it could not start, means it now.
+        if (supervisor.connection !== undefined) {
+          supervisor.restart().catch(() => undefined);
+        } else {
+          void startIfRevised(parts);
+        }
+      }
+    }),
+    vscode.workspace.onDidCloseTextDocument(({ uri }) => supervisor.ledger.closed(uri.toString())),
+  ];
+}
+
+/** Start the server if the current document looks as if it had revisions. */
+async function startIfRevised({ supervisor, current, log }: Parts): Promise<void> {
+  const document = vscode.window.activeTextEditor?.document;
+  if (supervisor.state !== "idle" || document === undefined || !isSource(document.uri)) {
+    return;
+  }
+  const { files, worktrees } = settings();
+  const signs = { files, worktrees, trusted: vscode.workspace.isTrusted, text: document.getText() };
+  const file = document.uri.scheme === "file" ? document.uri.fsPath : "";
+  if (file !== "" && (await looksRevised(file, signs))) {
+    log.debug(`revisions of ${current.uri?.toString() ?? ""} are likely`);
+    await supervisor.ensure().catch(() => undefined);
+  }
 }

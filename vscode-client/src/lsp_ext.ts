@@ -197,6 +197,40 @@ export interface RevisionContentResult {
   readonly text: string;
 }
 
+export interface WorktreesParams {
+  readonly uri: string;
+}
+
+/** The document of `excise worktrees --json` (docs/json.md), as far as it is used here. */
+export interface WorktreesResult {
+  readonly repository: string;
+  readonly base: string;
+  readonly revisions: readonly string[];
+  readonly similarity: readonly (readonly number[])[];
+  readonly clusters: readonly ReportCluster[];
+  readonly ranking: readonly {
+    readonly id: string;
+    readonly rank: number;
+    readonly agreement: number | null;
+    readonly edit_size: number;
+    readonly no_op: boolean;
+    readonly syntax_errors: boolean;
+    readonly cluster: number;
+    readonly representative: boolean;
+    readonly folder: string | null;
+    readonly notes: readonly string[];
+    readonly files: readonly {
+      readonly path: string;
+      readonly status: string;
+      readonly added: number;
+      readonly deleted: number;
+      readonly facts: readonly string[];
+    }[];
+  }[];
+  readonly unchanged: readonly string[];
+  readonly rejected: readonly Rejection[];
+}
+
 export interface DidChangeReportParams {
   readonly uri: string;
   readonly version: number | null;
@@ -213,6 +247,7 @@ export interface Methods {
   "excise/applyVariant": [ApplyVariantParams, ApplyResult];
   "excise/showPlace": [ShowPlaceParams, ShowPlaceResult];
   "excise/compare": [CompareParams, CompareResult];
+  "excise/worktrees": [WorktreesParams, WorktreesResult];
   "excise/revisionContent": [RevisionContentParams, RevisionContentResult];
 }
 

@@ -1,0 +1,147 @@
+// "Which server?", answered once: found and checked, or one message with a way out.
+import * as vscode from "vscode";
+import { SERVER_SETTINGS, settings } from "./config";
+import { Connection, INITIALIZE_MS } from "./connection";
+import { fits, makeEnvironment, ownPython, usablePython, wheelhouse } from "./environment";
+import { type Refused, findServer } from "./servers";
+import { Unavailable } from "./supervisor";
+import { message, reason } from "./text";
+import { OLDEST_PYTHON } from "./versions";
+
+const LOGS = "Show Logs";
+const INSTALL = "Install";
+const SETTINGS = "Open Settings";
+const RESTART = "Restart Server";
+
+export class Bootstrap {
+  private readonly shown = new Set<string>();
+  /** How long a server may take to answer; shorter in tests. */
+  initializeMs = INITIALIZE_MS;
+
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly log: vscode.LogOutputChannel,
+  ) {}
+
+  private get storage(): string {
+    return this.context.globalStorageUri.fsPath;
+  }
+
+  /** Find a server and start it. Where there is none the user is told, and Unavailable thrown. */
+  async open(): Promise<Connection> {
+    await vscode.workspace.fs.createDirectory(this.context.globalStorageUri);
+    const search = await findServer({
+      ...settings(),
+      ownPython: await ownPython(this.storage),
+      searchPath: process.env["PATH"] ?? "",
+    });
+    if ("refused" in search) {
+      void this.tellMissing(search.refused);
+      throw new Unavailable("there is no server");
+    }
+    const { server } = search;
+    this.log.info(`server ${server.version} of ${server.origin}: ${server.command} ${server.args.join(" ")}`);
+    return Connection.open(server, {
+      log: this.log,
+      directory: this.storage,
+      initializeMs: this.initializeMs,
+    });
+  }
+
+  /** The server started badly: it ended at once, or does not answer. */
+  failed(error: unknown): void {
+    this.log.error(reason(error));
+    void this.tell(`Excise: the server could not be started: ${message(reason(error))}.`, RESTART);
+  }
+
+  crashed(how: string, again: boolean): void {
+    const text = again
+      ? `Excise: the server ended unexpectedly (${message(how)}). It was started again, and your revisions are back.`
+      : `Excise: the server ended unexpectedly (${message(how)}), again and again. It stays off until you restart it.`;
+    void this.tell(text, ...(again ? [] : [RESTART]));
+  }
+
+  /** Make the extension's own environment, if the user agrees; whether it is there now. */
+  async install(): Promise<boolean> {
+    const wheels = await wheelhouse(this.context.extensionPath);
+    if (wheels !== undefined && !fits(wheels)) {
+      const text = `Excise: this package of the extension is for ${wheels.platform}, and this is ${process.platform}-${process.arch}.`;
+      void vscode.window.showErrorMessage(`${text} Install the universal one.`);
+      return false;
+    }
+    const python = await usablePython(process.env["PATH"] ?? "", wheels);
+    if (python === undefined) {
+      const wanted = wheels === undefined ? `Python ${OLDEST_PYTHON} or newer` : `CPython ${wheels.python}`;
+      const text = `Excise needs ${wanted} with its venv module, and there is none on PATH (Debian: apt-get install python3-venv).`;
+      void vscode.window.showErrorMessage(text);
+      return false;
+    }
+    const from = wheels === undefined ? "the Python package registry (about 90 MB)" : "the extension's own wheels; nothing is downloaded";
+    const detail = `With ${python.command} (${python.version}), in ${this.storage}, from ${from}. Nothing outside of that folder is changed.`;
+    const answer = await vscode.window.showWarningMessage(
+      "Make a Python environment for the Excise server?",
+      { modal: true, detail },
+      INSTALL,
+    );
+    return answer === INSTALL && this.making((progress) => makeEnvironment(this.storage, python, wheels, progress));
+  }
+
+  /** Run something long with progress and a way to cancel it. */
+  private async making(
+    task: (progress: { report(step: string): void; signal: AbortSignal }) => Promise<unknown>,
+  ): Promise<boolean> {
+    const options = {
+      location: vscode.ProgressLocation.Notification,
+      title: "Excise",
+      cancellable: true,
+    };
+    return vscode.window.withProgress(options, async (progress, token) => {
+      const control = new AbortController();
+      token.onCancellationRequested(() => control.abort());
+      try {
+        const report = (step: string): void => progress.report({ message: step });
+        await task({ report, signal: control.signal });
+        return true;
+      } catch (error) {
+        this.log.error(reason(error));
+        if (!control.signal.aborted) {
+          void this.tell(`Excise: the environment could not be made: ${message(reason(error))}`);
+        }
+        return false;
+      }
+    });
+  }
+
+  private async tellMissing(refused: readonly Refused[]): Promise<void> {
+    refused.forEach((item) => this.log.warn(`${item.what}: ${item.reason}`));
+    const worst = refused.find(({ kind }) => kind !== "missing") ?? refused.find(isNamed);
+    const why = worst === undefined ? "it is not installed" : `${worst.what}: ${worst.reason}`;
+    const named = SERVER_SETTINGS.some((name) => name !== "importStrategy" && settings()[name].length > 0);
+    const text = `Excise: there is no server to start: ${message(why)}.`;
+    await this.tell(text, ...(named ? [SETTINGS] : [INSTALL, SETTINGS]));
+  }
+
+  /** Show a message; one that is still open is not shown again. */
+  private async tell(text: string, ...buttons: string[]): Promise<void> {
+    if (this.shown.has(text) || settings().showNotifications === "off") {
+      this.log.info(`not shown: ${text}`);
+      return;
+    }
+    this.shown.add(text);
+    const answer = await vscode.window.showErrorMessage(text, ...buttons, LOGS);
+    this.shown.delete(text);
+    if (answer === LOGS) {
+      this.log.show(true);
+    } else if (answer === SETTINGS) {
+      await vscode.commands.executeCommand("workbench.action.openSettings", "@ext:excise.excise path interpreter");
+    } else if (answer === INSTALL) {
+      await vscode.commands.executeCommand("excise.installServer");
+    } else if (answer === RESTART) {
+      await vscode.commands.executeCommand("excise.restartServer");
+    }
+  }
+}
+
+function isNamed(item: Refused): boolean {
+  return item.reason.includes("the setting");
+}

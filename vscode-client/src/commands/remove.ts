@@ -1,0 +1,9 @@
+// Taking a revision back: the file, branch or worktree that it came from stays as it is.
+import { revisionOf } from "./compare";
+import type { Parts } from "./context";
+
+export async function removeRevision(parts: Parts, argument?: unknown): Promise<void> {
+  const { uri, id } = await revisionOf(parts, argument, "Remove a revision from the comparison");
+  await parts.revisions.remove(uri, [id]);
+  parts.reports.forget(uri);
+}

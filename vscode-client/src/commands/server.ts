@@ -1,0 +1,70 @@
+// The server itself: install, restart, logs, and what to put into a bug report.
+import * as vscode from "vscode";
+import { SECTION, settings } from "../config";
+import { opened } from "../documents";
+import { reason } from "../text";
+import type { Parts } from "./context";
+
+export async function restartServer(parts: Parts): Promise<void> {
+  await parts.supervisor.restart();
+}
+
+export async function installServer(parts: Parts): Promise<boolean> {
+  const done = await parts.bootstrap.install();
+  if (done) {
+    await parts.supervisor.restart();
+  }
+  return done;
+}
+
+export function showLogs(parts: Parts): Promise<void> {
+  parts.log.show(true);
+  return Promise.resolve();
+}
+
+/** Versions, settings, state and sources; no text of any document. Also what the command returns. */
+export async function printDebugInformation(parts: Parts): Promise<string> {
+  const { supervisor, current, context } = parts;
+  const { connection } = supervisor;
+  const own = context.extension.packageJSON as { version?: string };
+  const section = vscode.workspace.getConfiguration(SECTION);
+  const lines = [
+    `extension: ${String(own.version)}`,
+    `editor: ${vscode.env.appName} ${vscode.version} (${vscode.env.remoteName ?? "local"}, ${process.platform}-${process.arch}, Node ${process.version})`,
+    `workspace: ${vscode.workspace.isTrusted ? "trusted" : "not trusted"}, ${vscode.workspace.workspaceFolders?.length ?? 0} folder(s)`,
+    `server: ${supervisor.state}`,
+    ...(connection === undefined
+      ? []
+      : [
+          `version: ${connection.server.version}, from ${connection.server.origin}`,
+          `command: ${[connection.server.command, ...connection.server.args].join(" ")}`,
+          `process id: ${String(connection.process.pid)}`,
+        ]),
+    `revisions kept for a new server: ${supervisor.ledger.size}`,
+    `settings: ${JSON.stringify({ ...settings(), origin: section.get("origin"), sources: section.get("sources"), diagnostics: section.get("diagnostics") })}`,
+    ...(await documentLines(parts, current.uri)),
+  ];
+  const text = lines.join("\n");
+  parts.log.info(`debug information\n${text}`);
+  parts.log.show(true);
+  return text;
+}
+
+async function documentLines(parts: Parts, uri: vscode.Uri | undefined): Promise<string[]> {
+  if (uri === undefined || parts.supervisor.connection === undefined) {
+    return [];
+  }
+  const document = opened(uri);
+  const lines = [`document: ${uri.toString()} (version ${document?.version ?? "none"}, ${document?.languageId ?? "not open"})`];
+  const { report, problem } = await parts.reports.get(uri);
+  if (problem !== "") {
+    return [...lines, `no report: ${problem}`];
+  }
+  const params = { uri: uri.toString() };
+  const sources = await parts.supervisor.request("excise/sources", params).catch((error: unknown) => reason(error));
+  return [
+    ...lines,
+    `report: ${report?.revisions.length ?? 0} revisions, ${report?.regions.length ?? 0} regions, ${report?.signature ?? "none"}`,
+    `sources: ${JSON.stringify(sources)}`,
+  ];
+}

@@ -1,0 +1,78 @@
+// Revisions on their way to the server: whole texts made of edits, patches and pasted answers.
+import type { RevisionText } from "./lsp_ext";
+
+/** What the server takes: ten million bytes of UTF-8 a text. */
+export const MOST_BYTES = 10_000_000;
+
+/** An edit by offsets of UTF-16 units, as the editor counts. */
+export interface OffsetEdit {
+  readonly start: number;
+  readonly end: number;
+  readonly newText: string;
+}
+
+/** Apply edits that were all made from one text; they may not overlap. */
+export function applyEdits(text: string, edits: readonly OffsetEdit[]): string {
+  const ordered = edits
+    .map((edit, at) => ({ ...edit, at }))
+    .sort((a, b) => a.start - b.start || a.end - b.end || a.at - b.at);
+  const parts: string[] = [];
+  let done = 0;
+  for (const edit of ordered) {
+    if (edit.start < done) {
+      throw new RangeError("edits overlap");
+    }
+    if (edit.end < edit.start || edit.end > text.length) {
+      throw new RangeError("an edit lies outside of the document");
+    }
+    parts.push(text.slice(done, edit.start), edit.newText);
+    done = edit.end;
+  }
+  return [...parts, text.slice(done)].join("");
+}
+
+/** Why a text need not be sent, or an empty string. */
+export function tooLarge(text: string): string {
+  // Each UTF-16 unit is one byte at least: only texts in doubt are counted.
+  const bytes = text.length > MOST_BYTES || text.length * 3 <= MOST_BYTES ? text.length : Buffer.byteLength(text);
+  return bytes > MOST_BYTES
+    ? `skipped: ${(bytes / 1e6).toFixed(0)} MB, limit ${MOST_BYTES / 1e6} MB`
+    : "";
+}
+
+export interface Sorted {
+  readonly fit: readonly RevisionText[];
+  readonly refused: readonly { readonly id: string; readonly reason: string }[];
+}
+
+/** Set aside what the server would refuse for its size. */
+export function sorted(revisions: readonly RevisionText[]): Sorted {
+  const refused = revisions.flatMap(({ id, text }) => {
+    const reason = tooLarge(text);
+    return reason === "" ? [] : [{ id, reason }];
+  });
+  const gone = new Set(refused.map(({ id }) => id));
+  return { fit: revisions.filter(({ id }) => !gone.has(id)), refused };
+}
+
+/** Whether a text is a unified diff. */
+export function looksLikePatch(text: string): boolean {
+  return /^--- .+\r?\n\+\+\+ .+\r?\n@@ -\d/m.test(text);
+}
+
+/** The inside of the one fenced block that an answer of a model often is. */
+export function unfenced(text: string): string {
+  const match = /^\s*(`{3,}|~{3,})[^\n`]*\n([\s\S]*?)^\1\s*$/m.exec(text);
+  const whole = match !== null && match[0].trim() === text.trim();
+  return whole ? (match[2] ?? "") : text;
+}
+
+/** An id that is not taken: "clipboard", "clipboard#2", ... */
+export function free(wanted: string, taken: ReadonlySet<string>): string {
+  for (let number = 1; ; number++) {
+    const id = number === 1 ? wanted : `${wanted}#${number}`;
+    if (!taken.has(id)) {
+      return id;
+    }
+  }
+}

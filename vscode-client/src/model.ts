@@ -1,0 +1,172 @@
+// What the view shows of a report: clusters, their revisions, and where each differs from the
+// document. Plain data, so that it can be tested without an editor.
+import type { ReportRegion, ReportResult, ReportRevision } from "./lsp_ext";
+import { count, plain, score } from "./text";
+
+export interface ClusterNode {
+  readonly kind: "cluster";
+  readonly id: string;
+  readonly label: string;
+  readonly description: string;
+  readonly tooltip: readonly string[];
+  readonly revisions: readonly RevisionNode[];
+}
+
+export interface RevisionNode {
+  readonly kind: "revision";
+  readonly id: string;
+  readonly uri: string;
+  readonly revision: string;
+  readonly representative: string;
+  readonly label: string;
+  readonly description: string;
+  readonly tooltip: readonly string[];
+  readonly mark: Mark;
+}
+
+export interface RegionNode {
+  readonly kind: "region";
+  readonly id: string;
+  readonly uri: string;
+  readonly revision: string;
+  readonly place: number;
+  readonly variant: number;
+  readonly label: string;
+  readonly description: string;
+  readonly tooltip: readonly string[];
+  readonly range: ReportRegion["range"];
+}
+
+export type Node = ClusterNode | RevisionNode | RegionNode;
+
+/** What is special about a revision; the worst that applies. */
+export type Mark = "syntaxErrors" | "noOp" | "representative" | "none";
+
+/** Text of a range of the document that the ranges of a report are in. */
+export type TextAt = (range: ReportRegion["range"]) => string | undefined;
+
+export function clusters(uri: string, report: ReportResult): ClusterNode[] {
+  const index = new Map(report.revisions.map(({ id }, at) => [id, at]));
+  return report.clusters.map((cluster, at) => {
+    const members = cluster.members
+      .map((id) => report.revisions[index.get(id) ?? -1])
+      .filter((revision) => revision !== undefined)
+      .sort((a, b) => a.rank - b.rank);
+    const several = members.length > 1;
+    return {
+      kind: "cluster",
+      id: `cluster ${cluster.representative}`,
+      label: `Cluster ${at + 1} of ${report.clusters.length}`,
+      description: count(members.length, "revision") + (several ? ` · ES ≥ ${score(cluster.min_similarity)}` : ""),
+      tooltip: [
+        `${count(members.length, "revision")} that make similar edits.`,
+        `Representative: ${nameOf(cluster.representative)}`,
+        ...(several ? [`Smallest similarity to it: ${score(cluster.min_similarity)}`] : []),
+      ],
+      revisions: members.map((revision) => {
+        const [row, column] = [index.get(revision.id) ?? 0, index.get(cluster.representative) ?? 0];
+        const es = report.similarity[row]?.[column];
+        return revisionNode(uri, report, revision, cluster.representative, es);
+      }),
+    };
+  });
+}
+
+function revisionNode(
+  uri: string,
+  report: ReportResult,
+  revision: ReportRevision,
+  representative: string,
+  es: number | undefined,
+): RevisionNode {
+  const mark = markOf(revision, representative);
+  const parts = [
+    `agreement ${score(revision.agreement)}`,
+    count(revision.editSize, "token"),
+    ...(revision.id === representative ? ["representative"] : [`ES ${score(es)}`]),
+    ...(revision.noOp ? ["no change"] : []),
+    ...revision.notes.map((note) => plain(note, 60)),
+  ];
+  const label = revision.label === "" || revision.label === revision.id ? [] : [plain(revision.label, 200)];
+  return {
+    kind: "revision",
+    id: `revision ${revision.id}`,
+    uri,
+    revision: revision.id,
+    representative,
+    label: `#${revision.rank} ${nameOf(revision.id)}`,
+    description: parts.join(" · "),
+    tooltip: [
+      `${plain(revision.id, 200)}: rank ${revision.rank} of ${report.revisions.length}`,
+      ...label,
+      `Agreement (mean similarity to the others): ${score(revision.agreement)}`,
+      `Edit size: ${count(revision.editSize, "token")} deleted and inserted`,
+      `ES to the representative ${nameOf(representative)}: ${score(es)}`,
+      ...(revision.noOp ? ["It is the saved text: nothing is changed."] : []),
+      ...revision.notes.map((note) => plain(note, 300)),
+      "The order is advice: agreement is not correctness.",
+    ],
+    mark,
+  };
+}
+
+/** Where a revision differs from the document: what applying it would change. */
+export function regions(
+  uri: string,
+  report: ReportResult,
+  revision: string,
+  textAt: TextAt,
+): RegionNode[] {
+  return report.regions.flatMap((region, place) => {
+    const variant = region.variants.findIndex(({ ids }) => ids.includes(revision));
+    const chosen = region.variants[variant];
+    if (chosen === undefined || chosen.text === textAt(region.range)) {
+      return [];
+    }
+    const { start, end } = region.range;
+    const last = end.character === 0 && end.line > start.line ? end.line - 1 : end.line;
+    const lines = last > start.line ? `Lines ${start.line + 1}–${last + 1}` : `Line ${start.line + 1}`;
+    const share = `${Math.round(region.share * 100)} % of the difference`;
+    return [
+      {
+        kind: "region",
+        id: `region ${revision} ${place}`,
+        uri,
+        revision,
+        place,
+        variant,
+        label: lines,
+        description: `${chosen.ids.length} of ${report.revisions.length} agree · ES ${score(region.es)} · ${share}`,
+        tooltip: [
+          `${count(region.variants.length, "variant")} here; this one: ${chosen.ids.map(nameOf).join(", ")}`,
+          `ES ${score(region.es)} (keep ${score(region.keep)}, add ${score(region.add)}, delete ${score(region.delete)}), mean over all pairs`,
+          `${share} between the revisions`,
+          chosen.text === "" ? "It deletes these lines." : preview(chosen.text),
+        ],
+        range: region.range,
+      },
+    ];
+  });
+}
+
+export function markOf(revision: ReportRevision, representative: string): Mark {
+  if (revision.notes.some((note) => note.startsWith("syntax errors") && note.includes("revision"))) {
+    return "syntaxErrors";
+  }
+  if (revision.noOp) {
+    return "noOp";
+  }
+  return revision.id === representative ? "representative" : "none";
+}
+
+/** An id as people see it. */
+export function nameOf(id: string): string {
+  return plain(id, 60);
+}
+
+/** The first lines of a text. */
+function preview(text: string): string {
+  const lines = text.split("\n", 9);
+  const shown = lines.slice(0, 8).map((line) => plain(line, 120));
+  return [...shown, ...(lines.length > 8 ? ["…"] : [])].join("\n");
+}

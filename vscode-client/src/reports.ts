@@ -1,0 +1,92 @@
+// The newest report of each document: asked for once, kept until the server says it has changed.
+import * as vscode from "vscode";
+import { DID_CHANGE_REPORT, type DidChangeReportParams, type ReportResult, type SourcesResult } from "./lsp_ext";
+import type { Supervisor } from "./supervisor";
+import { reason } from "./text";
+
+/** A report, or why there is none. */
+export interface Reported {
+  readonly uri: vscode.Uri;
+  readonly report: ReportResult | undefined;
+  readonly sources: SourcesResult | undefined;
+  readonly problem: string;
+}
+
+export class Reports implements vscode.Disposable {
+  private readonly known = new Map<string, Promise<Reported>>();
+  private readonly changed = new vscode.EventEmitter<vscode.Uri>();
+  private readonly listening: vscode.Disposable;
+  readonly onDidChange = this.changed.event;
+
+  constructor(private readonly supervisor: Supervisor) {
+    this.listening = vscode.Disposable.from(
+      supervisor.onDidOpen((connection) => {
+        connection.onNotification(DID_CHANGE_REPORT, (params) => {
+          this.forget(vscode.Uri.parse((params as DidChangeReportParams).uri));
+        });
+        this.forgetAll();
+      }),
+      supervisor.onDidChangeState(() => this.forgetAll()),
+      vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+        if (contentChanges.length > 0) {
+          // The server will say when it has a newer one; until then this one is of another text.
+          this.known.delete(document.uri.toString());
+        }
+      }),
+      this.changed,
+    );
+  }
+
+  /** The report of a document; never starts a server. */
+  get(uri: vscode.Uri): Promise<Reported> {
+    const key = uri.toString();
+    const known = this.known.get(key);
+    if (known !== undefined) {
+      return known;
+    }
+    const asked = this.ask(uri);
+    this.known.set(key, asked);
+    return asked;
+  }
+
+  /** The same, started and asked for anew. */
+  async fresh(uri: vscode.Uri): Promise<Reported> {
+    await this.supervisor.ensure();
+    this.known.delete(uri.toString());
+    return this.get(uri);
+  }
+
+  /** Ask again, and tell those who show it. */
+  forget(uri: vscode.Uri): void {
+    this.known.delete(uri.toString());
+    this.changed.fire(uri);
+  }
+
+  dispose(): void {
+    this.listening.dispose();
+  }
+
+  private forgetAll(): void {
+    const uris = [...this.known.keys()];
+    this.known.clear();
+    uris.forEach((uri) => this.changed.fire(vscode.Uri.parse(uri)));
+  }
+
+  private async ask(uri: vscode.Uri): Promise<Reported> {
+    const nothing = { uri, report: undefined, sources: undefined };
+    const connection = this.supervisor.connection;
+    if (connection === undefined) {
+      return { ...nothing, problem: "" };
+    }
+    const params = { uri: uri.toString() };
+    try {
+      const report = await connection.request("excise/report", params);
+      const sources = await connection.request("excise/sources", params);
+      return { uri, report, sources, problem: "" };
+    } catch (error) {
+      // A document that the server does not know has no revisions; that is no problem.
+      const unknown = typeof error === "object" && error !== null && "code" in error && error.code === -32602;
+      return { ...nothing, problem: unknown ? "" : reason(error) };
+    }
+  }
+}

@@ -1,0 +1,60 @@
+// What the similarity picture shows: rows in the order of the dendrogram. Sent to the webview.
+import type { ReportResult } from "../lsp_ext";
+import { plain } from "../text";
+import { type Bracket, brackets, leaves, linkage } from "./linkage";
+
+export interface Row {
+  readonly id: string;
+  /** For people: hidden characters made visible. */
+  readonly name: string;
+  readonly rank: number;
+  readonly cluster: number;
+  readonly representative: boolean;
+}
+
+export interface Picture {
+  readonly title: string;
+  readonly signature: string;
+  readonly rows: readonly Row[];
+  /** Similarities in the order of the rows. */
+  readonly values: readonly (readonly number[])[];
+  readonly brackets: readonly Bracket[];
+}
+
+/** What the webview asks for. */
+export interface Chosen {
+  readonly type: "ready" | "compare";
+  readonly a?: string;
+  readonly b?: string;
+}
+
+export function picture(title: string, report: ReportResult): Picture {
+  const index = new Map(report.revisions.map(({ id }, at) => [id, at]));
+  const rank = (id: string): number => report.revisions[index.get(id) ?? -1]?.rank ?? 0;
+  const clusters = report.clusters.map(({ members }) =>
+    [...members].sort((a, b) => rank(a) - rank(b)).map((id) => index.get(id) ?? -1),
+  );
+  const tree = linkage(report.similarity, clusters);
+  const order = leaves(tree);
+  const representatives = new Set(report.clusters.map(({ representative }) => representative));
+  return {
+    title: plain(title, 200),
+    signature: report.signature,
+    rows: order.flatMap((at) => {
+      const revision = report.revisions[at];
+      return revision === undefined
+        ? []
+        : [
+            {
+              id: revision.id,
+              name: plain(revision.id, 60),
+              rank: revision.rank,
+              cluster: revision.cluster,
+              representative: representatives.has(revision.id),
+            },
+          ];
+    }),
+    values: order.map((row) => order.map((column) => report.similarity[row]?.[column] ?? 0)),
+    brackets: brackets(tree),
+  };
+}

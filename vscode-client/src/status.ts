@@ -1,0 +1,76 @@
+// The language status item: origin, number of revisions, state of the server.
+import * as vscode from "vscode";
+import { DOCUMENTS } from "./connection";
+import type { CurrentDocument } from "./documents";
+import type { Reported, Reports } from "./reports";
+import type { State, Supervisor } from "./supervisor";
+import { count, message } from "./text";
+
+const STATES: Record<Exclude<State, "running">, string> = {
+  idle: "Excise starts when there are revisions",
+  starting: "Excise is starting",
+  missing: "Excise has no server",
+  failed: "The Excise server has stopped",
+};
+
+export class Status implements vscode.Disposable {
+  private readonly item: vscode.LanguageStatusItem;
+  private readonly listening: vscode.Disposable;
+
+  constructor(
+    private readonly current: CurrentDocument,
+    private readonly reports: Reports,
+    private readonly supervisor: Supervisor,
+  ) {
+    this.item = vscode.languages.createLanguageStatusItem("excise.status", DOCUMENTS);
+    this.item.name = "Excise";
+    const refresh = (): void => void this.refresh();
+    this.listening = vscode.Disposable.from(
+      this.item,
+      current.onDidChange(refresh),
+      reports.onDidChange(refresh),
+      supervisor.onDidChangeState(refresh),
+    );
+    refresh();
+  }
+
+  dispose(): void {
+    this.listening.dispose();
+  }
+
+  private async refresh(): Promise<void> {
+    const { state } = this.supervisor;
+    this.item.busy = state === "starting";
+    if (state !== "running") {
+      const bad = state === "missing" || state === "failed";
+      this.item.text = STATES[state];
+      this.item.detail = "";
+      this.item.severity = bad
+        ? vscode.LanguageStatusSeverity.Warning
+        : vscode.LanguageStatusSeverity.Information;
+      this.item.command =
+        state === "missing"
+          ? { command: "excise.installServer", title: "Install" }
+          : { command: "excise.restartServer", title: bad ? "Restart" : "Start" };
+      return;
+    }
+    const uri = this.current.uri;
+    const reported = uri === undefined ? undefined : await this.reports.get(uri);
+    if (uri?.toString() === this.current.uri?.toString()) {
+      this.show(reported);
+    }
+  }
+
+  private show(reported: Reported | undefined): void {
+    const number = reported?.report?.revisions.length ?? 0;
+    const origin = reported?.sources?.origin?.label;
+    this.item.severity = vscode.LanguageStatusSeverity.Information;
+    this.item.text = number === 0 ? "No revisions" : count(number, "revision");
+    this.item.detail = reported?.problem
+      ? message(reported.problem)
+      : origin === undefined
+        ? ""
+        : `compared with: ${message(origin, 60)}`;
+    this.item.command = { command: "excise.revisions.focus", title: "Show" };
+  }
+}

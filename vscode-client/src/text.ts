@@ -1,0 +1,45 @@
+// Text of revisions, labels and paths, made harmless before it is shown.
+
+// Controls, and the marks that make text run in another direction than it is read.
+// eslint-disable-next-line no-control-regex
+const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+
+/** One line of text with every hidden character visible, shortened in its middle. */
+export function plain(text: string, longest = 80): string {
+  const cut = shortened(text, longest);
+  return cut.replace(HIDDEN, (mark) => {
+    const code = mark.charCodeAt(0).toString(16);
+    return mark === "\n" ? "⏎" : mark === "\t" ? " " : `\\u${code.padStart(4, "0")}`;
+  });
+}
+
+/** The same for messages and lists, where `$(name)` is an icon and `[a](b)` a link. */
+export function message(text: string, longest = 300): string {
+  return plain(text, longest).replace(/\$\(/g, "$ (").replace(/\]\(/g, "] (");
+}
+
+function shortened(text: string, longest: number): string {
+  if (text.length <= longest) {
+    return text;
+  }
+  const half = Math.floor((longest - 1) / 2);
+  // Half a surrogate pair is no character.
+  const head = text.slice(0, half).replace(/[\ud800-\udbff]$/, "");
+  const tail = text.slice(-half).replace(/^[\udc00-\udfff]/, "");
+  return `${head}…${tail}`;
+}
+
+/** "1 revision", "2 revisions". */
+export function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}
+
+/** A score as people read it; "–" where it is undefined. */
+export function score(value: number | null | undefined): string {
+  return value === null || value === undefined ? "–" : value.toFixed(2);
+}
+
+/** What went wrong, as one line. */
+export function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

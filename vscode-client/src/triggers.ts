@@ -1,0 +1,69 @@
+// Whether a document looks as if it had revisions: only then is a server started for it. Reads
+// names of files, never their contents, and runs nothing.
+import { readdir, readFile, stat } from "node:fs/promises";
+import * as path from "node:path";
+
+export interface Signs {
+  /** Globs of the setting `excise.sources.files`. */
+  readonly files: readonly string[];
+  readonly worktrees: boolean;
+  /** Whether the workspace is trusted: without it git has no say. */
+  readonly trusted: boolean;
+  /** Text of the document as it is open. */
+  readonly text: string;
+}
+
+const MOST_ENTRIES = 10_000;
+
+/** Whether to start a server for a file. */
+export async function looksRevised(file: string, signs: Signs): Promise<boolean> {
+  if (/^<{7,} /m.test(signs.text) || (await hasSibling(file, signs.files))) {
+    return true;
+  }
+  return signs.trusted && signs.worktrees && (await hasWorktrees(file));
+}
+
+/** Whether a file beside this one matches a glob. */
+export async function hasSibling(file: string, globs: readonly string[]): Promise<boolean> {
+  const patterns = globs.filter((glob) => !/[\\/]/.test(glob)).map((glob) => pattern(glob, file));
+  const names = await readdir(path.dirname(file)).catch(() => []);
+  const own = path.basename(file);
+  return names
+    .slice(0, MOST_ENTRIES)
+    .some((name) => name !== own && patterns.some((wanted) => wanted.test(name)));
+}
+
+/** A glob of one name, its variables filled in, as an expression. */
+export function pattern(glob: string, file: string): RegExp {
+  const { name, ext, base } = path.parse(file);
+  const filled = glob
+    .split(/(\$\{\w+\}|\*|\?)/)
+    .map((part) => {
+      if (part === "*" || part === "?") {
+        return part === "*" ? "[^/]*" : "[^/]";
+      }
+      const value = { "${file}": base, "${stem}": name, "${extension}": ext }[part] ?? part;
+      return value.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+    })
+    .join("");
+  return new RegExp(`^${filled}$`, "s");
+}
+
+/** Whether the repository of a file has more than one worktree. */
+export async function hasWorktrees(file: string): Promise<boolean> {
+  for (let folder = path.dirname(file); ; folder = path.dirname(folder)) {
+    const git = path.join(folder, ".git");
+    const found = await stat(git).catch(() => undefined);
+    if (found?.isDirectory() === true) {
+      const worktrees = await readdir(path.join(git, "worktrees")).catch(() => []);
+      return worktrees.length > 0;
+    }
+    if (found?.isFile() === true && found.size < 10_000) {
+      const text = await readFile(git, "utf8").catch(() => "");
+      return /^gitdir:.*[\\/]worktrees[\\/]/.test(text);
+    }
+    if (path.dirname(folder) === folder) {
+      return false;
+    }
+  }
+}
