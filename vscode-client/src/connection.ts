@@ -88,7 +88,10 @@ export class Connection {
     params: Methods[M][0],
     token?: vscode.CancellationToken,
   ): Promise<Methods[M][1]> {
-    return this.client.sendRequest<Methods[M][1]>(method, params, token);
+    // An argument too many, though undefined, would make the parameters positional.
+    return token === undefined
+      ? this.client.sendRequest<Methods[M][1]>(method, params)
+      : this.client.sendRequest<Methods[M][1]>(method, params, token);
   }
 
   onNotification(method: string, handler: (params: unknown) => void): void {
