@@ -41,6 +41,7 @@ from excise_server.lsp.report import report
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.sources import sources
 from excise_server.lsp.transport import serve_socket, serve_streams
+from excise_server.lsp.worktrees import worktrees
 from excise_server.report.escape import source_text
 
 __all__ = ["HANDLERS", "create_server", "serve_stdio", "serve_tcp"]
@@ -58,6 +59,7 @@ CUSTOM: dict[str, Callable[..., Any]] = {
     protocol.COMPARE: compare,
     protocol.REVISION_CONTENT: revision_content,
     protocol.SOURCES: sources,
+    protocol.WORKTREES: worktrees,
 }
 HANDLERS: dict[str, Callable[..., Any]] = {
     t.INITIALIZE: initialize,

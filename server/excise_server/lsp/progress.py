@@ -43,7 +43,7 @@ class WorkShown:
     server : LanguageServer
         Whose client shows progress, if it can.
     describe : callable
-        What is worked on, for people, by the key of the document.
+        What is worked on, for people, by the key of the document; empty for what is not to be shown.
     cancel : callable
         Stops the work on a document, by its key: the user has had enough.
     """
@@ -63,7 +63,7 @@ class WorkShown:
     def began(self, key: str) -> None:
         """Count from here, unless the work is shown already."""
         shown = self._shown.setdefault(key, _Shown())
-        if shown.token is None and shown.timer is None and self._can:
+        if shown.token is None and shown.timer is None and self._can and self._describe(key):
             loop = asyncio.get_running_loop()
             shown.timer = loop.call_later(DELAY, self._show, key, shown)
 

@@ -1,8 +1,9 @@
 """The custom methods: names, parameters, results. docs/lsp-extensions.md is their contract.
 
-A test compares every class here with the table of the same name in that document. Names on the
-wire are camelCase as everywhere in the protocol, except the clusters, which have the shape of the
-command's JSON.
+A test compares every class here with the table of the same name in that document, and one in the
+VS Code client with its own: so they stand together, however many there are. Names on the wire are
+camelCase as everywhere in the protocol, except the clusters, which have the shape of the command's
+JSON.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ __all__ = [
     "REVISION_CONTENT",
     "SHOW_PLACE",
     "SOURCES",
+    "WORKTREES",
     "register",
     "wire_name",
 ]
@@ -42,6 +44,7 @@ APPLY_VARIANT = "excise/applyVariant"
 SHOW_PLACE = "excise/showPlace"
 COMPARE = "excise/compare"
 REVISION_CONTENT = "excise/revisionContent"
+WORKTREES = "excise/worktrees"
 DID_CHANGE_REPORT = "excise/didChangeReport"
 
 
@@ -144,6 +147,9 @@ class ReportRevision:
     notes: list[str]
     agreement: float | None
     edit_size: int
+    score: float
+    syntax_errors: bool
+    file: str | None
 
 
 @attrs.frozen
@@ -340,6 +346,15 @@ class RevisionContentResult:
 
 
 @attrs.frozen
+class WorktreesParams:
+    """A folder or file of a repository, the branches to look at beside its worktrees, the base."""
+
+    uri: str
+    branches: list[str] | None = None
+    base: str | None = None
+
+
+@attrs.frozen
 class DidChangeReportParams:
     """A newer report can be asked for."""
 
@@ -365,6 +380,7 @@ METHODS: dict[str, Method] = {
     SHOW_PLACE: Method(ShowPlaceParams, ShowPlaceResult),
     COMPARE: Method(CompareParams, CompareResult),
     REVISION_CONTENT: Method(RevisionContentParams, RevisionContentResult),
+    WORKTREES: Method(WorktreesParams, dict),
     DID_CHANGE_REPORT: Method(DidChangeReportParams, None),
 }
 

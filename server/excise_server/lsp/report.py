@@ -10,6 +10,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from excise_server.lsp import to_proto
 from excise_server.lsp.protocol import ReportParams
 from excise_server.lsp.server import ExciseServer
+from excise_server.session import document_key
 
 __all__ = ["report"]
 
@@ -24,9 +25,9 @@ async def report(ls: ExciseServer, params: ReportParams) -> dict[str, Any]:
     analysis, state = await ls.newest(params.uri), ls.publisher.state_of(params.uri)
     if analysis is None:
         raise JsonRpcInvalidParams("unknown document: neither open nor with revisions")
-    encoding = ls.encoding
+    encoding, files = ls.encoding, ls.gatherer.files(document_key(params.uri))
 
     def build() -> dict[str, Any]:
-        return ls.protocol.unstructured(to_proto.report(analysis, encoding, state))
+        return ls.protocol.unstructured(to_proto.report(analysis, encoding, state, files))
 
     return await asyncio.to_thread(build)

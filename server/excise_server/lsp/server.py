@@ -20,7 +20,7 @@ from excise import CancelFlag, Cancelled
 from excise.text import Revision
 from excise_server.analysis import Analysis, Analyst, compare
 from excise_server.findings import MAX_PLACES, find
-from excise_server.lsp.disk import read_inside
+from excise_server.lsp.disk import local_path, read_inside
 from excise_server.lsp.from_proto import encoding_of
 from excise_server.lsp.gathering import Gatherer
 from excise_server.lsp.progress import WorkShown
@@ -174,6 +174,10 @@ class ExciseServer(LanguageServer):
         root = self.workspace.root_uri
         return folders or ([root] if root else [])
 
+    def folders(self) -> list[str]:
+        """Return the absolute paths of the workspace folders on this machine."""
+        return [path for uri in self._folders() if (path := local_path(uri)) is not None]
+
     def _has_revisions(self, uri: str) -> bool:
         document = self.session.find(uri)
         if document is None:
@@ -181,9 +185,9 @@ class ExciseServer(LanguageServer):
         return bool(document.revisions or document.own_edits(self.session.own_edits))
 
     def _described(self, key: str) -> str:
-        """Return "64 revisions of app.py"."""
+        """Return "64 revisions of app.py"; nothing for a document without any."""
         document = self.session.by_key(key)
-        if document is None:
+        if document is None or not document.revisions:
             return ""
         file = printable(unquote(document.uri).rpartition("/")[2])
         number = len(document.revisions)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from lsprotocol import types as t
+from pygls.uris import from_fs_path
 
 from excise.text import normalise, raw_lines
 from excise_server.analysis import Analysis
@@ -18,6 +20,7 @@ __all__ = ["Mapper", "diagnostics", "region", "report"]
 
 SOURCE = "excise"
 MAX_RELATED = 20
+NO_FILES: Mapping[str, str] = {}
 
 
 class Mapper:
@@ -89,8 +92,10 @@ def diagnostics(
     return [file, *places]
 
 
-def report(analysis: Analysis, encoding: Encoding, state: int = 0) -> p.ReportResult:
-    """Return the report of a document."""
+def report(
+    analysis: Analysis, encoding: Encoding, state: int = 0, files: Mapping[str, str] = NO_FILES
+) -> p.ReportResult:
+    """Return the report of a document, whose revisions may stand in files (paths by id)."""
     snapshot, comparison = analysis.snapshot, analysis.comparison
     ids = comparison.matrix.ids
     text = snapshot.origin if snapshot.buffer is None else snapshot.buffer
@@ -99,7 +104,7 @@ def report(analysis: Analysis, encoding: Encoding, state: int = 0) -> p.ReportRe
         version=snapshot.version,
         state=state,
         signature=comparison.signature,
-        revisions=_revisions(analysis),
+        revisions=_revisions(analysis, files),
         similarity=comparison.matrix.values.tolist(),
         clusters=[
             p.ReportCluster(
@@ -114,7 +119,7 @@ def report(analysis: Analysis, encoding: Encoding, state: int = 0) -> p.ReportRe
     )
 
 
-def _revisions(analysis: Analysis) -> list[p.ReportRevision]:
+def _revisions(analysis: Analysis, files: Mapping[str, str]) -> list[p.ReportRevision]:
     comparison = analysis.comparison
     clusters = {
         member: number
@@ -132,6 +137,9 @@ def _revisions(analysis: Analysis) -> list[p.ReportRevision]:
             notes=list(comparison.notes[at]),
             agreement=ranking[at].agreement,
             edit_size=ranking[at].edit_size,
+            score=ranking[at].score,
+            syntax_errors=ranking[at].syntax_errors,
+            file=from_fs_path(files[revision.id]) if revision.id in files else None,
         )
         for at, revision in enumerate(analysis.snapshot.revisions)
     ]
