@@ -18,10 +18,12 @@ __all__ = [
     "LINKAGE",
     "LINKAGES",
     "Cluster",
+    "Merge",
     "check",
     "cluster",
     "cluster_values",
     "labels",
+    "merges",
 ]
 
 DISTANCE = 0.5
@@ -91,6 +93,32 @@ def check(threshold: float, linkage: str) -> None:
         raise OptionError(f"linkage is {linkage!r}; it must be one of {', '.join(LINKAGES)}")
     if not 0 <= threshold <= 1:
         raise OptionError(f"threshold is {threshold}; a distance 1 - ES lies between 0 and 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """Two clusters become one: leaves are 0 .. n - 1, the result of merge m is n + m."""
+
+    a: int
+    b: int
+    distance: float
+
+
+def merges(distances: npt.NDArray[np.float64], linkage: str = LINKAGE) -> tuple[Merge, ...]:
+    """Return the whole tree of a linkage, n - 1 merges, the nearest first."""
+    check(0, linkage)
+    if len(distances) < 2:
+        return ()
+    from sklearn.cluster import AgglomerativeClustering
+
+    model = AgglomerativeClustering(
+        n_clusters=None, metric="precomputed", linkage=linkage, distance_threshold=0
+    )
+    found = model.fit(distances)
+    return tuple(
+        Merge(int(a), int(b), float(distance))
+        for (a, b), distance in zip(found.children_, found.distances_, strict=True)
+    )
 
 
 def labels(distances: npt.NDArray[np.float64], threshold: float, linkage: str) -> list[int]:

@@ -8,6 +8,7 @@ import excise
 from excise.clustering import DISTANCE, LINKAGE, LINKAGES
 from excise_server.cli.inputs import read_set, report_rejected, similarities
 from excise_server.cli.options import Choices, shared_options
+from excise_server.cli.output import write_text
 from excise_server.cli.patches import PatchChoices, cluster_commits, cluster_patches
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console
@@ -54,6 +55,7 @@ __all__ = ["command"]
 )
 @click.option("--scores", is_flag=True, help="Patches: with --json, also every pair above 0.")
 @click.option("--csv", "as_csv", is_flag=True, help="Patches: print a line a patch.")
+@click.option("--html", metavar="FILE", help="Also write a report to be opened in a browser.")
 @shared_options
 def command(
     choices: Choices,
@@ -68,6 +70,7 @@ def command(
     ignore_path: tuple[str, ...],
     scores: bool,
     as_csv: bool,
+    html: str | None,
 ) -> int:
     """Group patches, or REVISIONs of a file, that say the same; each group has a representative.
 
@@ -79,12 +82,14 @@ def command(
     if git and not any(map(is_range, git)):
         if same_base or newest or scores or as_csv:
             raise click.UsageError("--same-base, --newest, --scores and --csv are for patches.")
-        shown = Shown(threshold, linkage, ignore_path, choices.json)
+        shown = Shown(threshold, linkage, ignore_path, choices.json, html)
         return compare("".join(revisions) or ".", Choice(worktrees=False, branches=git), shown)
     if git and len(git) > 1:
         raise click.UsageError("--git takes one range, or any number of patterns of branches.")
     if origin is None:
-        chosen = PatchChoices(threshold, linkage, same_base, newest, ignore_path, scores, as_csv)
+        chosen = PatchChoices(
+            threshold, linkage, same_base, newest, ignore_path, scores, as_csv, html
+        )
         if git:
             return cluster_commits("".join(revisions) or ".", git[0], choices, chosen)
         return cluster_patches(revisions, choices, chosen)
@@ -98,6 +103,11 @@ def command(
     matrix = similarities(found, choices)
     with progress("Clustering"):
         clusters = excise.cluster(matrix, threshold=threshold, linkage=linkage)
+    if html is not None:
+        from excise_server.report.html_revisions import revisions_page
+
+        shown_as = revisions_page(matrix, clusters, found, threshold=threshold, linkage=linkage)
+        write_text(html, shown_as)
     if choices.json:
         document = cluster_document(matrix, clusters, found, threshold=threshold, linkage=linkage)
         print(json_text(document))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import click
 
+from excise import Cluster
 from excise.clustering import DISTANCE as REVISIONS_DISTANCE
 from excise.clustering import LINKAGE as REVISIONS_LINKAGE
 from excise.patches import DISTANCE, IGNORED, LINKAGE, OneBase, Pool, group, share_a_base
 from excise_server.cli.options import Choices
+from excise_server.cli.output import write_text
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console, say
 from excise_server.cli.worktrees import opened
@@ -33,6 +36,7 @@ class PatchChoices:
     ignore_path: tuple[str, ...]
     scores: bool
     csv: bool
+    html: str | None = None
 
 
 def cluster_patches(paths: tuple[str, ...], choices: Choices, chosen: PatchChoices) -> int:
@@ -69,6 +73,8 @@ def cluster_queue(queue: Queue, choices: Choices, chosen: PatchChoices) -> int:
         for member in queue.patches:
             pool.add(member.message.patch)
         clusters = group(pool, threshold=threshold, linkage=linkage)
+    if chosen.html is not None:
+        _write(chosen.html, pool, clusters, queue, threshold, linkage)
     from excise_server.report import patches as report
 
     if choices.json:
@@ -89,6 +95,20 @@ def cluster_queue(queue: Queue, choices: Choices, chosen: PatchChoices) -> int:
             sep="\n",
         )
     return _report(queue)
+
+
+def _write(
+    path: str,
+    pool: Pool,
+    clusters: Sequence[Cluster],
+    queue: Queue,
+    threshold: float,
+    linkage: str,
+) -> None:
+    from excise_server.report.html_patches import patches_page
+
+    with progress("Writing the report"):
+        write_text(path, patches_page(pool, clusters, queue, threshold=threshold, linkage=linkage))
 
 
 def _check(paths: tuple[str, ...], choices: Choices) -> None:

@@ -9,6 +9,7 @@ import click
 
 from excise.clustering import DISTANCE, LINKAGE, LINKAGES
 from excise.patches import IGNORED
+from excise_server.cli.output import write_text
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console, say
 from excise_server.report.documents import json_text
@@ -94,6 +95,10 @@ def compare(folder: str, choice: Choice, shown: Shown) -> int:
             threshold=DISTANCE if shown.threshold is None else shown.threshold,
             linkage=shown.linkage or LINKAGE,
         )
+    if shown.html is not None:
+        from excise_server.report.html_worktrees import worktrees_page
+
+        write_text(shown.html, worktrees_page(found))
     if shown.json:
         print(json_text(worktrees_document(found)))
     else:

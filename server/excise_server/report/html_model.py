@@ -1,0 +1,84 @@
+"""What a page of clusters says: values only, whatever was compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from excise_server.report.markup import Markup
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Values = npt.NDArray[np.float64]
+
+__all__ = ["OWN", "TWO", "Block", "Group", "Item", "Picture", "Report", "Side"]
+
+OWN = ("", "what it changes")
+TWO = ("representative", "this one")
+"""What the sides of regions are called: of one revision alone, of it and its representative."""
+
+Side = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A differing region: lines with ``-``, ``+`` or a space before them; None: nothing there."""
+
+    where: str
+    a: Side | None
+    b: Side | None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One member: its name and title, what else is known of it, and what it differs in.
+
+    ``columns`` name the sides of its regions; the first is empty where there is one side only.
+    """
+
+    name: str
+    title: str
+    about: tuple[tuple[str, str], ...]
+    similarity: float
+    contains: float | None
+    blocks: Callable[[], Iterable[Block]]
+    columns: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A cluster, its representative first."""
+
+    items: tuple[Item, ...]
+    min_similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Similarities of the members that are drawn, with their names and their clusters."""
+
+    values: Values
+    names: Sequence[str]
+    bands: Sequence[int]
+    whole: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All that a page says."""
+
+    title: str
+    what: str
+    facts: tuple[tuple[str, str], ...]
+    groups: Sequence[Group]
+    picture: Picture | None
+    threshold: float
+    linkage: str
+    signature: str
+    notes: Sequence[str] = ()
+    rejected: Sequence[tuple[str, str]] = ()
+    before: tuple[tuple[str, str, Markup], ...] = ()
+    """Parts that come first: id, title, markup."""

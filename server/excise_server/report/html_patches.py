@@ -1,0 +1,132 @@
+"""Groups of patches as a page."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from excise import Cluster
+from excise.patches import Patch, Pool, differences
+from excise.patches.differences import Difference, Side
+from excise_server.report.html_clusters import render
+from excise_server.report.html_model import OWN, TWO, Block, Group, Item, Picture, Report
+from excise_server.report.html_picture import shown_first
+from excise_server.sources.paths import visible
+from excise_server.sources.queue import Member, Queue
+
+__all__ = ["difference_blocks", "patches_page"]
+
+
+def patches_page(
+    pool: Pool, clusters: Sequence[Cluster], queue: Queue, *, threshold: float, linkage: str
+) -> str:
+    """Return the page of grouped patches."""
+    duplicates = len(pool) - len({pool.patch_id(at) for at in range(len(pool))})
+    groups = [_group(pool, cluster, queue) for cluster in clusters]
+    largest = max((len(cluster.members) for cluster in clusters), default=0)
+    facts = (
+        ("patches", f"{len(pool):,}"),
+        ("clusters", f"{sum(len(c.members) > 1 for c in clusters):,}"),
+        ("alone", f"{sum(len(c.members) == 1 for c in clusters):,}"),
+        ("largest cluster", f"{largest:,}"),
+        ("exact repeats", f"{duplicates:,}"),
+        ("to read", f"{len(clusters):,}"),
+    )
+    notes = [f"basis {pool.basis}, {linkage} linkage, distance {threshold:g}"]
+    notes += [f"without a diff, not grouped: {len(queue.covers):,}"] if queue.covers else []
+    notes += [f"other files, not patches: {queue.others:,}"] if queue.others else []
+    notes += [f"{visible(name)}: {note}" for name, note in queue.notes]
+    return render(
+        Report(
+            title=f"{len(pool):,} patches, {len(clusters):,} to read",
+            what="patches",
+            facts=facts,
+            groups=groups,
+            picture=_picture(pool, clusters, [member.id for member in queue.patches]),
+            threshold=threshold,
+            linkage=linkage,
+            signature=pool.signature,
+            notes=notes,
+            rejected=[(visible(found.id), found.reason) for found in queue.rejected],
+        )
+    )
+
+
+def difference_blocks(found: Sequence[Difference]) -> Iterator[Block]:
+    """Yield differing change blocks as what a page shows."""
+    for difference in found:
+        named = difference.a or difference.b
+        assert named is not None
+        where = f"{visible(named.path)}, line {named.line:,}"
+        if difference.a and difference.b and difference.a.path != difference.b.path:
+            where = f"{where}; {visible(difference.b.path)}, line {difference.b.line:,}"
+        yield Block(where, _signed(difference.a), _signed(difference.b))
+
+
+def _signed(side: Side | None) -> list[tuple[str, str]] | None:
+    if side is None:
+        return None
+    return [*(("-", line) for line in side.old), *(("+", line) for line in side.new)]
+
+
+def _picture(pool: Pool, clusters: Sequence[Cluster], ids: Sequence[str]) -> Picture | None:
+    import numpy as np
+
+    shown = shown_first(clusters)
+    if len(shown) < 2:
+        return None
+    values = np.ones((len(shown), len(shown)))
+    pool.dense(array("i", shown), values)
+    bands = [place for place, cluster in enumerate(clusters) for _ in cluster.members]
+    return Picture(values, [visible(ids[at]) for at in shown], bands[: len(shown)], len(pool))
+
+
+def _group(pool: Pool, cluster: Cluster, queue: Queue) -> Group:
+    best = cluster.representative
+    others = sorted(
+        (at for at in cluster.members if at != best), key=lambda at: (-pool.score(best, at), at)
+    )
+    items = [_item(pool, queue.patches, best, at) for at in (best, *others)]
+    return Group(tuple(items), cluster.min_similarity)
+
+
+def _item(pool: Pool, members: Sequence[Member], best: int, at: int) -> Item:
+    message = members[at].message
+    series = message.series
+    place = f", {series.index} of {series.total}" if series.numbered else ""
+    files = message.patch.files
+    facts = [f"{visible(p.path)}: {visible(fact)}" for p in files for fact in p.facts]
+    lines = f"+{sum(p.added for p in files):,} -{sum(p.deleted for p in files):,}"
+    about = (
+        ("from", message.author),
+        ("date", message.date),
+        ("version", f"v{series.version}{place}" if series.numbered or series.version > 1 else ""),
+        ("files", f"{lines} in {', '.join(visible(pair.path) for pair in files[:12])}"
+                  + (f" and {len(files) - 12:,} more" if len(files) > 12 else "")),
+        ("facts", "; ".join(facts[:12])),
+        ("notes", "; ".join(pool.notes[at])),
+    )  # fmt: skip
+    same = at == best
+    return Item(
+        name=visible(members[at].id),
+        title=message.title or message.subject,
+        about=about,
+        similarity=1.0 if same else pool.score(best, at),
+        contains=None if same else pool.contained(best, at),
+        blocks=partial(_differing, pool, best, at),
+        columns=OWN if same else TWO,
+    )
+
+
+def _differing(pool: Pool, best: int, at: int) -> Iterator[Block]:
+    if best == at:
+        found = differences(Patch(), pool.patches[at], ignored=pool.ignored)
+    else:
+        found = differences(
+            pool.patches[best],
+            pool.patches[at],
+            ignored=pool.ignored,
+            renamed=pool.rescued(best, at),
+        )
+    return difference_blocks(found.differing)

@@ -1,0 +1,93 @@
+"""Clusters of the revisions of one file as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from excise import Cluster, ScoreMatrix
+from excise_server.places import find_places
+from excise_server.report.html_clusters import render
+from excise_server.report.html_model import OWN, TWO, Block, Group, Item, Report
+from excise_server.report.html_picture import picture_of
+from excise_server.sources import RevisionSet
+
+__all__ = ["revisions_page"]
+
+
+def revisions_page(
+    matrix: ScoreMatrix,
+    clusters: Sequence[Cluster],
+    found: RevisionSet,
+    *,
+    threshold: float,
+    linkage: str,
+) -> str:
+    """Return the page of grouped revisions."""
+    notes = [f"{name}: {note}" for name, all_notes in zip(matrix.ids, matrix.notes, strict=True)
+             for note in all_notes]  # fmt: skip
+    facts = (
+        ("revisions", f"{len(matrix.ids):,}"),
+        ("clusters", f"{sum(len(c.members) > 1 for c in clusters):,}"),
+        ("alone", f"{sum(len(c.members) == 1 for c in clusters):,}"),
+        ("no change", f"{sum(matrix.no_ops):,}"),
+    )
+    return render(
+        Report(
+            title=f"{len(matrix.ids):,} revisions of {found.name}, {len(clusters):,} to read",
+            what="revisions",
+            facts=facts,
+            groups=[_group(matrix, cluster, found) for cluster in clusters],
+            picture=picture_of(matrix.values, matrix.ids, clusters),
+            threshold=threshold,
+            linkage=linkage,
+            signature=matrix.signature,
+            notes=[*notes, *(f"{name}: {note}" for name, note in found.notes)],
+            rejected=[(rejected.id, rejected.reason) for rejected in found.rejected],
+        )
+    )
+
+
+def _group(matrix: ScoreMatrix, cluster: Cluster, found: RevisionSet) -> Group:
+    best = cluster.representative
+    others = sorted(
+        (at for at in cluster.members if at != best), key=lambda at: (-matrix.values[best, at], at)
+    )
+    items = [_item(matrix, found, best, at) for at in (best, *others)]
+    return Group(tuple(items), cluster.min_similarity)
+
+
+def _item(matrix: ScoreMatrix, found: RevisionSet, best: int, at: int) -> Item:
+    said = "no change" if matrix.no_ops[at] else f"{matrix.edit_sizes[at]:,} tokens"
+    return Item(
+        name=matrix.ids[at],
+        title=found.revisions[at].label,
+        about=(("edit", said), ("notes", "; ".join(matrix.notes[at]))),
+        similarity=float(matrix.values[best, at]),
+        contains=None,
+        blocks=partial(_blocks, found, best, at),
+        columns=OWN if at == best else TWO,
+    )
+
+
+def _blocks(found: RevisionSet, best: int, at: int) -> Iterator[Block]:
+    """Yield the places where a revision does not have the representative's exact lines."""
+    shown = [best] if at == best else [best, at]
+    texts = [found.revisions[place].text for place in shown]
+    for place in find_places(found.origin, texts):
+        sides = {member: v.text for v in place.variants for member in v.members}
+        if len(shown) == 2 and sides[0] == sides[1]:
+            continue
+        where = f"line {place.lo + 1:,}" + (f" to {place.hi:,}" if place.hi > place.lo + 1 else "")
+        a, b = (_signed(place.text, sides[member]) for member in (0, len(shown) - 1))
+        yield Block(where, a if len(shown) == 2 else None, b)
+
+
+def _signed(origin: str, text: str) -> list[tuple[str, str]]:
+    if origin == text:
+        return [(" ", line) for line in _lines(origin)]
+    return [*(("-", line) for line in _lines(origin)), *(("+", line) for line in _lines(text))]
+
+
+def _lines(text: str) -> list[str]:
+    return text.removesuffix("\n").split("\n") if text else []

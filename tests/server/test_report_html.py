@@ -1,0 +1,288 @@
+"""The page of `--html`: well formed, harmless whatever was read, looked at by a browser."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from html.parser import HTMLParser
+from random import Random
+
+import pytest
+from tests.browser import CHROMIUM, Browser
+from tests.server.command import ORIGIN, SUGGESTIONS, excise
+from tests.server.git_repository import GIT, make
+from tests.server.test_cli_patches import AGAIN, COVER, ONE, OTHER, mail
+
+from excise_server.report.html_page import STYLE
+
+needs_chromium = pytest.mark.skipif(
+    CHROMIUM is None, reason="chromium is missing: apt-get install chromium"
+)
+VOID = {"meta", "img", "br"}
+HOSTILE = (
+    '<script>window.hit=1</script>',
+    '"><img src=x onerror=window.hit=2>',
+    "</title></style></pre><svg onload=window.hit=3>",
+    "javascript:window.hit=4",
+    "\x1b[31mred \u202egnp.exe \u2066\u200b",
+    "&lt;script&gt;&#x3c;",
+)  # fmt: skip
+
+
+class Seen(HTMLParser):
+    """What a page is made of."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.stack, self.tags, self.attributes, self.text, self.ids = [], [], [], [], []
+        self.feed(text)
+        self.close()
+        assert self.stack == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, *pair) for pair in attrs]
+        self.ids += [value for name, value in attrs if name == "id"]
+        if tag not in VOID:
+            self.stack.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, *pair) for pair in attrs]
+
+    def handle_endtag(self, tag):
+        assert self.stack.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def page(tmp_path, *arguments, stdin="", code=0):
+    path = tmp_path / "report.html"
+    ran = excise(*arguments, "--html", str(path), stdin=stdin)
+    assert ran.code == code, ran.err
+    return path
+
+
+def hostile_mails():
+    """Texts in every place that a page shows: subject, author, date, path, lines, Message-ID."""
+    found = []
+    for text in HOSTILE:
+        line = text.replace("\n", " ")
+        subject = f"=?utf-8?b?{base64.b64encode(line.encode()).decode()}?="
+        for version, new in (("", "1"), (" v2", "2")):
+            more = f"Date: {line if line.isascii() and line.isprintable() else 'x'}\n"
+            name = "".join(c for c in line if c.isprintable() and c not in '"\\')
+            found.append(
+                mail(f"[PATCH{version}] {subject}", "a(b);", f"a({line}, {new});", path=name,
+                     author=f"{subject} <a@b>", more=more)
+            )  # fmt: skip
+    return "".join(found)
+
+
+def check(text):
+    """Check what holds for every page; return what it is made of."""
+    assert text.startswith("<!doctype html>\n")
+    seen = Seen(text)
+    assert not {"script", "iframe", "object", "form", "link", "base"} & set(seen.tags)
+    names = {name for _, name, _ in seen.attributes}
+    assert not [name for name in names if name.startswith("on") or name == "style"]
+    for tag, name, value in seen.attributes:
+        if name == "href":
+            assert value[0] == "#"
+            assert value[1:] in seen.ids
+        if name == "src":
+            assert value.startswith("data:image/png;base64,")
+            assert (tag, "alt") in {(t, n) for t, n, _ in seen.attributes}
+    assert len(seen.ids) == len(set(seen.ids))
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2066-\u2069]", text)
+    return seen
+
+
+def test_the_page_of_patches(tmp_path):
+    seen = check(page(tmp_path, "cluster", "-", stdin=COVER + ONE + OTHER + AGAIN).read_text())
+    text = "".join(seen.text)
+    assert "3 patches, 2 to read" in text
+    assert "Clusters (1)" in text
+    assert "Alone (1)" in text
+    assert "a = f(b, c); /* new */" in text
+    assert "basis edits, complete linkage, distance 0.55" in text
+    assert "without a diff, not grouped: 1" in text
+
+
+def test_the_policy_names_the_one_style(tmp_path):
+    text = page(tmp_path, "cluster", "-", stdin=ONE).read_text()
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="(.*?)"', text)
+    digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
+    assert f"style-src &#x27;sha256-{digest}&#x27;" in policy
+    assert policy.startswith("default-src &#x27;none&#x27;")
+    assert text.count("<style>") == 1
+    assert text.index("Content-Security-Policy") < text.index("<style>")
+
+
+def test_the_page_of_revisions(tmp_path):
+    path = page(tmp_path, "cluster", "--origin", ORIGIN, *SUGGESTIONS, "none", code=1)
+    text = "".join(check(path.read_text()).text)
+    assert "5 revisions of" in text
+    assert "no such file" in text
+    assert "free = item.on_hand - item.reserved" in text
+
+
+@pytest.mark.skipif(GIT is None, reason="git is missing: apt-get install git")
+def test_the_page_of_worktrees(tmp_path, monkeypatch):
+    repo = make(tmp_path, monkeypatch)
+    repo.commit(a__py="x = 1\n")
+    for name in HOSTILE[:2]:
+        folder = tmp_path / name.replace("/", "_")
+        repo.git("worktree", "add", "--quiet", "--detach", folder)
+        (folder / "a.py").write_text(f"x = '{name}'\n")
+    text = page(tmp_path, "worktrees", str(repo.path)).read_text()
+    assert HOSTILE[1] in "".join(check(text).text)
+
+
+@pytest.mark.parametrize("stdin", ["", ONE, mail("cover"), mail("a", "x", "y") * 300])
+def test_few_and_many(tmp_path, stdin):
+    check(page(tmp_path, "cluster", "-", stdin=stdin, code=int(not stdin)).read_text())
+
+
+def test_limits_are_said(tmp_path, monkeypatch):
+    monkeypatch.setattr("excise_server.report.html_members.MAX_BLOCKS", 2)
+    monkeypatch.setattr("excise_server.report.html_members.MAX_LINES", 3)
+    monkeypatch.setattr("excise_server.report.html_members.MAX_CHARACTERS", 10)
+    monkeypatch.setattr("excise_server.report.html_clusters.MAX_OPENED", 1)
+    monkeypatch.setattr("excise_server.report.html_picture.MAX_HEAT", 2)
+    monkeypatch.setattr("excise_server.report.html_picture.MAX_CELLS", 1)
+    long = mail("long", *("a" * 40 + str(at // 2 + 50 * (at % 2)) for at in range(16)))
+    seen = check(page(tmp_path, "cluster", "-", stdin=long + ONE + ONE).read_text())
+    text = "".join(seen.text)
+    assert "what 2 of the patches change is not shown" in text
+    assert "2 of the 3 patches, those in the largest clusters" in text
+
+
+def test_hostile_texts_stay_texts(tmp_path):
+    seen = check(page(tmp_path, "cluster", "-", stdin=hostile_mails()).read_text())
+    text = "".join(seen.text)
+    for shown in (*HOSTILE[:4], "\\x1b[31mred \\u202egnp.exe \\u2066\\u200b", HOSTILE[5]):
+        assert text.count(shown) >= 2, shown
+
+
+def test_a_report_that_cannot_be_written(tmp_path):
+    ran = excise("cluster", "-", "--html", str(tmp_path / "no" / "r.html"), stdin=ONE)
+    assert ran.code == 2
+    assert "cannot write" in ran.err
+    ran = excise("cluster", "-", "--html", str(tmp_path), stdin=ONE)
+    assert "no regular file" in ran.err
+    kept = tmp_path / "kept.html"
+    kept.write_text("before")
+    kept.chmod(0o600)
+    assert excise("cluster", "-", "--html", str(kept), stdin=ONE).code == 0
+    assert kept.read_text() != "before"
+    assert [path.name for path in tmp_path.iterdir()] == ["kept.html"]
+
+
+# --- in a browser --------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with Browser(tmp_path_factory.mktemp("chromium")) as found:
+        yield found
+
+
+@pytest.fixture
+def quiet(browser):
+    """Fail where a page complained, threw, asked the network, or was kept from something."""
+    browser.problems.clear()
+    yield browser
+    assert browser.problems == []
+
+
+@needs_chromium
+def test_nothing_hostile_runs(quiet, tmp_path):
+    path = page(tmp_path, "cluster", "-", stdin=hostile_mails())
+    for dark in (False, True):
+        quiet.open(path.as_uri(), dark=dark)
+        quiet.run("document.querySelectorAll('details').forEach(d => d.open = true)")
+        assert quiet.run("typeof window.hit") == "undefined"
+        assert quiet.run("document.scripts.length") == 0
+        assert quiet.run("[...document.images].every(i => i.src.startsWith('data:'))")
+        assert HOSTILE[0] in quiet.run("document.body.innerText")
+
+
+@needs_chromium
+def test_the_policy_holds(browser, tmp_path):
+    """What got into the page all the same would not run: the test plays the intruder."""
+    browser.open(page(tmp_path, "cluster", "-", stdin=ONE + AGAIN).as_uri())
+    browser.problems.clear()
+    browser.run("document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=window.hit=1>')")
+    browser.run(
+        "document.body.append(Object.assign(document.createElement('script'), "
+        "{textContent: 'window.hit = 2'}))"
+    )
+    browser.run("fetch('https://example.org/').catch(() => 0)")
+    assert browser.run("typeof window.hit") == "undefined"
+    assert sum("Content Security Policy" in problem for problem in browser.problems) >= 2
+    assert not [problem for problem in browser.problems if "asked the network" in problem]
+
+
+@needs_chromium
+def test_it_is_used_by_keyboard(quiet, tmp_path):
+    quiet.open(page(tmp_path, "cluster", "-", stdin=ONE + AGAIN + OTHER).as_uri())
+    for _ in range(20):
+        quiet.press("Tab")
+        if quiet.run("document.activeElement.tagName") == "SUMMARY":
+            break
+    assert quiet.run("document.activeElement.tagName") == "SUMMARY"
+    assert quiet.run("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    assert not quiet.run("document.activeElement.parentElement.open")
+    quiet.press("Enter")
+    assert quiet.run("document.activeElement.parentElement.open")
+
+
+CONTRAST = """(() => {
+  const light = c => c.map(v => v / 255).map(v => v <= .03928 ? v / 12.92
+    : ((v + .055) / 1.055) ** 2.4).reduce((sum, v, i) => sum + v * [.2126, .7152, .0722][i], 0);
+  const rgb = text => text.match(/[\\d.]+/g).map(Number);
+  const back = element => { for (let e = element; e; e = e.parentElement) {
+    const c = rgb(getComputedStyle(e).backgroundColor);
+    if (c.length === 3 || c[3] === 1) return c.slice(0, 3) } return [255, 255, 255] };
+  return Math.min(...[...document.querySelectorAll('h1, p, a, dt, dd, summary span, pre span, th')]
+    .filter(e => e.innerText && !e.closest('.grid')).map(e => {
+      const [a, b] = [rgb(getComputedStyle(e).color).slice(0, 3), back(e)].map(light);
+      return (Math.max(a, b) + .05) / (Math.min(a, b) + .05) })) })()"""
+
+
+@needs_chromium
+@pytest.mark.parametrize("dark", [False, True])
+def test_it_is_read_in_the_light_and_in_the_dark(quiet, tmp_path, dark):
+    quiet.open(page(tmp_path, "cluster", "-", stdin=ONE + AGAIN + OTHER).as_uri(), dark=dark)
+    quiet.run("document.querySelectorAll('details').forEach(d => d.open = true)")
+    back = quiet.run("getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, re.findall(r"\d+", back))) < 300) == dark
+    assert quiet.run(CONTRAST) >= 4.5
+
+
+@needs_chromium
+def test_thirteen_hundred_patches(quiet, tmp_path):
+    draw = Random(7)
+    words = [f"w{at}" for at in range(400)]
+
+    def line():
+        return " ".join(draw.choices(words, k=8)) + ";"
+
+    mails = []
+    for at in range(430):
+        lines = [line() for _ in range(6)]
+        for version in range(1, 4):
+            again = [*lines[:-1], line()]
+            mails.append(mail(f"[PATCH v{version}] change {at}", *again, path=f"f{at}.c"))
+    path = page(tmp_path, "cluster", "-", stdin="".join(mails))
+    quiet.open(path.as_uri())
+    assert quiet.run("document.querySelectorAll('article.card').length") == 430
+    assert quiet.run("document.querySelectorAll('details').length") == 1290
+    assert quiet.run("document.querySelector('.heat img').naturalWidth") <= 280
+    for width in (1280, 400):
+        quiet.call("Emulation.setDeviceMetricsOverride", width=width, height=800,
+                   deviceScaleFactor=1, mobile=False)  # fmt: skip
+        assert quiet.run("document.documentElement.scrollWidth") <= width
