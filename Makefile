@@ -11,7 +11,7 @@ NODE_READY := $(CLIENT)/node_modules/.ready
 RUN_CLIENT = VENV="$(abspath $(VENV))" node $(CLIENT)/scripts/run.mjs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench bench-ir bench-lsp images nightly clean \
+.PHONY: help demo test check format bench bench-ir bench-lsp eval images nightly clean \
   code vsix test-vscode check-vscode screenshots
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo "make bench    every goal side by side with its peers, as ratios within one run"
 	@echo "make bench-ir instructions of the kernels, counted by callgrind"
 	@echo "make bench-lsp what the language server costs an editor: p50, p95, max"
+	@echo "make eval     the measures of the field beside Excision Score, on EXCISE_DATA: tables, figures"
 	@echo "make images   draw the README's picture from real output"
 	@echo "make test-vscode the VS Code extension alone; fails where Node or a browser is missing"
 	@echo "make vsix     package the VS Code extension into dist/, with and without its server"
@@ -64,6 +65,10 @@ bench-ir: $(READY)
 
 bench-lsp: $(READY)
 	$(BIN)/python benchmarks/lsp.py
+
+eval: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[eval]'
+	$(BIN)/python benchmarks/evaluation.py
 
 images: $(READY)
 	$(BIN)/python docs/images.py

@@ -1,0 +1,120 @@
+"""The figure of the paper from one's own data: a bar a measure, its interval on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from excise.evaluation.correlation import Correlation
+from excise_server.evaluation.documents import order
+from excise_server.evaluation.run import Evaluation, Table
+from excise_server.sources import SourceError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["FORMATS", "MISSING", "draw", "missing", "write_plot"]
+
+FORMATS = (".png", ".pdf", ".svg")
+MISSING = "matplotlib is not installed; install it: pip install 'excise[eval]'"
+
+# Okabe and Ito's blue and orange: apart for every kind of colour vision, and apart in grey.
+_OURS, _OTHERS, _LINE = "#0072B2", "#E69F00", "#222222"
+
+
+def missing() -> str | None:
+    """Say what a plot lacks here; None: nothing."""
+    from importlib.util import find_spec
+
+    return None if find_spec("matplotlib") else MISSING
+
+
+def write_plot(found: Evaluation, path: str, title: str = "") -> None:
+    """Draw an evaluation and write it to a file; its name says the format."""
+    panels = [(title or "All outputs", found.plain)]
+    if found.prefixed is not None:
+        panels.append(("With a random shared prefix", found.prefixed))
+    names = [measure.name for measure in found.settings.measures]
+    figure = draw([(name, names, table) for name, table in panels])
+    try:
+        # No date inside: the same data give the same bytes.
+        figure.savefig(path, metadata=_metadata(path))
+    except OSError as error:
+        raise SourceError(
+            error.strerror or str(error), name=path, hint="name a file that can be written"
+        ) from error
+
+
+def draw(panels: Sequence[tuple[str, Sequence[str], Table]]) -> Any:  # noqa: ANN401 - a Figure
+    """Return a figure with a panel for each title, names of measures, and table.
+
+    Bars are Pearson's r of all outputs, lines their 95 % intervals by outputs (thick) and by tasks
+    (thin); diamonds leave out what only echoes the origin.
+    """
+    from matplotlib.figure import Figure
+
+    rows = max(len(names) for _, names, _ in panels)
+    figure = Figure(figsize=(4.6 * len(panels), 1.3 + 0.23 * rows), layout="constrained", dpi=160)
+    axes = figure.subplots(1, len(panels), squeeze=False)[0]
+    for axis, (title, names, table) in zip(axes, panels, strict=True):
+        _panel(axis, title, names, table)
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=8, frameon=False)
+    return figure
+
+
+def _panel(axis: Axes, title: str, names: Sequence[str], table: Table) -> None:
+    shown = [at for at in order(table) if table.every[at].pearson is not None][::-1]
+    for place, at in enumerate(shown):
+        one = table.every[at]
+        ours = names[at].startswith("es-")
+        axis.barh(
+            place,
+            one.pearson or 0.0,
+            height=0.7,
+            color=_OURS if ours else _OTHERS,
+            edgecolor=_LINE,
+            linewidth=0.5,
+            hatch="" if ours else "////",
+            alpha=0.85,
+            zorder=2,
+        )
+        _whiskers(axis, place, one)
+    changed = [(table.changed[at].pearson, place) for place, at in enumerate(shown)]
+    points = [(r, place) for r, place in changed if r is not None]
+    if points:
+        axis.plot(
+            *zip(*points, strict=True),
+            linestyle="",
+            marker="D",
+            markersize=4,
+            color="white",
+            markeredgecolor=_LINE,
+            label="only outputs that differ from the origin",
+            zorder=5,
+        )
+    axis.set_yticks(range(len(shown)), [names[at] for at in shown], fontsize=8)
+    axis.set_ylim(-0.6, len(shown) - 0.4)
+    axis.set_xlabel("Pearson's r with the label", fontsize=9)
+    axis.set_title(title, fontsize=10)
+    axis.tick_params(axis="x", labelsize=8)
+    axis.grid(axis="x", color="#cccccc", linewidth=0.5, zorder=0)
+    axis.axvline(0, color=_LINE, linewidth=0.8, zorder=3)
+    axis.spines[["top", "right"]].set_visible(False)
+
+
+def _whiskers(axis: Axes, place: int, one: Correlation) -> None:
+    first = place == 0
+    if one.ci_task:
+        label = "95 % by tasks" if first else None
+        axis.plot(one.ci_task, (place, place), color=_LINE, linewidth=0.9, zorder=4, label=label)
+    if one.ci:
+        label = "95 % by outputs" if first else None
+        axis.plot(one.ci, (place, place), color=_LINE, linewidth=3, zorder=4, label=label)
+
+
+def _metadata(path: str) -> dict[str, Any]:
+    lower = path.lower()
+    if lower.endswith(".pdf"):
+        return {"CreationDate": None}
+    return {"Date": None} if lower.endswith(".svg") else {"Software": None}

@@ -1,0 +1,102 @@
+"""What a worker does: some outputs in, their values by every measure out. Picklable throughout."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+from excise.errors import ExciseError
+from excise.evaluation import Item, Measure
+from excise.evaluation.data import Record, read_item, with_prefix
+
+__all__ = ["Job", "Row", "Scored", "key_of", "score_rows"]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is the same for every output of a run."""
+
+    measures: tuple[Measure, ...]
+    comments: str = "keep"
+    seed: int | None = None
+    """Of the shared prefix; None: no prefix."""
+
+    def items(self, record: Record) -> Item:
+        """Return what the measures see: comments dropped first, then the prefix added."""
+        item = read_item(record, self.comments)
+        return item if self.seed is None else with_prefix(item, record.task, self.seed)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An output to score, by the measures (their numbers) that it has no value of yet."""
+
+    key: str
+    record: Record
+    wanted: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Scored:
+    """The values of one output: by name of measure, and the reasons where there is none."""
+
+    key: str
+    changed: bool | None = None
+    """Whether the hypothesis, as the measures saw it, differs from the origin."""
+    values: dict[str, float] = field(default_factory=dict)
+    signatures: dict[str, str] = field(default_factory=dict)
+    errors: dict[str, str] = field(default_factory=dict)
+
+
+def key_of(record: Record, job: Job) -> str:
+    """Return what identifies the texts that the measures see, and nothing else."""
+    known = [job.comments, record.language or "", record.path or "", record.origin]
+    known += [*record.references, record.hypothesis]
+    if job.seed is not None:
+        known += ["prefix", str(job.seed), record.task]
+    digest = blake2b(digest_size=16)
+    for text in known:
+        data = text.encode()
+        digest.update(len(data).to_bytes(8, "big") + data)
+    return digest.hexdigest()
+
+
+def score_rows(job: Job, rows: Sequence[Row]) -> list[Scored]:
+    """Score some outputs; what fails costs nothing but itself."""
+    return [_scored(job, row) for row in rows]
+
+
+def _scored(job: Job, row: Row) -> Scored:
+    scored = Scored(row.key)
+    try:
+        item = job.items(row.record)
+    except Exception as error:  # noqa: BLE001 - one output never costs the others
+        reason = _reason(error)
+        scored.errors = {job.measures[at].name: reason for at in row.wanted}
+        return scored
+    scored.changed = item.hypothesis != item.origin
+    for at in row.wanted:
+        _measure(job.measures[at], item, scored)
+    return scored
+
+
+def _measure(measure: Measure, item: Item, scored: Scored) -> None:
+    try:
+        value = measure.of(item)
+    except Exception as error:  # noqa: BLE001
+        scored.errors[measure.name] = _reason(error)
+        return
+    if not math.isfinite(value.value):
+        scored.errors[measure.name] = f"{value.value} is no finite value"
+        return
+    scored.values[measure.name] = value.value
+    scored.signatures[measure.name] = value.signature
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, ExciseError):
+        return str(error)
+    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return text if len(text) <= 200 else f"{text[:200]}..."

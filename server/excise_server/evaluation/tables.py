@@ -1,0 +1,150 @@
+"""The table of an evaluation for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from rich.console import RenderableType
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from excise.evaluation.correlation import Correlation
+from excise.evaluation.statistics import Interval
+from excise_server.evaluation.documents import order, signature
+from excise_server.evaluation.run import Evaluation
+from excise_server.report.escape import printable
+
+__all__ = ["evaluation_table", "interval_text", "number_text"]
+
+_LIMIT = 0.05
+"""p-value below which a difference is printed bold."""
+
+
+def evaluation_table(found: Evaluation, width: int) -> Iterable[RenderableType]:
+    """Yield what an evaluation says: the table, then what to know of it.
+
+    Columns that do not fit the width are left out, the least important first, and named.
+    """
+    yield Text(_headline(found), "bold")
+    if any(one.pearson is not None for one in found.plain.every):
+        yield from _correlations(found, width)
+    else:
+        yield _means(found)
+    yield from _undefined(found)
+    yield Text(printable(signature(found.settings)), "dim", overflow="fold")
+
+
+def _headline(found: Evaluation) -> str:
+    share = found.n_changed / found.n if found.n else 0.0
+    return (
+        f"{found.n:,} outputs ({found.distinct:,} distinct) of {found.tasks:,} tasks; "
+        f"{found.labelled:,} with a label; {share:.0%} differ from their origin (B ≠ O)"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column: its head, its rank (a larger one is left out sooner), a cell for each measure."""
+
+    head: str
+    rank: int
+    cells: list[Text]
+
+    @property
+    def width(self) -> int:
+        return max(map(cell_len, (self.head, *(cell.plain for cell in self.cells)))) + 2
+
+
+def _correlations(found: Evaluation, width: int) -> Iterable[RenderableType]:
+    shown = order(found.plain)
+    names = _Column("measure", 0, [Text(found.settings.measures[at].name) for at in shown])
+    columns = [names, *_columns(found, shown)]
+    left_out = []
+    while sum(column.width for column in columns) > width and len(columns) > 2:
+        last = max(columns, key=lambda column: column.rank)
+        columns.remove(last)
+        left_out.append(last.head)
+    table = RichTable(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for column in columns:
+        table.add_column(column.head, justify="right" if column.rank else "left", no_wrap=True)
+    for cells in zip(*(column.cells for column in columns), strict=True):
+        table.add_row(*cells)
+    yield table
+    if left_out:
+        yield Text(f"not shown at this width: {', '.join(left_out)} (--json, --csv)", "dim")
+
+
+def _columns(found: Evaluation, shown: list[int]) -> list[_Column]:
+    plain, prefixed = found.plain, found.prefixed
+    every = [plain.every[at] for at in shown]
+    changed = [plain.changed[at] for at in shown]
+    distinct = [plain.distinct[at] for at in shown]
+    both = [plain.distinct_changed[at] for at in shown]
+    columns = [
+        _Column("r", 1, [number_text(one.pearson, "bold") for one in every]),
+        _Column("95 %", 2, [interval_text(one.ci) for one in every]),
+        _Column("95 % by task", 5, [interval_text(one.ci_task) for one in every]),
+        _Column("rho", 6, [number_text(one.spearman) for one in every]),
+        _Column("r, B ≠ O", 3, [number_text(one.pearson) for one in changed]),
+        _Column("r, distinct", 11, [number_text(one.pearson) for one in distinct]),
+        _Column("r, distinct B ≠ O", 12, [number_text(one.pearson) for one in both]),
+    ]
+    if prefixed is not None and (moved := found.moved) is not None:
+        cells = [number_text(prefixed.every[at].pearson) for at in shown]
+        columns.append(_Column("r, prefix", 4, cells))
+        columns.append(_Column("moved", 7, [Text(f"{moved[at]:,}") for at in shown]))
+    if found.settings.against:
+        tests = [one.difference for one in every]
+        head = f"minus {found.settings.against}"
+        columns.append(_Column(head, 8, [number_text(d.value if d else None) for d in tests]))
+        columns.append(_Column("p", 9, [_p(d.p if d else None) for d in tests]))
+        columns.append(_Column("p by task", 10, [_p(d.p_task if d else None) for d in tests]))
+    return columns
+
+
+def _p(value: float | None) -> Text:
+    if value is None:
+        return Text("–", "dim")
+    return Text(f"{value:.3f}".replace("0.", ".", 1), "bold" if value < _LIMIT else "dim")
+
+
+def _means(found: Evaluation) -> RichTable:
+    table = RichTable(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    table.add_column("measure", no_wrap=True)
+    table.add_column("mean", justify="right")
+    for measure, one in zip(found.settings.measures, found.plain.every, strict=True):
+        table.add_row(measure.name, "–" if one.mean is None else f"{one.mean:.4f}")
+    return table
+
+
+def _undefined(found: Evaluation) -> Iterable[Text]:
+    """Say once what holds for many measures."""
+    for where, columns in (("", found.plain.every), ("B ≠ O: ", found.plain.changed)):
+        about: dict[str, list[str]] = {}
+        for measure, one in zip(found.settings.measures, columns, strict=True):
+            if one.undefined is not None:
+                about.setdefault(_reason(one), []).append(measure.name)
+        for reason, names in about.items():
+            who = "all measures" if len(names) == len(columns) else ", ".join(names)
+            yield Text(f"no correlation: {where}{who}: {reason}", "yellow")
+
+
+def _reason(one: Correlation) -> str:
+    return one.undefined or ""
+
+
+def number_text(value: float | None, style: str = "") -> Text:
+    """Return a correlation in three digits, without the 0 before the point; – is undefined."""
+    if value is None:
+        return Text("–", "dim")
+    return Text(f"{value:.3f}".replace("0.", ".", 1), style)
+
+
+def interval_text(bounds: Interval | None) -> Text:
+    """Return an interval of correlations."""
+    if bounds is None:
+        return Text("–", "dim")
+    low, high = (number_text(bound).plain for bound in bounds)
+    return Text(f"[{low}, {high}]", "dim")

@@ -1,0 +1,360 @@
+"""`excise eval`: records in, a table of correlations out."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import stats
+from tests.server.command import excise, one_line
+
+import excise as library
+
+for needed in ("matplotlib", "rapidfuzz"):
+    pytest.importorskip(needed, reason="pip install 'excise[eval]'")
+
+ORIGIN = "def f(x):\n    y = x + 1\n    return y\n"
+FIXED = ORIGIN.replace("+ 1", "- 1")
+TEXTS = [
+    FIXED,
+    ORIGIN,
+    ORIGIN.replace("+ 1", "- 2"),
+    ORIGIN.replace("y = x + 1", "y = x - 1  # fixed"),
+    ORIGIN + "\nprint(f(1))\n",
+    FIXED + "\nprint(f(1))\n",
+]
+LABELS = [1, 0, 0, 1, 0, 1]
+COUNTS = [3, 5, 1, 2, 1, 1]
+FAST = ("--measures", "es-nested,em,nes", "--bootstrap", "100", "--jobs", "1")
+
+
+def record(text: str = FIXED, label=1, count: int = 1, **more) -> dict:
+    base = {"id": "t/0", "language": "python", "origin": ORIGIN, "reference": FIXED}
+    return base | {"hypothesis": text, "label": label, "count": count} | more
+
+
+def records() -> list[dict]:
+    return [
+        record(text, label, count, id=f"t/{at // 2}")
+        for at, (text, label, count) in enumerate(zip(TEXTS, LABELS, COUNTS, strict=True))
+    ]
+
+
+def lines(found) -> str:
+    return "".join((one if isinstance(one, str) else json.dumps(one)) + "\n" for one in found)
+
+
+def evaluated(found=None, *options: str, code: int = 0):
+    ran = excise("eval", "-", *FAST, *options, "--json", stdin=lines(found or records()))
+    assert ran.code == code, ran.err
+    return ran.json
+
+
+# --- what comes out ------------------------------------------------------------------------------
+
+
+def test_the_document_has_the_promised_shape():
+    found = evaluated()
+    assert (found["n"], found["tasks"], found["distinct"]) == (13, 3, 6)
+    assert found["signature"].startswith("eval|comments:keep|bootstrap:100|cluster:id|")
+    assert list(found["measures"]) == ["es-nested", "em", "nes"]
+    assert found["skipped"] == {}
+    for entry in found["measures"].values():
+        assert {"pearson", "ci", "ci_task", "spearman", "pearson_changed", "signature"} <= set(
+            entry
+        )
+        assert entry["ci"][0] <= entry["pearson"] <= entry["ci"][1]
+
+
+def test_the_correlation_is_that_of_the_outputs_written_out():
+    """Scores by the library, one by one; correlation by scipy."""
+    values = [
+        library.excision_score(
+            origin=ORIGIN, reference=FIXED, hypothesis=text, language="python"
+        ).value
+        for text in TEXTS
+    ]
+    x, y = np.repeat(values, COUNTS), np.repeat(LABELS, COUNTS)
+    entry = evaluated()["measures"]["es-nested"]
+    assert entry["pearson"] == pytest.approx(stats.pearsonr(x, y)[0])
+    assert entry["spearman"] == pytest.approx(stats.spearmanr(x, y)[0])
+    assert entry["mean"] == pytest.approx(x.mean())
+    kept = np.repeat([text != ORIGIN for text in TEXTS], COUNTS)
+    assert entry["pearson_changed"] == pytest.approx(stats.pearsonr(x[kept], y[kept])[0])
+    assert entry["changed"]["n"] == kept.sum()
+    assert entry["pearson_distinct"] == pytest.approx(stats.pearsonr(values, LABELS)[0])
+
+
+def test_an_edit_of_comments_alone_is_no_change_when_comments_are_dropped():
+    found = [*records(), record(ORIGIN + "# a comment\n", 0, 4)]
+    assert evaluated(found)["n_changed"] == 12
+    assert evaluated(found, "--comments", "drop")["n_changed"] == 8
+
+
+def test_count_says_how_often():
+    """One record that occurred thrice is three records."""
+    thrice = [one for one in records() for _ in range(one["count"])]
+    ones = [one | {"count": 1} for one in thrice]
+    assert evaluated(ones) == evaluated()
+
+
+def test_the_processes_do_not_change_a_number():
+    many = [
+        record(ORIGIN + f"y{at} = {at}\n" * (at % 3), at % 2, id=f"t/{at // 4}") for at in range(40)
+    ]
+    one = excise("eval", "-", *FAST, "--json", stdin=lines(many))
+    two = excise("eval", "-", *FAST[:4], "--jobs", "2", "--json", stdin=lines(many))
+    assert one.json == two.json
+
+
+def test_the_shared_prefix_moves_what_it_moves():
+    entry = evaluated(None, "--shared-prefix")["measures"]
+    assert entry["es-nested"]["prefix"]["moved"] == 0
+    assert entry["es-nested"]["prefix"]["pearson"] == entry["es-nested"]["pearson"]
+    assert entry["nes"]["prefix"]["moved"] == 5  # all but the fix
+    assert entry["nes"]["prefix"]["pearson"] != entry["nes"]["pearson"]
+
+
+def test_every_measure_is_compared_with_one_of_them():
+    entry = evaluated(None, "--against", "nes")["measures"]
+    assert "difference" not in entry["nes"]
+    for name in ("es-nested", "em"):
+        found = entry[name]["difference"]
+        assert found["value"] == pytest.approx(entry[name]["pearson"] - entry["nes"]["pearson"])
+        assert found["ci"][0] <= found["ci"][1]
+        assert 0 < found["p"] <= 1
+        assert 0 < found["p_task"] <= 1
+
+
+def test_the_measure_to_compare_with_is_computed_too():
+    ran = excise(
+        "eval", "-", "--measures", "em", "--against", "nes", "--json", stdin=lines(records())
+    )
+    assert list(ran.json["measures"]) == ["em", "nes"]
+
+
+def test_people_get_a_table_the_best_measure_first():
+    ran = excise("eval", "-", *FAST, stdin=lines(records()))
+    assert (ran.code, ran.err) == (0, "")
+    shown = [line.split()[0] for line in ran.out.split("\n") if line]
+    assert shown[0] == "13"
+    assert set(shown[2:5]) == {"es-nested", "em", "nes"}
+    assert "B ≠ O" in ran.out
+
+
+def test_csv_and_latex_hold_the_numbers_of_the_document():
+    pearson = evaluated()["measures"]["em"]["pearson"]
+    rows = list(
+        csv.DictReader(io.StringIO(excise("eval", "-", *FAST, "--csv", stdin=lines(records())).out))
+    )
+    assert [row["measure"] for row in rows] == ["es-nested", "em", "nes"]
+    assert float(rows[1]["pearson"]) == pearson
+    latex = excise("eval", "-", *FAST, "--latex", stdin=lines(records())).out
+    assert f"em & {pearson:.3f}".replace("0.", ".") in latex
+    assert latex.count("\\\\") == 4
+
+
+def test_a_plot_is_a_picture(tmp_path):
+    for name, head in (("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.pdf", b"%PDF")):
+        path = tmp_path / name
+        ran = excise("eval", "-", *FAST, "--plot", str(path), stdin=lines(records()))
+        assert ran.code == 0, ran.err
+        assert path.read_bytes().startswith(head)
+
+
+def test_gzip_is_unpacked_from_a_file_and_from_standard_input(tmp_path):
+    packed = gzip.compress(lines(records()).encode())
+    path = tmp_path / "r.jsonl.gz"
+    path.write_bytes(packed)
+    assert excise("eval", str(path), *FAST, "--json").json == evaluated()
+    assert excise("eval", "-", *FAST, "--json", stdin=packed).json == evaluated()
+
+
+def test_several_references_count_by_the_measures_convention():
+    found = [one | {"reference": [FIXED, ORIGIN]} for one in records()]
+    assert evaluated(found)["measures"]["em"]["mean"] == pytest.approx(
+        sum(c for c, t in zip(COUNTS, TEXTS, strict=True) if t in (FIXED, ORIGIN)) / 13
+    )
+
+
+# --- bad input -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("label", [0, 1, 2.5])
+def test_a_constant_label_has_no_correlation_and_says_so(label):
+    found = [one | {"label": label} for one in records()]
+    entry = evaluated(found)["measures"]["nes"]
+    assert (entry["pearson"], entry["ci"], entry["spearman"]) == (None, None, None)
+    assert entry["undefined"] == f"the label is constant ({label:g} everywhere)"
+    ran = excise("eval", "-", *FAST, stdin=lines(found))
+    assert "no correlation: all measures: the label is constant" in ran.out
+    assert "nan" not in ran.out.lower()
+
+
+def test_records_without_labels_get_means():
+    found = [{k: v for k, v in one.items() if k != "label"} for one in records()]
+    entry = evaluated(found)["measures"]["em"]
+    assert (entry["pearson"], entry["undefined"]) == (None, "no output has a label")
+    assert entry["mean"] == pytest.approx(3 / 13)
+    assert "mean" in excise("eval", "-", *FAST, stdin=lines(found)).out
+
+
+def test_an_empty_hypothesis_is_an_output_like_any_other():
+    found = evaluated([*records(), record("", 0)])
+    assert found["n"] == 14
+    assert found["failed"] == []
+
+
+def test_a_huge_hypothesis_is_scored():
+    """A megabyte: slower, but neither lost nor the end of the others."""
+    huge = "x = 1\n" * 170_000
+    assert len(huge) > 1_000_000
+    found = evaluated([*records(), record(huge, 0)])
+    assert found["failed"] == []
+    assert found["measures"]["nes"]["n"] == 14
+
+
+def test_ids_that_come_again_are_outputs_of_one_task():
+    found = [one | {"id": 1} for one in records()]
+    assert evaluated(found)["tasks"] == 1
+    assert evaluated([*found, record(FIXED, 0, id="1")])["tasks"] == 2
+
+
+def test_a_broken_line_in_the_middle_of_many_costs_only_itself(tmp_path):
+    """In 100,000 lines, of which few are distinct so that they are scored once."""
+    row = [json.dumps(one) for one in records()]
+    many = [row[at % len(row)] for at in range(100_000)]
+    many[50_000] = '{"id": "t/0", "origin": '
+    path = tmp_path / "many.jsonl"
+    path.write_text("\n".join(many))
+    ran = excise("eval", str(path), *FAST, "--bootstrap", "10", "--json")
+    assert ran.code == 1
+    assert ran.json["rejected"] == [
+        {"line": 50_001, "id": None, "reason": "not JSON: Expecting value at column 25"}
+    ]
+    assert ran.json["distinct"] == 6
+    assert ran.json["n"] == sum(COUNTS[at % 6] for at in range(100_000) if at != 50_000)
+    assert "line 50001" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("bad", "reason"),
+    [
+        ({"id": "x"}, "'origin' is missing"),
+        (record(label="good"), "'label' is not a number (0 or 1, or a grade)"),
+        (record(count=-1), "'count' is not a whole number from 1 to 1,000,000,000"),
+        ("[1]", "not a JSON object"),
+        ('{"id": "x", "label": 1e999}', "'origin' is missing"),
+        (record(label=float("inf")), "'label' is no finite number"),
+        (record(reference=["", 1]), "'reference[1]' is not a string"),
+        ("[" * 100_000, "not usable JSON: nested too deep"),
+        (record(text="x" * 10_000_001), "a text is over the limit of 10 MB"),
+    ],
+)
+def test_a_bad_record_is_named_with_its_line(bad, reason):
+    found = evaluated([records()[0], bad, *records()[1:]], code=1)
+    assert [(one["line"], one["reason"]) for one in found["rejected"]] == [(2, reason)]
+    assert found["n"] == 13
+
+
+def test_bytes_that_are_no_text_cost_their_line_only():
+    data = lines(records()[:3]).encode() + b'{"id": "\xff"}\n' + lines(records()[3:]).encode()
+    ran = excise("eval", "-", *FAST, "--json", stdin=data)
+    assert (ran.code, ran.json["n"]) == (1, 13)
+    assert ran.json["rejected"][0]["reason"] == "not utf-8: byte 0xff at 8"
+
+
+def test_an_unknown_measure_is_refused_with_the_closest_ones():
+    ran = excise("eval", "-", "--measures", "es-netsed,em", stdin=lines(records()))
+    assert ran.code == 2
+    assert "did you mean es-nested" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (("eval", "no-such-file.jsonl"), "no-such-file.jsonl"),
+        (("eval", "-", "--measures", ","), "--measures names no measure"),
+        (("eval", "-", "--json", "--csv"), "exclude each other"),
+        (("eval", "-", "--plot", "a.gif"), ".png or .pdf or .svg"),
+        (("eval", "-", "--plot", "no/such/folder/a.png"), "there is no folder no/such/folder"),
+        (("eval", "-", "--bootstrap", "-1"), "--bootstrap"),
+        (("eval", "-", "--wordnet", "."), "no folder of WordNet"),
+    ],
+)
+def test_wrong_usage_is_refused_before_any_work(arguments, part):
+    ran = excise(*arguments, stdin=lines(records()))
+    assert ran.code == 2, ran.err
+    assert part in ran.err
+    assert ran.out == ""
+
+
+def test_nothing_to_evaluate_is_an_error():
+    one_line(excise("eval", "-", *FAST), "cannot read -: no record to evaluate; it has no lines")
+    one_line(excise("eval", "-", *FAST, stdin="{\n"), "line 1: not JSON")
+
+
+def test_gzip_that_is_cut_off_is_refused_with_the_way_out():
+    packed = gzip.compress(lines(records() * 100).encode())
+    one_line(excise("eval", "-", *FAST, stdin=packed[:-30]), "broken gzip", "fetch it again")
+
+
+def test_a_key_to_cluster_by_that_a_record_lacks_costs_that_record():
+    found = [one | {"project": at % 2} for at, one in enumerate(records())]
+    del found[3]["project"]
+    document = evaluated(found, "--cluster-by", "project", code=1)
+    assert document["tasks"] == 2
+    assert document["rejected"][0]["reason"] == "'project' is missing"
+
+
+def test_hostile_ids_reach_no_terminal_raw():
+    found = [*records(), record("", 1, id="\x1b[31mred", origin="\ud800")]
+    ran = excise("eval", "-", *FAST, stdin=lines(found))
+    assert ran.code == 1
+    assert "\x1b" not in ran.out + ran.err
+
+
+def run_without(module: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Run the command where a library cannot be found."""
+    code = (
+        "import sys, importlib.util as util\n"
+        "find = util.find_spec\n"
+        f"util.find_spec = lambda name, *more: None if name == {module!r} else find(name, *more)\n"
+        f"sys.modules[{module!r}] = None\n"
+        "from excise_server.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        input=lines(records()).encode(),
+        capture_output=True,
+        timeout=120,
+    )
+
+
+def test_a_library_that_is_not_installed_is_named_with_its_command():
+    ran = run_without("rapidfuzz", "eval", "-", *FAST, "--json")
+    found = json.loads(ran.stdout)
+    assert ran.returncode == 0
+    assert "pip install 'excise[eval]'" in found["skipped"]["nes"]
+    assert list(found["measures"]) == ["es-nested", "em"]
+    assert b"left out: nes: rapidfuzz is not installed" in ran.stderr
+
+
+def test_a_plot_without_matplotlib_is_refused_before_any_work():
+    ran = run_without("matplotlib", "eval", "-", *FAST, "--plot", "a.png")
+    assert ran.returncode == 2
+    assert b"matplotlib is not installed; install it: pip install 'excise[eval]'" in ran.stderr
+
+
+def test_the_help_loads_no_measure():
+    code = (
+        "import sys; from excise_server.cli import main; main(['eval', '--help']);"
+        "sys.exit(any(name.startswith('excise.evaluation') for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
