@@ -24,7 +24,7 @@ help:
 	@echo "make bench-ir instructions of the kernels, counted by callgrind"
 	@echo "make bench-lsp what the language server costs an editor: p50, p95, max"
 	@echo "make eval     the measures of the field beside Excision Score, on EXCISE_DATA: tables, figures"
-	@echo "make images   draw the README's picture from real output"
+	@echo "make images   draw the pictures of the README and docs from real output"
 	@echo "make test-vscode the VS Code extension alone; fails where Node or a browser is missing"
 	@echo "make vsix     package the VS Code extension into dist/, with and without its server"
 	@echo "make screenshots renew the pictures of the VS Code extension under docs/images/"

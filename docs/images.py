@@ -1,4 +1,4 @@
-"""Draw docs/images/explain.svg from the command's real output (`make images`)."""
+"""Draw the pictures of docs/images from the command's real output (`make images`)."""
 
 from __future__ import annotations
 
@@ -6,22 +6,47 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
 HERE = Path(__file__).parent
-INVENTORY = HERE.parent / "examples" / "inventory"
+EXAMPLES = HERE.parent / "examples"
+INVENTORY = EXAMPLES / "inventory"
 WIDTH = 100
+RUN = [sys.executable, "-c", "import sys; from excise_server.cli import main; sys.exit(main())"]
 
 
 def main() -> None:
+    """Draw every picture."""
+    explain()
+    report()
+
+
+def report() -> None:
+    """Photograph the report of the example queue in a real browser."""
+    sys.path.insert(0, str(HERE.parent))
+    from tests.browser import CHROMIUM, Browser
+
+    if CHROMIUM is None:
+        sys.exit("docs/images/report.png needs a browser: apt-get install chromium")
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "report.html"
+        command = [*RUN, "cluster", "queue.mbox", "--html", str(page)]
+        subprocess.run(command, cwd=EXAMPLES, check=True, capture_output=True)
+        with Browser(Path(folder) / "profile", width=1280, height=1300) as browser:
+            browser.open(page.as_uri())
+            browser.run("document.querySelectorAll('#cluster-1 details')[2].open = true")
+            (HERE / "images" / "report.png").write_bytes(browser.picture())
+
+
+def explain() -> None:
     """Run the command as on a terminal and save what it printed."""
     names = ["inventory.py", "inventory.py.suggestion-ada", "inventory.py.suggestion-bo"]
     environment = os.environ | {"FORCE_COLOR": "1", "COLUMNS": str(WIDTH), "TERM": "xterm-256color"}
-    program = "import sys; from excise_server.cli import main; sys.exit(main())"
-    command = [sys.executable, "-c", program, "explain", *names]
+    command = [*RUN, "explain", *names]
     done = subprocess.run(
         command, cwd=INVENTORY, env=environment, check=True, capture_output=True, text=True
     )

@@ -52,7 +52,7 @@ nav ul { display: flex; flex-wrap: wrap; gap: 4px 18px; list-style: none; paddin
 .card > .head p { margin: 2px 0 0 }
 figure { margin: 0; padding: 16px }
 .scroll { overflow-x: auto }
-.split { display: grid; grid-template-columns: minmax(0, 520px) minmax(200px, 1fr); gap: 16px 28px }
+.split { display: grid; grid-template-columns: minmax(0, 440px) minmax(200px, 1fr); gap: 16px 28px }
 .ticks { display: grid; grid-auto-flow: column; grid-auto-columns: 1fr; text-align: center;
   color: var(--dim); font-size: 12px; margin: -2px 0 12px }
 .largest { list-style: none; padding: 0; margin: 0 }
