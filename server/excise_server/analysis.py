@@ -149,7 +149,8 @@ class Analyst:
         """
         if not snapshot.revisions:
             first, _, _ = snapshot.origin.partition("\n")
-            snapshot = replace(snapshot, origin=first)
+            comparison = self._compared(replace(snapshot, origin=first), cancel)
+            return Analysis(snapshot, comparison, (), (), ())
         known = self._kept.get(snapshot.scored)
         if known is None:
             comparison = self._compared(snapshot, cancel)
@@ -160,11 +161,10 @@ class Analyst:
         sites = _sites(snapshot, [standing.place for standing in standings])
         given = self._given(snapshot, standings, sites, cancel)
         analysis = Analysis(snapshot, comparison, standings, sites, given)
-        if snapshot.revisions:
-            self._kept[snapshot.scored] = analysis
-            self._kept.move_to_end(snapshot.scored)
-            while len(self._kept) > 1 and sum(map(_weight, self._kept.values())) > self._limit:
-                self._kept.popitem(last=False)
+        self._kept[snapshot.scored] = analysis
+        self._kept.move_to_end(snapshot.scored)
+        while len(self._kept) > 1 and sum(map(_weight, self._kept.values())) > self._limit:
+            self._kept.popitem(last=False)
         return analysis
 
     def _given(

@@ -291,3 +291,9 @@ def test_a_client_that_answers_is_asked(uri: str):
             assert f"|gran:{granularity}|" in signature
             client.notify("workspace/didChangeConfiguration", {"settings": None})
         assert client.exit() == 0
+
+
+def test_the_origin_of_a_document_without_revisions_is_whole(client: RawClient):
+    client.open("file:///alone.py", "a = 1\nb = 2\n")
+    content = client.call("excise/revisionContent", {"uri": "file:///alone.py"})
+    assert content == {"text": "a = 1\nb = 2\n"}
