@@ -10,7 +10,7 @@ import { MARK } from "../test/host/mark.js";
 import { newWindow, startBrowser } from "./lib/browser.js";
 import { installCodeServer } from "./lib/code_server.js";
 import { makeFolder } from "./lib/fixture.js";
-import { CLIENT, main, VENV, VSIX } from "./lib/places.js";
+import { CLIENT, EXAMPLE, isExecutable, main, PYTHON, Trouble, VENV, VSIX } from "./lib/places.js";
 import { Scratch } from "./lib/scratch.js";
 import { startServer } from "./lib/server.js";
 import { buildHostTests } from "./lib/tests.js";
@@ -32,11 +32,16 @@ await main(async () => {
 });
 
 async function run(scratch: Scratch): Promise<number> {
+  if (!isExecutable(PYTHON)) throw new Trouble(`there is no ${PYTHON}: make test-vscode makes it`);
   const folder = makeFolder(scratch.sub("workspace"));
   const server = await startServer({
     home: scratch.sub("server"),
     extensions: [VSIX],
-    environment: { EXCISE_TEST_VENV: VENV, EXCISE_TEST_SCRATCH: scratch.sub("tests") },
+    environment: {
+      EXCISE_TEST_EXAMPLE: EXAMPLE,
+      EXCISE_TEST_VENV: VENV,
+      EXCISE_TEST_SCRATCH: scratch.sub("tests"),
+    },
   });
   scratch.later(() => server.stop());
   const browser = await startBrowser();

@@ -8,7 +8,7 @@ await main(async () => {
   say(VSIX, await makeVsix({ vsix: VSIX }));
   if (!process.argv.includes("--offline")) return;
   const wheels = makeWheelhouse(join(CACHE, "wheelhouse"));
-  const vsix = VSIX.replace(/\.vsix$/, `-offline-${wheels.python}-${wheels.target}.vsix`);
+  const vsix = VSIX.replace(/\.vsix$/, `-${wheels.target}-python${wheels.python}.vsix`);
   say(vsix, await makeVsix({ vsix, wheels }));
 });
 

@@ -42,11 +42,11 @@ const SETTINGS = {
 };
 
 export async function startServer(options: ServerOptions): Promise<Server> {
-  const folders = ["data", "user", "extensions", "home", "tmp"].map((name) =>
+  const folders = ["data", "extensions", "home", "tmp"].map((name) =>
     join(options.home, name),
-  ) as [string, string, string, string, string];
+  ) as [string, string, string, string];
   for (const folder of folders) mkdirSync(folder, { recursive: true });
-  const [data, user, extensions, home, temporary] = folders;
+  const [data, extensions, home, temporary] = folders;
   const settings = join(data, "data", "Machine", "settings.json");
   mkdirSync(dirname(settings), { recursive: true });
   writeFileSync(settings, JSON.stringify({ ...SETTINGS, ...options.settings }, null, 2));
@@ -58,7 +58,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     PATH: [...(options.path ?? [join(VENV, "bin")]), process.env["PATH"] ?? ""].join(delimiter),
     ...options.environment,
   };
-  const where = ["--server-data-dir", data, "--user-data-dir", user, "--extensions-dir", extensions];
+  const where = ["--server-data-dir", data, "--extensions-dir", extensions];
   const installs = options.extensions.flatMap((path) => ["--install-extension", path]);
   if (installs.length > 0) await install([...where, ...installs], environment);
   return listen(options, where, environment, data);
@@ -87,7 +87,8 @@ async function listen(
 ): Promise<Server> {
   const log = join(options.home, "server.log");
   const args = ["--host", "127.0.0.1", "--port", "0", "--without-connection-token"];
-  const quiet = ["--accept-server-license-terms", "--telemetry-level", "off"];
+  // The environment is the one given here, not what a login shell would make of it.
+  const quiet = ["--accept-server-license-terms", "--telemetry-level", "off", "--force-disable-user-env"];
   const trust = options.asksForTrust ? [] : ["--disable-workspace-trust"];
   const child = spawn(process.execPath, [SERVER_MAIN, ...args, ...quiet, ...trust, ...where], {
     env,

@@ -1,11 +1,12 @@
 /** Every wheel that a server needs, for one CPython on one platform: ours built, the rest fetched. */
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { PROJECT, PYTHON, Trouble } from "./places.js";
 
 export interface Wheelhouse {
   readonly folder: string;
-  /** Of the wheels: `cp311`. */
+  /** Of the wheels: `3.11`. */
   readonly python: string;
   /** As vsce names platforms: `linux-x64`. */
   readonly target: string;
@@ -13,7 +14,7 @@ export interface Wheelhouse {
 
 const IDENTITY = `
 import platform, sys
-print("cp%d%d" % sys.version_info[:2])
+print("%d.%d" % sys.version_info[:2])
 system = {"Linux": "linux", "Darwin": "darwin", "Windows": "win32"}[platform.system()]
 machine = {"x86_64": "x64", "AMD64": "x64", "arm64": "arm64", "aarch64": "arm64"}[platform.machine()]
 print(system + "-" + machine)
@@ -32,5 +33,7 @@ export function makeWheelhouse(folder: string): Wheelhouse {
   });
   const foreign = readdirSync(folder).filter((name) => !name.endsWith(".whl"));
   if (foreign.length > 0) throw new Error(`no wheels: ${foreign.join(", ")}`);
+  // The extension reads this: which Python it may use the wheels with.
+  writeFileSync(join(folder, "wheelhouse.json"), JSON.stringify({ python, platform: target }));
   return { folder, python, target };
 }

@@ -28,6 +28,7 @@ export async function run(): Promise<void> {
     reporter: Lines as unknown as Mocha.ReporterConstructor,
     forbidOnly: true,
     forbidPending: true,
+    bail: Boolean(process.env["EXCISE_TEST_BAIL"]),
     ...(only ? { grep: only } : {}),
   });
   for (const name of readdirSync(__dirname).sort()) {

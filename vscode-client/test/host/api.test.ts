@@ -1,0 +1,122 @@
+/** What other extensions get: the exported API, used from outside. */
+import assert from "node:assert/strict";
+import { createHash } from "node:crypto";
+import { rmSync } from "node:fs";
+import * as vscode from "vscode";
+import { api, file, NAMES, origin, scored, show, suggestion, suggestions, until } from "./helpers.js";
+
+describe("the exported API", () => {
+  it("reports ranks, clusters, similarity and regions", async () => {
+    const document = await scored();
+    const report = await (await api()).getReport(document.uri);
+    assert.ok(report);
+    assert.deepEqual(report.revisions.map(({ id }) => id), [...NAMES]);
+    assert.equal(report.version, document.version);
+    assert.equal(Math.min(...report.revisions.map(({ rank }) => rank)), 1);
+    report.similarity.forEach((row, at) => {
+      assert.equal(row.length, 5);
+      assert.equal(row[at], 1);
+    });
+    assert.equal(report.clusters.flatMap(({ members }) => members).length, 5);
+    assert.ok(report.regions.some(({ variants }) => variants.length > 1));
+    assert.match(report.signature, /^es\|/);
+  });
+
+  it("tells of a newer report", async () => {
+    const { onDidChangeReport } = await api();
+    const told: string[] = [];
+    const listening = onDidChangeReport(({ uri }) => told.push(uri.toString()));
+    const document = await scored();
+    await until(() => told.includes(document.uri.toString()), Boolean);
+    listening.dispose();
+  });
+
+  it("takes texts, edits and patches, opened or not", async () => {
+    const uri = file();
+    const text = origin();
+    const end = text.split("\n").length;
+    const patch = `--- a/inventory.py\n+++ b/inventory.py\n@@ -${end - 1},1 +${end - 1},2 @@\n`;
+    const last = text.split("\n").at(-2) ?? "";
+    const edit = vscode.TextEdit.insert(new vscode.Position(end - 1, 0), "# by edits\n");
+    const { addRevisions, getReport } = await api();
+    const added = await addRevisions({
+      uri,
+      revisions: [
+        { id: "text", text: `${text}# by text\n`, source: "a test" },
+        { id: "edits", edits: [edit] },
+        { id: "patch", patch: `${patch} ${last}\n+# by patch\n` },
+      ],
+    });
+    assert.deepEqual(added, { accepted: ["text", "edits", "patch"], rejected: [] });
+    const report = await getReport(uri);
+    const variants = report?.regions.flatMap((region) => region.variants.map((one) => one.text));
+    for (const by of ["text", "edits", "patch"]) {
+      assert.ok(variants?.some((one) => one.endsWith(`# by ${by}\n`)), JSON.stringify(variants));
+    }
+    assert.match(report?.revisions[0]?.label ?? "", /a test/);
+  });
+
+  it("refuses a base that does not match, with the reason", async () => {
+    const uri = file();
+    const { addRevisions } = await api();
+    const wrong = await addRevisions({ uri, revisions: suggestions(), base: { hash: "0".repeat(64) } });
+    assert.deepEqual(wrong.accepted, []);
+    for (const { reason } of wrong.rejected) assert.notEqual(reason, "");
+    const hash = createHash("sha256").update(origin()).digest("hex");
+    const right = await addRevisions({ uri, revisions: suggestions(), base: { hash } });
+    assert.deepEqual(right, { accepted: [...NAMES], rejected: [] });
+  });
+
+  it("refuses a patch that does not apply", async () => {
+    const patch = "--- a/x\n+++ b/x\n@@ -1,1 +1,1 @@\n-never there\n+now\n";
+    const added = await (await api()).addRevisions({ uri: file(), revisions: [{ id: "p", patch }] });
+    assert.deepEqual(added.accepted, []);
+    assert.equal(added.rejected[0]?.id, "p");
+  });
+
+  it("refuses a text of 20 MB, and takes the others", async () => {
+    const [ada] = suggestions();
+    assert.ok(ada);
+    const huge = { id: "huge", text: "x = 1\n".repeat(3_400_000) };
+    const added = await (await api()).addRevisions({ uri: file(), revisions: [huge, ada] });
+    assert.deepEqual(added.accepted, ["ada"]);
+    assert.match(added.rejected[0]?.reason ?? "", /\bMB\b/);
+  });
+
+  it("takes 300 revisions, and refuses the next", async () => {
+    const document = await show(file("a = 1\nb = 2\n"));
+    const many = Array.from({ length: 301 }, (_, n) => ({ id: `r${n}`, text: `a = ${n}\nb = 2\n` }));
+    const { addRevisions, getReport } = await api();
+    const added = await addRevisions({ uri: document.uri, revisions: many });
+    assert.equal(added.accepted.length, 300);
+    assert.deepEqual(added.rejected.map(({ id }) => id), ["r300"]);
+    assert.equal((await getReport(document.uri))?.similarity.length, 300);
+  });
+
+  it("says what is wrong with a document that is deleted", async () => {
+    const uri = file();
+    rmSync(uri.fsPath);
+    const { addRevisions, getReport } = await api();
+    await addRevisions({ uri, revisions: suggestions() });
+    assert.equal(await getReport(uri), undefined);
+  });
+
+  it("serves an untitled document", async () => {
+    const document = await vscode.workspace.openTextDocument({ content: origin(), language: "python" });
+    await vscode.window.showTextDocument(document);
+    const { addRevisions, getReport } = await api();
+    const added = await addRevisions({ uri: document.uri, revisions: suggestions() });
+    assert.deepEqual(added.accepted, [...NAMES]);
+    assert.equal((await getReport(document.uri))?.revisions.length, 5);
+  });
+
+  it("compares what the editor shows of a file in UTF-16", async () => {
+    const uri = file(Buffer.from(`\ufeff${origin()}`, "utf16le"));
+    const document = await show(uri);
+    assert.equal(document.getText(), origin(), "the editor decodes it");
+    const { addRevisions, getReport } = await api();
+    await addRevisions({ uri, revisions: [{ id: "same", text: origin() }, { id: "ada", text: suggestion("ada") }] });
+    const report = await getReport(uri);
+    assert.deepEqual(report?.revisions.map(({ noOp }) => noOp), [true, false]);
+  });
+});

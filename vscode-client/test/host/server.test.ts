@@ -1,0 +1,62 @@
+/** The server's life, as the extension minds it. */
+import assert from "node:assert/strict";
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { api, file, findings, NAMES, PYTHON, SCRATCH, scored, servers, suggestions, until, withSetting } from "./helpers.js";
+
+/** A program in the place of the server. */
+function program(name: string, body: string): string {
+  const path = join(SCRATCH, name);
+  writeFileSync(path, `#!/bin/sh\n${body}\n`);
+  chmodSync(path, 0o755);
+  return path;
+}
+
+/** With a server that is none, what is asked for is refused; with the right one again, it is done. */
+async function refusedWith(path: string): Promise<void> {
+  const { addRevisions } = await api();
+  const request = { uri: file(), revisions: suggestions() };
+  await withSetting("path", [path], () => assert.rejects(async () => addRevisions(request)));
+  await until(
+    () => addRevisions(request).catch(() => undefined),
+    (added) => added?.accepted.length === NAMES.length,
+  );
+}
+
+describe("the server", () => {
+  it("is one process, isolated from the workspace", async () => {
+    await scored();
+    assert.equal(servers().length, 1);
+  });
+
+  it("is started again after it was killed, and the revisions are put back", async () => {
+    const document = await scored();
+    const [old] = servers();
+    assert.ok(old);
+    const before = await (await api()).getReport(document.uri);
+    process.kill(old, "SIGKILL");
+    await until(servers, (pids) => pids.length === 1 && pids[0] !== old);
+    const after = await (await api()).getReport(document.uri);
+    assert.deepEqual(after?.revisions, before?.revisions);
+    assert.deepEqual(after?.similarity, before?.similarity);
+    await until(() => findings(document.uri).length, (count) => count > 1);
+  });
+
+  it("that is missing is named, and the next setting is taken", () =>
+    refusedWith(join(SCRATCH, "nowhere", "excise")));
+
+  it("that is too old is refused", () => refusedWith(program("old", 'echo "excise, version 0.0.1"')));
+
+  it("that ends at once is refused", () =>
+    refusedWith(program("brief", '[ "$1" = --version ] && echo "excise, version 0.1.0"; exit 3')));
+
+  it("may be named by its interpreter", async () => {
+    await withSetting("interpreter", [PYTHON], async () => {
+      const { addRevisions } = await api();
+      await until(
+        () => addRevisions({ uri: file(), revisions: suggestions() }).catch(() => undefined),
+        (added) => added?.accepted.length === NAMES.length,
+      );
+    });
+  });
+});

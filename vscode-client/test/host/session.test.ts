@@ -1,0 +1,100 @@
+/** What the user of one document sees and does, through the editor's own interfaces. */
+import assert from "node:assert/strict";
+import * as vscode from "vscode";
+import { findings, NAMES, origin, place, scored, suggestion, until, withSetting } from "./helpers.js";
+
+type Actions = vscode.CodeAction[];
+
+async function actionsAt(document: vscode.TextDocument): Promise<Actions> {
+  const at = new vscode.Range(place(document), place(document));
+  return vscode.commands.executeCommand<Actions>(
+    "vscode.executeCodeActionProvider",
+    document.uri,
+    at,
+    undefined,
+    50, // resolved
+  );
+}
+
+async function apply(action: vscode.CodeAction): Promise<void> {
+  if (action.edit) assert.ok(await vscode.workspace.applyEdit(action.edit));
+  if (action.command) {
+    await vscode.commands.executeCommand(action.command.command, ...(action.command.arguments ?? []));
+  }
+}
+
+describe("a document with five revisions", () => {
+  it("has one diagnostic for the file and one for each place", async () => {
+    const document = await scored();
+    const [first, ...places] = findings(document.uri).sort((a, b) => a.range.start.compareTo(b.range.start));
+    assert.match(first?.message ?? "", /^5 revisions, /);
+    assert.equal(first?.range.start.line, 0);
+    assert.ok(places.length > 0);
+    for (const found of places) assert.match(found.message, /of 5 revisions agree|revisions/);
+    const here = places.filter(({ range }) => range.contains(place(document)));
+    assert.equal(here.length, 1);
+    assert.equal(here[0]?.severity, vscode.DiagnosticSeverity.Information);
+  });
+
+  it("explains the place under the cursor, in Markdown that runs nothing", async () => {
+    const document = await scored();
+    const hovers = await vscode.commands.executeCommand<vscode.Hover[]>(
+      "vscode.executeHoverProvider",
+      document.uri,
+      place(document),
+    );
+    const parts = hovers.flatMap(({ contents }) => contents) as vscode.MarkdownString[];
+    const ours = parts.filter(({ value }) => value.includes("of 5 revisions agree here"));
+    assert.equal(ours.length, 1);
+    for (const name of NAMES) assert.match(ours[0]?.value ?? "", new RegExp(`\\b${name}\\b`));
+    assert.ok(!ours[0]?.isTrusted && !ours[0]?.supportHtml);
+    assert.doesNotMatch(ours[0]?.value ?? "", /command:/);
+  });
+
+  it("has lenses whose commands exist in the editor", async () => {
+    const document = await scored();
+    const lenses = await vscode.commands.executeCommand<vscode.CodeLens[]>(
+      "vscode.executeCodeLensProvider",
+      document.uri,
+      50,
+    );
+    const shown = lenses.flatMap(({ command }) => (command ? [command] : []));
+    assert.ok(shown.some(({ title }) => /^#1 of 5: /.test(title)), JSON.stringify(shown));
+    assert.ok(shown.some(({ title }) => /variants · \d of 5 agree/.test(title)));
+    const known = new Set(await vscode.commands.getCommands());
+    for (const { command } of shown) assert.ok(known.has(command), command);
+  });
+
+  it("takes a whole revision by an action, exactly, and undo brings the origin back", async () => {
+    const document = await scored();
+    const action = (await actionsAt(document)).find(({ title }) => /^Apply revision dana\b/.test(title));
+    assert.ok(action);
+    await apply(action);
+    await until(() => document.getText(), (text) => text === suggestion("dana"));
+    await vscode.commands.executeCommand("undo");
+    await until(() => document.getText(), (text) => text === origin());
+  });
+
+  it("takes one variant of one place by an action", async () => {
+    const document = await scored();
+    const fixes = (await actionsAt(document)).filter(({ title }) => /^Apply .* variant here/.test(title));
+    assert.ok(fixes.length > 1);
+    const [fix] = fixes;
+    assert.equal(fix?.kind?.value, "quickfix");
+    await apply(fix as vscode.CodeAction);
+    await until(() => document.getText(), (text) => text !== origin());
+    await vscode.commands.executeCommand("undo");
+    await until(() => document.getText(), (text) => text === origin());
+  });
+
+  it("shows a changed setting at once", async () => {
+    const document = await scored();
+    const severities = (): unknown[] => findings(document.uri).map(({ severity }) => severity);
+    await withSetting("diagnostics.severity", "warning", () =>
+      until(severities, (all) => all.length > 0 && all.every((one) => one === vscode.DiagnosticSeverity.Warning)),
+    );
+    await until(severities, (all) => all.every((one) => one === vscode.DiagnosticSeverity.Information));
+    await withSetting("diagnostics.enable", false, () => until(severities, (all) => all.length === 0));
+    await until(severities, (all) => all.length > 1);
+  });
+});
