@@ -1,284 +1,17 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 # cython: initializedcheck=False, freethreading_compatible=True
-"""Many patches at once: n-grams of change blocks as sorted counts, and all pairs by their postings.
+"""Many patches at once: the n-grams of their change blocks as sorted counts.
 
 Every n-gram is a node of a trie (parent, token), every feature a node with an operation and a file
 name, both numbered by hash tables that compare the whole key: counts are exact. A patch is a
-sorted list of (feature, count), as are its context lines. A row of scores walks, for each feature
-of one patch, the other patches that have it, so that pairs which share nothing cost nothing.
-
-Over the size budget: counting and scoring share the numbering of features; a split is due.
+sorted list of (feature, count), as are its context lines.
 """
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc, qsort, realloc
+from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from array import array
-
-from excise.errors import Cancelled
-
-from excise._walk cimport CancelFlag, Stop, stopped
-
-cdef enum:
-    ORDERS = 4
-    OPERATIONS = 3        # keep, add, delete
-    RESCUE_NUMERATOR = 9  # context F1 from which a renamed file is believed: 9 / 10
-    RESCUE_DENOMINATOR = 10
-    NO_MEMORY = -1
-    MOST = 0x55555555     # numbers of a table: three times as many fit 32 bits
-
-
-cdef struct Table:
-    # Open addressing from keys to numbers 0, 1, ..; a free slot holds 0, a used one number + 1.
-    uint64_t* keys
-    uint32_t* numbers
-    uint64_t mask
-    uint32_t n
-
-
-cdef struct Sparse:
-    # One multiset a patch: ids[first[i]:first[i + 1]] ascending, with their counts.
-    uint32_t* ids
-    uint32_t* counts
-    int64_t* first
-    int64_t* total
-    int64_t n             # patches
-    int64_t capacity
-    int64_t n_capacity
-    # The inverse: who[post[f]:post[f + 1]] have feature f, ascending.
-    int64_t* post
-    uint32_t* who
-    uint32_t* often
-
-
-cdef struct Item:
-    uint32_t id
-    uint32_t count
-
-
-cdef int by_id(const void* x, const void* y) noexcept nogil:
-    cdef uint32_t a = (<const Item*>x).id, b = (<const Item*>y).id
-    return (a > b) - (a < b)
-
-
-cdef inline uint64_t mixed(uint64_t key) noexcept nogil:
-    key ^= key >> 31
-    key *= <uint64_t>0x9E3779B97F4A7C15
-    key ^= key >> 29
-    key *= <uint64_t>0xBF58476D1CE4E5B9
-    return key ^ (key >> 32)
-
-
-cdef int empty(Table* table) noexcept nogil:
-    table.keys = <uint64_t*>malloc(1024 * sizeof(uint64_t))
-    table.numbers = <uint32_t*>calloc(1024, sizeof(uint32_t))
-    table.mask = 1023
-    return NO_MEMORY if table.keys is NULL or table.numbers is NULL else 0
-
-
-cdef int grow(Table* table) noexcept nogil:
-    cdef uint64_t size = 2 * (table.mask + 1), at, slot
-    cdef uint64_t* keys = <uint64_t*>malloc(size * sizeof(uint64_t))
-    cdef uint32_t* numbers = <uint32_t*>calloc(size, sizeof(uint32_t))
-    if keys is NULL or numbers is NULL:
-        free(keys)
-        free(numbers)
-        return NO_MEMORY
-    for at in range(table.mask + 1):
-        if table.numbers[at]:
-            slot = mixed(table.keys[at]) & (size - 1)
-            while numbers[slot]:
-                slot = (slot + 1) & (size - 1)
-            keys[slot] = table.keys[at]
-            numbers[slot] = table.numbers[at]
-    free(table.keys)
-    free(table.numbers)
-    table.keys = keys
-    table.numbers = numbers
-    table.mask = size - 1
-    return 0
-
-
-cdef int64_t find(Table* table, uint64_t key, bint insert) noexcept nogil:
-    """Return the number of a key; -1 when it has none and gets none (or no memory is left)."""
-    cdef uint64_t slot
-    if insert and 2 * <uint64_t>table.n > table.mask and grow(table) != 0:
-        return NO_MEMORY
-    slot = mixed(key) & table.mask
-    while table.numbers[slot]:
-        if table.keys[slot] == key:
-            return table.numbers[slot] - 1
-        slot = (slot + 1) & table.mask
-    if not insert or table.n >= MOST:
-        return -1
-    table.keys[slot] = key
-    table.n += 1
-    table.numbers[slot] = table.n
-    return table.n - 1
-
-
-cdef void* enlarged(void* data, int64_t wanted, int64_t* capacity, size_t size) noexcept nogil:
-    cdef int64_t room = capacity[0]
-    cdef void* found
-    if wanted <= room:
-        return data
-    while room < wanted:
-        room = 2 * room + 64
-    found = realloc(data, room * size)
-    if found is not NULL:
-        capacity[0] = room
-    return found
-
-
-cdef void forget_postings(Sparse* sparse) noexcept nogil:
-    free(sparse.post)
-    free(sparse.who)
-    free(sparse.often)
-    sparse.post = NULL
-    sparse.who = NULL
-    sparse.often = NULL
-
-
-cdef void free_sparse(Sparse* sparse) noexcept nogil:
-    forget_postings(sparse)
-    free(sparse.ids)
-    free(sparse.counts)
-    free(sparse.first)
-    free(sparse.total)
-    memset(sparse, 0, sizeof(Sparse))
-
-
-cdef int append(Sparse* sparse, Item* items, int64_t n) noexcept nogil:
-    """Add one multiset; sorts the items, and adds up those with the same id."""
-    cdef int64_t used = sparse.first[sparse.n] if sparse.first is not NULL else 0
-    cdef int64_t room = sparse.capacity, i, total = 0
-    cdef void* moved
-    forget_postings(sparse)
-    moved = enlarged(sparse.ids, used + n, &room, sizeof(uint32_t))
-    if moved is NULL and used + n:
-        return NO_MEMORY
-    sparse.ids = <uint32_t*>moved
-    room = sparse.capacity
-    moved = enlarged(sparse.counts, used + n, &room, sizeof(uint32_t))
-    if moved is NULL and used + n:
-        return NO_MEMORY
-    sparse.counts = <uint32_t*>moved
-    sparse.capacity = room
-    room = sparse.n_capacity
-    moved = enlarged(sparse.first, sparse.n + 2, &room, sizeof(int64_t))
-    if moved is NULL:
-        return NO_MEMORY
-    sparse.first = <int64_t*>moved
-    room = sparse.n_capacity
-    moved = enlarged(sparse.total, sparse.n + 2, &room, sizeof(int64_t))
-    if moved is NULL:
-        return NO_MEMORY
-    sparse.total = <int64_t*>moved
-    sparse.n_capacity = room
-    qsort(items, n, sizeof(Item), by_id)
-    sparse.first[sparse.n] = used
-    for i in range(n):
-        total += items[i].count
-        if i and items[i].id == items[i - 1].id:
-            sparse.counts[used - 1] += items[i].count
-            continue
-        sparse.ids[used] = items[i].id
-        sparse.counts[used] = items[i].count
-        used += 1
-    sparse.total[sparse.n] = total
-    sparse.n += 1
-    sparse.first[sparse.n] = used
-    return 0
-
-
-cdef int invert(Sparse* sparse, int64_t features) noexcept nogil:
-    cdef int64_t used = sparse.first[sparse.n] if sparse.n else 0, i, at, place
-    if sparse.post is not NULL:
-        return 0
-    sparse.post = <int64_t*>calloc(features + 2, sizeof(int64_t))
-    sparse.who = <uint32_t*>malloc(used * sizeof(uint32_t) + 4)
-    sparse.often = <uint32_t*>malloc(used * sizeof(uint32_t) + 4)
-    if sparse.post is NULL or sparse.who is NULL or sparse.often is NULL:
-        forget_postings(sparse)
-        return NO_MEMORY
-    # Counted one place to the right, so that filling moves every start to where it belongs.
-    for at in range(used):
-        sparse.post[sparse.ids[at] + 2] += 1
-    for at in range(2, features + 2):
-        sparse.post[at] += sparse.post[at - 1]
-    for i in range(sparse.n):
-        for at in range(sparse.first[i], sparse.first[i + 1]):
-            place = sparse.post[sparse.ids[at] + 1]
-            sparse.who[place] = <uint32_t>i
-            sparse.often[place] = sparse.counts[at]
-            sparse.post[sparse.ids[at] + 1] += 1
-    return 0
-
-
-cdef void share(
-    const Sparse* sparse, int64_t i, int64_t* shared, uint32_t* touched, int64_t* n_touched
-) noexcept nogil:
-    """Add what patch i shares with every later patch; list those that were 0 before."""
-    cdef int64_t at, place
-    cdef uint32_t count, j
-    for at in range(sparse.first[i], sparse.first[i + 1]):
-        count = sparse.counts[at]
-        place = sparse.post[sparse.ids[at] + 1] - 1
-        while place >= sparse.post[sparse.ids[at]] and sparse.who[place] > i:
-            j = sparse.who[place]
-            if shared[j] == 0:
-                touched[n_touched[0]] = j
-                n_touched[0] += 1
-            shared[j] += min(count, sparse.often[place])
-            place -= 1
-
-
-cdef int64_t shared_of(const Sparse* sparse, int64_t i, int64_t j) noexcept nogil:
-    """Merge two sorted multisets."""
-    cdef int64_t p = sparse.first[i], q = sparse.first[j], found = 0
-    while p < sparse.first[i + 1] and q < sparse.first[j + 1]:
-        if sparse.ids[p] == sparse.ids[q]:
-            found += min(sparse.counts[p], sparse.counts[q])
-            p += 1
-            q += 1
-        elif sparse.ids[p] < sparse.ids[q]:
-            p += 1
-        else:
-            q += 1
-    return found
-
-
-cdef inline bint rescued(int64_t shared, int64_t a, int64_t b) noexcept nogil:
-    return a > 0 and b > 0 and 2 * shared * RESCUE_DENOMINATOR >= RESCUE_NUMERATOR * (a + b)
-
-
-cdef struct Row:
-    # Scratch of one thread: what the row's patch shares with each other one, and with which.
-    int64_t* shared
-    int64_t* context
-    uint32_t* touched
-    uint32_t* near
-    double* values
-
-
-cdef void free_row(Row* row) noexcept nogil:
-    free(row.shared)
-    free(row.context)
-    free(row.touched)
-    free(row.near)
-    free(row.values)
-
-
-cdef int make_row(Row* row, int64_t n) noexcept nogil:
-    row.shared = <int64_t*>calloc(n + 1, sizeof(int64_t))
-    row.context = <int64_t*>calloc(n + 1, sizeof(int64_t))
-    row.touched = <uint32_t*>malloc((n + 1) * sizeof(uint32_t))
-    row.near = <uint32_t*>malloc((n + 1) * sizeof(uint32_t))
-    row.values = <double*>calloc(n + 1, sizeof(double))
-    if (row.shared is NULL or row.context is NULL or row.touched is NULL or row.near is NULL
-            or row.values is NULL):
-        return NO_MEMORY
-    return 0
+from excise._multisets cimport append, free_multisets, gathered, merged
+from excise._tables cimport NO_MEMORY, empty, enlarged, find, release
 
 
 cdef class Index:
@@ -290,20 +23,6 @@ cdef class Index:
         Whether a feature carries its file's name (``key:name``).
     """
 
-    cdef Table nodes      # (parent node, token) -> node; node 0 is the root
-    cdef Table features_  # (node * operations + operation, name) -> feature
-    cdef uint32_t* base   # feature -> node * operations + operation: the feature without a name
-    cdef int64_t base_capacity
-    cdef Sparse edits, bare, lines
-    cdef int64_t n_lines
-    cdef bint keyed
-    # Scratch of `add`: per node the occurrences in the block's O and A, and which nodes those are.
-    cdef int32_t* in_o
-    cdef int32_t* in_a
-    cdef int64_t in_o_capacity, in_a_capacity, touched_capacity, items_capacity
-    cdef uint32_t* touched
-    cdef Item* items
-
     def __cinit__(self, bint keyed=True):
         self.keyed = keyed
         if empty(&self.nodes) != 0 or empty(&self.features_) != 0:
@@ -311,14 +30,11 @@ cdef class Index:
         find(&self.nodes, <uint64_t>0xFFFFFFFFFFFFFFFF, True)
 
     def __dealloc__(self):
-        free(self.nodes.keys)
-        free(self.nodes.numbers)
-        free(self.features_.keys)
-        free(self.features_.numbers)
+        release(&self.nodes)
+        release(&self.features_)
         free(self.base)
-        free_sparse(&self.edits)
-        free_sparse(&self.bare)
-        free_sparse(&self.lines)
+        free_multisets(&self.edits)
+        free_multisets(&self.lines)
         free(self.in_o)
         free(self.in_a)
         free(self.touched)
@@ -474,14 +190,6 @@ cdef class Index:
                 status = append(&self.edits, self.items, n)
             if status == 0:
                 n = 0
-                for at in range(self.edits.first[self.edits.n - 1], self.edits.first[self.edits.n]):
-                    if status == 0:
-                        status = self.put(
-                            self.base[self.edits.ids[at]], <int32_t>self.edits.counts[at], &n)
-            if status == 0:
-                status = append(&self.bare, self.items, n)
-            if status == 0:
-                n = 0
                 for at in range(context.shape[0]):
                     self.n_lines = max(self.n_lines, <int64_t>context[at] + 1)
                     if status == 0:
@@ -491,154 +199,53 @@ cdef class Index:
         if status != 0:
             raise MemoryError("excise: out of memory for the n-grams of patches")
 
-    cdef int ready(self) except -1:
-        if (invert(&self.edits, self.features_.n) != 0
-                or invert(&self.lines, self.n_lines) != 0):
-            raise MemoryError("excise: out of memory for the postings of patches")
+    cdef int count(self, int64_t i, bint keyed, Item** items, int64_t* n) noexcept nogil:
+        """Write the features of a patch, with or without names, ascending; the caller frees."""
+        cdef int64_t first = self.edits.first[i], at
+        n[0] = self.edits.first[i + 1] - first
+        items[0] = <Item*>malloc(n[0] * sizeof(Item) + 1)
+        if items[0] is NULL:
+            return NO_MEMORY
+        for at in range(n[0]):
+            items[0][at].id = self.edits.ids[first + at]
+            if not keyed:
+                items[0][at].id = self.base[items[0][at].id]
+            items[0][at].count = self.edits.counts[first + at]
+        if not keyed:
+            n[0] = gathered(items[0], n[0])
         return 0
-
-    cdef int64_t row(self, int64_t i, Row* row) noexcept nogil:
-        """Score patch i against all later ones; return how many values above 0 there are."""
-        cdef int64_t n = 0, m = 0, at, shared
-        cdef double total
-        cdef uint32_t j
-        share(&self.edits, i, row.shared, row.touched, &n)
-        share(&self.lines, i, row.context, row.near, &m)
-        for at in range(n):
-            j = row.touched[at]
-            total = <double>(self.edits.total[i] + self.edits.total[j])
-            row.values[j] = 2 * row.shared[j] / total
-            row.shared[j] = 0
-        for at in range(m):
-            j = row.near[at]
-            if rescued(row.context[j], self.lines.total[i], self.lines.total[j]):
-                shared = shared_of(&self.bare, i, j)
-                if shared:
-                    if row.values[j] == 0:
-                        row.touched[n] = j
-                        n += 1
-                    total = <double>(self.edits.total[i] + self.edits.total[j])
-                    row.values[j] = 2 * shared / total
-            row.context[j] = 0
-        return n
-
-    def dense(self, const int32_t[::1] members not None, double[:, ::1] values not None,
-              CancelFlag cancel=None):
-        """Write the scores of every pair of the members; those that share nothing get 0."""
-        cdef Row row
-        cdef int64_t k = members.shape[0], i, at, n
-        cdef int32_t* local = NULL
-        cdef int status = 0
-        cdef const Stop* stop = NULL if cancel is None else &cancel.stop
-        if values.shape[0] != k or values.shape[1] != k:
-            raise ValueError("values must be one row and column a member")
-        for i in range(k):
-            self.check(members[i])
-        self.ready()
-        memset(&row, 0, sizeof(Row))
-        local = <int32_t*>malloc((self.edits.n + 1) * sizeof(int32_t))
-        with nogil:
-            status = NO_MEMORY if local is NULL else make_row(&row, self.edits.n)
-            if status == 0:
-                for i in range(self.edits.n):
-                    local[i] = -1
-                for i in range(k):
-                    local[members[i]] = <int32_t>i
-                    for at in range(k):
-                        values[i, at] = 1 if i == at else 0
-                for i in range(k):
-                    if stopped(stop, 0):
-                        status = 1
-                        break
-                    n = self.row(members[i], &row)
-                    for at in range(n):
-                        if local[row.touched[at]] >= 0:
-                            values[i, local[row.touched[at]]] = row.values[row.touched[at]]
-                            values[local[row.touched[at]], i] = row.values[row.touched[at]]
-                        row.values[row.touched[at]] = 0
-            free_row(&row)
-            free(local)
-        finish(status)
-
-    def near(self, double least, int64_t start=0, int64_t step=1, CancelFlag cancel=None):
-        """Return the pairs i < j, of every step-th row from start on, that score least or more.
-
-        Returns
-        -------
-        tuple of array
-            i, j and value of each pair above 0.
-        """
-        cdef Row row
-        cdef int64_t i = start, n, at, length = 0, room
-        cdef int64_t caps[3]
-        cdef int32_t* left = NULL
-        cdef int32_t* right = NULL
-        cdef double* value = NULL
-        cdef int status
-        cdef const Stop* stop = NULL if cancel is None else &cancel.stop
-        self.ready()
-        memset(&row, 0, sizeof(Row))
-        memset(caps, 0, sizeof(caps))
-        with nogil:
-            status = make_row(&row, self.edits.n)
-            while i < self.edits.n and status == 0:
-                n = self.row(i, &row)
-                room = length + n
-                left = <int32_t*>enlarged(left, room, &caps[0], sizeof(int32_t))
-                right = <int32_t*>enlarged(right, room, &caps[1], sizeof(int32_t))
-                value = <double*>enlarged(value, room, &caps[2], sizeof(double))
-                if room and (left is NULL or right is NULL or value is NULL):
-                    status = NO_MEMORY
-                    break
-                for at in range(n):
-                    if row.values[row.touched[at]] >= least:
-                        left[length] = <int32_t>i
-                        right[length] = <int32_t>row.touched[at]
-                        value[length] = row.values[row.touched[at]]
-                        length += 1
-                    row.values[row.touched[at]] = 0
-                if stopped(stop, 0):
-                    status = 1
-                i += step
-            free_row(&row)
-        try:
-            finish(status)
-            return (
-                taken("i", <const char*>left, length * sizeof(int32_t)),
-                taken("i", <const char*>right, length * sizeof(int32_t)),
-                taken("d", <const char*>value, length * sizeof(double)),
-            )
-        finally:
-            free(left)
-            free(right)
-            free(value)
 
     def pair(self, int64_t i, int64_t j, bint keyed):
         """Return keep, add, delete of a pair, each (both, of i, of j), with or without names."""
-        cdef Sparse* sparse = &self.edits if keyed else &self.bare
-        cdef int64_t found[9]
-        cdef int64_t p, q
+        cdef int64_t found[3 * OPERATIONS]
+        cdef int64_t p = 0, q = 0, n = 0, m = 0
+        cdef Item* x = NULL
+        cdef Item* y = NULL
         self.check(i)
         self.check(j)
         memset(found, 0, sizeof(found))
-        for p in range(sparse.first[i], sparse.first[i + 1]):
-            found[3 * self.kind(sparse.ids[p], keyed) + 1] += sparse.counts[p]
-        for q in range(sparse.first[j], sparse.first[j + 1]):
-            found[3 * self.kind(sparse.ids[q], keyed) + 2] += sparse.counts[q]
-        p, q = sparse.first[i], sparse.first[j]
-        while p < sparse.first[i + 1] and q < sparse.first[j + 1]:
-            if sparse.ids[p] == sparse.ids[q]:
-                found[3 * self.kind(sparse.ids[p], keyed)] += min(
-                    sparse.counts[p], sparse.counts[q])
-                p += 1
-                q += 1
-            elif sparse.ids[p] < sparse.ids[q]:
-                p += 1
-            else:
-                q += 1
+        try:
+            if self.count(i, keyed, &x, &n) != 0 or self.count(j, keyed, &y, &m) != 0:
+                raise MemoryError("excise: out of memory while comparing patches")
+            while p < n or q < m:
+                if q == m or (p < n and x[p].id < y[q].id):
+                    found[3 * self.kind(x[p].id, keyed) + 1] += x[p].count
+                    p += 1
+                elif p == n or y[q].id < x[p].id:
+                    found[3 * self.kind(y[q].id, keyed) + 2] += y[q].count
+                    q += 1
+                else:
+                    found[3 * self.kind(x[p].id, keyed)] += min(x[p].count, y[q].count)
+                    found[3 * self.kind(x[p].id, keyed) + 1] += x[p].count
+                    found[3 * self.kind(x[p].id, keyed) + 2] += y[q].count
+                    p += 1
+                    q += 1
+        finally:
+            free(x)
+            free(y)
         return tuple(found)
 
-    cdef inline int kind(self, uint32_t id, bint keyed) noexcept nogil:
+    cdef int kind(self, uint32_t id, bint keyed) noexcept nogil:
         """Return the operation of a feature, or of one without a name."""
         return <int>((self.base[id] if keyed else id) % OPERATIONS)
 
@@ -646,19 +253,4 @@ cdef class Index:
         """Return how many context lines a pair shares, and how many each has."""
         self.check(i)
         self.check(j)
-        return shared_of(&self.lines, i, j), self.lines.total[i], self.lines.total[j]
-
-
-cdef int finish(int status) except -1:
-    if status == NO_MEMORY:
-        raise MemoryError("excise: out of memory while scoring patches")
-    if status:
-        raise Cancelled("cancelled while scoring patches")
-    return 0
-
-
-cdef object taken(str code, const char* data, int64_t size):
-    found = array(code)
-    if size:
-        found.frombytes(data[:size])
-    return found
+        return merged(&self.lines, i, j), self.lines.total[i], self.lines.total[j]

@@ -5,10 +5,12 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from excise.clustering import Cluster, check, labels
-from excise.patches.pool import Map, Pool
+from excise.patches.pool import Closeness, Map, Pool
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,18 +40,20 @@ def group(
     """
     check(threshold, linkage)
     # A hair below, so that rounding in 1 - value never separates what the linkage would join.
-    near = pool.near(1.0 - threshold - 1e-9, map)
-    same: dict[str, list[int]] = defaultdict(list)
-    for at in range(len(pool)):
-        same[pool.patch_id(at)].append(at)
-    edges = [(i, j) for i, j, _ in near]
-    edges += [(equal[0], at) for equal in same.values() for at in equal[1:]]
+    close = pool.closeness(1.0 - threshold - 1e-9, map)
     ids = [pool.patch_id(at) for at in range(len(pool))]
-    if threshold == 0:
-        edges = [edge for edge in edges if ids[edge[0]] == ids[edge[1]]]
+    first: dict[str, int] = {}
+    edges: Iterable[tuple[int, int]] = [
+        (first.setdefault(name, at), at) for at, name in enumerate(ids)
+    ]
+    if threshold > 0:
+        near = (zip(i, j, strict=True) for i, j in close.pairs())
+        edges = chain(edges, chain.from_iterable(near))
     found: list[Cluster] = []
     for members in components(len(pool), edges):
-        found += _clusters(_values(pool, members), members, ids, threshold, linkage)
+        found += _clusters(close, members, ids, threshold, linkage)
+    if pool.idf:
+        found = [_unweighted(pool, cluster) for cluster in found]
     return tuple(sorted(found, key=lambda c: (-len(c.members), c.members)))
 
 
@@ -72,25 +76,18 @@ def components(n: int, edges: Iterable[tuple[int, int]]) -> list[list[int]]:
     return list(found.values())
 
 
-def _values(pool: Pool, members: list[int]) -> Values:
+def _clusters(
+    close: Closeness, members: list[int], ids: list[str], threshold: float, linkage: str
+) -> list[Cluster]:
     import numpy as np
 
-    values = np.ones((len(members), len(members)))
-    if len(members) > 1:
-        pool.dense(array("i", members), values)
-    return values
-
-
-def _clusters(
-    values: Values, members: list[int], ids: list[str], threshold: float, linkage: str
-) -> list[Cluster]:
     if len(members) == 1:
         return [Cluster((members[0],), members[0], 1.0)]
+    values = close.values(array("i", members))
     distances = 1.0 - values
-    for i, name in enumerate(members):
-        for j in range(i):
-            if ids[name] == ids[members[j]]:
-                distances[i, j] = distances[j, i] = 0.0
+    numbers: dict[str, int] = {}
+    same = np.array([numbers.setdefault(ids[at], at) for at in members])
+    distances[same[:, None] == same] = 0.0
     together: dict[int, list[int]] = defaultdict(list)
     for at, label in enumerate(labels(distances, threshold, linkage)):
         together[label].append(at)
@@ -102,3 +99,9 @@ def _cluster(values: Values, local: list[int], members: list[int]) -> Cluster:
     medoid = int(inside.sum(axis=1).argmax())
     names = tuple(members[at] for at in local)
     return Cluster(names, names[medoid], float(inside[medoid].min()))
+
+
+def _unweighted(pool: Pool, cluster: Cluster) -> Cluster:
+    """Give a cluster the smallest score, not the smallest weighted one."""
+    least = min(pool.score(cluster.representative, at) for at in cluster.members)
+    return replace(cluster, min_similarity=least)

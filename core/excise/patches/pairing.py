@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 
-from excise.patches.model import FilePair
+from excise.patches.model import FilePair, Patch
 
-__all__ = ["Pairing", "paired", "paired_on_one_base"]
+__all__ = ["Pairing", "common_keys", "paired", "paired_on_one_base"]
 
 Pairing = tuple[FilePair | None, FilePair | None]
 Keys = Callable[[FilePair], Iterable[Hashable]]
@@ -27,6 +27,16 @@ def paired(
 def paired_on_one_base(a: Iterable[FilePair], b: Iterable[FilePair]) -> tuple[Pairing, ...]:
     """Pair files of one tree by old path, by new path; created files by their content."""
     return _paired(list(a), list(b), _ORIGIN)
+
+
+def common_keys(patch: Patch) -> set[Hashable]:
+    """Return what two patches of one tree must have one of, to have a file in common.
+
+    Patches without files have none in common, and are equal all the same.
+    """
+    found: set[Hashable] = {(rule, key) for rule, keys in enumerate(_ORIGIN) for pair in patch.files
+             for key in keys(pair)}  # fmt: skip
+    return found or {()}
 
 
 def _paired(

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from excise._patches import Index
+from excise._search import Search
 from excise.edits import Count
 from excise.excision import f1
 from excise.patches.features import IGNORED, Reader, patch_id
@@ -25,18 +26,25 @@ __all__ = ["EDITS", "Comparison", "Pool", "signature"]
 EDITS = "edits"
 RESCUE = Fraction(9, 10)
 BLOCKS = 16
-"""Into so many pieces the pairs are cut for the caller's `map`."""
+"""Into so many pieces the pairs are cut for the caller's `map`, .."""
+SMALLEST = 1024
+""".. unless they hold fewer patches than this."""
 
 Map = Callable[..., Iterable[Any]]
 
 
-def signature(key: str = "name") -> str:
-    """Return the signature of ``basis:edits``.
+def signature(key: str = "name", *, idf: bool = False) -> str:
+    """Return the signature of ``basis:edits``; `idf` is that of groups, never of a score.
 
     >>> signature()
     'es|n:4|comments:keep|tok:lexical|basis:edits|key:name|v:1'
+    >>> signature(idf=True)
+    'es|n:4|comments:keep|tok:lexical|basis:edits|key:name|idf:yes|v:1'
     """
-    return f"es|n:{MAX_ORDER}|comments:keep|tok:lexical|basis:edits|key:{key}|v:{DEFINITION}"
+    weighted = "|idf:yes" if idf else ""
+    return (
+        f"es|n:{MAX_ORDER}|comments:keep|tok:lexical|basis:edits|key:{key}{weighted}|v:{DEFINITION}"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +95,17 @@ class Pool:
         ``name``: an n-gram carries the base name of its file. ``none``: it does not.
     ignored
         Globs of base names or paths that are left out.
+    idf
+        Groups are made with n-grams weighted by how few patches of the pool have them:
+        ln((1 + N) / (1 + df)) + 1. Scores are not weighted.
     """
 
-    def __init__(self, *, key: str = "name", ignored: Sequence[str] = IGNORED) -> None:
+    def __init__(
+        self, *, key: str = "name", ignored: Sequence[str] = IGNORED, idf: bool = False
+    ) -> None:
         """Start empty."""
         self.basis = EDITS
+        self.idf = idf
         self.key, self.ignored = key, tuple(ignored)
         self.patches: list[Patch] = []
         self.notes: list[tuple[str, ...]] = []
@@ -105,8 +119,8 @@ class Pool:
 
     @property
     def signature(self) -> str:
-        """The signature of every score."""
-        return signature(self.key)
+        """The signature of the scores, and whether groups are weighted."""
+        return signature(self.key, idf=self.idf)
 
     def add(self, patch: Patch) -> int:
         """Add a patch; return its number."""
@@ -124,13 +138,16 @@ class Pool:
 
     def near(self, least: float, map: Map = map) -> list[tuple[int, int, float]]:
         """Return the pairs (i, j, score), i < j, that score above 0, and at least `least`."""
-        steps = min(len(self.patches), BLOCKS)
-        pieces = map(lambda start: self.index.near(least, start, steps), range(steps))
-        return [found for piece in pieces for found in zip(*piece, strict=True)]
+        pieces = _pieces(Search(self.index, least), map)
+        return sorted(found for piece in pieces for found in zip(*piece, strict=True))
 
     def dense(self, members: array[int], values: npt.NDArray[np.float64]) -> None:
-        """Write the scores of every pair of the members."""
-        self.index.dense(members, values)
+        """Write the scores of every pair of the members, k x k, and 1 on the diagonal."""
+        Search(self.index, 0.0).dense(members, values)
+
+    def closeness(self, least: float, map: Map = map) -> Closeness:
+        """Return what groups are made of: scores, or with `idf` weighted ones."""
+        return Closeness(Search(self.index, least, self.idf), map)
 
     def compare(self, i: int, j: int) -> Comparison:
         """Compare two patches of the pool."""
@@ -155,7 +172,7 @@ class Pool:
             tuple((a.path if a else None, b.path if b else None) for a, b in pairs),
             tuple(_facts(pairs)),
             notes,
-            self.signature,
+            signature(self.key),
         )
 
     def score(self, i: int, j: int) -> float:
@@ -177,6 +194,36 @@ class Pool:
     def _notes(self, i: int, j: int) -> tuple[str, ...]:
         sides = (("a", self.notes[i]), ("b", self.notes[j]))
         return tuple(f"{note}: {side}" for side, notes in sides for note in notes)
+
+
+class Closeness:
+    """How close the patches of a pool are: the pairs at `least` or above, and any others."""
+
+    def __init__(self, search: Search, map: Map = map) -> None:
+        """Look for pairs with the caller's `map`."""
+        self._search, self._map = search, map
+
+    def pairs(self) -> Iterator[tuple[array[int], array[int]]]:
+        """Yield pairs i < j that are close enough, many at once."""
+        for i, j, _ in _pieces(self._search, self._map):
+            yield i, j
+
+    def values(self, members: array[int]) -> npt.NDArray[np.float64]:
+        """Return the values of every pair of the members."""
+        import numpy as np
+
+        values = np.ones((len(members), len(members)))
+        if len(members) > 1:
+            self._search.dense(members, values)
+        return values
+
+
+def _pieces(search: Search, map: Map) -> Iterator[tuple[array[int], array[int], array[float]]]:
+    size = max(SMALLEST, -(-len(search) // BLOCKS))
+    starts = range(0, len(search), size)
+    for *piece, _ in map(lambda at: search.pairs(at, min(at + size, len(search))), starts):
+        i, j, values = piece
+        yield i, j, values
 
 
 def _facts(pairs: Iterable[Pairing]) -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
@@ -21,8 +21,8 @@ from excise.lexical import words
 from excise.patches.blocks import images
 from excise.patches.features import IGNORED, compared, facts_of
 from excise.patches.model import FilePair, Patch
-from excise.patches.pairing import paired_on_one_base
-from excise.patches.pool import Map, Pool
+from excise.patches.pairing import common_keys, paired_on_one_base
+from excise.patches.pool import Closeness, Map, Pool
 from excise.text import WHITE
 from excise.tokens import Vocabulary
 
@@ -233,7 +233,7 @@ class OneBase(Pool):
 
     def near(self, least: float, map: Map = map) -> list[tuple[int, int, float]]:
         """Return the pairs that score above 0, and at least `least`."""
-        pairs = list(combinations(range(len(self)), 2))
+        pairs = list(self._candidates())
         values = map(lambda pair: self.score(*pair), pairs)
         return [
             (i, j, value)
@@ -241,12 +241,44 @@ class OneBase(Pool):
             if value > 0 and value >= least
         ]
 
+    def _candidates(self) -> Iterator[tuple[int, int]]:
+        """Yield the pairs that have a file in common, or are equal: all others score 0."""
+        have: dict[Hashable, list[int]] = defaultdict(list)
+        for at, patch in enumerate(self.patches):
+            for key in common_keys(patch):
+                have[key].append(at)
+        yield from sorted({pair for found in have.values() for pair in combinations(found, 2)})
+
     def dense(self, members: array[int], values: npt.NDArray[np.float64]) -> None:
         """Write the scores of every pair of the members."""
         for x, y in combinations(range(len(members)), 2):
             values[x, y] = values[y, x] = self.score(members[x], members[y])
         for x in range(len(members)):
             values[x, x] = 1.0
+
+    def closeness(self, least: float, map: Map = map) -> Closeness:
+        """Return what groups are made of."""
+        return _Origin(self, least, map)
+
+
+class _Origin(Closeness):
+    def __init__(self, pool: OneBase, least: float, map: Map) -> None:
+        self._pool = pool
+        self._near = {(i, j): value for i, j, value in pool.near(0.0, map)}
+        self._least = least
+
+    def pairs(self) -> Iterator[tuple[array[int], array[int]]]:
+        near = [pair for pair, value in self._near.items() if value >= self._least]
+        yield array("i", [i for i, _ in near]), array("i", [j for _, j in near])
+
+    def values(self, members: array[int]) -> npt.NDArray[np.float64]:
+        import numpy as np
+
+        values = np.eye(len(members))
+        for x, y in combinations(range(len(members)), 2):
+            pair = min(members[x], members[y]), max(members[x], members[y])
+            values[x, y] = values[y, x] = self._near.get(pair, 0.0)
+        return values
 
 
 def share_a_base(patches: Iterable[Patch]) -> bool:

@@ -1,0 +1,39 @@
+# cython: language_level=3
+"""Which multisets can agree enough at all: levels, cuts, postings (proof in docs/algorithm.md)."""
+from libc.stdint cimport int64_t, uint8_t, uint32_t
+
+from excise._multisets cimport Multisets
+
+cdef enum:
+    LEVELS = 256
+
+cdef struct Relation:
+    # Pairs with 2 * shared >= least * (total + total), weights and all.
+    const Multisets* sets
+    int64_t n                 # multisets, and ids, when it was made
+    int64_t ids
+    double least
+    uint32_t* weights         # per id; NULL: 1
+    uint8_t* levels           # per id: the more sets have it, the higher
+    int64_t* total            # per set
+    uint8_t* cut              # per set: ids up to this level are looked up,
+    int64_t* rest             # and what all others weigh
+
+cdef struct Postings:
+    # Of a range of sets: who[post[f]:post[f + 1]] have id f at or below their cuts, ascending.
+    int64_t* post
+    uint32_t* who
+    uint32_t* often
+
+
+cdef int relate(Relation* relation) noexcept nogil
+cdef void free_relation(Relation* relation) noexcept nogil
+cdef int invert(
+    const Relation* relation, int64_t start, int64_t stop, Postings* postings) noexcept nogil
+cdef void free_postings(Postings* postings) noexcept nogil
+cdef int64_t gather(
+    const Relation* relation, const Postings* postings, int64_t i,
+    int64_t* shared, uint32_t* touched, int64_t* n_touched
+) noexcept nogil
+cdef int64_t unseen(const Relation* relation, int64_t i, int64_t j) noexcept nogil
+cdef bint hopeless(const Relation* relation, int64_t i, int64_t j, int64_t most) noexcept nogil

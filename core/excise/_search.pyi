@@ -1,0 +1,21 @@
+from array import array
+
+import numpy as np
+import numpy.typing as npt
+
+from excise._patches import Index
+from excise._walk import CancelFlag
+
+class Search:
+    def __init__(self, index: Index, least: float, idf: bool = False) -> None: ...
+    def __len__(self) -> int: ...
+    def pairs(
+        self, start: int, stop: int, cancel: CancelFlag | None = None
+    ) -> tuple[array[int], array[int], array[float], tuple[int, int]]: ...
+    def dense(
+        self,
+        members: array[int],
+        values: npt.NDArray[np.float64],
+        cancel: CancelFlag | None = None,
+    ) -> None: ...
+    def bound(self, i: int, j: int, context: bool = False) -> float: ...

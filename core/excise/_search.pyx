@@ -1,0 +1,388 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: initializedcheck=False, freethreading_compatible=True
+"""All pairs of patches that score at least so much, without looking at all pairs.
+
+`_postings` says which pairs can; those are counted exactly. Patches whose context lines agree are
+found in the same way, and compared without the names of their files.
+"""
+from libc.math cimport log
+from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memset
+
+from array import array
+
+from excise.errors import Cancelled
+
+from excise._multisets cimport Multisets, merged
+from excise._patches cimport OPERATIONS, Index
+from excise._postings cimport (
+    Postings, Relation, free_postings, free_relation, gather, hopeless, invert, relate, unseen,
+)
+from excise._tables cimport NO_MEMORY, enlarged
+from excise._walk cimport CancelFlag, Stop, stopped
+
+cdef enum:
+    RESCUE_NUMERATOR = 9      # context F1 from which a renamed file is believed: 9 / 10
+    RESCUE_DENOMINATOR = 10
+    RENAMED = -1              # instead of what is shared: to be counted without names
+    WEIGHT = 65536            # weights are integers, so that no order of adding up shows
+
+
+cdef struct Row:
+    # Scratch of one thread: what a patch shares with each other one, and its own counts by feature.
+    int64_t* shared
+    int64_t* context
+    uint32_t* touched
+    uint32_t* near
+    uint32_t* named           # by feature
+    uint32_t* bare            # by feature without its name
+    uint32_t* other           # the same of the other patch
+
+
+cdef void free_row(Row* row) noexcept nogil:
+    free(row.shared)
+    free(row.context)
+    free(row.touched)
+    free(row.near)
+    free(row.named)
+    free(row.bare)
+    free(row.other)
+    memset(row, 0, sizeof(Row))
+
+
+cdef struct Found:
+    int32_t* left
+    int32_t* right
+    double* value
+    int64_t n
+    int64_t capacities[3]
+
+
+cdef int keep(Found* found, int64_t i, int64_t j, double value) noexcept nogil:
+    cdef void* left = enlarged(found.left, found.n + 1, &found.capacities[0], sizeof(int32_t))
+    cdef void* right
+    cdef void* values
+    if left is NULL:
+        return NO_MEMORY
+    found.left = <int32_t*>left
+    right = enlarged(found.right, found.n + 1, &found.capacities[1], sizeof(int32_t))
+    if right is NULL:
+        return NO_MEMORY
+    found.right = <int32_t*>right
+    values = enlarged(found.value, found.n + 1, &found.capacities[2], sizeof(double))
+    if values is NULL:
+        return NO_MEMORY
+    found.value = <double*>values
+    found.left[found.n] = <int32_t>i
+    found.right[found.n] = <int32_t>j
+    found.value[found.n] = value
+    found.n += 1
+    return 0
+
+
+cdef class Search:
+    """The patches of an index as they are now, compared at `least` or above.
+
+    Parameters
+    ----------
+    index
+        Patches that are added later are not seen.
+    least
+        Pairs that score less are not found; at most 1, and 0 or less finds all that share anything.
+    idf
+        Weigh an n-gram by ln((1 + N) / (1 + df)) + 1, where df of the N patches have it, under
+        whatever name (rounded to 1 / 65536).
+    """
+
+    cdef Index index
+    cdef Relation edits, lines
+    cdef Row row              # of `dense`
+    cdef bint busy
+
+    def __cinit__(self, Index index not None, double least, bint idf=False):
+        cdef int status
+        self.index = index
+        self.edits.sets = &index.edits
+        self.lines.sets = &index.lines
+        self.edits.n = self.lines.n = index.edits.n
+        self.edits.ids = index.features_.n
+        self.lines.ids = index.n_lines
+        self.edits.least = min(max(least, 0.0), 1.0)
+        self.lines.least = <double>RESCUE_NUMERATOR / RESCUE_DENOMINATOR
+        with nogil:
+            status = self.weigh() if idf else 0
+            if status == 0:
+                status = relate(&self.edits)
+            if status == 0:
+                status = relate(&self.lines)
+        finish(status)
+
+    def __dealloc__(self):
+        free_relation(&self.edits)
+        free_relation(&self.lines)
+        free_row(&self.row)
+
+    def __len__(self):
+        return self.edits.n
+
+    cdef int weigh(self) noexcept nogil:
+        cdef const Multisets* sets = self.edits.sets
+        cdef int64_t bare = OPERATIONS * <int64_t>self.index.nodes.n, i, at, plain
+        cdef uint32_t* often = <uint32_t*>calloc(bare + 1, sizeof(uint32_t))
+        cdef uint32_t* last = <uint32_t*>calloc(bare + 1, sizeof(uint32_t))
+        self.edits.weights = <uint32_t*>malloc((self.edits.ids + 1) * sizeof(uint32_t))
+        if often is NULL or last is NULL or self.edits.weights is NULL:
+            free(often)
+            free(last)
+            return NO_MEMORY
+        for i in range(self.edits.n):
+            for at in range(sets.first[i], sets.first[i + 1]):
+                plain = self.index.base[sets.ids[at]]
+                if last[plain] != <uint32_t>i + 1:
+                    last[plain] = <uint32_t>i + 1
+                    often[plain] += 1
+        for at in range(self.edits.ids):
+            self.edits.weights[at] = <uint32_t>(0.5 + WEIGHT * (
+                log((1.0 + self.edits.n) / (1.0 + often[self.index.base[at]])) + 1))
+        free(often)
+        free(last)
+        return 0
+
+    cdef int make_row(self, Row* row) noexcept nogil:
+        cdef int64_t n = self.edits.n + 1, bare = OPERATIONS * <int64_t>self.index.nodes.n + 1
+        row.shared = <int64_t*>calloc(n, sizeof(int64_t))
+        row.context = <int64_t*>calloc(n, sizeof(int64_t))
+        row.touched = <uint32_t*>malloc(n * sizeof(uint32_t))
+        row.near = <uint32_t*>malloc(n * sizeof(uint32_t))
+        row.named = <uint32_t*>calloc(self.edits.ids + 1, sizeof(uint32_t))
+        row.bare = <uint32_t*>calloc(bare, sizeof(uint32_t))
+        row.other = <uint32_t*>calloc(bare, sizeof(uint32_t))
+        if (row.shared is NULL or row.context is NULL or row.touched is NULL or row.near is NULL
+                or row.named is NULL or row.bare is NULL or row.other is NULL):
+            return NO_MEMORY
+        return 0
+
+    cdef void spread(self, int64_t i, Row* row, bint take) noexcept nogil:
+        """Write the counts of a patch where `named` and `bare` look them up; or wipe them out."""
+        cdef const Multisets* sets = self.edits.sets
+        cdef int64_t at
+        for at in range(sets.first[i], sets.first[i + 1]):
+            if take:
+                row.named[sets.ids[at]] = 0
+                row.bare[self.index.base[sets.ids[at]]] = 0
+            else:
+                row.named[sets.ids[at]] = sets.counts[at]
+                row.bare[self.index.base[sets.ids[at]]] += sets.counts[at]
+
+    cdef int64_t named(self, int64_t j, const Row* row) noexcept nogil:
+        """Return what patch j shares with the one that is spread out."""
+        cdef const Multisets* sets = self.edits.sets
+        cdef int64_t at, found = 0, weight = 1
+        for at in range(sets.first[j], sets.first[j + 1]):
+            if row.named[sets.ids[at]]:
+                if self.edits.weights is not NULL:
+                    weight = self.edits.weights[sets.ids[at]]
+                found += weight * min(row.named[sets.ids[at]], sets.counts[at])
+        return found
+
+    cdef int64_t bare(self, int64_t j, Row* row) noexcept nogil:
+        """The same without names, under which several features are one."""
+        cdef const Multisets* sets = self.edits.sets
+        cdef int64_t at, found = 0, weight = 1
+        cdef uint32_t base
+        for at in range(sets.first[j], sets.first[j + 1]):
+            row.other[self.index.base[sets.ids[at]]] += sets.counts[at]
+        for at in range(sets.first[j], sets.first[j + 1]):
+            base = self.index.base[sets.ids[at]]
+            if self.edits.weights is not NULL:
+                weight = self.edits.weights[sets.ids[at]]
+            found += weight * min(row.bare[base], row.other[base])
+            row.other[base] = 0
+        return found
+
+    cdef double over(self, int64_t shared, int64_t i, int64_t j) noexcept nogil:
+        cdef int64_t total = self.edits.total[i] + self.edits.total[j]
+        return 2.0 * shared / total if total else 1.0
+
+    cdef bint renamed(self, int64_t i, int64_t j) noexcept nogil:
+        cdef int64_t a = self.lines.total[i], b = self.lines.total[j]
+        if a == 0 or b == 0:
+            return False
+        return 2 * merged(self.lines.sets, i, j) * RESCUE_DENOMINATOR >= RESCUE_NUMERATOR * (a + b)
+
+    cdef int search(self, int64_t i, Row* row, const Postings* edits, const Postings* lines,
+                    double least, Found* found, int64_t* work) noexcept nogil:
+        """Compare patch i with every later one of the postings."""
+        cdef int64_t n = 0, m = 0, at, shared, most, k = 0
+        cdef uint32_t j
+        cdef bint spread = False
+        cdef double value
+        cdef int status = 0
+        work[0] += gather(&self.edits, edits, i, row.shared, row.touched, &n)
+        work[0] += gather(&self.lines, lines, i, row.context, row.near, &m)
+        # Patches to be compared without names go to the front of `near`; they are done with.
+        for at in range(m):
+            j = row.near[at]
+            shared = row.context[j] + unseen(&self.lines, i, j)
+            row.context[j] = 0
+            if not hopeless(&self.lines, i, j, shared) and self.renamed(i, j):
+                row.shared[j] = RENAMED
+                row.near[k] = j
+                k += 1
+        for at in range(n + k):
+            j = row.touched[at] if at < n else row.near[at - n]
+            shared = row.shared[j]
+            row.shared[j] = 0
+            if status != 0 or shared == 0:
+                continue
+            if shared == RENAMED:
+                most = self.edits.total[i]
+            else:
+                most = shared + unseen(&self.edits, i, j)
+            if hopeless(&self.edits, i, j, most):
+                continue
+            if most != shared:
+                if not spread:
+                    self.spread(i, row, False)
+                    spread = True
+                shared = self.bare(j, row) if shared == RENAMED else self.named(j, row)
+                work[1] += 1
+            value = self.over(shared, i, j)
+            if shared and value >= least:
+                status = keep(found, i, j, value)
+        if spread:
+            self.spread(i, row, True)
+        return status
+
+    def pairs(self, int64_t start, int64_t stop, CancelFlag cancel=None):
+        """Return the pairs i < j with start <= j < stop that score `least` or more, and above 0.
+
+        Runs without the GIL, and in several threads at once.
+
+        Returns
+        -------
+        tuple
+            i, j and value of each pair, as arrays; and how much was done: postings read, pairs
+            counted.
+        """
+        cdef Row row
+        cdef Found found
+        cdef Postings edits, lines
+        cdef int64_t work[2]
+        cdef int64_t i = 0
+        cdef int status
+        cdef const Stop* halt = NULL if cancel is None else &cancel.stop
+        if not 0 <= start <= stop <= self.edits.n:
+            raise IndexError(f"no patches {start} to {stop} of {self.edits.n}")
+        memset(&row, 0, sizeof(Row))
+        memset(&found, 0, sizeof(Found))
+        memset(&edits, 0, sizeof(Postings))
+        memset(&lines, 0, sizeof(Postings))
+        work[0] = work[1] = 0
+        with nogil:
+            status = self.make_row(&row)
+            if status == 0:
+                status = invert(&self.edits, start, stop, &edits)
+            if status == 0:
+                status = invert(&self.lines, start, stop, &lines)
+            while i < stop and status == 0:
+                status = 1 if stopped(halt, 0) else self.search(
+                    i, &row, &edits, &lines, self.edits.least, &found, work)
+                i += 1
+            free_row(&row)
+            free_postings(&edits)
+            free_postings(&lines)
+        try:
+            finish(status)
+            return (
+                taken("i", <const char*>found.left, found.n * sizeof(int32_t)),
+                taken("i", <const char*>found.right, found.n * sizeof(int32_t)),
+                taken("d", <const char*>found.value, found.n * sizeof(double)),
+                (work[0], work[1]),
+            )
+        finally:
+            free(found.left)
+            free(found.right)
+            free(found.value)
+
+    def dense(self, const int32_t[::1] members not None, double[:, ::1] values not None,
+              CancelFlag cancel=None):
+        """Write the scores of every pair of the members, whatever they are; not in two threads."""
+        cdef int64_t k = members.shape[0], i, at
+        cdef int status = 0
+        cdef const Stop* halt = NULL if cancel is None else &cancel.stop
+        if values.shape[0] != k or values.shape[1] != k:
+            raise ValueError("values must be one row and column a member")
+        for i in range(k):
+            if not 0 <= members[i] < self.edits.n:
+                raise IndexError(f"no patch {members[i]} of {self.edits.n}")
+        if self.busy:
+            raise RuntimeError("this search is in use by another thread")
+        self.busy = True
+        with nogil:
+            if self.row.other is NULL:
+                free_row(&self.row)
+                status = self.make_row(&self.row)
+            for i in range(k):
+                if status == 0 and stopped(halt, 0):
+                    status = 1
+                if status != 0:
+                    break
+                self.spread(members[i], &self.row, False)
+                values[i, i] = 1
+                for at in range(i + 1, k):
+                    values[i, at] = values[at, i] = self.over(
+                        self.bare(members[at], &self.row)
+                        if self.renamed(members[i], members[at])
+                        else self.named(members[at], &self.row),
+                        members[i], members[at])
+                self.spread(members[i], &self.row, True)
+        self.busy = False
+        finish(status)
+
+    def bound(self, int64_t i, int64_t j, bint context=False):
+        """Return what a pair was believed to score at most, by edits or by context lines."""
+        cdef Relation* relation = &self.lines if context else &self.edits
+        cdef int64_t total, most
+        if not (0 <= i < relation.n and 0 <= j < relation.n):
+            raise IndexError(f"no patches {i}, {j} of {relation.n}")
+        most = seen(relation, i, j) + unseen(relation, i, j)
+        total = relation.total[i] + relation.total[j]
+        return 2.0 * min(most, min(relation.total[i], relation.total[j])) / total if total else 1.0
+
+
+cdef int64_t seen(const Relation* relation, int64_t i, int64_t j) noexcept nogil:
+    """Return what `gather` adds up for a pair."""
+    cdef const Multisets* sets = relation.sets
+    cdef int64_t p = sets.first[i], q = sets.first[j], found = 0, weight = 1
+    cdef uint32_t f
+    while p < sets.first[i + 1] and q < sets.first[j + 1]:
+        f = sets.ids[p]
+        if f == sets.ids[q]:
+            if relation.levels[f] <= min(relation.cut[i], relation.cut[j]):
+                if relation.weights is not NULL:
+                    weight = relation.weights[f]
+                found += weight * min(sets.counts[p], sets.counts[q])
+            p += 1
+            q += 1
+        elif f < sets.ids[q]:
+            p += 1
+        else:
+            q += 1
+    return found
+
+
+cdef int finish(int status) except -1:
+    if status == NO_MEMORY:
+        raise MemoryError("excise: out of memory while comparing patches")
+    if status:
+        raise Cancelled("cancelled while comparing patches")
+    return 0
+
+
+cdef object taken(str code, const char* data, int64_t size):
+    found = array(code)
+    if size:
+        found.frombytes(data[:size])
+    return found

@@ -1,0 +1,337 @@
+"""Pruning loses no pair: bounds, searches and groups against every pair there is."""
+
+from __future__ import annotations
+
+import copy
+import gzip
+import json
+import math
+from array import array
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.reference import patches as oracle
+
+from excise._patches import Index
+from excise._search import Search
+from excise._walk import CancelFlag
+from excise.errors import Cancelled
+from excise.patches import OneBase, Patch, Pool, group, parse, read, signature
+from excise.patches.pool import Closeness
+
+NO_INTS = array("i")
+
+
+def hunk(*lines, name="x.c"):
+    old = sum(line[:1] in " -" for line in lines)
+    new = sum(line[:1] in " +" for line in lines)
+    text = [f"--- a/{name}", f"+++ b/{name}", f"@@ -1,{old} +1,{new} @@", *lines, ""]
+    return "\n".join(text).encode()
+
+
+def pool_of(patches, **options):
+    pool = Pool(ignored=(), **options)
+    for patch in patches:
+        pool.add(parse(patch))
+    return pool
+
+
+_LINE = st.sampled_from(
+    ["foo(a);", "bar(a);", "  foo(a);", "", "return 0;", "x = 1;", "}", "if (x)"]
+)
+_BODY = st.lists(st.tuples(st.sampled_from(" +-"), _LINE).map("".join), min_size=1, max_size=8)
+_NAMES = st.sampled_from(["x.c", "d/x.c", "y.c", "z.c"])
+_FILE = st.tuples(_BODY, _NAMES).map(lambda drawn: hunk(*drawn[0], name=drawn[1]))
+_PATCHES = st.lists(st.lists(_FILE, min_size=1, max_size=3).map(b"".join), min_size=2, max_size=7)
+_LEAST = st.sampled_from([0.0, 0.1, 0.3, 0.45, 0.5, 2 / 3, 0.9, 1.0])
+
+
+def value(features):
+    """Return 2 * shared / (a + b) of two Counters."""
+    a, b = features
+    total = a.total() + b.total()
+    return Fraction(2 * (a & b).total(), total) if total else Fraction(1)
+
+
+@given(_PATCHES, _LEAST)
+def test_the_pairs_found_are_those_of_the_oracle(patches, least):
+    pool = pool_of(patches)
+    expected = []
+    for i, j in combinations(range(len(patches)), 2):
+        score = float(oracle.score(pool.patches[i], pool.patches[j]))
+        if score > 0 and score >= least:
+            expected.append((i, j, score))
+    assert pool.near(least) == expected
+    dense = np.empty((len(patches), len(patches)))
+    Search(pool.index, least).dense(array("i", range(len(patches))), dense)
+    assert {(i, j) for i, j in np.argwhere(np.triu(dense, 1) >= max(least, 1e-9)).tolist()} == {
+        (i, j) for i, j, _ in expected
+    }
+
+
+@given(_PATCHES, _LEAST, st.booleans())
+def test_no_bound_is_below_what_it_bounds(patches, least, idf):
+    pool = pool_of(patches)
+    search = Search(pool.index, least, idf)
+    for i, j in combinations(range(len(patches)), 2):
+        a, b = (oracle.features(pool.patches[at]) for at in (i, j))
+        if idf:
+            weights = weights_of(pool.patches)
+            a, b = (
+                Counter({name: weights[name[1:]] * n for name, n in found.items()})
+                for found in (a, b)
+            )
+        assert search.bound(i, j) >= float(value((a, b))) * (1 - 1e-12)
+        lines = tuple(oracle.context(pool.patches[at]) for at in (i, j))
+        if lines[0] or lines[1]:
+            assert search.bound(i, j, context=True) >= float(value(lines)) * (1 - 1e-12)
+
+
+def weights_of(patches):
+    """Return the weight of each n-gram with its operation, in 1 / 65536."""
+    often = Counter(
+        name for patch in patches for name in {name[1:] for name in oracle.features(patch)}
+    )
+    n = len(patches)
+    return {
+        name: math.floor(0.5 + 65536 * (math.log((1 + n) / (1 + df)) + 1))
+        for name, df in often.items()
+    }
+
+
+@given(_PATCHES)
+def test_weights_are_those_of_the_pool(patches):
+    pool = pool_of(patches)
+    weights = weights_of(pool.patches)
+    values = np.empty((len(patches), len(patches)))
+    Search(pool.index, 0.0, True).dense(array("i", range(len(patches))), values)
+    for i, j in combinations(range(len(patches)), 2):
+        a, b = (oracle.features(pool.patches[at]) for at in (i, j))
+        if oracle.renamed(pool.patches[i], pool.patches[j]):
+            a, b = oracle.without_names(a), oracle.without_names(b)
+            weighted = [Counter({k: weights[k] * n for k, n in x.items()}) for x in (a, b)]
+        else:
+            weighted = [Counter({k: weights[k[1:]] * n for k, n in x.items()}) for x in (a, b)]
+        assert values[i, j] == values[j, i] == float(value(weighted))
+
+
+@given(_PATCHES, st.permutations(range(7)))
+def test_weighted_groups_depend_on_no_order(patches, order):
+    order = [at for at in order if at < len(patches)]
+    values = []
+    for names in (range(len(patches)), order):
+        pool = pool_of([patches[at] for at in names])
+        found = np.empty((len(patches), len(patches)))
+        Search(pool.index, 0.0, True).dense(array("i", range(len(patches))), found)
+        values.append(found)
+    assert (values[1] == values[0][np.ix_(order, order)]).all()
+
+
+def test_weighted_groups_say_so_and_scores_stay():
+    common = [f"+common({n});" for n in range(3)]
+    patches = [hunk(*common, f"+own{n} = {n};", name="x.c") for n in range(6)]
+    patches += [hunk(*common, "+rare(a, b, c);"), hunk("+rare(a, b, c);")]
+    plain, weighted = pool_of(patches), pool_of(patches, idf=True)
+    assert weighted.signature == signature(idf=True) != plain.signature
+    assert weighted.compare(0, 1) == plain.compare(0, 1)
+    assert weighted.near(0.0) == plain.near(0.0)
+    for found in group(weighted, threshold=0.9):
+        scores = [plain.score(found.representative, at) for at in found.members]
+        assert found.min_similarity == min(scores)
+    close = [pool.closeness(0.0).values(array("i", [6, 7]))[0, 1] for pool in (plain, weighted)]
+    assert close[0] < close[1]  # what they share is rare here
+    assert group(weighted, threshold=0.5) != group(plain, threshold=0.5)
+
+
+def test_a_frequent_n_gram_is_not_walked():
+    """Five hundred patches that share little: all pairs share it, and none is counted."""
+    index = Index()
+    for n in range(500):
+        own = [1, 2, *range(100 * n + 3, 100 * n + 43)]
+        index.add(array("i", own), array("i", [0, 0, 0, 0, len(own)]), NO_INTS)
+    *_, (walked, counted) = Search(index, 0.45).pairs(0, 500)
+    assert (walked, counted) == (0, 0)
+    *_, (walked, _) = Search(index, 0.0).pairs(0, 500)
+    assert walked >= 500 * 499 / 2
+    assert len(Search(index, 0.0).pairs(0, 500)[0]) == 500 * 499 / 2
+
+
+def test_pieces_threads_and_cancelling():
+    patches = [hunk(f"-x = {n % 9};", f"+x = {n % 7} + y;", name=f"{n % 3}.c") for n in range(80)]
+    pool = pool_of(patches)
+    search = Search(pool.index, 0.3)
+    whole = sorted(zip(*search.pairs(0, 80)[:3], strict=True))
+    pieces = [search.pairs(at, at + 20)[:3] for at in range(0, 80, 20)]
+    assert sorted(found for piece in pieces for found in zip(*piece, strict=True)) == whole
+    with ThreadPoolExecutor(2) as threads:
+        again = list(threads.map(lambda at: search.pairs(at, at + 20)[:3], range(0, 80, 20)))
+    assert again == pieces
+    assert [found for found in whole if found[2] >= 0.3] == whole == pool.near(0.3)
+    flag = CancelFlag()
+    flag.cancel()
+    for call in (
+        lambda: search.pairs(0, 80, flag),
+        lambda: search.dense(array("i", range(80)), np.empty((80, 80)), flag),
+    ):
+        with pytest.raises(Cancelled):
+            call()
+
+
+def test_misuse_is_an_error():
+    search = Search(pool_of([hunk("+a"), hunk("+b")]).index, 0.5)
+    with pytest.raises(IndexError):
+        search.pairs(0, 3)
+    with pytest.raises(IndexError):
+        search.bound(0, 2)
+    with pytest.raises(IndexError):
+        search.dense(array("i", [0, 2]), np.empty((2, 2)))
+    with pytest.raises(ValueError, match="one row and column"):
+        search.dense(array("i", [0, 1]), np.empty((2, 3)))
+
+
+def test_patches_added_later_are_not_seen():
+    pool = pool_of([hunk("+a b"), hunk("+a c")])
+    search = Search(pool.index, 0.0)
+    pool.add(parse(hunk("+a d")))
+    assert len(search) == 2
+    assert list(search.pairs(0, 2)[0]) == [0]
+    assert len(pool.near(0.0)) == 3
+
+
+def test_nothing_and_nothing_much():
+    assert Pool().near(0.0) == []
+    assert group(Pool()) == ()
+    pool = Pool()
+    pool.add(Patch()), pool.add(Patch())
+    assert [found.members for found in group(pool)] == [(0, 1)]
+
+
+def test_one_base_scores_only_patches_with_a_common_file():
+    files = [
+        hunk("-a", "+b", name=f"{n % 5}.c") + hunk("-c", "+d", name=f"{n}.h") for n in range(10)
+    ]
+    pool = OneBase()
+    for patch in (*map(parse, files), Patch(), Patch()):
+        pool.add(patch)
+    every = [
+        (i, j, score) for i, j in combinations(range(12), 2) if (score := pool.score(i, j)) > 0
+    ]
+    assert pool.near(0.0) == every
+    assert {(i, j) for i, j, _ in every} == {*((n, n + 5) for n in range(5)), (10, 11)}
+
+
+# --- every pair of the kernel set ----------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def kernel(excise_data):
+    pool = Pool()
+    with gzip.open(excise_data / "kernel_versions_dev.jsonl.gz") as lines:
+        for row in map(json.loads, lines):
+            for candidate in row["candidates"]:
+                pool.add(read(candidate["patch"].encode("latin-1"))[0].patch)
+    assert len(pool) == 1312
+    return pool
+
+
+@pytest.fixture(scope="module")
+def matrix(kernel):
+    """Every pair counted for itself, by merging its two sorted lists of features."""
+    n = len(kernel)
+    values = np.eye(n)
+    for i, j in combinations(range(n), 2):
+        values[i, j] = values[j, i] = kernel.score(i, j)
+    return values
+
+
+def test_every_kernel_pair_is_found(kernel, matrix):
+    for least in (0.0, 0.1, 0.45, 0.7, 0.95):
+        found = kernel.near(least)
+        expected = np.argwhere(np.triu((matrix >= least) & (matrix > 0), 1))
+        assert [(i, j) for i, j, _ in found] == [tuple(pair) for pair in expected.tolist()]
+        assert all(matrix[i, j] == score for i, j, score in found)
+
+
+def test_every_kernel_pair_is_below_its_bound(kernel, matrix):
+    search = Search(kernel.index, 0.45)
+    tight = 0
+    for i, j in np.argwhere(np.triu(matrix > 0, 1)).tolist():
+        if kernel.rescued(i, j):
+            assert search.bound(i, j, context=True) >= 0.9 * (1 - 1e-12)
+        else:
+            assert search.bound(i, j) >= matrix[i, j] * (1 - 1e-12)
+            tight += search.bound(i, j) < 0.45
+    assert tight > 10_000  # the bound decides nearly all pairs that share anything
+
+
+def dense_groups(distances, threshold, linkage):
+    from sklearn.cluster import AgglomerativeClustering
+
+    model = AgglomerativeClustering(
+        n_clusters=None, metric="precomputed", linkage=linkage, distance_threshold=threshold
+    )
+    labels = model.fit_predict(distances)
+    return {frozenset(np.flatnonzero(labels == at).tolist()) for at in set(labels)}
+
+
+class Shaken(Pool):
+    """A pool none of whose distances are equal: a little noise, the same for the same pair."""
+
+    def closeness(self, least, map=map):
+        return ShakenCloseness(Search(self.index, least), map)
+
+
+class ShakenCloseness(Closeness):
+    def values(self, members):
+        return super().values(members) - noise(np.array(members), 1312)
+
+
+def noise(members, n):
+    """Return up to 1e-9 a pair; no two alike."""
+    found = np.triu(np.random.default_rng(7).random((n, n)), 1) * 1e-9
+    return (found + found.T)[np.ix_(members, members)]
+
+
+@pytest.mark.parametrize("linkage", ["complete", "average", "single"])
+@pytest.mark.parametrize("threshold", [0.3, 0.55])
+def test_kernel_groups_are_those_of_the_dense_matrix(kernel, matrix, linkage, threshold):
+    """Where no distances are equal: scipy breaks ties by what else is in the matrix."""
+    shaken = copy.copy(kernel)
+    shaken.__class__ = Shaken
+    ids = np.array([kernel.patch_id(at) for at in range(len(kernel))])
+    distances = 1.0 - (matrix - noise(np.arange(1312), 1312))
+    distances[ids[:, None] == ids] = 0.0
+    ours = group(shaken, threshold=threshold, linkage=linkage)
+    assert {frozenset(found.members) for found in ours} == dense_groups(
+        distances, threshold, linkage
+    )
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.55])
+def test_ties_leave_a_complete_linkage(kernel, matrix, threshold):
+    """With equal distances several results are right: ours is one, and nearly scipy's."""
+    ids = np.array([kernel.patch_id(at) for at in range(len(kernel))])
+    distances = 1.0 - matrix
+    distances[ids[:, None] == ids] = 0.0
+    ours = {frozenset(found.members) for found in group(kernel, threshold=threshold)}
+    dense = dense_groups(distances, threshold, "complete")
+    assert len(ours ^ dense) <= 4
+    groups = [sorted(found) for found in ours]
+    for at, members in enumerate(groups):
+        assert distances[np.ix_(members, members)].max() < threshold
+        for other in groups[:at]:
+            assert distances[np.ix_(members, other)].max() >= threshold
+
+
+def test_kernel_work_is_a_fraction_of_the_pairs(kernel):
+    n = len(kernel)
+    *_, (walked, counted) = Search(kernel.index, 0.45).pairs(0, n)
+    *_, (all_walked, _) = Search(kernel.index, 0.0).pairs(0, n)
+    assert counted < 0.01 * n * (n - 1) / 2
+    assert walked < all_walked
