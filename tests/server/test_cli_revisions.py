@@ -42,7 +42,8 @@ def test_rank_document():
     ran = excise("rank", ORIGIN, *SUGGESTIONS, "--json")
     assert set(ran.json) == {"schema", "signature", "ranking", "rejected"}
     for entry in ran.json["ranking"]:
-        assert list(entry) == ["id", "rank", "agreement", "edit_size", "no_op", "notes"]
+        keys = ["id", "rank", "agreement", "edit_size", "no_op", "score", "syntax_errors", "notes"]
+        assert list(entry) == keys
     order = [NAMES[SUGGESTIONS.index(entry["id"])] for entry in ran.json["ranking"]]
     assert order == ["ada", "bo", "chen", "dana", "eli"]
     assert ran.json["ranking"][-1]["notes"] == ["whitespace-only"]

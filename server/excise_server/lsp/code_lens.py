@@ -7,6 +7,7 @@ from lsprotocol import types as t
 from excise_server.analysis import Analysis
 from excise_server.findings import name
 from excise_server.lsp import protocol
+from excise_server.lsp.mailboxes import titles
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.to_proto import Mapper
 
@@ -17,7 +18,7 @@ async def code_lens(ls: ExciseServer, params: t.CodeLensParams) -> list[t.CodeLe
     """Return one lens for the file and one per place; none without revisions."""
     uri = params.text_document.uri
     if (analysis := await ls.to_show(uri)) is None:
-        return None
+        return await _of_mailbox(ls, uri)
     snapshot = analysis.snapshot
     mapper = Mapper(snapshot.origin if snapshot.buffer is None else snapshot.buffer, ls.encoding)
     lenses = [_lens(ls, mapper.visible(0, 1), file_title(analysis), protocol.COMPARE, {"uri": uri})]
@@ -26,6 +27,18 @@ async def code_lens(ls: ExciseServer, params: t.CodeLensParams) -> list[t.CodeLe
         title = place_title(analysis, at)
         lenses.append(_lens(ls, mapper.visible(*lines), title, protocol.SHOW_PLACE, argument))
     return lenses
+
+
+async def _of_mailbox(ls: ExciseServer, uri: str) -> list[t.CodeLens] | None:
+    """Return a lens on each message; they only tell, so they have no command."""
+    mailbox, document = await ls.mailboxes.newest(uri), ls.session.find(uri)
+    if mailbox is None or document is None or document.buffer is None:
+        return None
+    mapper = Mapper(document.buffer.text(), ls.encoding)
+    return [
+        t.CodeLens(t.Range(shown.start, shown.start), t.Command(said, ""))
+        for shown, said in titles(mailbox, mapper)
+    ]
 
 
 def file_title(analysis: Analysis) -> str:

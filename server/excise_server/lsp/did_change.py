@@ -24,3 +24,4 @@ def did_change(ls: ExciseServer, params: t.DidChangeTextDocumentParams) -> None:
     for change in params.content_changes:
         apply_change(document.buffer, change)
     ls.session.change(params.text_document.uri, params.text_document.version)
+    ls.mailboxes.changed(params.text_document.uri)

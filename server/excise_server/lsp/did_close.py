@@ -13,3 +13,4 @@ def did_close(ls: ExciseServer, params: t.DidCloseTextDocumentParams) -> None:
     """Forget the buffer."""
     ls.session.close(params.text_document.uri)
     ls.gatherer.changed(params.text_document.uri)
+    ls.mailboxes.changed(params.text_document.uri)

@@ -16,3 +16,4 @@ def did_open(ls: ExciseServer, params: t.DidOpenTextDocumentParams) -> None:
     buffer = TextBuffer(document.text, ls.encoding)
     ls.session.open(document.uri, buffer, document.version, document.language_id)
     ls.gatherer.changed(document.uri)
+    ls.mailboxes.opened(document.uri, document.language_id)

@@ -1,4 +1,7 @@
-"""textDocument/hover: explains the place under the cursor; on the first line, also the file."""
+"""textDocument/hover: explains the place under the cursor; on the first line, also the file.
+
+In a mailbox or patch without revisions, the message under the cursor.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from lsprotocol import types as t
 
 from excise_server.analysis import Analysis
 from excise_server.explanation import Block, explain_file, explain_place
+from excise_server.lsp.mailboxes import explained
 from excise_server.lsp.markup import as_markdown, as_plain
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.to_proto import Mapper
@@ -15,8 +19,11 @@ __all__ = ["hover"]
 
 async def hover(ls: ExciseServer, params: t.HoverParams) -> t.Hover | None:
     """Explain what stands at the position; None where there is nothing to explain."""
-    if (analysis := await ls.to_show(params.text_document.uri)) is None:
-        return None
+    uri = params.text_document.uri
+    if (analysis := await ls.to_show(uri)) is None:
+        mailbox = await ls.mailboxes.newest(uri)
+        found = explained(mailbox, params.position.line) if mailbox is not None else []
+        return t.Hover(_content(ls, found)) if found else None
     snapshot, line = analysis.snapshot, params.position.line
     text = snapshot.origin if snapshot.buffer is None else snapshot.buffer
     mapper = Mapper(text, ls.encoding)

@@ -43,7 +43,7 @@ class WorkShown:
     server : LanguageServer
         Whose client shows progress, if it can.
     describe : callable
-        What is worked on, for people, by the key of the document; empty for what is not to be shown.
+        What is worked on, for people, by the key of the document; empty: not to be shown.
     cancel : callable
         Stops the work on a document, by its key: the user has had enough.
     """

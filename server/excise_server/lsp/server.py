@@ -23,6 +23,7 @@ from excise_server.findings import MAX_PLACES, find
 from excise_server.lsp.disk import local_path, read_inside
 from excise_server.lsp.from_proto import encoding_of
 from excise_server.lsp.gathering import Gatherer
+from excise_server.lsp.mailboxes import Mailboxes
 from excise_server.lsp.progress import WorkShown
 from excise_server.lsp.publishing import Outcome, Publisher
 from excise_server.lsp.rpc import Protocol, RequestFailed
@@ -50,6 +51,8 @@ class ExciseServer(LanguageServer):
         Analyses what changed.
     gatherer
         Asks the sources of open documents, whose answers enter the session.
+    mailboxes
+        Compares the patches in documents that hold any.
     publisher
         Keeps results, and tells the client of them.
     settings
@@ -71,6 +74,7 @@ class ExciseServer(LanguageServer):
         self.session = Session(changed=self._changed, read=self._read)
         self._work = _Work()
         self.gatherer = Gatherer(self, self.session, self._folders)
+        self.mailboxes = Mailboxes(self.session)
         self.publisher = Publisher(self, self.gatherer.files)
         self.scheduler: Scheduler[Snapshot, Outcome] = Scheduler(
             mint=self._mint,
@@ -157,6 +161,7 @@ class ExciseServer(LanguageServer):
     def close(self, timeout: float) -> None:
         """Stop the work of all threads; wait at most so many seconds for each."""
         self.gatherer.scheduler.close(timeout)
+        self.mailboxes.scheduler.close(timeout)
         self.scheduler.close(timeout)
 
     def report_server_error(self, error: Exception, source: Any) -> None:  # noqa: ANN401 pygls'

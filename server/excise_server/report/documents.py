@@ -101,6 +101,8 @@ def rank_document(matrix: ScoreMatrix, ranking: Sequence[Ranked], found: Revisio
                 "agreement": ranked.agreement,
                 "edit_size": ranked.edit_size,
                 "no_op": ranked.no_op,
+                "score": ranked.score,
+                "syntax_errors": ranked.syntax_errors,
                 "notes": [*ranked.notes, *notes.get(ranked.id, ())],
             }
             for ranked in ranking

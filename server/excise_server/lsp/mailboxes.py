@@ -1,0 +1,100 @@
+"""Patches and mailboxes that are open in the editor: read and compared beside the loop."""
+
+from __future__ import annotations
+
+import logging
+
+from lsprotocol import types as t
+
+from excise import CancelFlag
+from excise_server.explanation import Block
+from excise_server.lsp.to_proto import Mapper
+from excise_server.mailbox import Mailbox, explain, read_mailbox, title
+from excise_server.scheduler import Scheduler
+from excise_server.session import Document, Session, document_key
+
+__all__ = ["Mailboxes", "explained", "is_mailbox", "titles"]
+
+logger = logging.getLogger(__name__)
+
+_ENDINGS = (".patch", ".diff", ".mbox", ".mbx", ".eml")
+_LANGUAGES = {"diff", "mbox", "patch"}
+
+
+def is_mailbox(uri: str, language: str | None) -> bool:
+    """Tell whether a document is one, by its name or by what the client calls it.
+
+    >>> is_mailbox("file:///x/a.PATCH", "plaintext"), is_mailbox("file:///x/a.c", "c")
+    (True, False)
+    """
+    return uri.lower().endswith(_ENDINGS) or language in _LANGUAGES
+
+
+class Mailboxes:
+    """The open ones by key, with what is known of them.
+
+    Parameters
+    ----------
+    session : Session
+        Whose buffers are read.
+    """
+
+    def __init__(self, session: Session) -> None:
+        """Know none; the thread starts with the first."""
+        self._session = session
+        self._open: set[str] = set()
+        self._known: dict[str, Mailbox] = {}
+        self.scheduler: Scheduler[str, Mailbox] = Scheduler(
+            mint=self._mint, work=_compare, deliver=self._deliver, name="excise-mailboxes"
+        )
+
+    def opened(self, uri: str, language: str | None) -> None:
+        """Read a document, if it is one of these."""
+        if is_mailbox(uri, language):
+            self._open.add(document_key(uri))
+            self.changed(uri)
+
+    def changed(self, uri: str) -> None:
+        """Read it again; closed, forget it."""
+        if (key := document_key(uri)) in self._open:
+            self.scheduler.changed(key)
+
+    async def newest(self, uri: str) -> Mailbox | None:
+        """Return what is known of a document as it is now; None if it is no mailbox."""
+        key = document_key(uri)
+        if key not in self._open:
+            return None
+        await self.scheduler.settled(key)
+        return self._known.get(key)
+
+    def _mint(self, key: str) -> str | None:
+        document: Document | None = self._session.by_key(key)
+        if document is None or document.buffer is None:
+            self._open.discard(key)
+            self._known.pop(key, None)
+            return None
+        return document.buffer.text()
+
+    def _deliver(self, key: str, _text: str, outcome: Mailbox | Exception) -> None:
+        if isinstance(outcome, Exception):
+            logger.error("comparing patches failed", exc_info=outcome)
+            self._known.pop(key, None)
+        else:
+            self._known[key] = outcome
+
+
+def titles(mailbox: Mailbox, mapper: Mapper) -> list[tuple[t.Range, str]]:
+    """Return what a lens says of each message, on its first line."""
+    said = ((message, title(mailbox, message)) for message in mailbox.messages)
+    return [(mapper.visible(m.line - 1, m.line), text) for m, text in said if text]
+
+
+def explained(mailbox: Mailbox, line: int) -> list[Block]:
+    """Return the explanation of the message that a line belongs to."""
+    message = mailbox.at(line)
+    return explain(mailbox, message) if message is not None else []
+
+
+def _compare(text: str, cancel: CancelFlag) -> Mailbox:
+    cancel.check()
+    return read_mailbox(text)

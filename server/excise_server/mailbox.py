@@ -1,0 +1,197 @@
+"""The patches of one mailbox or patch file, as an editor shows them: who says the same. Pure."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from excise.clustering import Cluster
+from excise.patches import DISTANCE, Message, PatchError, Pool, group, read
+from excise.text import normalise
+from excise_server.explanation import Block, Line, Table
+from excise_server.findings import name
+from excise_server.report.escape import printable
+
+__all__ = ["MAX_PATCHES", "Mailbox", "PatchStanding", "explain", "read_mailbox", "title"]
+
+MAX_PATCHES = 2000
+"""Most patches that are compared while somebody reads; the command compares more."""
+
+MAX_ROWS = 20
+WHOLE = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class PatchStanding:
+    """One patch: its cluster, and the other patch that is most like it.
+
+    ``cluster`` counts from 1; ``nearest`` is a place in `Mailbox.patches` (None: nothing in
+    common with any), ``score`` its similarity; ``contains`` and ``contained`` tell whether this
+    patch has all n-grams of that one, and the reverse; ``equal`` that they have one patch-id.
+    """
+
+    message: Message
+    cluster: int
+    nearest: int | None = None
+    score: float = 0.0
+    contains: bool = False
+    contained: bool = False
+    equal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mailbox:
+    """The messages of a file, in order, and how the patches among them compare.
+
+    ``lines`` are the first lines of the messages, from 0; ``reason`` says why nothing is compared.
+    """
+
+    messages: tuple[Message, ...]
+    lines: tuple[int, ...]
+    patches: tuple[PatchStanding, ...] = ()
+    clusters: tuple[Cluster, ...] = ()
+    pool: Pool | None = None
+    reason: str = ""
+
+    def at(self, line: int) -> Message | None:
+        """Return the message that a line (from 0) belongs to."""
+        found = bisect_right(self.lines, line) - 1
+        return self.messages[found] if found >= 0 else None
+
+    def standing(self, message: Message) -> int | None:
+        """Return the place of a message among the patches, if it is one."""
+        for at, patch in enumerate(self.patches):
+            if patch.message.number == message.number:
+                return at
+        return None
+
+
+def read_mailbox(text: str) -> Mailbox:
+    """Read and compare what an editor shows of a patch or a mailbox; no text is an error."""
+    try:
+        messages = read(normalise(text).encode(errors="replace"))
+    except PatchError as error:
+        return Mailbox((Message(1, error=str(error)),), (0,), reason=str(error))
+    lines = tuple(message.line - 1 for message in messages)
+    patches = [message for message in messages if message.patch.files]
+    if len(patches) > MAX_PATCHES:
+        reason = f"{len(patches)} patches, limit {MAX_PATCHES} here: use excise cluster"
+        return Mailbox(messages, lines, reason=reason)
+    pool = Pool()
+    for message in patches:
+        pool.add(message.patch)
+    clusters = group(pool)
+    return Mailbox(messages, lines, _standings(patches, pool, clusters), clusters, pool)
+
+
+def title(mailbox: Mailbox, message: Message) -> str:
+    """Return "cluster 1 of 3 · same as #14, 0.93 · contains it whole"; empty for a cover letter."""
+    if message.error:
+        return f"not compared: {printable(message.error)}"
+    at = mailbox.standing(message)
+    if at is None:
+        return mailbox.reason if message.patch.files else ""
+    patch, clusters = mailbox.patches[at], mailbox.clusters
+    parts = [f"cluster {patch.cluster} of {len(clusters)}"]
+    if patch.nearest is None:
+        return " · ".join([*parts, "nothing in common with the others"][: len(mailbox.patches)])
+    other = mailbox.patches[patch.nearest]
+    same = other.cluster == patch.cluster
+    parts.append(
+        f"{'same as' if same else 'nearest is'} #{other.message.number}, {patch.score:.2f}"
+    )
+    return " · ".join([*parts, *_containment(patch)])
+
+
+def explain(mailbox: Mailbox, message: Message) -> list[Block]:
+    """Explain one message: what is odd about it, and the others of its cluster."""
+    blocks: list[Block] = [Line(f"#{message.number}: {name(message.title or message.subject)}")]
+    if said := title(mailbox, message):
+        blocks.append(Line(said))
+    blocks += [Line(str(warned)) for warned in message.patch.warnings[:MAX_ROWS]]
+    at = mailbox.standing(message)
+    if at is None or mailbox.pool is None:
+        return blocks
+    cluster = mailbox.clusters[mailbox.patches[at].cluster - 1]
+    if len(cluster.members) > 1:
+        blocks += _members(mailbox, at, cluster)
+    if (nearest := mailbox.patches[at].nearest) is not None:
+        blocks += _why(mailbox, at, nearest)
+    return [*blocks, Line(f"{mailbox.pool.signature}, distance {DISTANCE:g}")]
+
+
+def _standings(
+    patches: list[Message], pool: Pool, clusters: Iterable[Cluster]
+) -> tuple[PatchStanding, ...]:
+    homes = {at: n for n, found in enumerate(clusters, start=1) for at in found.members}
+    best: dict[int, tuple[float, int]] = {}
+    for i, j, score in pool.near(0.0):
+        for at, other in ((i, j), (j, i)):
+            # Of equals the first: the one that came before.
+            if at not in best or (score, -other) > (best[at][0], -best[at][1]):
+                best[at] = (score, other)
+    return tuple(
+        _standing(pool, at, message, homes[at], best.get(at)) for at, message in enumerate(patches)
+    )
+
+
+def _standing(
+    pool: Pool, at: int, message: Message, cluster: int, best: tuple[float, int] | None
+) -> PatchStanding:
+    if best is None:
+        return PatchStanding(message, cluster)
+    score, other = best
+    return PatchStanding(
+        message,
+        cluster,
+        other,
+        score,
+        contains=pool.contained(other, at) == WHOLE,
+        contained=pool.contained(at, other) == WHOLE,
+        equal=pool.patch_id(at) == pool.patch_id(other),
+    )
+
+
+def _containment(patch: PatchStanding) -> list[str]:
+    if patch.equal:
+        return ["the same patch"]
+    if patch.contains:
+        return ["contains it whole"]
+    return ["is contained in it"] if patch.contained else []
+
+
+def _members(mailbox: Mailbox, at: int, cluster: Cluster) -> list[Block]:
+    """Return the other members with their scores, the representative first."""
+    assert mailbox.pool is not None
+    first = cluster.representative
+    others = [first, *(other for other in cluster.members if other != first)]
+    rows = []
+    for other in others:
+        if other != at:
+            message = mailbox.patches[other].message
+            role = "representative" if other == first else ""
+            score = f"{mailbox.pool.score(at, other):.2f}"
+            rows.append((f"#{message.number}", score, name(message.title), role))
+    blocks: list[Block] = [Line("It is the representative of its cluster")] if at == first else []
+    blocks.append(Table(("patch", "ES", "title", ""), tuple(rows[:MAX_ROWS])))
+    if len(rows) > MAX_ROWS:
+        blocks.append(Line(f"… and {len(rows) - MAX_ROWS} more"))
+    return blocks
+
+
+def _why(mailbox: Mailbox, at: int, nearest: int) -> list[Block]:
+    """Return how the patch compares with the one most like it."""
+    assert mailbox.pool is not None
+    found = mailbox.pool.compare(at, nearest)
+    number = mailbox.patches[nearest].message.number
+    numbers = [
+        f"{operation} {value:.2f}"
+        for operation, value in (("keep", found.keep), ("add", found.add), ("delete", found.delete))
+        if value is not None
+    ]
+    blocks: list[Block] = [Line(f"Beside #{number}: {', '.join(numbers) or 'no text in common'}")]
+    rows = tuple((name(a or "–"), name(b or "–")) for a, b in found.files[:MAX_ROWS])
+    if any(a != b for a, b in found.files):
+        blocks.append(Table(("here", f"#{number}"), rows))
+    return [*blocks, *(Line(note) for note in found.notes[:MAX_ROWS])]
