@@ -91,10 +91,10 @@ def test_the_correlation_is_that_of_the_outputs_written_out():
     assert entry["pearson_distinct"] == pytest.approx(stats.pearsonr(values, LABELS)[0])
 
 
-def test_an_edit_of_comments_alone_is_no_change_when_comments_are_dropped():
-    found = [*records(), record(ORIGIN + "# a comment\n", 0, 4)]
-    assert evaluated(found)["n_changed"] == 12
-    assert evaluated(found, "--comments", "drop")["n_changed"] == 8
+def test_an_echo_is_one_whatever_space_is_around_it_but_not_with_another_comment():
+    found = [*records(), record(f"\n{ORIGIN}\n", 0, 2), record(ORIGIN + "# a comment\n", 0, 4)]
+    for comments in ("keep", "drop"):
+        assert evaluated(found, "--comments", comments)["n_changed"] == 8 + 4
 
 
 def test_count_says_how_often():

@@ -11,8 +11,9 @@ from typing import Any
 
 from excise.errors import ExciseError
 from excise.evaluation.base import Item
+from excise.text import WHITE
 
-__all__ = ["Record", "RecordError", "read_item", "read_record", "with_prefix"]
+__all__ = ["Record", "RecordError", "differs", "read_item", "read_record", "with_prefix"]
 
 MAX_COUNT = 1_000_000_000
 
@@ -90,6 +91,16 @@ def read_item(record: Record, comments: str = "keep") -> Item:
         path=record.path,
         comments=comments,
     )
+
+
+def differs(item: Item) -> bool:
+    """Whether the hypothesis is more than an echo of its origin (the B != O of the tables).
+
+    White space at the ends of the text aside, and whatever ``comments`` is: an edit of a comment is
+    an edit.
+    """
+    origin, _, hypothesis = item.texts
+    return origin.strip(WHITE) != hypothesis.strip(WHITE)
 
 
 def with_prefix(item: Item, task: str, seed: int) -> Item:

@@ -9,7 +9,7 @@ from hashlib import blake2b
 
 from excise.errors import ExciseError
 from excise.evaluation import Item, Measure
-from excise.evaluation.data import Record, read_item, with_prefix
+from excise.evaluation.data import Record, differs, read_item, with_prefix
 
 __all__ = ["Job", "Row", "Scored", "key_of", "score_rows"]
 
@@ -44,7 +44,7 @@ class Scored:
 
     key: str
     changed: bool | None = None
-    """Whether the hypothesis, as the measures saw it, differs from the origin."""
+    """Whether the hypothesis `differs` from the origin."""
     values: dict[str, float] = field(default_factory=dict)
     signatures: dict[str, str] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
@@ -76,7 +76,7 @@ def _scored(job: Job, row: Row) -> Scored:
         reason = _reason(error)
         scored.errors = {job.measures[at].name: reason for at in row.wanted}
         return scored
-    scored.changed = item.hypothesis != item.origin
+    scored.changed = differs(item)
     for at in row.wanted:
         _measure(job.measures[at], item, scored)
     return scored
