@@ -63,6 +63,29 @@ def test_a_folder(tmp_path):
 def test_newest():
     ran = excise("cluster", "-", "--json", "--newest", stdin=ONE + OTHER + AGAIN)
     assert [cluster["members"] for cluster in ran.json["clusters"]] == [["-#2"], ["-#3"]]
+    assert ran.json["notes"]["-#1"] == ["left out: there is a newer version of its series"]
+
+
+SECOND = mail("[PATCH 2/2] x: call it", "h(1);", "h(2);", path="z.c")
+LATER = mail("[PATCH v2 2/2] x: call it", "h(1);", "h(2);", path="z.c")
+
+
+def test_a_series_is_one_patch():
+    sent = COVER + ONE + SECOND + OTHER + AGAIN + LATER
+    found = excise("cluster", "-", "--json", "--series", stdin=sent).json
+    assert [cluster["members"] for cluster in found["clusters"]] == [["-#1", "-#5"], ["-#4"]]
+    first, second = found["patches"][:2]
+    assert first["messages"] == ["-#1", "-#2", "-#3"]
+    assert second["messages"] == ["-#5", "-#6"]
+    assert first["files"] == ["x.c", "z.c"]
+    assert "messages" not in found["patches"][2]
+    assert found["covers"] == []
+    alone = excise("cluster", "-", "--json", "--series", stdin=SECOND + OTHER).json
+    assert alone["notes"]["-#1"] == ["of its series these are not here: 1"]
+    sent = ONE + SECOND + OTHER + AGAIN + LATER
+    both = excise("cluster", "-", "--json", "--series", "--newest", stdin=sent).json
+    assert [cluster["members"] for cluster in both["clusters"]] == [["-#3"], ["-#4"]]
+    assert excise("cluster", "-", "--series", "--same-base", stdin=sent).code == 2
 
 
 def test_the_basis_is_said():
@@ -126,8 +149,8 @@ def test_empty_input_and_ten_thousand_empty_messages():
     assert ran.json["clusters"] == []
 
 
-@pytest.mark.parametrize("arguments", [("--json", "--scores")])
+@pytest.mark.parametrize("arguments", [("--json", "--scores"), ("--json", "--series")])
 def test_every_key_is_described(arguments):
-    found = excise("cluster", "-", *arguments, stdin=COVER + ONE + AGAIN + "").json
+    found = excise("cluster", "-", *arguments, stdin=COVER + ONE + SECOND + AGAIN).json
     keys = {*found, *found["clusters"][0], *found["patches"][0]} - {"schema"}
     assert keys <= set(re.findall(r"`(\w+)`", DOCS))

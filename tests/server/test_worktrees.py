@@ -84,6 +84,25 @@ def test_every_key_is_described(repo):
     assert printed <= set(re.findall(r"`(\w+)`", DOCS))
 
 
+def test_the_numbers_are_those_of_git_diff(repo, tmp_path):
+    worktree(repo, "ada", a__py=GUARD, b__txt="one\ntwo\n")
+    worktree(repo, "bo", a__py=GUARD.replace("return 0", "return None"), b__txt="three\n")
+    worktree(repo, "chen", a__py=OTHER + "\n\nx = 1\n")
+    folder = tmp_path / "patches"
+    folder.mkdir()
+    for name in ("ada", "bo", "chen"):
+        diff = repo.git("diff", "main", cwd=tmp_path / name)
+        (folder / f"{name}.patch").write_bytes(diff)
+    ran = excise("cluster", "--json", "--scores", "--same-base", str(folder))
+    found = report(repo)
+    at = {name.partition(":")[2]: place for place, name in enumerate(found["revisions"])}
+    scores = {frozenset((a[:-6], b[:-6])): value for a, b, value in ran.json["scores"]}
+    for pair in (("ada", "bo"), ("ada", "chen"), ("bo", "chen")):
+        value = found["similarity"][at[pair[0]]][at[pair[1]]]
+        assert value == pytest.approx(scores.get(frozenset(pair), 0.0), abs=1e-12)
+    assert len(scores) >= 1
+
+
 def test_equal_worktrees_score_one_however_they_got_there(repo):
     ada = worktree(repo, "ada", a__py=GUARD, c__txt="new\n")
     repo.git("add", ".", cwd=ada)
@@ -376,3 +395,48 @@ def test_too_much_is_refused_with_the_way_out(repo, monkeypatch):
     ran = excise("worktrees", str(repo.path))
     assert ran.code == 1
     assert "over 5 files differ" in ran.err
+
+
+def test_the_commits_of_a_range_are_scored_as_their_mails(repo):
+    for at in range(3):
+        repo.commit(f"change {at}", a__py=BASE + "\n\nx = h(1, 2)\n" * (at + 1), b__txt=f"{at}\n")
+    repo.git("checkout", "--quiet", "-b", "side", "HEAD~1")
+    repo.commit("aside", c__txt="c\n")
+    repo.git("merge", "--quiet", "--no-edit", "main")
+    repo.commit("empty")
+    ran = excise(
+        "cluster", "--git", f"{repo.head('main~3')}..side", str(repo.path), "--json", "--scores"
+    )
+    assert ran.code == 0, ran.err
+    assert ran.json["basis"] == "edits"
+    subjects = {entry["id"]: entry["subject"] for entry in ran.json["patches"]}
+    assert sorted(subjects.values()) == ["aside", "change 0", "change 1", "change 2"]
+    assert [entry["subject"] for entry in ran.json["covers"]] == [
+        "Merge branch 'main' into side",
+        "empty",
+    ]
+    scores = {
+        frozenset(subjects[name] for name in pair): value for *pair, value in ran.json["scores"]
+    }
+    mails = repo.git("format-patch", "--stdout", "main~3..main")
+    ran = excise("cluster", "-", "--json", "--scores", stdin=mails)
+    subjects = {entry["id"]: entry["subject"].partition("] ")[2] for entry in ran.json["patches"]}
+    sent = {
+        frozenset(subjects[name] for name in pair): value for *pair, value in ran.json["scores"]
+    }
+    assert sent
+    assert {pair: value for pair, value in scores.items() if "aside" not in pair} == sent
+
+
+def test_ranges_that_are_none(repo):
+    one_line(
+        excise("cluster", "--git", "no..where", str(repo.path)), "no range of commits 'no..where'"
+    )
+    one_line(excise("cluster", "--git", "--output=x..y", str(repo.path)), "no range of commits")
+    one_line(
+        excise("cluster", "--git", "HEAD..HEAD", str(repo.path)), "it holds no commit", "OLD..NEW"
+    )
+    assert not (repo.path / "x..y").exists()
+    assert "takes one range" in excise("cluster", "--git", "a..b", "--git", "c..d").err
+    assert "one repository" in excise("cluster", "--git", "a..b", "x", "y").err
+    assert "are for patches" in excise("cluster", "--git", "a", "--csv").err

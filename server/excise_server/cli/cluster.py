@@ -46,6 +46,7 @@ __all__ = ["command"]
 )
 @click.option("--same-base", is_flag=True, help="Patches: all were made from one tree.")
 @click.option("--newest", is_flag=True, help="Patches: only the newest version of each series.")
+@click.option("--series", is_flag=True, help="Patches: a whole series is one, not its parts.")
 @click.option(
     "--ignore-path",
     metavar="GLOB",
@@ -67,6 +68,7 @@ def command(
     linkage: str | None,
     same_base: bool,
     newest: bool,
+    series: bool,
     ignore_path: tuple[str, ...],
     scores: bool,
     as_csv: bool,
@@ -80,22 +82,34 @@ def command(
     if git and (origin is not None or len(revisions) > 1):
         raise click.UsageError("--git takes one repository, and no --origin.")
     if git and not any(map(is_range, git)):
-        if same_base or newest or scores or as_csv:
-            raise click.UsageError("--same-base, --newest, --scores and --csv are for patches.")
+        if same_base or newest or series or scores or as_csv:
+            raise click.UsageError(
+                "--same-base, --newest, --series, --scores and --csv are for patches."
+            )
         shown = Shown(threshold, linkage, ignore_path, choices.json, html)
         return compare("".join(revisions) or ".", Choice(worktrees=False, branches=git), shown)
     if git and len(git) > 1:
         raise click.UsageError("--git takes one range, or any number of patterns of branches.")
+    if series and same_base:
+        raise click.UsageError("--series may change a file twice: it has no one base.")
     if origin is None:
         chosen = PatchChoices(
-            threshold, linkage, same_base, newest, ignore_path, scores, as_csv, html
+            threshold=threshold,
+            linkage=linkage,
+            same_base=same_base,
+            newest=newest,
+            series=series,
+            ignore_path=ignore_path,
+            scores=scores,
+            csv=as_csv,
+            html=html,
         )
         if git:
             return cluster_commits("".join(revisions) or ".", git[0], choices, chosen)
         return cluster_patches(revisions, choices, chosen)
-    if same_base or newest or ignore_path or scores or as_csv:
+    if same_base or newest or series or ignore_path or scores or as_csv:
         raise click.UsageError(
-            "--same-base, --newest, --ignore-path, --scores and --csv are for patches."
+            "--same-base, --newest, --series, --ignore-path, --scores and --csv are for patches."
         )
     threshold = DISTANCE if threshold is None else threshold
     linkage = linkage or LINKAGE

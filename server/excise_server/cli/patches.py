@@ -20,7 +20,7 @@ from excise_server.cli.worktrees import opened
 from excise_server.report.documents import json_text
 from excise_server.sources import SourceError
 from excise_server.sources.commits import read_commits
-from excise_server.sources.queue import NO_DIFF, Queue, newest, read_queue
+from excise_server.sources.queue import NO_DIFF, Queue, as_series, newest, read_queue
 
 __all__ = ["PatchChoices", "cluster_commits", "cluster_patches"]
 
@@ -37,6 +37,7 @@ class PatchChoices:
     scores: bool
     csv: bool
     html: str | None = None
+    series: bool = False
 
 
 def cluster_patches(paths: tuple[str, ...], choices: Choices, chosen: PatchChoices) -> int:
@@ -60,11 +61,15 @@ def cluster_commits(folder: str, name: str, choices: Choices, chosen: PatchChoic
 def cluster_queue(queue: Queue, choices: Choices, chosen: PatchChoices) -> int:
     """Group what was read and print the groups."""
     queue = newest(queue) if chosen.newest else queue
+    queue = as_series(queue) if chosen.series else queue
     alone = queue.rejected and not (queue.patches or queue.covers)
     if alone and all(rejected.reason == NO_DIFF for rejected in queue.rejected):
         raise click.UsageError("Missing option '--origin': these files hold no patches.")
     ignored = tuple(glob for glob in chosen.ignore_path or IGNORED if glob)
-    one_base = chosen.same_base or share_a_base(m.message.patch for m in queue.patches)
+    one_base = chosen.same_base or (
+        # A series may change a file twice: it has no one origin.
+        not chosen.series and share_a_base(member.message.patch for member in queue.patches)
+    )
     pool = OneBase(ignored=ignored) if one_base else Pool(ignored=ignored)
     usual = (REVISIONS_DISTANCE, REVISIONS_LINKAGE) if one_base else (DISTANCE, LINKAGE)
     threshold = usual[0] if chosen.threshold is None else chosen.threshold

@@ -15,7 +15,7 @@ from excise.patches import Message, Pool
 from excise_server.report.documents import SCHEMA, Document
 from excise_server.report.escape import printable
 from excise_server.report.tables import bar, number
-from excise_server.sources.queue import Queue
+from excise_server.sources.queue import Member, Queue
 
 __all__ = ["patch_csv", "patch_document", "patch_table"]
 
@@ -52,10 +52,7 @@ def patch_document(
             }
             for cluster in clusters
         ],
-        "patches": [
-            _patch(ids[row[1]], queue.patches[row[1]].message, pool, row)
-            for row in _rows(pool, clusters)
-        ],
+        "patches": [_patch(queue.patches[row[1]], pool, row) for row in _rows(pool, clusters)],
         "covers": [{"id": m.id, "subject": m.message.subject} for m in queue.covers],
         "notes": notes,
         "rejected": [{"id": found.id, "reason": found.reason} for found in queue.rejected],
@@ -116,10 +113,12 @@ def _rows(pool: Pool, clusters: Iterable[Cluster]) -> Iterator[Row]:
                 yield place, at, False, value, pool.contained(best, at), pool.contained(at, best)
 
 
-def _patch(name: str, message: Message, pool: Pool, row: Row) -> Document:
+def _patch(member: Member, pool: Pool, row: Row) -> Document:
     place, at, _, value, contains, contained = row
+    message = member.message
     return {
-        "id": name,
+        "id": member.id,
+        **({"messages": list(member.parts)} if member.parts else {}),
         "cluster": place,
         "similarity": value,
         "contains": contains,

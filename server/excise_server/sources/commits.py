@@ -65,8 +65,7 @@ def read_commits(
     if len(commits) > MAX_COMMITS:
         commits = commits[-MAX_COMMITS:]
         notes.append((visible(name), f"only the newest {MAX_COMMITS:,} commits are read"))
-    patches: list[Member] = []
-    covers: list[Member] = []
+    sent: list[Member] = []
     rejected: list[Rejected] = []
     for start in range(0, len(commits), _TOGETHER):
         part = commits[start : start + _TOGETHER]
@@ -75,9 +74,11 @@ def read_commits(
             if isinstance(found, SourceError):
                 rejected.append(Rejected(member.id, found.reason, found.hint))
             else:
-                (patches if member.message.patch.files else covers).append(member)
+                sent.append(member)
         advance((start + len(part)) / len(commits))
-    return Queue(tuple(patches), tuple(covers), tuple(rejected), 0, tuple(notes))
+    patches = tuple(member for member in sent if member.message.patch.files)
+    covers = tuple(member for member in sent if not member.message.patch.files)
+    return Queue(patches, covers, tuple(rejected), 0, tuple(notes), tuple(sent))
 
 
 def _listed(repository: Repository, name: str) -> list[_Commit]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import BinaryIO
 
-from excise.patches import Message, PatchError, read
+from excise.patches import Message, PatchError, postings, read
+from excise.patches import newest as newest_of
 from excise_server.sources import Rejected, SourceError, unique_ids
 from excise_server.sources.files import file_error
 
-__all__ = ["MAX_QUEUE", "NO_DIFF", "Member", "Queue", "newest", "read_queue"]
+__all__ = ["MAX_QUEUE", "NO_DIFF", "Member", "Queue", "as_series", "newest", "read_queue"]
 
 MAX_QUEUE = 1_000_000_000
 """Largest file of patches read, in bytes: 1 GB."""
@@ -27,17 +28,19 @@ _ENDINGS = (".patch", ".diff", ".mbox", ".eml", ".mbx", ".rej")
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One message of the queue, under an id that no other has."""
+    """One message of the queue, under an id that no other has; of a series the ids of its parts."""
 
     id: str
     message: Message
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Queue:
     """What was read: patches, messages without a diff, what was refused, and what to know of it.
 
-    ``others`` counts the files of folders that are no patches at all.
+    ``others`` counts the files of folders that are no patches at all; ``sent`` holds patches and
+    covers in the order in which they were read.
     """
 
     patches: tuple[Member, ...]
@@ -45,6 +48,7 @@ class Queue:
     rejected: tuple[Rejected, ...] = ()
     others: int = 0
     notes: tuple[tuple[str, str], ...] = ()
+    sent: tuple[Member, ...] = ()
 
 
 def read_queue(paths: Iterable[str], stdin: BinaryIO) -> Queue:
@@ -83,32 +87,38 @@ def read_queue(paths: Iterable[str], stdin: BinaryIO) -> Queue:
 
 
 def newest(queue: Queue) -> Queue:
-    """Return the queue without patches that a newer version of their series replaces.
-
-    A posting is what shares a thread, a version and a length; postings of one author whose cover
-    letter (or first patch) has one title are versions of one series.
-    """
-    postings: dict[tuple[str, int, int], list[Member]] = {}
-    for member in (*queue.covers, *queue.patches):
-        postings.setdefault(_posting(member), []).append(member)
-    latest: dict[tuple[str, str], int] = {}
-    series: dict[str, tuple[str, str]] = {}
-    for members in postings.values():
-        first = min(members, key=lambda member: member.message.series.index)
-        name = (first.message.author, first.message.title.lower())
-        version = first.message.series.version
-        latest[name] = max(latest.get(name, 0), version)
-        series.update((member.id, name) for member in members)
-    kept = [m for m in queue.patches if m.message.series.version == latest[series[m.id]]]
-    covers = [m for m in queue.covers if m.message.series.version == latest[series[m.id]]]
-    return Queue(tuple(kept), tuple(covers), queue.rejected, queue.others, queue.notes)
+    """Return the queue without patches that a newer version of their series replaces."""
+    kept = {queue.sent[at].id for at in newest_of([member.message for member in queue.sent])}
+    gone = [member.id for member in queue.patches if member.id not in kept]
+    said = [(name, "left out: there is a newer version of its series") for name in gone]
+    return replace(
+        queue,
+        patches=tuple(member for member in queue.patches if member.id in kept),
+        covers=tuple(member for member in queue.covers if member.id in kept),
+        sent=tuple(member for member in queue.sent if member.id in kept),
+        notes=(*queue.notes, *said),
+    )
 
 
-def _posting(member: Member) -> tuple[str, int, int]:
-    message = member.message
-    alone = message.message_id or member.id
-    thread = next(iter(message.references), alone) if message.series.numbered else alone
-    return thread, message.series.version, message.series.total
+def as_series(queue: Queue) -> Queue:
+    """Return the queue with every series as one patch, under the id of its first message."""
+    patches: list[Member] = []
+    covers: list[Member] = []
+    notes: list[tuple[str, str]] = []
+    for posting in postings([member.message for member in queue.sent]):
+        members = [queue.sent[at] for at in posting.messages]
+        if len(members) == 1 and not posting.missing:
+            (patches if members[0].message.patch.files else covers).append(members[0])
+            continue
+        message = replace(members[0].message, patch=posting.patch, title=posting.title)
+        series = Member(members[0].id, message, tuple(member.id for member in members))
+        (patches if posting.patch.files else covers).append(series)
+        if posting.missing:
+            places = ", ".join(map(str, posting.missing[:8]))
+            notes.append((series.id, f"of its series these are not here: {places}"))
+    return replace(
+        queue, patches=tuple(patches), covers=tuple(covers), notes=(*queue.notes, *notes)
+    )
 
 
 def _messages(data: bytes) -> tuple[Message, ...]:
@@ -141,6 +151,11 @@ def _sorted(members: list[Member], rejected: list[Rejected], others: int) -> Que
         (*rejected, *bad),
         others,
         tuple(notes),
+        tuple(
+            m
+            for m in members
+            if m.message.patch.files or (m.message.is_cover and not _is_foreign(m.message))
+        ),
     )
 
 
