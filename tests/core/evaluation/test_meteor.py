@@ -1,0 +1,198 @@
+"""METEOR against nltk's, on a WordNet made on the spot and on a real one where there is one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import nltk
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nltk.corpus.reader.wordnet import WordNetCorpusReader
+from nltk.translate.meteor_score import single_meteor_score
+
+from excise.evaluation import MeasureUnavailableError, Resources, measure
+from excise.evaluation.meteor import LOG_MNEXT, METEOR, NEXT, align, score
+from excise.evaluation.wordnet import FILES, WordNet
+from excise_server.evaluation.resources import wordnet_folder
+
+# Synsets of a tiny WordNet: part of speech, and the words in it.
+SYNSETS = (
+    ("noun", ["car", "auto", "motor_car", "Machine"]),
+    ("noun", ["box", "case"]),
+    ("noun", ["mouse"]),
+    ("verb", ["box", "pack"]),
+    ("verb", ["go", "walk"]),
+    ("adj", ["big", "large(p)"]),
+    ("adv", ["fast", "quickly"]),
+)
+EXCEPTIONS = {"noun": "mice mouse\n", "verb": "went go\n", "adj": "", "adv": ""}
+LETTER = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
+
+
+def tiny_files():
+    """Return the files in the format of wndb(5WN)."""
+    files = {}
+    for part, letter in LETTER.items():
+        data, index = "  1 a licence\n", {}
+        for at, (where, words) in enumerate(SYNSETS):
+            if where != part:
+                continue
+            offset = len(data)
+            listed = " ".join(f"{word} 0" for word in words)
+            frames = " 01 + 02 00" if part == "verb" else ""
+            data += f"{offset:08} 00 {letter} {len(words):02x} {listed} 000{frames} | gloss {at}\n"
+            for word in words:
+                index.setdefault(re.sub(r"\(.*", "", word).lower(), []).append(offset)
+        lines = [
+            f"{word} {letter} {len(found)} 0 {len(found)} 0 {' '.join(f'{o:08}' for o in found)}  "
+            for word, found in sorted(index.items())
+        ]
+        files[f"data.{part}"] = data.encode()
+        files[f"index.{part}"] = ("  1 a licence\n" + "\n".join(lines) + "\n").encode()
+        files[f"{part}.exc"] = EXCEPTIONS[part].encode()
+    return files
+
+
+class Reader(WordNetCorpusReader):
+    """Nltk's, without its table from one version's synsets to another's, which it would load."""
+
+    def map_wn(self, version="wordnet"):
+        return None
+
+
+def nltk_reader(files, folder: Path):
+    """Let nltk read the files; it wants a list of lexicographers' files beside them."""
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    (folder / "lexnames").write_text("".join(f"{at:02}\tx.{at}\t1\n" for at in range(45)))
+    if str(folder) not in nltk.data.path:
+        nltk.data.path.append(str(folder))  # nltk reads nothing below other folders
+    with pytest.warns(UserWarning, match="multilingual"):
+        return Reader(str(folder), None)
+
+
+@pytest.fixture(scope="module")
+def tiny():
+    return WordNet(tiny_files())
+
+
+@pytest.fixture(scope="module")
+def tiny_nltk(tmp_path_factory):
+    return nltk_reader(tiny_files(), tmp_path_factory.mktemp("wordnet"))
+
+
+@pytest.fixture(scope="module")
+def real_files():
+    folder = wordnet_folder()
+    if folder is None:
+        pytest.skip("no WordNet here (apt-get install wordnet-base, or EXCISE_WORDNET=DIR)")
+    return {name: (Path(folder) / name).read_bytes() for name in FILES}
+
+
+def nltk_synonyms(reader, word):
+    lemmas = (lemma.name() for synset in reader.synsets(word) for lemma in synset.lemmas())
+    return {name for name in lemmas if "_" not in name}
+
+
+def test_synonyms_of_a_tiny_wordnet(tiny):
+    assert tiny("cars") == {"car", "auto", "Machine"}
+    assert tiny("boxes") == {"box", "case", "pack"}
+    assert tiny("mice") == {"mouse"}
+    assert tiny("went") == {"go", "walk"}
+    assert tiny("BIGGER") == set()  # as nltk: no rule doubles a letter
+    assert tiny("Bigest") == {"big", "large"}
+    assert tiny("fast") == {"fast", "quickly"}
+    assert tiny("motor_car") == {"car", "auto", "Machine"}
+    assert tiny("nothing") == tiny("") == set()
+
+
+def test_synonyms_are_those_of_nltk(tiny, tiny_nltk):
+    words = ["car", "cars", "boxes", "boxing", "mice", "went", "goes", "larger", "fast", "x", "s"]
+    for word in words:
+        assert tiny(word) == nltk_synonyms(tiny_nltk, word), word
+
+
+def test_synonyms_of_a_real_wordnet_are_those_of_nltk(real_files, tmp_path):
+    """Every 600th word of the index, and its plural, past and comparative."""
+    ours, theirs = WordNet(real_files), nltk_reader(real_files, tmp_path)
+    lines = real_files["index.noun"].split(b"\n") + real_files["index.verb"].split(b"\n")
+    words = [line.split()[0].decode() for line in lines[30::600] if line.strip()]
+    assert len(words) > 150
+    for word in words:
+        for form in (word, f"{word}s", f"{word}es", f"{word}ed", f"{word}ing", f"{word}er"):
+            assert ours(form) == nltk_synonyms(theirs, form), form
+
+
+WORDS = ["car", "cars", "auto", "box", "boxes", "pack", "packing", "go", "went", "big", "the", "."]
+texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=8)
+
+
+@given(texts, texts)
+def test_meteor_is_nltks(tiny, tiny_nltk, hypothesis, reference):
+    expected = single_meteor_score(reference, hypothesis, wordnet=tiny_nltk)
+    found = score(" ".join(hypothesis), " ".join(reference), METEOR, tiny)
+    assert found == pytest.approx(expected, abs=1e-12)
+
+
+def test_meteor_of_the_example_in_nltks_docs(real_files):
+    """Nltk's documentation of single_meteor_score gives .6944 for these two sentences."""
+    synonyms = WordNet(real_files)
+    hypothesis = (
+        "It is a guide to action which ensures that the military always obeys the commands of "
+        "the party"
+    )
+    reference = (
+        "It is a guide to action that ensures that the military will forever heed Party commands"
+    )
+    assert score(hypothesis, reference, METEOR, synonyms) == pytest.approx(0.6944, abs=5e-5)
+
+
+def test_stages_have_their_weights(tiny):
+    """By hand: exact 1, stem .8, synonym .6, in one chunk of three words."""
+    matches = align(["the", "packs", "auto"], ["the", "packing", "car"], tiny)
+    assert [match.stage for match in matches] == [0, 1, 2]
+    mean = (1 + 0.8 + 0.6) / 3
+    expected = mean * (1 - 0.45 * (1 / 3) ** 2.35)
+    assert score("the packs auto", "the packing car", NEXT, tiny) == pytest.approx(expected)
+
+
+def test_log_mnext_drops_punctuation_and_spares_equal_texts(tiny):
+    assert score("Go, car!", "go car", LOG_MNEXT, tiny) == 1
+    assert score("go car", "go car", NEXT, tiny) == pytest.approx(1 - 0.45 * 0.5**2.35)
+    assert score("car go", "go car", LOG_MNEXT, tiny) < 1
+
+
+def test_what_has_no_words_has_a_value(tiny):
+    for choices in (METEOR, NEXT, LOG_MNEXT):
+        assert score("", " \n", choices, tiny) == 1
+        assert score("", "car", choices, tiny) == score("car", "", choices, tiny) == 0
+        assert score("car", "the", choices, tiny) == 0
+    assert score("...", "!", LOG_MNEXT, tiny) == 1
+
+
+@pytest.mark.parametrize("name", ["meteor", "meteor-next", "log-mnext"])
+def test_the_best_of_several_references_counts(name, tiny):
+    found = measure(name, Resources(synonyms=tiny))(
+        origin="", reference=["the", "go the", "go car"], hypothesis="go car"
+    )
+    assert found.reference == 2
+
+
+@pytest.mark.parametrize("name", ["meteor", "meteor-next", "log-mnext"])
+def test_without_wordnet_the_measure_says_what_to_install(name):
+    assert "apt-get install wordnet-base" in measure(name).missing()
+    with pytest.raises(MeasureUnavailableError, match=f"{name}: WordNet is not at hand"):
+        measure(name)(origin="", reference="a", hypothesis="a")
+
+
+def test_a_broken_wordnet_is_told_by_file_and_line():
+    files = tiny_files()
+    with pytest.raises(MeasureUnavailableError, match=r"no index\.adv, adv\.exc"):
+        WordNet({name: files[name] for name in files if name not in ("index.adv", "adv.exc")})
+    with pytest.raises(MeasureUnavailableError, match=r"index\.noun, line 2 is no line"):
+        WordNet({**files, "index.noun": b"  1 a licence\nnot an index\n"})
+    lost = WordNet({**files, "data.noun": b"short"})
+    with pytest.raises(MeasureUnavailableError, match=r"data\.noun has no synset at offset"):
+        lost("car")

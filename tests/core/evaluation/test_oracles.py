@@ -1,0 +1,133 @@
+"""Every formula against a slow second implementation, on random texts of few words."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nltk.translate.bleu_score import SmoothingFunction
+from nltk.translate.bleu_score import sentence_bleu as nltk_bleu
+from tests.core.evaluation import oracles
+
+from excise.evaluation import measure
+from excise.evaluation.edits_bleu import changed_lines
+from excise.evaluation.message_bleu import tokens_bleu
+from excise.evaluation.rouge import _long
+
+words = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=8)
+filled = words.filter(bool)
+several = st.lists(words, min_size=1, max_size=3)
+letters = st.text("abc \n", max_size=12)
+
+
+def value(name, hypothesis, *references, origin=()):
+    texts = [" ".join(reference) for reference in references]
+    found = measure(name)(origin=" ".join(origin), reference=texts, hypothesis=" ".join(hypothesis))
+    return found.value
+
+
+def close(expected):
+    return pytest.approx(expected, abs=1e-9)
+
+
+@given(words, several, words)
+def test_sari(origin, references, hypothesis):
+    expected = oracles.sari(origin, references, hypothesis)
+    assert value("sari", hypothesis, *references, origin=origin) == close(expected)
+
+
+@given(words, several, words)
+def test_sari_easse(origin, references, hypothesis):
+    expected = oracles.sari_easse(origin, references, hypothesis)
+    assert value("sari-easse", hypothesis, *references, origin=origin) == close(expected)
+
+
+@given(filled, st.lists(filled, min_size=1, max_size=3))
+def test_bleu(hypothesis, references):
+    expected = oracles.bleu(hypothesis, references, smooth="exp")
+    assert value("bleu", hypothesis, *references) == close(expected)
+
+
+@given(filled, filled, filled)
+def test_ibleu(origin, reference, hypothesis):
+    expected = 0.9 * oracles.bleu(hypothesis, [reference], "exp")
+    expected -= 0.1 * oracles.bleu(hypothesis, [origin], "exp")
+    assert value("ibleu", hypothesis, reference, origin=origin) == close(expected)
+
+
+@given(filled, filled)
+def test_chrf(hypothesis, reference):
+    expected = oracles.chrf(" ".join(hypothesis), " ".join(reference))
+    assert value("chrf", hypothesis, reference) == close(expected)
+
+
+@given(letters, letters)
+def test_edit_distance(a, b):
+    distance = oracles.levenshtein(a, b)
+    assert measure("ed")(origin="", reference=a, hypothesis=b).value == distance
+    longer = max(len(a), len(b))
+    expected = 1 - distance / longer if longer else 1
+    assert measure("nes")(origin="", reference=a, hypothesis=b).value == close(expected)
+
+
+@given(filled, filled, st.sampled_from(["rouge1", "rouge2", "rougeL"]))
+def test_rouge(hypothesis, reference, kind):
+    expected = oracles.rouge(" ".join(hypothesis), " ".join(reference), kind)
+    assert value(kind, hypothesis, reference) == close(expected)
+
+
+@given(filled, filled)
+def test_rouge_of_long_texts_is_the_same_number(hypothesis, reference):
+    expected = oracles.rouge(" ".join(hypothesis), " ".join(reference), "rougeL")
+    assert _long(reference, hypothesis) == close(expected)
+
+
+@given(words, filled, filled)
+def test_gleu(origin, reference, hypothesis):
+    expected = oracles.gleu(origin, reference, hypothesis)
+    assert value("gleu", hypothesis, reference, origin=origin) == close(expected)
+
+
+@pytest.mark.filterwarnings("ignore:[^a]*The hypothesis contains")
+@given(filled, st.lists(filled, min_size=1, max_size=3), st.sampled_from(["none", "neighbours"]))
+def test_message_bleu_is_nltks(hypothesis, references, smoothing):
+    """Nltk's method 0 leaves 1e-77 where an order has no match; this is 0 here."""
+    method = {"none": "method0", "neighbours": "method5"}[smoothing]
+    expected = nltk_bleu(
+        references, hypothesis, smoothing_function=getattr(SmoothingFunction(), method)
+    )
+    assert tokens_bleu(hypothesis, references, smoothing=smoothing) == close(expected)
+
+
+@given(filled, filled)
+def test_ter_is_at_most_the_word_error_rate(hypothesis, reference):
+    """Snover et al. 2006: shifts only ever save edits; what lengths differ by must be edited."""
+    found = value("ter", hypothesis, reference)
+    assert found <= oracles.levenshtein(hypothesis, reference) / len(reference) + 1e-9
+    assert found >= abs(len(hypothesis) - len(reference)) / len(reference) - 1e-9
+
+
+@given(letters, letters, letters)
+def test_diffbleu_is_bleu_of_changed_lines(origin, reference, hypothesis):
+    """The lines of no common subsequence: as many as the textbook's LCS leaves."""
+    for revision in (reference, hypothesis):
+        old, new = (re.findall(r"[^\n]*\n|[^\n]+", text) for text in (origin, revision))
+        common = oracles.lcs(old, new)
+        found = changed_lines(origin, revision).split("\n")[:-1]
+        assert sum(line[0] == "-" for line in found) == len(old) - common
+        assert sum(line[0] == "+" for line in found) == len(new) - common
+
+
+@given(words, words, words)
+def test_sanslcs_bleu_of_lists_that_share_nothing_is_bleu(origin, reference, hypothesis):
+    """Without a common token nothing is stripped: plain BLEU of the two revisions."""
+    origin = [word.upper() for word in origin]
+    found = value("sanslcs-bleu", hypothesis, reference, origin=origin)
+    if not hypothesis and not reference:
+        assert found == 1
+    elif not hypothesis or not reference:
+        assert found == 0
+    else:
+        assert found == close(oracles.bleu(hypothesis, [reference], "exp"))
