@@ -1,6 +1,7 @@
 // The server's extensions of the protocol: a mirror of excise_server/lsp/protocol.py, whose
 // contract is docs/lsp-extensions.md. A test compares every interface here with both.
 import type { Range } from "vscode-languageclient";
+import type { WorktreesResult } from "./worktrees";
 
 export interface Base {
   readonly version?: number | null;
@@ -65,6 +66,9 @@ export interface ReportRevision {
   readonly notes: readonly string[];
   readonly agreement: number | null;
   readonly editSize: number;
+  readonly score: number;
+  readonly syntaxErrors: boolean;
+  readonly file: string | null;
 }
 
 export interface ReportCluster {
@@ -199,36 +203,8 @@ export interface RevisionContentResult {
 
 export interface WorktreesParams {
   readonly uri: string;
-}
-
-/** The document of `excise worktrees --json` (docs/json.md), as far as it is used here. */
-export interface WorktreesResult {
-  readonly repository: string;
-  readonly base: string;
-  readonly revisions: readonly string[];
-  readonly similarity: readonly (readonly number[])[];
-  readonly clusters: readonly ReportCluster[];
-  readonly ranking: readonly {
-    readonly id: string;
-    readonly rank: number;
-    readonly agreement: number | null;
-    readonly edit_size: number;
-    readonly no_op: boolean;
-    readonly syntax_errors: boolean;
-    readonly cluster: number;
-    readonly representative: boolean;
-    readonly folder: string | null;
-    readonly notes: readonly string[];
-    readonly files: readonly {
-      readonly path: string;
-      readonly status: string;
-      readonly added: number;
-      readonly deleted: number;
-      readonly facts: readonly string[];
-    }[];
-  }[];
-  readonly unchanged: readonly string[];
-  readonly rejected: readonly Rejection[];
+  readonly branches?: readonly string[] | null;
+  readonly base?: string | null;
 }
 
 export interface DidChangeReportParams {
@@ -247,8 +223,8 @@ export interface Methods {
   "excise/applyVariant": [ApplyVariantParams, ApplyResult];
   "excise/showPlace": [ShowPlaceParams, ShowPlaceResult];
   "excise/compare": [CompareParams, CompareResult];
-  "excise/worktrees": [WorktreesParams, WorktreesResult];
   "excise/revisionContent": [RevisionContentParams, RevisionContentResult];
+  "excise/worktrees": [WorktreesParams, WorktreesResult];
 }
 
 /** Notification of the server, with {@link DidChangeReportParams}. */

@@ -47,6 +47,7 @@ export type TextAt = (range: ReportRegion["range"]) => string | undefined;
 
 export function clusters(uri: string, report: ReportResult): ClusterNode[] {
   const index = new Map(report.revisions.map(({ id }, at) => [id, at]));
+  const names = shortNames(report.revisions.map(({ id }) => id));
   return report.clusters.map((cluster, at) => {
     const members = cluster.members
       .map((id) => report.revisions[index.get(id) ?? -1])
@@ -66,7 +67,8 @@ export function clusters(uri: string, report: ReportResult): ClusterNode[] {
       revisions: members.map((revision) => {
         const [row, column] = [index.get(revision.id) ?? 0, index.get(cluster.representative) ?? 0];
         const es = report.similarity[row]?.[column];
-        return revisionNode(uri, report, revision, cluster.representative, es);
+        const name = names.get(revision.id) ?? nameOf(revision.id);
+        return revisionNode(uri, report, revision, { name, representative: cluster.representative, es });
       }),
     };
   });
@@ -76,16 +78,16 @@ function revisionNode(
   uri: string,
   report: ReportResult,
   revision: ReportRevision,
-  representative: string,
-  es: number | undefined,
+  { name, representative, es }: { name: string; representative: string; es: number | undefined },
 ): RevisionNode {
   const mark = markOf(revision, representative);
   const parts = [
-    `agreement ${score(revision.agreement)}`,
+    ...(revision.agreement === null ? [] : [`${score(revision.agreement)} agreement`]),
+    ...(revision.id === representative ? [] : [`ES ${score(es)}`]),
     count(revision.editSize, "token"),
-    ...(revision.id === representative ? ["representative"] : [`ES ${score(es)}`]),
+    ...(revision.syntaxErrors ? ["syntax errors"] : []),
     ...(revision.noOp ? ["no change"] : []),
-    ...revision.notes.map((note) => plain(note, 60)),
+    ...revision.notes.filter((note) => !note.startsWith("syntax errors")).map((note) => plain(note, 60)),
   ];
   const label = revision.label === "" || revision.label === revision.id ? [] : [plain(revision.label, 200)];
   return {
@@ -94,7 +96,7 @@ function revisionNode(
     uri,
     revision: revision.id,
     representative,
-    label: `#${revision.rank} ${nameOf(revision.id)}`,
+    label: `#${revision.rank} ${name}`,
     description: parts.join(" · "),
     tooltip: [
       `${plain(revision.id, 200)}: rank ${revision.rank} of ${report.revisions.length}`,
@@ -150,7 +152,7 @@ export function regions(
 }
 
 export function markOf(revision: ReportRevision, representative: string): Mark {
-  if (revision.notes.some((note) => note.startsWith("syntax errors") && note.includes("revision"))) {
+  if (revision.syntaxErrors) {
     return "syntaxErrors";
   }
   if (revision.noOp) {
@@ -162,6 +164,14 @@ export function markOf(revision: ReportRevision, representative: string): Mark {
 /** An id as people see it. */
 export function nameOf(id: string): string {
   return plain(id, 60);
+}
+
+/** Ids without the source that stands before them, where that tells them apart as well. */
+export function shortNames(ids: readonly string[]): Map<string, string> {
+  const short = (id: string): string => id.replace(/^(worktree|branch|file|patch|conflict):(?=.)/, "");
+  const uses = new Map<string, number>();
+  ids.forEach((id) => uses.set(short(id), (uses.get(short(id)) ?? 0) + 1));
+  return new Map(ids.map((id) => [id, nameOf(uses.get(short(id)) === 1 ? short(id) : id)]));
 }
 
 /** The first lines of a text. */

@@ -8,12 +8,12 @@ import { reason } from "./text";
 export interface Reported {
   readonly uri: vscode.Uri;
   readonly report: ReportResult | undefined;
-  readonly sources: SourcesResult | undefined;
   readonly problem: string;
 }
 
 export class Reports implements vscode.Disposable {
   private readonly known = new Map<string, Promise<Reported>>();
+  private readonly sourcesKnown = new Map<string, Promise<SourcesResult | undefined>>();
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
   private readonly listening: vscode.Disposable;
   readonly onDidChange = this.changed.event;
@@ -49,7 +49,22 @@ export class Reports implements vscode.Disposable {
     return asked;
   }
 
-  /** The same, started and asked for anew. */
+  /** What the sources of a document found and refused, as of its report; never starts a server. */
+  sources(uri: vscode.Uri): Promise<SourcesResult | undefined> {
+    const key = uri.toString();
+    const known = this.sourcesKnown.get(key);
+    if (known !== undefined) {
+      return known;
+    }
+    const { connection } = this.supervisor;
+    const asked =
+      connection?.request("excise/sources", { uri: key }).catch(() => undefined) ??
+      Promise.resolve(undefined);
+    this.sourcesKnown.set(key, asked);
+    return asked;
+  }
+
+  /** The report, asked for anew of a server that is started if need be. */
   async fresh(uri: vscode.Uri): Promise<Reported> {
     await this.supervisor.ensure();
     this.known.delete(uri.toString());
@@ -59,6 +74,7 @@ export class Reports implements vscode.Disposable {
   /** Ask again, and tell those who show it. */
   forget(uri: vscode.Uri): void {
     this.known.delete(uri.toString());
+    this.sourcesKnown.delete(uri.toString());
     this.changed.fire(uri);
   }
 
@@ -69,11 +85,12 @@ export class Reports implements vscode.Disposable {
   private forgetAll(): void {
     const uris = [...this.known.keys()];
     this.known.clear();
+    this.sourcesKnown.clear();
     uris.forEach((uri) => this.changed.fire(vscode.Uri.parse(uri)));
   }
 
   private async ask(uri: vscode.Uri): Promise<Reported> {
-    const nothing = { uri, report: undefined, sources: undefined };
+    const nothing = { uri, report: undefined };
     const connection = this.supervisor.connection;
     if (connection === undefined) {
       return { ...nothing, problem: "" };
@@ -81,8 +98,7 @@ export class Reports implements vscode.Disposable {
     const params = { uri: uri.toString() };
     try {
       const report = await connection.request("excise/report", params);
-      const sources = await connection.request("excise/sources", params);
-      return { uri, report, sources, problem: "" };
+      return { uri, report, problem: "" };
     } catch (error) {
       // A document that the server does not know has no revisions; that is no problem.
       const unknown = typeof error === "object" && error !== null && "code" in error && error.code === -32602;

@@ -1,7 +1,7 @@
 // The view "Revisions": the current document's clusters, revisions and regions.
 import * as vscode from "vscode";
 import { type CurrentDocument, opened } from "./documents";
-import type { ReportResult } from "./lsp_ext";
+import type { ReportResult, SourcesResult } from "./lsp_ext";
 import { type Mark, type Node, type TextAt, clusters, regions } from "./model";
 import type { Reported, Reports } from "./reports";
 import type { Supervisor } from "./supervisor";
@@ -38,6 +38,7 @@ export class RevisionsView implements vscode.TreeDataProvider<Node>, vscode.Disp
           this.refresh();
         }
       }),
+      supervisor.onDidChangeState(() => this.refresh()),
       this.tree.onDidChangeVisibility(({ visible }) => {
         if (visible && supervisor.state === "idle") {
           supervisor.ensure().catch(() => undefined);
@@ -45,6 +46,7 @@ export class RevisionsView implements vscode.TreeDataProvider<Node>, vscode.Disp
       }),
       this.changed,
     );
+    void this.update();
   }
 
   /** What is shown now. */
@@ -54,6 +56,8 @@ export class RevisionsView implements vscode.TreeDataProvider<Node>, vscode.Disp
 
   refresh(): void {
     this.changed.fire(undefined);
+    // The tree asks for its roots only while it is seen; badge and menus are seen always.
+    void this.update();
   }
 
   async getChildren(node?: Node): Promise<Node[]> {
@@ -90,27 +94,40 @@ export class RevisionsView implements vscode.TreeDataProvider<Node>, vscode.Disp
   }
 
   private async roots(): Promise<Node[]> {
+    const reported = await this.update();
+    return reported?.report === undefined ? [] : clusters(reported.uri.toString(), reported.report);
+  }
+
+  /** The newest report of the document that is looked at when it is there. */
+  private async update(): Promise<Reported | undefined> {
     const uri = this.current.uri;
     const reported = uri === undefined ? undefined : await this.reports.get(uri);
     if (uri?.toString() !== this.current.uri?.toString()) {
-      return this.roots();
+      return this.update();
     }
-    this.shown = reported;
-    this.tell(reported);
-    const { report } = reported ?? {};
-    return uri === undefined || report === undefined ? [] : clusters(uri.toString(), report);
+    if (this.shown !== reported || reported === undefined) {
+      this.shown = reported;
+      this.tell(reported);
+    }
+    return reported;
   }
 
-  /** The lines above the tree. */
+  /** What stands around the tree, and what menus go by. */
   private tell(reported: Reported | undefined): void {
     const number = reported?.report?.revisions.length ?? 0;
     const file = reported?.uri.path.split("/").at(-1) ?? "";
     this.tree.description = number === 0 ? "" : plain(file, 60);
     this.tree.badge = number === 0 ? undefined : { value: number, tooltip: count(number, "revision") };
-    const lines = [reported?.problem ?? "", ...(number === 0 ? [] : refusals(reported))];
-    this.tree.message = lines.filter((line) => line !== "").join("\n");
+    this.tree.message = plain(reported?.problem ?? "", 300);
     void vscode.commands.executeCommand("setContext", "excise.hasRevisions", number > 0);
     void vscode.commands.executeCommand("setContext", "excise.state", this.supervisor.state);
+    if (reported !== undefined && number > 0) {
+      void this.reports.sources(reported.uri).then((sources) => {
+        if (this.shown === reported) {
+          this.tree.message = refusals(sources);
+        }
+      });
+    }
   }
 }
 
@@ -121,14 +138,14 @@ const COLLAPSED = {
 };
 
 /** What sources found and did not take, in a line. */
-function refusals(reported: Reported | undefined): string[] {
-  const all = reported?.sources?.sources.flatMap(({ refused }) => refused) ?? [];
+function refusals(sources: SourcesResult | undefined): string {
+  const all = sources?.sources.flatMap(({ refused }) => refused) ?? [];
   const first = all[0];
   if (first === undefined) {
-    return [];
+    return "";
   }
   const more = all.length > 1 ? ` (and ${all.length - 1} more: Excise: Print Debug Information)` : "";
-  return [`Not taken: ${plain(first.id, 40)}: ${plain(first.reason, 120)}${more}`];
+  return `Not taken: ${plain(first.id, 40)}: ${plain(first.reason, 120)}${more}`;
 }
 
 /** Lines of text: nothing in them is Markdown, a link or an icon. */

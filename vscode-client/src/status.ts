@@ -55,15 +55,19 @@ export class Status implements vscode.Disposable {
       return;
     }
     const uri = this.current.uri;
+    const still = (): boolean => uri?.toString() === this.current.uri?.toString();
     const reported = uri === undefined ? undefined : await this.reports.get(uri);
-    if (uri?.toString() === this.current.uri?.toString()) {
-      this.show(reported);
+    if (still()) {
+      this.show(reported, undefined);
+    }
+    const sources = uri === undefined ? undefined : await this.reports.sources(uri);
+    if (still() && this.supervisor.state === "running") {
+      this.show(reported, sources?.origin?.label);
     }
   }
 
-  private show(reported: Reported | undefined): void {
+  private show(reported: Reported | undefined, origin: string | undefined): void {
     const number = reported?.report?.revisions.length ?? 0;
-    const origin = reported?.sources?.origin?.label;
     this.item.severity = vscode.LanguageStatusSeverity.Information;
     this.item.text = number === 0 ? "No revisions" : count(number, "revision");
     this.item.detail = reported?.problem

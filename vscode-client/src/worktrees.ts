@@ -1,6 +1,36 @@
 // The document of `excise worktrees --json`, as far as it is shown.
-import type { WorktreesResult } from "./lsp_ext";
+import type { Rejection, ReportCluster } from "./lsp_ext";
 import { count } from "./text";
+
+/** The document of `excise worktrees --json` (docs/json.md), as far as it is used here. */
+export interface WorktreesResult {
+  readonly repository: string;
+  readonly base: string;
+  readonly revisions: readonly string[];
+  readonly similarity: readonly (readonly number[])[];
+  readonly clusters: readonly ReportCluster[];
+  readonly ranking: readonly {
+    readonly id: string;
+    readonly rank: number;
+    readonly agreement: number | null;
+    readonly edit_size: number;
+    readonly no_op: boolean;
+    readonly syntax_errors: boolean;
+    readonly cluster: number;
+    readonly representative: boolean;
+    readonly folder: string | null;
+    readonly notes: readonly string[];
+    readonly files: readonly {
+      readonly path: string;
+      readonly status: string;
+      readonly added: number;
+      readonly deleted: number;
+      readonly facts: readonly string[];
+    }[];
+  }[];
+  readonly unchanged: readonly string[];
+  readonly rejected: readonly Rejection[];
+}
 
 export type Work = WorktreesResult["ranking"][number];
 

@@ -1,8 +1,7 @@
 // Whole worktrees as revisions of one commit: which to look at first, and its files.
 import * as path from "node:path";
 import * as vscode from "vscode";
-import type { WorktreesResult } from "../lsp_ext";
-import { type Work, summary, works } from "../worktrees";
+import { type Work, type WorktreesResult, summary, works } from "../worktrees";
 import { count, message, plain } from "../text";
 import { add, read } from "./add";
 import { compareAll } from "./compare";

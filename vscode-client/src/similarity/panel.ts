@@ -21,7 +21,7 @@ export async function showSimilarity(parts: Parts, argument?: unknown): Promise<
   }
   const media = vscode.Uri.joinPath(parts.context.extensionUri, "media");
   const dist = vscode.Uri.joinPath(parts.context.extensionUri, "dist");
-  const column = vscode.ViewColumn.Beside;
+  const column = vscode.ViewColumn.Active;
   const panel = vscode.window.createWebviewPanel("excise.similarity", "Similarity", column, {
     enableScripts: true,
     localResourceRoots: [media, dist],

@@ -1,5 +1,6 @@
 // What the similarity picture shows: rows in the order of the dendrogram. Sent to the webview.
 import type { ReportResult } from "../lsp_ext";
+import { shortNames } from "../model";
 import { plain } from "../text";
 import { type Bracket, brackets, leaves, linkage } from "./linkage";
 
@@ -36,6 +37,7 @@ export function picture(title: string, report: ReportResult): Picture {
   );
   const tree = linkage(report.similarity, clusters);
   const order = leaves(tree);
+  const names = shortNames(report.revisions.map(({ id }) => id));
   const representatives = new Set(report.clusters.map(({ representative }) => representative));
   return {
     title: plain(title, 200),
@@ -47,7 +49,7 @@ export function picture(title: string, report: ReportResult): Picture {
         : [
             {
               id: revision.id,
-              name: plain(revision.id, 60),
+              name: names.get(revision.id) ?? "",
               rank: revision.rank,
               cluster: revision.cluster,
               representative: representatives.has(revision.id),

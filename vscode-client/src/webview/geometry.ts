@@ -1,9 +1,10 @@
 // Sizes and positions of the picture: arithmetic only.
 import type { Bracket } from "../similarity/linkage";
 
-/** Side of a cell, so that the matrix fits where it can. */
+/** Side of a cell: the matrix fits where it can, and a small one stays readable where it cannot. */
 export function cellSize(rows: number, room: number): number {
-  return Math.max(3, Math.min(36, Math.floor(room / Math.max(rows, 1))));
+  const least = rows <= 12 ? 34 : rows <= 40 ? 14 : 4;
+  return Math.max(least, Math.min(48, Math.floor(room / Math.max(rows, 1))));
 }
 
 export interface Position {

@@ -16,7 +16,9 @@ import {
 declare function acquireVsCodeApi(): { postMessage(message: Chosen): void };
 
 const api = acquireVsCodeApi();
-const DENDROGRAM = 120;
+/** Widths beside the matrix. */
+const DENDROGRAM = 100;
+const NAMES = 200;
 let shown: Picture | undefined;
 let size = 0;
 let at: Position = { row: 0, column: 0 };
@@ -45,7 +47,7 @@ function show(picture: Picture): void {
 
 function layOut(picture: Picture): void {
   const rows = picture.rows.length;
-  const room = Math.min(window.innerWidth - DENDROGRAM - 300, window.innerHeight - 180);
+  const room = Math.min(window.innerWidth - DENDROGRAM - NAMES, window.innerHeight - 190);
   size = cellSize(rows, room);
   const dendrogram = element("dendrogram", SVGSVGElement);
   dendrogram.setAttribute("width", String(DENDROGRAM));
@@ -71,7 +73,7 @@ function name(picture: Picture): void {
       const rank = document.createElement("small");
       rank.textContent = `#${row.rank}`;
       line.append(rank, row.name);
-      line.style.fontSize = `${Math.min(13, Math.max(9, size * every - 1))}px`;
+      line.style.fontSize = `${Math.min(14, Math.max(9, size * every - 1))}px`;
       line.style.lineHeight = `${size}px`;
       line.style.overflow = every > 1 ? "visible" : "hidden";
     }
