@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from tests.server.git_repository import Repo, make, needs_git
-from tests.server.raw_client import RawClient
+from tests.server.raw_client import TIMEOUT, RawClient
 
 ORIGIN = "def f(a, b):\n    x = a + b\n    return x\n\n\ndef g(a):\n    return a * 2\n"
 A = ORIGIN.replace("a + b", "a - b")
@@ -348,7 +350,7 @@ def test_the_buffer_is_one_more_revision(client, folder, setting, alone, beside)
 
 @pytest.fixture
 def gate(tmp_path, monkeypatch):
-    """A git that waits; give a function that returns once it does, and one that lets it go."""
+    """A git that waits; functions that wait until it does, let it go, and wait for its end."""
     folder, pipe, opened = tmp_path / "bin", tmp_path / "pipe", tmp_path / "open"
     real = shutil.which("git")
     folder.mkdir()
@@ -367,13 +369,23 @@ def gate(tmp_path, monkeypatch):
         opened.touch()
         held.pop().close()
 
-    return wait, let_go
+    def ended() -> None:
+        deadline = time.monotonic() + TIMEOUT
+        with suppress(BrokenPipeError):  # nobody reads any more
+            while time.monotonic() < deadline:
+                held[-1].write("x")  # no line end: it goes on waiting
+                held[-1].flush()
+            pytest.fail("git is still there")
+        with suppress(BrokenPipeError):
+            held.pop().close()
+
+    return wait, let_go, ended
 
 
 @needs_git
 @pytest.mark.skipif(os.name == "nt", reason="a shell script and a named pipe")
 def test_nothing_waits_for_git(tmp_path, monkeypatch, gate):
-    wait, let_go = gate
+    wait, let_go, _ = gate
     (tmp_path / "open").touch()
     repo = four_worktrees(tmp_path, monkeypatch)
     (tmp_path / "open").unlink()
@@ -398,7 +410,7 @@ def test_nothing_waits_for_git(tmp_path, monkeypatch, gate):
 @needs_git
 @pytest.mark.skipif(os.name == "nt", reason="a shell script and a named pipe")
 def test_an_answer_that_comes_too_late_is_dropped(tmp_path, monkeypatch, gate):
-    wait, let_go = gate
+    wait, let_go, _ = gate
     (tmp_path / "open").touch()
     repo = four_worktrees(tmp_path, monkeypatch)
     (tmp_path / "open").unlink()
@@ -414,6 +426,20 @@ def test_an_answer_that_comes_too_late_is_dropped(tmp_path, monkeypatch, gate):
         session.sources(other)
         assert client.call("excise/listRevisions", {"uri": uri})["revisions"] == []
         assert client.exit() == 0
+
+
+@needs_git
+@pytest.mark.skipif(os.name == "nt", reason="a shell script and a named pipe")
+def test_a_git_that_hangs_does_not_outlive_the_server(tmp_path, monkeypatch, gate):
+    wait, _, ended = gate
+    (tmp_path / "open").touch()
+    repo = four_worktrees(tmp_path, monkeypatch)
+    (tmp_path / "open").unlink()
+    with RawClient() as client:
+        Session(client, repo.path).open(repo.path / "a.py")
+        wait()
+        assert client.exit() == 0
+    ended()
 
 
 # --- workspaces ---

@@ -34,6 +34,7 @@ from excise_server.report.escape import printable
 from excise_server.scheduler import Scheduler
 from excise_server.session import Session, document_key
 from excise_server.snapshot import Snapshot
+from excise_server.sources.git import end_all
 
 __all__ = ["ExciseServer"]
 
@@ -94,6 +95,7 @@ class ExciseServer(LanguageServer):
         self._work.most = settings.max_per_file
         self.session.score_by(settings.options)
         self.session.changed_all()
+        self.publisher.settings_changed()
 
     def spawn(self, asking: Coroutine[Any, Any, None]) -> None:
         """Ask the client something that no message waits for."""
@@ -160,6 +162,7 @@ class ExciseServer(LanguageServer):
 
     def close(self, timeout: float) -> None:
         """Stop the work of all threads; wait at most so many seconds for each."""
+        end_all()
         self.gatherer.scheduler.close(timeout)
         self.mailboxes.scheduler.close(timeout)
         self.scheduler.close(timeout)

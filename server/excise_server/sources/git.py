@@ -19,7 +19,15 @@ from contextlib import suppress
 
 from excise_server.sources import SourceError
 
-__all__ = ["ALLOWED", "Git", "GitError", "NoRepositoryError", "clean_environment", "find_git"]
+__all__ = [
+    "ALLOWED",
+    "Git",
+    "GitError",
+    "NoRepositoryError",
+    "clean_environment",
+    "end_all",
+    "find_git",
+]
 
 ALLOWED = frozenset(
     {
@@ -42,6 +50,9 @@ MAX_OUTPUT = 110_000_000
 _CALL_SECONDS = 10.0
 _BUDGET_SECONDS = 30.0
 _TICK = 0.05
+
+# What runs now, in any thread: who leaves in a hurry must not leave it behind.
+_running: set[subprocess.Popen[bytes]] = set()
 
 _OVERRIDES = (
     "core.fsmonitor=false",
@@ -161,7 +172,11 @@ class Git:
                 source.seek(0)
                 line = self._line(arguments, git_dir)
                 process = self._start(line, source.fileno(), out.fileno(), errors.fileno())
-                self._wait(process, command, out.fileno(), errors.fileno())
+                _running.add(process)
+                try:
+                    self._wait(process, command, out.fileno(), errors.fileno())
+                finally:
+                    _running.discard(process)
                 errors.seek(0)
                 said = errors.read(4000).decode("utf-8", "replace")
             out.seek(0)
@@ -212,15 +227,25 @@ class Git:
             raise GitError(f"git {command} {reason}: stopped")
 
 
+def end_all() -> None:
+    """End every git that runs: the program is about to leave, and nobody will read the answer."""
+    for process in list(_running):
+        _kill(process)
+
+
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End the process and what it started."""
     if process.returncode is None:
-        with suppress(ProcessLookupError):
-            if os.name == "nt":
-                process.kill()
-            else:
-                os.killpg(process.pid, signal.SIGKILL)
+        _kill(process)
         process.wait()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError):
+        if os.name == "nt":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _failure(command: str, status: int, said: str) -> GitError:
