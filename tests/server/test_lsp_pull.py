@@ -195,3 +195,17 @@ def test_a_look_at_a_document_without_revisions_does_not_wait_for_the_worker():
         assert busy not in answered
         client.notify("$/cancelRequest", {"id": busy})
         assert client.answer(busy)["error"]["code"] == -32800
+
+
+def test_a_changed_severity_is_asked_for_again():
+    capabilities = PULLS | {"workspace": PULLS["workspace"] | {"configuration": False}}
+    with RawClient() as client:
+        client.initialize(capabilities)
+        client.open(URI, ORIGIN)
+        client.add(URI, {"a": A, "b": B})
+        asked(client, "workspace/diagnostic/refresh")
+        assert {d["severity"] for d in pull(client)["items"]} == {3}
+        settings = {"excise": {"diagnostics": {"severity": "warning"}}}
+        client.notify("workspace/didChangeConfiguration", {"settings": settings})
+        asked(client, "workspace/diagnostic/refresh")
+        assert {d["severity"] for d in pull(client)["items"]} == {2}

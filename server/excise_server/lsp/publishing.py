@@ -97,6 +97,11 @@ class Publisher:
             self._report(key, None, has=False)
             self.refresher.scores_changed(key)
 
+    def settings_changed(self) -> None:
+        """Have what is shown asked for again; the results themselves come by `deliver`."""
+        if self._results:
+            self.refresher.settings_changed()
+
     def diagnostics(self, key: str) -> tuple[list[t.Diagnostic], str | None]:
         """Return what is to be shown of a document, and the name of that result."""
         result = self._results.get(key)

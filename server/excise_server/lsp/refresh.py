@@ -52,6 +52,11 @@ class Refresher:
         if len(self._opened) > MAX_OPENED:
             self._opened.popitem(last=False)
 
+    def settings_changed(self) -> None:
+        """Tell a client that asks for diagnostics that the same scores are shown otherwise."""
+        if self.pulls:
+            self._ask(lambda: self._server.workspace_diagnostic_refresh_async(None))
+
     def scores_changed(self, key: str) -> None:
         """Tell the client that the scores of a document are others than before."""
         server, workspace = self._server, self._server.client_capabilities.workspace
