@@ -43,7 +43,7 @@ from excise.excision import Score, excision_score, similarity
 from excise.pairwise import ScoreMatrix
 from excise.preparation import align
 from excise.ranking import Ranked, rank
-from excise.regions import DivergentRegion, Segment
+from excise.regions import DivergentRegion, Outline, Segment
 from excise.signature import Options
 from excise.text import Revision
 
@@ -59,6 +59,7 @@ __all__ = [
     "ExciseError",
     "OptionError",
     "Options",
+    "Outline",
     "PairwiseAlignment",
     "Ranked",
     "Revision",

@@ -65,4 +65,5 @@ def count_edits(
 
 def n_grams(length: int) -> int:
     """Return how many 1- to 4-grams a segment of that many tokens holds."""
-    return sum(max(length - n + 1, 0) for n in range(1, MAX_ORDER + 1))
+    orders = min(length, MAX_ORDER)
+    return orders * (length + 1) - orders * (orders + 1) // 2

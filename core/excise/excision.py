@@ -18,7 +18,7 @@ from excise.alignment import paper_order, three_way
 from excise.edits import Count, EditCounts, count_edits
 from excise.errors import OptionError
 from excise.preparation import Content, Preparation, Prepared, normalised, read
-from excise.regions import DivergentRegion, divergent_regions
+from excise.regions import DivergentRegion, Outline, count, divergent_regions, outlines
 from excise.signature import Options, signature
 
 __all__ = ["Operations", "Score", "excision", "excision_score", "score_pair", "similarity"]
@@ -135,6 +135,15 @@ class Score:
     def regions(self) -> tuple[DivergentRegion, ...]:
         """The divergent regions, in order (made anew at each call)."""
         return divergent_regions(self._regions, self._sides)
+
+    @property
+    def outlines(self) -> tuple[Outline, ...]:
+        """The same regions without their text, in order (made anew at each call)."""
+        return outlines(self._regions, self._sides)
+
+    def count(self, chosen: Iterable[Outline]) -> EditCounts:
+        """Return the counts of some of `outlines`, pooled."""
+        return count(chosen, self._sides)
 
 
 def _as_float(value: Fraction | None) -> float | None:

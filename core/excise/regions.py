@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Hashable
+from bisect import bisect_right
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from excise.alignment import Region
 from excise.edits import EditCounts, count_edits, n_grams
 from excise.preparation import Prepared
 
-__all__ = ["DivergentRegion", "Segment", "divergent_regions"]
+__all__ = ["DivergentRegion", "Outline", "Segment", "count", "divergent_regions", "outlines"]
+
+Sides = tuple[Prepared, Prepared, Prepared]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +57,57 @@ class DivergentRegion:
     share: float
 
 
-def divergent_regions(
-    flat: array[int], sides: tuple[Prepared, Prepared, Prepared]
-) -> tuple[DivergentRegion, ...]:
+class Outline(NamedTuple):
+    """A divergent region without its text: made in a tenth of the time, for those who have many.
+
+    Attributes
+    ----------
+    lines
+        The 0-based line of the first token in O, A and B; None where a text has none there.
+    n_grams
+        How many n-grams (n = 1..4) the three hold.
+    bounds
+        Where the region begins and ends in O, A and B, in units of the granularity.
+    """
+
+    lines: tuple[int | None, int | None, int | None]
+    n_grams: int
+    bounds: Region
+
+
+def outlines(flat: array[int], sides: Sides) -> tuple[Outline, ...]:
+    """Outline the regions of a pair (six token places each, in O, A and B)."""
+    o, a, b = sides
+    found = []
+    for at in range(0, len(flat), 6):
+        region = Region(*flat[at : at + 6])
+        size = sum(n_grams(region[side + 1] - region[side]) for side in (0, 2, 4))
+        if size:
+            lines = (
+                _first_line(o, region[0], region[1]),
+                _first_line(a, region[2], region[3]),
+                _first_line(b, region[4], region[5]),
+            )
+            found.append(Outline(lines, size, region))
+    return tuple(found)
+
+
+def count(chosen: Iterable[Outline], sides: Sides) -> EditCounts:
+    """Return the counts of some of the regions of a pair, pooled."""
+    flat = array("i")
+    for outline in chosen:
+        flat.extend(outline.bounds)
+    return count_edits(flat, *(side.units.tokens for side in sides))
+
+
+def _first_line(side: Prepared, start: int, stop: int) -> int | None:
+    if start == stop:
+        return None
+    token = start if side.units.kept is None else side.units.kept[start]
+    return bisect_right(side.lines.first, token) - 1
+
+
+def divergent_regions(flat: array[int], sides: Sides) -> tuple[DivergentRegion, ...]:
     """Describe the regions of a pair (six token places each, in O, A and B)."""
     regions = [Region(*flat[at : at + 6]) for at in range(0, len(flat), 6)]
     sizes = [sum(n_grams(r[at + 1] - r[at]) for at in (0, 2, 4)) for r in regions]
@@ -67,9 +119,7 @@ def divergent_regions(
     )
 
 
-def _describe(
-    region: Region, sides: tuple[Prepared, Prepared, Prepared], share: float
-) -> DivergentRegion:
+def _describe(region: Region, sides: Sides, share: float) -> DivergentRegion:
     tokens = [side.units.tokens for side in sides]
     origin, a, b = (
         _segment(side, region[2 * at], region[2 * at + 1]) for at, side in enumerate(sides)

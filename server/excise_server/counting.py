@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import excise
-from excise.edits import count_edits
 from excise.excision import excision
-from excise.preparation import Prepared
 from excise_server.places import Place
 
 __all__ = ["Counter", "Numbers"]
-
-_ZERO_TO_TWO = (0, 1, 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +27,7 @@ class Counter:
     """Counts the regions of pairs by place.
 
     `Score.regions` would read every text again to say where each token stands, which is most of
-    the time of an analysis; here the line of the first token of each region is enough.
+    the time of an analysis; its outlines, with the line of the first token, are enough here.
     """
 
     def __init__(self, places: Sequence[Place]) -> None:
@@ -45,21 +40,13 @@ class Counter:
         self, score: excise.Score, pair: tuple[int, int]
     ) -> Iterator[tuple[int, Numbers, float]]:
         """Yield the places that hold regions of a pair, with their numbers and share."""
-        sides, flat = score._sides, score._regions
-        regions: dict[int, array[int]] = {}
-        sizes: dict[int, int] = {}
-        for at in range(0, len(flat), 6):
-            region = flat[at : at + 6]
-            size = sum(_n_grams(region[side + 1] - region[side]) for side in (0, 2, 4))
-            if size:
-                lines = [_first_line(sides[i], region[2 * i], region[2 * i + 1]) for i in range(3)]
-                home = self._homes.of(lines, pair)
-                regions.setdefault(home, array("i")).extend(region)
-                sizes[home] = sizes.get(home, 0) + size
+        regions: dict[int, list[excise.Outline]] = {}
+        for outline in score.outlines:
+            regions.setdefault(self._homes.of(outline.lines, pair), []).append(outline)
+        sizes = {home: sum(o.n_grams for o in found) for home, found in regions.items()}
         total = sum(sizes.values())
-        tokens = [side.units.tokens for side in sides]
         for home, found in regions.items():
-            yield home, self._numbers(count_edits(found, *tokens)), sizes[home] / total
+            yield home, self._numbers(score.count(found)), sizes[home] / total
 
     def _numbers(self, counts: excise.EditCounts) -> Numbers:
         if (known := self._known.get(counts)) is None:
@@ -67,19 +54,6 @@ class Counter:
             keep, add, delete = (None if x is None else float(x) for x in operations[:3])
             known = self._known[counts] = Numbers(float(operations.value), keep, add, delete)
         return known
-
-
-def _n_grams(length: int) -> int:
-    """Return how many 1- to 4-grams so many tokens hold (`excise.edits.n_grams`, at once)."""
-    return 4 * length - 6 if length > 2 else _ZERO_TO_TWO[length]
-
-
-def _first_line(side: Prepared, start: int, stop: int) -> int | None:
-    """Return the line of the first of some tokens; None without tokens."""
-    if start == stop:
-        return None
-    token = start if side.units.kept is None else side.units.kept[start]
-    return bisect_right(side.lines.first, token) - 1
 
 
 class _Homes:

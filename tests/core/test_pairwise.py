@@ -179,3 +179,15 @@ def test_replacing_by_a_large_text_or_an_unknown_id():
     assert "+lexical" in matrix.replaced("a", "y" * 1_000_001).signature
     with pytest.raises(excise.OptionError, match="no revision 'b'"):
         matrix.replaced("b", "")
+
+
+@given(LINES, LINES, LINES, st.sampled_from(["nested", "line", "token"]))
+def test_outlines_are_the_regions_without_their_text(o: str, a: str, b: str, granularity: str):
+    score = similarity(origin=o, a=a, b=b, granularity=granularity)
+    assert len(score.outlines) == len(score.regions)
+    for outline, region in zip(score.outlines, score.regions, strict=True):
+        segments = (region.origin, region.a, region.b)
+        first = [segment.lines[0] if segment.tokens else None for segment in segments]
+        assert list(outline.lines) == first
+        assert score.count([outline]) == region.counts
+    assert score.count(score.outlines) == score.counts
