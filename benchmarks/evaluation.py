@@ -1,10 +1,9 @@
-"""Evaluate the measures on real model outputs (`make eval`): the tables and figure of
-docs/evaluation.md.
+"""The measures of the field on real model outputs (`make eval`): what docs/evaluation.md shows.
 
-``EXCISE_DATA=DIR python benchmarks/evaluation.py [--sets NAMES] [--out DIR] [options of eval]``
-joins the labelled outputs with the items that they belong to, in a temporary folder, and calls
-``excise eval`` on each set. ``--out DIR`` keeps the joined records, the tables as CSV and the
-figures there.
+``EXCISE_DATA=DIR python benchmarks/evaluation.py [--out DIR]`` joins the labelled outputs with the
+items that they belong to, evaluates each set as ``excise eval`` does, prints its table, and writes
+records, documents, tables and figures to the folder (``build/evaluation``), where it goes on if it
+was stopped. ``excise eval build/evaluation/octocoder.jsonl --comments drop`` gives a set alone.
 """
 
 from __future__ import annotations
@@ -13,14 +12,25 @@ import argparse
 import gzip
 import json
 import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from excise_server.cli import main as excise
+from rich.console import Console
+
+from excise.evaluation import Measure
+from excise.evaluation import measures as all_measures
+from excise_server.cli.progress import progress
+from excise_server.evaluation.documents import csv_text, document, latex_text
+from excise_server.evaluation.journal import Journal
+from excise_server.evaluation.plot import draw
+from excise_server.evaluation.pool import cores
+from excise_server.evaluation.reading import Line, opened, read_records
+from excise_server.evaluation.resources import resources
+from excise_server.evaluation.run import Evaluation, Settings, evaluate
+from excise_server.evaluation.tables import evaluation_table
+from excise_server.report.documents import json_text
 
 SETS = {
     "octocoder": ("hef_python_octocoder.jsonl", "humanevalfix_python.jsonl"),
@@ -28,7 +38,12 @@ SETS = {
     "java": ("hef_java_astraios.jsonl", "humanevalfix_java.jsonl"),
     "many": ("hef_python_many_models_dev.jsonl.gz", "humanevalfix_python.jsonl"),
 }
-OPTIONS = ("--comments", "drop", "--shared-prefix", "--against", "sari")
+TITLES = {
+    "octocoder": "HumanEvalFix Python, OctoCoder",
+    "python": "HumanEvalFix Python, Astraios",
+    "java": "HumanEvalFix Java, Astraios",
+    "many": "HumanEvalFix Python, many models",
+}
 TESTS = ("tests", "test_setup", "import_", "entry_point")
 
 
@@ -62,32 +77,71 @@ def join(data: Path, name: str, folder: Path) -> Path:
     return path
 
 
+def evaluated(
+    path: Path, folder: Path, measures: tuple[Measure, ...], resamples: int
+) -> Evaluation:
+    """Evaluate a set as the paper does: comments dropped, with and without the prefix."""
+    settings = Settings(
+        measures=measures,
+        comments="drop",
+        resamples=resamples,
+        shared_prefix=True,
+        against="sari",
+        jobs=cores(),
+    )
+    with opened(str(path)) as stream:
+        records = [line.record for line in read_records(stream) if isinstance(line, Line)]
+    signatures = {one.name: one.signature("drop") for one in measures}
+    journal = Journal(str(folder / f"{path.stem}.journal"), signatures)
+    try:
+        return evaluate(records, settings, progress, journal)
+    finally:
+        journal.close()
+
+
+def write(found: Evaluation, stem: Path, skipped: dict[str, str]) -> None:
+    """Write the document and the tables of a set."""
+    stem.with_suffix(".json").write_text(json_text(document(found, skipped, [])) + "\n")
+    stem.with_suffix(".csv").write_text(csv_text(found))
+    stem.with_suffix(".tex").write_text(latex_text(found) + "\n")
+
+
 def main() -> int:
-    """Evaluate the sets; whatever is not ours is handed on to ``excise eval``."""
+    """Evaluate the sets and draw them as the paper does."""
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument("--sets", default=",".join(SETS), help="which, separated by commas")
-    parser.add_argument("--out", type=Path, help="folder that keeps records, tables and figures")
+    parser.add_argument("--out", type=Path, default=Path("build/evaluation"))
+    parser.add_argument("--bootstrap", type=int, default=1000)
     parser.add_argument("--join-only", action="store_true", help="write the records, no more")
-    ours, theirs = parser.parse_known_args()
+    chosen = parser.parse_args()
     data = os.environ.get("EXCISE_DATA")
     if not data:
         print("EXCISE_DATA must name the folder that holds labelled/", file=sys.stderr)
         return 2
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = ours.out or Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in ours.sets.split(","):
-            records = join(Path(data), name, folder)
-            if ours.join_only:
-                continue
-            print(f"\n{name}: {SETS[name][0]}\n", flush=True)
-            figure = folder / f"{name}.png"
-            code = excise(["eval", str(records), *OPTIONS, *theirs, "--plot", str(figure)])
-            if code:
-                return code
-            if not ours.out:
-                shutil.copy(figure, f"evaluation-{name}.png")
-                print(f"\nfigure: evaluation-{name}.png")
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    paths = {name: join(Path(data), name, chosen.out) for name in chosen.sets.split(",")}
+    if chosen.join_only:
+        return 0
+    every = all_measures(resources=resources())
+    skipped = {one.name: why for one in every if (why := one.missing()) is not None}
+    able = tuple(one for one in every if one.name not in skipped)
+    console = Console(width=200)
+    panels = []
+    for name, path in paths.items():
+        console.print(f"\n{TITLES[name]}")
+        found = evaluated(path, chosen.out, able, chosen.bootstrap)
+        for part in evaluation_table(found, console.width):
+            console.print(part)
+        write(found, chosen.out / name, skipped)
+        assert found.prefixed is not None
+        names = [one.name for one in able]
+        panels.append((TITLES[name], names, found.plain))
+        panels.append((f"{TITLES[name]}, with a shared prefix", names, found.prefixed))
+    for name, why in skipped.items():
+        console.print(f"left out: {name}: {why}", markup=False)
+    figure = chosen.out / "evaluation.png"
+    draw(panels, columns=2).savefig(figure, metadata={"Software": None})
+    print(f"\nfigure: {figure}; records, documents, tables: {chosen.out}")
     return 0
 
 

@@ -45,7 +45,7 @@ def write_plot(found: Evaluation, path: str, title: str = "") -> None:
         ) from error
 
 
-def draw(panels: Sequence[tuple[str, Sequence[str], Table]]) -> Any:  # noqa: ANN401 - a Figure
+def draw(panels: Sequence[tuple[str, Sequence[str], Table]], columns: int = 2) -> Any:  # noqa: ANN401
     """Return a figure with a panel for each title, names of measures, and table.
 
     Bars are Pearson's r of all outputs, lines their 95 % intervals by outputs (thick) and by tasks
@@ -53,11 +53,16 @@ def draw(panels: Sequence[tuple[str, Sequence[str], Table]]) -> Any:  # noqa: AN
     """
     from matplotlib.figure import Figure
 
-    rows = max(len(names) for _, names, _ in panels)
-    figure = Figure(figsize=(4.6 * len(panels), 1.3 + 0.23 * rows), layout="constrained", dpi=160)
-    axes = figure.subplots(1, len(panels), squeeze=False)[0]
-    for axis, (title, names, table) in zip(axes, panels, strict=True):
+    columns = min(columns, len(panels))
+    lines = -(-len(panels) // columns)
+    bars = max(len(names) for _, names, _ in panels)
+    size = (4.6 * columns, 0.5 + (0.8 + 0.2 * bars) * lines)
+    figure = Figure(figsize=size, layout="constrained", dpi=160)
+    axes = figure.subplots(lines, columns, squeeze=False).flatten()
+    for axis, (title, names, table) in zip(axes, panels, strict=False):
         _panel(axis, title, names, table)
+    for axis in axes[len(panels) :]:
+        axis.set_axis_off()
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=8, frameon=False)
     return figure

@@ -43,16 +43,18 @@ def score_all(job: Job, rows: Sequence[Row], jobs: int) -> Iterator[Scored]:
     chunks = [list(rows[at : at + size]) for at in range(0, len(rows), size)]
     lost: list[Row] = []
     yield from _pooled(job, chunks, jobs, lost)
-    for row in lost:
-        again: list[Row] = []
-        yield from _pooled(job, [[row]], 1, again)
-        for dead in again:
-            names = [job.measures[at].name for at in dead.wanted]
-            yield Scored(dead.key, errors=dict.fromkeys(names, _DIED))
+    dead: list[Row] = []
+    yield from _pooled(job, [[row] for row in lost], 1, dead)
+    for row in dead:
+        names = [job.measures[at].name for at in row.wanted]
+        yield Scored(row.key, errors=dict.fromkeys(names, _DIED))
 
 
 def _pooled(job: Job, chunks: list[list[Row]], jobs: int, lost: list[Row]) -> Iterator[Scored]:
-    """Yield what the chunks give; rows that were in the air when a worker died are `lost`."""
+    """Yield what the chunks give; rows that were in the air when a worker died are `lost`.
+
+    With one worker only one chunk is in the air, so that nothing else is lost with it.
+    """
     waiting = deque(chunks)
     while waiting:
         pool = ProcessPoolExecutor(
@@ -73,7 +75,7 @@ def _fed(
     flying: dict[Future[list[Scored]], list[Row]] = {}
     broken = False
     while (waiting and not broken) or flying:
-        while waiting and not broken and len(flying) < 2 * jobs:
+        while waiting and not broken and len(flying) < (2 * jobs if jobs > 1 else 1):
             chunk = waiting.popleft()
             try:
                 flying[pool.submit(score_rows, job, chunk)] = chunk
