@@ -112,6 +112,19 @@ def test_four_worktrees_appear_without_being_asked(client, tmp_path, monkeypatch
 
 
 @needs_git
+def test_the_report_carries_what_the_sources_note(client, tmp_path, monkeypatch):
+    repo = four_worktrees(tmp_path, monkeypatch)
+    repo.commit(a__py="# since then\n" + ORIGIN)
+    session = Session(client, repo.path)
+    uri = session.open(repo.path / "a.py")
+    first = session.report(uri)["revisions"][0]
+    assert first["notes"] == [
+        "made from another text than the origin: it also lacks what changed since"
+    ]
+    assert first["file"] == (tmp_path / "agent-1" / "a.py").as_uri()
+
+
+@needs_git
 def test_a_worktree_that_comes_changes_or_goes(client, tmp_path, monkeypatch):
     repo = four_worktrees(tmp_path, monkeypatch)
     session = Session(client, repo.path, capabilities=WATCHING)

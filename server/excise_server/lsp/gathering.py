@@ -98,6 +98,14 @@ class Gatherer:
         gathered = self._gathered.get(key)
         return dict(gathered.found.files) if gathered is not None else {}
 
+    def notes(self, key: str) -> dict[str, list[str]]:
+        """Return what the sources say of the revisions of a document, by id."""
+        gathered = self._gathered.get(key)
+        found: dict[str, list[str]] = {}
+        for name, note in gathered.found.notes if gathered is not None else ():
+            found.setdefault(name, []).append(note)
+        return found
+
     async def newest(self, uri: str) -> Gathered:
         """Return the answer of the sources of a document as they are now."""
         key = document_key(uri)

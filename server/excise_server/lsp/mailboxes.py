@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import logging
+from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
 
 from excise import CancelFlag
 from excise_server.explanation import Block
 from excise_server.lsp.to_proto import Mapper
-from excise_server.mailbox import Mailbox, explain, read_mailbox, title
 from excise_server.scheduler import Scheduler
 from excise_server.session import Document, Session, document_key
+
+if TYPE_CHECKING:  # most sessions never open one, and reading mail is much to load
+    from excise_server.mailbox import Mailbox
 
 __all__ = ["Mailboxes", "explained", "is_mailbox", "titles"]
 
@@ -85,16 +88,22 @@ class Mailboxes:
 
 def titles(mailbox: Mailbox, mapper: Mapper) -> list[tuple[t.Range, str]]:
     """Return what a lens says of each message, on its first line."""
+    from excise_server.mailbox import title
+
     said = ((message, title(mailbox, message)) for message in mailbox.messages)
     return [(mapper.visible(m.line - 1, m.line), text) for m, text in said if text]
 
 
 def explained(mailbox: Mailbox, line: int) -> list[Block]:
     """Return the explanation of the message that a line belongs to."""
+    from excise_server.mailbox import explain
+
     message = mailbox.at(line)
     return explain(mailbox, message) if message is not None else []
 
 
 def _compare(text: str, cancel: CancelFlag) -> Mailbox:
+    from excise_server.mailbox import read_mailbox
+
     cancel.check()
     return read_mailbox(text)

@@ -25,9 +25,10 @@ async def report(ls: ExciseServer, params: ReportParams) -> dict[str, Any]:
     analysis, state = await ls.newest(params.uri), ls.publisher.state_of(params.uri)
     if analysis is None:
         raise JsonRpcInvalidParams("unknown document: neither open nor with revisions")
-    encoding, files = ls.encoding, ls.gatherer.files(document_key(params.uri))
+    key, encoding = document_key(params.uri), ls.encoding
+    files, notes = ls.gatherer.files(key), ls.gatherer.notes(key)
 
     def build() -> dict[str, Any]:
-        return ls.protocol.unstructured(to_proto.report(analysis, encoding, state, files))
+        return ls.protocol.unstructured(to_proto.report(analysis, encoding, state, files, notes))
 
     return await asyncio.to_thread(build)

@@ -20,7 +20,6 @@ __all__ = ["Mapper", "diagnostics", "region", "report"]
 
 SOURCE = "excise"
 MAX_RELATED = 20
-NO_FILES: Mapping[str, str] = {}
 
 
 class Mapper:
@@ -93,9 +92,13 @@ def diagnostics(
 
 
 def report(
-    analysis: Analysis, encoding: Encoding, state: int = 0, files: Mapping[str, str] = NO_FILES
+    analysis: Analysis,
+    encoding: Encoding,
+    state: int,
+    files: Mapping[str, str],
+    notes: Mapping[str, list[str]],
 ) -> p.ReportResult:
-    """Return the report of a document, whose revisions may stand in files (paths by id)."""
+    """Return the report of a document, with the files and notes that its sources know by id."""
     snapshot, comparison = analysis.snapshot, analysis.comparison
     ids = comparison.matrix.ids
     text = snapshot.origin if snapshot.buffer is None else snapshot.buffer
@@ -104,7 +107,7 @@ def report(
         version=snapshot.version,
         state=state,
         signature=comparison.signature,
-        revisions=_revisions(analysis, files),
+        revisions=_revisions(analysis, files, notes),
         similarity=comparison.matrix.values.tolist(),
         clusters=[
             p.ReportCluster(
@@ -119,7 +122,9 @@ def report(
     )
 
 
-def _revisions(analysis: Analysis, files: Mapping[str, str]) -> list[p.ReportRevision]:
+def _revisions(
+    analysis: Analysis, files: Mapping[str, str], notes: Mapping[str, list[str]]
+) -> list[p.ReportRevision]:
     comparison = analysis.comparison
     clusters = {
         member: number
@@ -134,7 +139,7 @@ def _revisions(analysis: Analysis, files: Mapping[str, str]) -> list[p.ReportRev
             rank=ranking[at].rank,
             cluster=clusters[at],
             no_op=comparison.matrix.no_ops[at],
-            notes=list(comparison.notes[at]),
+            notes=[*comparison.notes[at], *notes.get(revision.id, ())],
             agreement=ranking[at].agreement,
             edit_size=ranking[at].edit_size,
             score=ranking[at].score,
