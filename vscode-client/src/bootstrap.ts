@@ -1,7 +1,7 @@
 // "Which server?", answered once: found and checked, or one message with a way out.
 import * as vscode from "vscode";
 import { SERVER_SETTINGS, settings } from "./config";
-import { Connection, INITIALIZE_MS } from "./connection";
+import { Connection } from "./connection";
 import { fits, makeEnvironment, ownPython, usablePython, wheelhouse } from "./environment";
 import { type Refused, findServer } from "./servers";
 import { Unavailable } from "./supervisor";
@@ -15,8 +15,6 @@ const RESTART = "Restart Server";
 
 export class Bootstrap {
   private readonly shown = new Set<string>();
-  /** How long a server may take to answer; shorter in tests. */
-  initializeMs = INITIALIZE_MS;
 
   constructor(
     private readonly context: vscode.ExtensionContext,
@@ -44,7 +42,7 @@ export class Bootstrap {
     return Connection.open(server, {
       log: this.log,
       directory: this.storage,
-      initializeMs: this.initializeMs,
+      initializeMs: settings().startMs,
     });
   }
 

@@ -10,6 +10,8 @@ export interface Settings {
   readonly interpreter: readonly string[];
   readonly importStrategy: "fromEnvironment" | "useBundled";
   readonly showNotifications: "off" | "onError" | "always";
+  /** How long a server may take to answer `initialize`: it needs half a second. */
+  readonly startMs: number;
   readonly files: readonly string[];
   readonly worktrees: boolean;
 }
@@ -21,11 +23,13 @@ export function settings(): Settings {
   const section = vscode.workspace.getConfiguration(SECTION);
   const strategy = section.get("importStrategy");
   const shown = section.get("showNotifications");
+  const seconds = section.get("startTimeout");
   return {
     path: strings(section.get("path")).map(resolved),
     interpreter: strings(section.get("interpreter")).map(resolved),
     importStrategy: strategy === "useBundled" ? strategy : "fromEnvironment",
     showNotifications: shown === "off" || shown === "always" ? shown : "onError",
+    startMs: 1000 * (typeof seconds === "number" && seconds >= 1 ? Math.min(seconds, 600) : 30),
     files: section.get("sources.files") === false ? [] : strings(section.get("sources.files")),
     worktrees: section.get("sources.worktrees") !== false,
   };

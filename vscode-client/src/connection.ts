@@ -16,9 +16,6 @@ import type { Methods } from "./lsp_ext";
 import { environment } from "./processes";
 import type { Server } from "./servers";
 
-/** How long a server may take to answer `initialize`: it needs half a second. */
-export const INITIALIZE_MS = 30_000;
-
 /** The documents that are sent to the server. */
 export const DOCUMENTS = [{ scheme: "file" }, { scheme: "untitled" }];
 
