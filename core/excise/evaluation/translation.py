@@ -10,7 +10,14 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from excise.evaluation.base import Item, Library, Measure, Resources, Result
+from excise.evaluation.base import (
+    Item,
+    Library,
+    Measure,
+    MeasureUnavailableError,
+    Resources,
+    Result,
+)
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.bleu import BLEU
@@ -18,6 +25,9 @@ if TYPE_CHECKING:
     from sacrebleu.metrics.ter import TER
 
 __all__ = ["ALPHA", "MEASURES", "SACREBLEU", "bleu", "chrf", "ibleu", "sentence_bleu", "ter"]
+
+TER_PAIRS = 1_000_000
+"""Words of a hypothesis times words of a reference, above which TER is not computed."""
 
 ALPHA = 0.9
 """Weight of the references in iBLEU; the rest punishes what is copied from the origin."""
@@ -37,7 +47,8 @@ def sentence_bleu(hypothesis: str, references: Sequence[str], tokenise: str = "1
     """Return sacrebleu's BLEU of one text, in [0, 1]."""
     if _empty(hypothesis, references):
         return 1.0
-    return _bleu(tokenise).sentence_score(hypothesis, references).score / 100
+    # Sacrebleu's sum of logarithms may end a hair above 100.
+    return min(1.0, _bleu(tokenise).sentence_score(hypothesis, references).score / 100)
 
 
 def chrf(item: Item, _resources: Resources) -> Result:
@@ -56,7 +67,18 @@ def ter(item: Item, _resources: Resources) -> Result:
     Edits (insert, delete, substitute, shift a run of words) over words of the reference; words
     between white space, in lower case. Several references: the fewest edits over the mean length.
     0/0: both empty: 0; only the reference: 1.
+
+    Raises
+    ------
+    MeasureUnavailableError
+        Over `TER_PAIRS` words of the hypothesis times words of a reference: the search for shifts
+        takes minutes from there on, and then the memory.
     """
+    ours, theirs = len(item.hypothesis.split()), max(len(text.split()) for text in item.references)
+    if ours * theirs > TER_PAIRS:
+        raise MeasureUnavailableError(
+            f"ter: {ours:,} words beside {theirs:,} are too many for its search of shifts"
+        )
     return Result(_ter().sentence_score(item.hypothesis, item.references).score / 100)
 
 
