@@ -84,16 +84,15 @@ def _unflowed(data: bytes, delsp: bool) -> bytes:
 
     As git does: a line of a patch that ends in a blank was broken there.
     """
-    lines: list[bytes] = []
+    lines: list[list[bytes]] = []
     soft = False
     for line in data.split(b"\n"):
         content = line.rstrip(b"\r")
         content = content[1:] if content.startswith(b" ") else content
-        if soft:
-            lines[-1] += content
+        goes_on, soft = soft, content.endswith(b" ") and content != b"-- "
+        kept = content[:-1] if soft and delsp else content
+        if goes_on:
+            lines[-1].append(kept)
         else:
-            lines.append(content)
-        soft = content.endswith(b" ") and content != b"-- "
-        if soft and delsp:
-            lines[-1] = lines[-1][:-1]
-    return b"\n".join(lines)
+            lines.append([kept])
+    return b"\n".join(b"".join(pieces) for pieces in lines)

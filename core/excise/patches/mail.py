@@ -19,7 +19,7 @@ from excise.patches.model import Message, Patch
 from excise.patches.parse import parse
 from excise.patches.subject import series_of
 
-__all__ = ["MAX_MESSAGE", "read"]
+__all__ = ["MAX_MESSAGE", "pieces", "read", "read_piece"]
 
 MAX_MESSAGE = 25_000_000
 """Largest message read, in bytes: 25 MB."""
@@ -27,10 +27,16 @@ MAX_MESSAGE = 25_000_000
 MAX_HEADER = 10_000
 """Characters of a header that are read; no real one has as many."""
 
+TOO_LONG = f"its Content-Type or Content-Disposition has over {MAX_HEADER:,} characters"
+
 _FROM = re.compile(rb":\d\d(?::\d\d)?(?: [A-Z]{1,5}| [+-]\d{4})? (?:19[789]|[2-9]\d)\d+\s*$")
 _HEADER = re.compile(rb"[!-9;-~]{1,76}:")
 _KNOWN = re.compile(
     rb"^(?:subject|from|date|message-id|received|return-path|delivered-to):", re.I | re.M
+)
+# Both have parameters, and reading those takes time quadratic in their number.
+_WITH_PARAMETERS = re.compile(
+    rb"^content-(?:type|disposition):[^\n]*(?:\n[ \t][^\n]*)*", re.I | re.M
 )
 _COMMIT = re.compile(rb"^commit [0-9a-f]{40}\b[^\n]*\nAuthor:", re.M)
 _ID = re.compile(r"<[^<>\s]{1,998}>")
@@ -49,11 +55,12 @@ def read(data: bytes) -> tuple[Message, ...]:
     ('x: y', 2, ('x',))
     """
     return tuple(
-        _message(number, line, piece) for number, (line, piece) in enumerate(_pieces(data), start=1)
+        read_piece(number, line, piece)
+        for number, (line, piece) in enumerate(pieces(data), start=1)
     )
 
 
-def _pieces(data: bytes) -> Iterator[tuple[int, bytes]]:
+def pieces(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Cut a file into its messages; with the number of the first line of each."""
     starts = list(_mbox_starts(data))
     if not starts and data.startswith(b"commit "):
@@ -78,7 +85,8 @@ def _mbox_starts(data: bytes) -> Iterator[int]:
         place = data.find(b"\nFrom ", place) + 1 or -1
 
 
-def _message(number: int, line: int, piece: bytes) -> Message:
+def read_piece(number: int, line: int, piece: bytes) -> Message:
+    """Read one of the `pieces` of a file."""
     if len(piece) > MAX_MESSAGE:
         size = f"{len(piece) / 1e6:.1f} MB"
         reason = f"the message has {size}, limit {MAX_MESSAGE // 1_000_000} MB"
@@ -122,11 +130,16 @@ def _mail(number: int, line: int, piece: bytes, envelope: int) -> Message:
     end = min(ends, default=len(piece))
     body_at = end + (3 if piece.startswith(b"\n\r\n", end) else 2)
     patch, error = Patch(), ""
-    mail = message_from_bytes(piece[envelope:end] + b"\n\n")
+    head = piece[envelope:end] + b"\n\n"
+    if _too_long(head):
+        return Message(number, line, error=TOO_LONG)
+    mail = message_from_bytes(head)
     try:
         if is_plain(mail):
             body = body_of(mail, piece[body_at:])
             first = line + piece.count(b"\n", 0, body_at)
+        elif mail.get_content_maintype() == "multipart" and _too_long(piece):
+            raise PatchError(TOO_LONG)
         else:
             body, first = body_of(message_from_bytes(piece[envelope:])), 1
         patch, error = _parsed(body, first)
@@ -152,6 +165,10 @@ def _mail(number: int, line: int, piece: bytes, envelope: int) -> Message:
         patch=Patch() if error else patch,
         error=error,
     )
+
+
+def _too_long(data: bytes) -> bool:
+    return any(len(found[0]) > MAX_HEADER for found in _WITH_PARAMETERS.finditer(data))
 
 
 def _parsed(body: bytes, first: int) -> tuple[Patch, str]:

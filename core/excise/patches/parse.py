@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from excise.patches.errors import PatchError
+from excise.patches.headers import EXTENDED, Header, pair_of, take_index, text_of
 from excise.patches.model import Binary, FilePair, Hunk, Patch, Warned
 from excise.patches.paths import git_names, header_name, plain_names, unquote
 
@@ -54,23 +54,6 @@ def parse(data: bytes, first: int = 1) -> Patch:
     return _Reader(data.split(b"\n"), first).read()
 
 
-@dataclass(slots=True)
-class _Header:
-    """What is known of a file before its hunks are read."""
-
-    old: bytes = b""
-    new: bytes = b""
-    line: int = 0
-    git: bool = False
-    facts: dict[str, str] = field(default_factory=dict)
-    hunks: list[Hunk] = field(default_factory=list)
-    binary: Binary | None = None
-    created: bool = False
-    deleted: bool = False
-    named: bool = False
-    """Whether ``---`` and ``+++`` were seen."""
-
-
 class _Reader:
     """One pass over the lines; `at` only grows."""
 
@@ -79,7 +62,7 @@ class _Reader:
         self.at = 0
         self.files: list[FilePair] = []
         self.warnings: list[Warned] = []
-        self.header: _Header | None = None
+        self.header: Header | None = None
 
     def read(self) -> Patch:
         while self.at < len(self.lines):
@@ -118,9 +101,9 @@ class _Reader:
 
     # --- headers ----------------------------------------------------------------------------------
 
-    def start(self, old: bytes, new: bytes, *, git: bool = False) -> _Header:
+    def start(self, old: bytes, new: bytes, *, git: bool = False) -> Header:
         self.finish()
-        self.header = _Header(old, new, self.number(), git)
+        self.header = Header(old, new, self.number(), git)
         self.at += 1
         return self.header
 
@@ -132,13 +115,13 @@ class _Reader:
             self.git_binary(header)
 
     @staticmethod
-    def extended(header: _Header, line: bytes) -> bool:
-        for start, name in _EXTENDED:
+    def extended(header: Header, line: bytes) -> bool:
+        for start, name in EXTENDED:
             if line.startswith(start):
                 value = line[len(start) :].rstrip(b"\r")
-                header.facts[name] = _text(unquote(value))
+                header.facts[name] = text_of(unquote(value))
                 if name == "index":
-                    _index(header, value)
+                    take_index(header, value)
                 return True
         return line.startswith((b"similarity index ", b"dissimilarity index "))
 
@@ -156,7 +139,7 @@ class _Reader:
         header = self.header
         if header is None or not header.git or header.named or header.hunks:
             self.finish()
-            header = self.header = _Header(line=self.number())
+            header = self.header = Header(line=self.number())
         header.old, header.new = plain_names(old, new)
         header.named = True
         # A date of 1970 alone means nothing where the other side has one, too.
@@ -171,7 +154,7 @@ class _Reader:
             self.at += 1
         header.binary = Binary()
 
-    def git_binary(self, header: _Header) -> None:
+    def git_binary(self, header: Header) -> None:
         """Take the data of a binary patch: blocks of encoded lines, each ended by a blank one."""
         begin = self.at = self.at + 1
         while self.at < len(self.lines):
@@ -190,14 +173,17 @@ class _Reader:
             return
         if not (header.git or header.hunks or header.binary):
             return
-        self.files.append(_pair(header))
+        self.files.append(pair_of(header))
 
     # --- hunks ------------------------------------------------------------------------------------
 
     def hunk(self, match: re.Match[bytes]) -> None:
         if self.header is None:
             self.warn("a hunk without a file name before it")
-            self.header = _Header(line=self.number())
+            self.header = Header(line=self.number())
+        if self.header.binary == Binary():
+            self.warn("text of a file that was said to be binary")
+            self.header.binary = None
         old_left = 1 if match[2] is None else int(match[2])
         new_left = 1 if match[4] is None else int(match[4])
         begin = self.at
@@ -230,8 +216,8 @@ class _Reader:
                     break  # what follows the last line end is no line
                 old, new = old - 1, new - 1
                 line = line if kind == b" " else b" " + line
-            elif kind == b"\\" and lines:
-                opened.add(lines[-1][:1])
+            elif kind == b"\\":
+                opened.update(last[:1] for last in lines[-1:])
                 at += 1
                 continue
             else:
@@ -263,51 +249,7 @@ _STARTS = frozenset((b"d", b"-", b"@", b"B", b"F"))
 _DOUBTFUL = frozenset((b"---", b"-- ", b"--", b"--\r"))
 _EMPTY = frozenset((b"", b"\r"))
 _KINDS = frozenset((b" ", b"+", b"-", b"\\"))
-_EXTENDED = (
-    (b"index ", "index"),
-    (b"old mode ", "old_mode"),
-    (b"new mode ", "new_mode"),
-    (b"new file mode ", "created"),
-    (b"deleted file mode ", "deleted"),
-    (b"rename from ", "rename_from"),
-    (b"rename to ", "rename_to"),
-    (b"copy from ", "copy_from"),
-    (b"copy to ", "copy_to"),
-)
-
-
-def _index(header: _Header, value: bytes) -> None:
-    blobs, _, mode = value.partition(b" ")
-    old, dots, new = blobs.partition(b"..")
-    if dots:
-        header.facts.update(old_blob=_text(old), new_blob=_text(new), mode=_text(mode))
 
 
 def _open_sides(opened: set[bytes]) -> tuple[bool, bool]:
     return bool(opened & {b" ", b"-"}), bool(opened & {b" ", b"+"})
-
-
-def _pair(header: _Header) -> FilePair:
-    facts = header.facts
-    moved = next((kind for kind in ("rename", "copy") if f"{kind}_to" in facts), "")
-    old, new = _text(header.old), _text(header.new)
-    if moved:
-        old, new = facts.get(f"{moved}_from", old), facts[f"{moved}_to"]
-    created = header.created or "created" in facts
-    deleted = header.deleted or "deleted" in facts
-    mode = facts.get("mode", "")
-    return FilePair(
-        old=None if created or old == "/dev/null" else old,
-        new=None if deleted or new == "/dev/null" else new,
-        hunks=tuple(header.hunks),
-        old_mode=facts.get("old_mode") or facts.get("deleted") or mode,
-        new_mode=facts.get("new_mode") or facts.get("created") or mode,
-        old_blob=facts.get("old_blob", ""),
-        new_blob=facts.get("new_blob", ""),
-        moved=moved,
-        binary=header.binary,
-    )
-
-
-def _text(name: bytes) -> str:
-    return name.decode("utf-8", "surrogateescape")
