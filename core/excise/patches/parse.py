@@ -194,7 +194,7 @@ class _Reader:
             self.warn("lines beyond the hunk's count are left out")
         start = int(match[1]), int(match[3])
         number = self.number(begin)
-        self.header.hunks.append(Hunk(*start, tuple(lines), number, *_open_sides(opened)))
+        self.header.hunks.append(Hunk(*start, b"\n".join(lines), number, *_open_sides(opened)))
 
     def body(self, old: int, new: int) -> tuple[list[bytes], set[bytes], int, int]:
         """Take the lines that the counts ask for; return them, open sides, and what is missing."""
