@@ -11,7 +11,7 @@ NODE_READY := $(CLIENT)/node_modules/.ready
 RUN_CLIENT = VENV="$(abspath $(VENV))" node $(CLIENT)/scripts/run.mjs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench bench-ir bench-lsp eval images nightly clean \
+.PHONY: help demo test check format bench bench-ir bench-lsp eval eval-envs images nightly clean \
   code vsix test-vscode check-vscode screenshots
 
 help:
@@ -24,6 +24,7 @@ help:
 	@echo "make bench-ir instructions of the kernels, counted by callgrind"
 	@echo "make bench-lsp what the language server costs an editor: p50, p95, max"
 	@echo "make eval     the measures of the field beside Excision Score, on EXCISE_DATA: tables, figures"
+	@echo "make eval-envs environments of their own for CodeBLEU (45 MB), BERTScore and LENS (1.5 GB)"
 	@echo "make images   draw the pictures of the README and docs from real output"
 	@echo "make test-vscode the VS Code extension alone; fails where Node or a browser is missing"
 	@echo "make vsix     package the VS Code extension into dist/, with and without its server"
@@ -69,6 +70,17 @@ bench-lsp: $(READY)
 eval: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[eval]'
 	$(BIN)/python benchmarks/evaluation.py
+
+# What cannot share our environment goes into others, which the tests and `excise eval` can use:
+#   EXCISE_CODEBLEU_PYTHON=.venv-codebleu/bin/python EXCISE_LENS_PYTHON=.venv-models/bin/python ...
+eval-envs: .venv-codebleu/.ready .venv-models/.ready
+
+.venv-%/.ready: pyproject.toml
+	@$(PYTHON) -m venv .venv-$*
+	@$(PYTHON) -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb")); \
+	  print(*project["dependency-groups"]["$*"], sep="\n")' | \
+	  .venv-$*/bin/python -m pip install --quiet --disable-pip-version-check -r /dev/stdin
+	@touch $@
 
 images: $(READY)
 	$(BIN)/python docs/images.py

@@ -56,7 +56,7 @@ _BERTSCORE = (
 )
 _LENS = (
     "lens-metric wants an environment of its own, and a model: python -m venv DIR &&"
-    " DIR/bin/pip install 'lens-metric>=0.2,<0.3' 'transformers<4.50' 'numpy<2' 'setuptools<81';"
+    " DIR/bin/pip install lens-metric==0.2.* 'transformers<4.50' 'numpy<2' 'setuptools<81';"
     " then EXCISE_LENS_PYTHON=DIR/bin/python EXCISE_LENS_MODEL=DIR"
 )
 
