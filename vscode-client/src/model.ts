@@ -1,6 +1,7 @@
 // What the view shows of a report: clusters, their revisions, and where each differs from the
 // document. Plain data, so that it can be tested without an editor.
 import type { ReportRegion, ReportResult, ReportRevision } from "./lsp_ext";
+import { nameOf, shortNames } from "./names";
 import { count, plain, score } from "./text";
 
 export interface ClusterNode {
@@ -47,7 +48,10 @@ export type TextAt = (range: ReportRegion["range"]) => string | undefined;
 
 export function clusters(uri: string, report: ReportResult): ClusterNode[] {
   const index = new Map(report.revisions.map(({ id }, at) => [id, at]));
-  const names = shortNames(report.revisions.map(({ id }) => id));
+  const names = shortNames(
+    report.revisions.map(({ id }) => id),
+    uri,
+  );
   return report.clusters.map((cluster, at) => {
     const members = cluster.members
       .map((id) => report.revisions[index.get(id) ?? -1])
@@ -159,19 +163,6 @@ export function markOf(revision: ReportRevision, representative: string): Mark {
     return "noOp";
   }
   return revision.id === representative ? "representative" : "none";
-}
-
-/** An id as people see it. */
-export function nameOf(id: string): string {
-  return plain(id, 60);
-}
-
-/** Ids without the source that stands before them, where that tells them apart as well. */
-export function shortNames(ids: readonly string[]): Map<string, string> {
-  const short = (id: string): string => id.replace(/^(worktree|branch|file|patch|conflict):(?=.)/, "");
-  const uses = new Map<string, number>();
-  ids.forEach((id) => uses.set(short(id), (uses.get(short(id)) ?? 0) + 1));
-  return new Map(ids.map((id) => [id, nameOf(uses.get(short(id)) === 1 ? short(id) : id)]));
 }
 
 /** The first lines of a text. */

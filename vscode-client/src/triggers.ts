@@ -15,8 +15,14 @@ export interface Signs {
 
 const MOST_ENTRIES = 10_000;
 
+/** Files that hold patches: each message gets a lens that says which others are the same. */
+const PATCHES = /\.(?:patch|diff|mbox|mbx|eml)$/i;
+
 /** Whether to start a server for a file. */
 export async function looksRevised(file: string, signs: Signs): Promise<boolean> {
+  if (PATCHES.test(file)) {
+    return true;
+  }
   if (/^<{7,} /m.test(signs.text) || (await hasSibling(file, signs.files))) {
     return true;
   }

@@ -53,8 +53,7 @@ export async function showSimilarity(parts: Parts, argument?: unknown): Promise<
 async function send(parts: Parts, uri: vscode.Uri, panel: vscode.WebviewPanel): Promise<void> {
   const { report } = await parts.reports.get(uri);
   if (report !== undefined) {
-    const name = uri.path.split("/").at(-1) ?? "";
-    await panel.webview.postMessage(picture(`Similarity of the revisions of ${name}`, report));
+    await panel.webview.postMessage(picture(uri.path, report));
   }
 }
 

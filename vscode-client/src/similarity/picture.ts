@@ -1,6 +1,6 @@
 // What the similarity picture shows: rows in the order of the dendrogram. Sent to the webview.
 import type { ReportResult } from "../lsp_ext";
-import { shortNames } from "../model";
+import { shortNames } from "../names";
 import { plain } from "../text";
 import { type Bracket, brackets, leaves, linkage } from "./linkage";
 
@@ -29,7 +29,8 @@ export interface Chosen {
   readonly b?: string;
 }
 
-export function picture(title: string, report: ReportResult): Picture {
+/** The picture of a report on the document at a path. */
+export function picture(path: string, report: ReportResult): Picture {
   const index = new Map(report.revisions.map(({ id }, at) => [id, at]));
   const rank = (id: string): number => report.revisions[index.get(id) ?? -1]?.rank ?? 0;
   const clusters = report.clusters.map(({ members }) =>
@@ -37,10 +38,13 @@ export function picture(title: string, report: ReportResult): Picture {
   );
   const tree = linkage(report.similarity, clusters);
   const order = leaves(tree);
-  const names = shortNames(report.revisions.map(({ id }) => id));
+  const names = shortNames(
+    report.revisions.map(({ id }) => id),
+    path,
+  );
   const representatives = new Set(report.clusters.map(({ representative }) => representative));
   return {
-    title: plain(title, 200),
+    title: `Similarity of the revisions of ${plain(path.split("/").at(-1) ?? "", 200)}`,
     signature: report.signature,
     rows: order.flatMap((at) => {
       const revision = report.revisions[at];

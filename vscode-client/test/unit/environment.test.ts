@@ -41,35 +41,33 @@ async function wheels(directory: string): Promise<Wheelhouse> {
   return { directory, python: minor, platform: `${process.platform}-${process.arch}` };
 }
 
-test("it is made from wheels, found as a server, and replaces the one before", async () => {
+test("it is made from wheels, found as a server, replaces the one before, and outlives one that fails", async () => {
   const storage = path.join(folder, "storage");
   const directory = path.join(folder, "wheels");
   wheel(directory, "0.1.0");
+  mkdirSync(path.join(storage, "env-1"), { recursive: true });
+  writeFileSync(path.join(storage, "other"), "");
   assert.equal(await ownPython(storage), undefined);
-  const first = await makeEnvironment(storage, await python(), await wheels(directory), quiet);
-  assert.equal(await ownPython(storage), first);
+  const made = await makeEnvironment(storage, await python(), await wheels(directory), quiet);
+  assert.equal(await ownPython(storage), made);
+  assert.ok(!existsSync(path.join(storage, "env-1")) && existsSync(path.join(storage, "other")));
   const search = await findServer({
     path: [],
     interpreter: [],
     importStrategy: "useBundled",
-    ownPython: first,
+    ownPython: made,
     searchPath: "",
   });
   assert.ok("server" in search, JSON.stringify(search));
   assert.equal(search.server.version, "0.1.0");
-  const second = await makeEnvironment(storage, await python(), await wheels(directory), quiet);
-  assert.equal(await ownPython(storage), second);
-  assert.ok(!existsSync(first) && existsSync(second));
-});
 
-test("one that fails leaves nothing behind, and keeps what was there", async () => {
-  const storage = path.join(folder, "failing");
-  const directory = path.join(folder, "wheels-too-old");
-  wheel(directory, "0.0.1");
-  const made = makeEnvironment(storage, await python(), await wheels(directory), quiet);
-  await assert.rejects(made, /pip install.*excise/);
-  assert.deepEqual(readdirSync(storage), []);
-  assert.equal(await ownPython(storage), undefined);
+  const before = readdirSync(storage);
+  const old = path.join(folder, "wheels-too-old");
+  wheel(old, "0.0.1");
+  const failing = makeEnvironment(storage, await python(), await wheels(old), quiet);
+  await assert.rejects(failing, /pip install.*excise/);
+  assert.deepEqual(readdirSync(storage), before);
+  assert.equal(await ownPython(storage), made);
 });
 
 test("cancelled, it stops and leaves nothing behind", async () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clusters, markOf, regions, shortNames } from "../../src/model";
+import { clusters, markOf, regions } from "../../src/model";
+import { shortNames } from "../../src/names";
 import { picture } from "../../src/similarity/picture";
 import { region, report, revision } from "./report";
 
@@ -43,9 +44,14 @@ test("a region that is deleted says so, and a long text is cut", () => {
   assert.ok((regions(URI, long, "c", () => "?").at(0)?.tooltip.at(-1) ?? "").length < 200);
 });
 
-test("names lose the source before them only where they stay apart", () => {
-  const names = shortNames(["worktree:a", "branch:a", "branch:b", "file:x.py", "patch:", "plain"]);
-  assert.deepEqual([...names.values()], ["worktree:a", "branch:a", "b", "x.py", "patch:", "plain"]);
+test("names lose what the document's path says, only where they stay apart", () => {
+  const short = (...ids: string[]): string[] => [...shortNames(ids, "/home/shop/a.py").values()];
+  assert.deepEqual(short("worktree:shop-gpt-4", "worktree:shop-gpt-5", "branch:x"), ["gpt-4", "gpt-5", "x"]);
+  assert.deepEqual(short("file:a.py.suggestion-gpt", "file:a.py.orig", "file:b.py"), ["gpt", "orig", "b.py"]);
+  assert.deepEqual(short("worktree:a", "branch:a", "branch:b"), ["worktree:a", "branch:a", "b"]);
+  assert.deepEqual(short("worktree:shop-", "worktree:shop", "patch:"), ["shop-", "shop", "patch:"]);
+  assert.deepEqual(short("shop-1", "a.py.x"), ["shop-1", "a.py.x"]);
+  assert.deepEqual(short(), []);
 });
 
 test("hostile ids and labels are shown, not obeyed", () => {

@@ -1,0 +1,30 @@
+// Ids as people see them.
+import { plain } from "./text";
+
+/** An id on one line, its hidden characters made visible. */
+export function nameOf(id: string): string {
+  return plain(id, 60);
+}
+
+/**
+ * Ids without what the path of their document says already: of `/shop/a.py`, "worktree:shop-ada"
+ * and "file:a.py.suggestion-bo" are "ada" and "bo". Whole where that would not tell them apart.
+ */
+export function shortNames(ids: readonly string[], path: string): Map<string, string> {
+  const segments = path.split("/").filter((segment) => segment !== "");
+  const short = new Map(ids.map((id) => [id, shortened(id, segments)]));
+  const uses = new Map<string, number>();
+  short.forEach((name) => uses.set(name, (uses.get(name) ?? 0) + 1));
+  return new Map(ids.map((id) => [id, nameOf(uses.get(short.get(id) ?? "") === 1 ? (short.get(id) ?? id) : id)]));
+}
+
+function shortened(id: string, segments: readonly string[]): string {
+  const [kind] = /^(?:worktree|branch|file|patch|conflict):(?=.)/.exec(id) ?? [];
+  if (kind === undefined) {
+    return id;
+  }
+  const name = id.slice(kind.length);
+  const known = segments.find((segment) => name.startsWith(segment) && /^[-_.]./.test(name.slice(segment.length)));
+  const rest = known === undefined ? name : name.slice(known.length + 1);
+  return kind === "file:" ? rest.replace(/^suggestion-(?=.)/, "") : rest;
+}
