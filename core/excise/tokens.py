@@ -6,7 +6,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, count
+from itertools import accumulate, count, islice
 
 from excise import lexical, syntax
 from excise._walk import CancelFlag
@@ -55,6 +55,14 @@ class Vocabulary:
     def __init__(self) -> None:
         """Start empty."""
         self._names: defaultdict[Hashable, int] = defaultdict(count().__next__)
+
+    def __len__(self) -> int:
+        """Return how many items have names."""
+        return len(self._names)
+
+    def items(self, start: int = 0) -> list[Hashable]:
+        """Return the items named `start` and above, in the order of their names."""
+        return list(islice(self._names, start, None))
 
     def intern(self, items: Iterable[Hashable]) -> array[int]:
         """Return the names of the items, naming new ones."""

@@ -139,7 +139,7 @@ def test_csv_runs_no_formula():
 def test_refusals():
     assert "Name patches" in excise("cluster").err
     assert "--comments drop needs whole files" in excise("cluster", "-", "--comments", "drop").err
-    assert "are for patches" in excise("cluster", "--origin", *SUGGESTIONS, "--csv").err
+    assert "--csv: for patches alone" in excise("cluster", "--origin", *SUGGESTIONS, "--csv").err
     one_line(excise("cluster", "/no/such/file"), "no such file")
 
 

@@ -439,4 +439,4 @@ def test_ranges_that_are_none(repo):
     assert not (repo.path / "x..y").exists()
     assert "takes one range" in excise("cluster", "--git", "a..b", "--git", "c..d").err
     assert "one repository" in excise("cluster", "--git", "a..b", "x", "y").err
-    assert "are for patches" in excise("cluster", "--git", "a", "--csv").err
+    assert "--csv: for patches alone" in excise("cluster", "--git", "a", "--csv").err

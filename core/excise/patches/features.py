@@ -46,6 +46,11 @@ class Reader:
         self._names = Vocabulary()
         self._context = Vocabulary()
 
+    @property
+    def vocabularies(self) -> tuple[Vocabulary, Vocabulary, Vocabulary]:
+        """Of tokens, of names, of context lines: what the ints of all edits stand for."""
+        return self._tokens, self._names, self._context
+
     def edits(self, patch: Patch, ignored: Sequence[str] = IGNORED) -> Edits:
         """Return what of a patch is compared.
 

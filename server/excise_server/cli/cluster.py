@@ -6,10 +6,11 @@ import click
 
 import excise
 from excise.clustering import DISTANCE, LINKAGE, LINKAGES
+from excise_server.cli.grouping import PatchChoices
 from excise_server.cli.inputs import read_set, report_rejected, similarities
 from excise_server.cli.options import Choices, shared_options
 from excise_server.cli.output import write_text
-from excise_server.cli.patches import PatchChoices, cluster_commits, cluster_patches
+from excise_server.cli.patches import cluster_commits, cluster_patches
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console
 from excise_server.cli.worktrees import Shown, compare
@@ -54,6 +55,12 @@ __all__ = ["command"]
     help="Patches: files to leave out, instead of lock files, changelogs and generated lists; "
     "'' for none.",
 )
+@click.option("--idf", is_flag=True, help="Patches: weigh n-grams in groups; scores stay.")
+@click.option(
+    "--incremental",
+    metavar="STATE",
+    help="Patches: a file that remembers all seen before; the arguments may be only new ones.",
+)
 @click.option("--scores", is_flag=True, help="Patches: with --json, also every pair above 0.")
 @click.option("--csv", "as_csv", is_flag=True, help="Patches: print a line a patch.")
 @click.option("--html", metavar="FILE", help="Also write a report to be opened in a browser.")
@@ -69,6 +76,8 @@ def command(
     same_base: bool,
     newest: bool,
     series: bool,
+    idf: bool,
+    incremental: str | None,
     ignore_path: tuple[str, ...],
     scores: bool,
     as_csv: bool,
@@ -79,19 +88,27 @@ def command(
     Without --origin: patch files, mailboxes and folders of them (- is standard input). What cannot
     be read is named as rejected, and the others are grouped without it.
     """
+    alone = {
+        "--same-base": same_base,
+        "--newest": newest,
+        "--series": series,
+        "--idf": idf,
+        "--incremental": incremental,
+        "--scores": scores,
+        "--csv": as_csv,
+    }
+    patches_alone = [name for name, given in alone.items() if given]
     if git and (origin is not None or len(revisions) > 1):
         raise click.UsageError("--git takes one repository, and no --origin.")
     if git and not any(map(is_range, git)):
-        if same_base or newest or series or scores or as_csv:
-            raise click.UsageError(
-                "--same-base, --newest, --series, --scores and --csv are for patches."
-            )
+        if patches_alone:
+            raise click.UsageError(f"{', '.join(patches_alone)}: for patches alone.")
         shown = Shown(threshold, linkage, ignore_path, choices.json, html)
         return compare("".join(revisions) or ".", Choice(worktrees=False, branches=git), shown)
     if git and len(git) > 1:
         raise click.UsageError("--git takes one range, or any number of patterns of branches.")
-    if series and same_base:
-        raise click.UsageError("--series may change a file twice: it has no one base.")
+    if same_base and (series or idf):
+        raise click.UsageError("--series and --idf compare by edits: drop --same-base.")
     if origin is None:
         chosen = PatchChoices(
             threshold=threshold,
@@ -99,6 +116,8 @@ def command(
             same_base=same_base,
             newest=newest,
             series=series,
+            idf=idf,
+            incremental=incremental,
             ignore_path=ignore_path,
             scores=scores,
             csv=as_csv,
@@ -107,10 +126,9 @@ def command(
         if git:
             return cluster_commits("".join(revisions) or ".", git[0], choices, chosen)
         return cluster_patches(revisions, choices, chosen)
-    if same_base or newest or series or ignore_path or scores or as_csv:
-        raise click.UsageError(
-            "--same-base, --newest, --series, --ignore-path, --scores and --csv are for patches."
-        )
+    if patches_alone or ignore_path:
+        names = [*patches_alone, *(["--ignore-path"] if ignore_path else [])]
+        raise click.UsageError(f"{', '.join(names)}: for patches alone.")
     threshold = DISTANCE if threshold is None else threshold
     linkage = linkage or LINKAGE
     found = read_set(origin, revisions, choices)

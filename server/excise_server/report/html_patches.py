@@ -9,21 +9,21 @@ from functools import partial
 from excise import Cluster
 from excise.patches import Patch, Pool, differences
 from excise.patches.differences import Difference, Side
+from excise_server.report.groups import Grouped
 from excise_server.report.html_clusters import render
 from excise_server.report.html_model import OWN, TWO, Block, Group, Item, Picture, Report
 from excise_server.report.html_picture import shown_first
 from excise_server.sources.paths import visible
-from excise_server.sources.queue import Member, Queue
 
 __all__ = ["difference_blocks", "patches_page"]
 
 
-def patches_page(
-    pool: Pool, clusters: Sequence[Cluster], queue: Queue, *, threshold: float, linkage: str
-) -> str:
+def patches_page(found: Grouped) -> str:
     """Return the page of grouped patches."""
+    pool, clusters, queue = found.pool, found.clusters, found.queue
+    threshold, linkage = found.threshold, found.linkage
     duplicates = len(pool) - len({pool.patch_id(at) for at in range(len(pool))})
-    groups = [_group(pool, cluster, queue) for cluster in clusters]
+    groups = [_group(found, cluster) for cluster in clusters]
     largest = max((len(cluster.members) for cluster in clusters), default=0)
     facts = (
         ("patches", f"{len(pool):,}"),
@@ -36,6 +36,7 @@ def patches_page(
     notes = [f"basis {pool.basis}, {linkage} linkage, distance {threshold:g}"]
     notes += [f"without a diff, not grouped: {len(queue.covers):,}"] if queue.covers else []
     notes += [f"other files, not patches: {queue.others:,}"] if queue.others else []
+    notes += found.about
     notes += [f"{visible(name)}: {note}" for name, note in queue.notes]
     return render(
         Report(
@@ -48,7 +49,7 @@ def patches_page(
             linkage=linkage,
             signature=pool.signature,
             notes=notes,
-            rejected=[(visible(found.id), found.reason) for found in queue.rejected],
+            rejected=[(visible(left.id), left.reason) for left in queue.rejected],
         )
     )
 
@@ -82,20 +83,21 @@ def _picture(pool: Pool, clusters: Sequence[Cluster], ids: Sequence[str]) -> Pic
     return Picture(values, [visible(ids[at]) for at in shown], bands[: len(shown)], len(pool))
 
 
-def _group(pool: Pool, cluster: Cluster, queue: Queue) -> Group:
-    best = cluster.representative
+def _group(found: Grouped, cluster: Cluster) -> Group:
+    best, pool = cluster.representative, found.pool
     others = sorted(
         (at for at in cluster.members if at != best), key=lambda at: (-pool.score(best, at), at)
     )
-    items = [_item(pool, queue.patches, best, at) for at in (best, *others)]
+    items = [_item(found, best, at) for at in (best, *others)]
     return Group(tuple(items), cluster.min_similarity)
 
 
-def _item(pool: Pool, members: Sequence[Member], best: int, at: int) -> Item:
+def _item(found: Grouped, best: int, at: int) -> Item:
+    pool, members = found.pool, found.queue.patches
     message = members[at].message
     series = message.series
     place = f", {series.index} of {series.total}" if series.numbered else ""
-    files = message.patch.files
+    files = found.patch_of(at).files
     facts = [f"{visible(p.path)}: {visible(fact)}" for p in files for fact in p.facts]
     lines = f"+{sum(p.added for p in files):,} -{sum(p.deleted for p in files):,}"
     about = (
@@ -114,19 +116,17 @@ def _item(pool: Pool, members: Sequence[Member], best: int, at: int) -> Item:
         about=about,
         similarity=1.0 if same else pool.score(best, at),
         contains=None if same else pool.contained(best, at),
-        blocks=partial(_differing, pool, best, at),
+        blocks=partial(_differing, found, best, at),
         columns=OWN if same else TWO,
     )
 
 
-def _differing(pool: Pool, best: int, at: int) -> Iterator[Block]:
+def _differing(found: Grouped, best: int, at: int) -> Iterator[Block]:
+    pool, own = found.pool, found.patch_of(at)
     if best == at:
-        found = differences(Patch(), pool.patches[at], ignored=pool.ignored)
+        differ = differences(Patch(), own, ignored=pool.ignored)
     else:
-        found = differences(
-            pool.patches[best],
-            pool.patches[at],
-            ignored=pool.ignored,
-            renamed=pool.rescued(best, at),
+        differ = differences(
+            found.patch_of(best), own, ignored=pool.ignored, renamed=pool.rescued(best, at)
         )
-    return difference_blocks(found.differing)
+    return difference_blocks(differ.differing)

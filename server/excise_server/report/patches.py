@@ -14,6 +14,7 @@ from excise import Cluster
 from excise.patches import Message, Pool
 from excise_server.report.documents import SCHEMA, Document
 from excise_server.report.escape import printable
+from excise_server.report.groups import Grouped
 from excise_server.report.tables import bar, number
 from excise_server.sources.queue import Member, Queue
 
@@ -23,27 +24,20 @@ Row = tuple[int, int, bool, float, float | None, float | None]
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def patch_document(
-    pool: Pool,
-    clusters: Sequence[Cluster],
-    queue: Queue,
-    *,
-    threshold: float,
-    linkage: str,
-    scores: bool,
-) -> Document:
+def patch_document(found: Grouped, *, scores: bool) -> Document:
     """Return the clusters, the largest first, and what is known of each patch."""
+    pool, clusters, queue = found.pool, found.clusters, found.queue
     ids = [member.id for member in queue.patches]
     notes: dict[str, list[str]] = {}
-    own = [(name, note) for name, found in zip(ids, pool.notes, strict=True) for note in found]
+    own = [(name, note) for name, said in zip(ids, pool.notes, strict=True) for note in said]
     for name, note in [*own, *queue.notes]:
         notes.setdefault(name, []).append(note)
     document: Document = {
         "schema": SCHEMA,
         "signature": pool.signature,
         "basis": pool.basis,
-        "threshold": threshold,
-        "linkage": linkage,
+        "threshold": found.threshold,
+        "linkage": found.linkage,
         "clusters": [
             {
                 "members": [ids[at] for at in cluster.members],
@@ -55,16 +49,29 @@ def patch_document(
         "patches": [_patch(queue.patches[row[1]], pool, row) for row in _rows(pool, clusters)],
         "covers": [{"id": m.id, "subject": m.message.subject} for m in queue.covers],
         "notes": notes,
-        "rejected": [{"id": found.id, "reason": found.reason} for found in queue.rejected],
+        "rejected": [{"id": left.id, "reason": left.reason} for left in queue.rejected],
     }
+    if found.new is not None:
+        document["new"] = [name for name in ids if name in found.new]
+        document["state"] = list(found.about)
     if scores:
         near = pool.near(0.0)
         document["scores"] = [[ids[i], ids[j], value] for i, j, value in near if value > 0]
     return document
 
 
-def patch_table(pool: Pool, clusters: Sequence[Cluster], queue: Queue) -> RenderableType:
-    """Return the clusters; ● is the representative, the numbers are similarities to it."""
+def patch_table(
+    pool: Pool,
+    clusters: Sequence[Cluster],
+    queue: Queue,
+    new: frozenset[str] | None = None,
+    every: Sequence[Cluster] = (),
+) -> RenderableType:
+    """Return the clusters; ● is the representative, the numbers are similarities to it.
+
+    ``new`` ids are marked; a cluster has its number among ``every``, where some are not shown.
+    """
+    numbers = {cluster.members: place for place, cluster in enumerate(every, start=1)}
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("cluster", justify="right")
     table.add_column("", width=1)
@@ -76,9 +83,12 @@ def patch_table(pool: Pool, clusters: Sequence[Cluster], queue: Queue) -> Render
     for place, at, stands, value, contains, _ in _rows(pool, clusters):
         message = queue.patches[at].message
         table.add_row(
-            str(place) if stands else "",
+            str(numbers.get(clusters[place - 1].members, place)) if stands else "",
             Text("●", "green") if stands else "",
-            Text(printable(queue.patches[at].id), "bold" if stands else ""),
+            Text.assemble(
+                (printable(queue.patches[at].id), "bold" if stands else ""),
+                (" new" if new and queue.patches[at].id in new else "", "yellow"),
+            ),
             Text() if stands else Text.assemble(number(value), " ", bar(value, 8)),
             Text() if stands else number(contains),
             _version(message),

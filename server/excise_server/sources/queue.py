@@ -14,7 +14,18 @@ from excise.patches import newest as newest_of
 from excise_server.sources import Rejected, SourceError, unique_ids
 from excise_server.sources.files import file_error
 
-__all__ = ["MAX_QUEUE", "NO_DIFF", "Member", "Queue", "as_series", "newest", "read_queue"]
+__all__ = [
+    "ENDINGS",
+    "MAX_QUEUE",
+    "NO_DIFF",
+    "Member",
+    "Queue",
+    "as_series",
+    "files",
+    "is_foreign",
+    "newest",
+    "read_queue",
+]
 
 MAX_QUEUE = 1_000_000_000
 """Largest file of patches read, in bytes: 1 GB."""
@@ -23,7 +34,8 @@ NO_DIFF = "no diff in it"
 STDIN = "-"
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 _FLAGS |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-_ENDINGS = (".patch", ".diff", ".mbox", ".eml", ".mbx", ".rej")
+ENDINGS = (".patch", ".diff", ".mbox", ".eml", ".mbx", ".rej")
+"""Names that say what a file is: one without a message is refused, not passed over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +75,7 @@ def read_queue(paths: Iterable[str], stdin: BinaryIO) -> Queue:
     rejected: list[Rejected] = []
     others = 0
     for path in paths:
-        for name, load, listed in _files(path, stdin):
+        for name, load, listed in files(path, stdin):
             try:
                 data = load()
             except SourceError as error:
@@ -74,7 +86,7 @@ def read_queue(paths: Iterable[str], stdin: BinaryIO) -> Queue:
             messages = _messages(data)
             if (
                 listed
-                and not name.lower().endswith(_ENDINGS)
+                and not name.lower().endswith(ENDINGS)
                 and not any(message.patch.files or message.message_id for message in messages)
             ):
                 others += 1
@@ -136,7 +148,7 @@ def _sorted(members: list[Member], rejected: list[Rejected], others: int) -> Que
     bad = [
         Rejected(member.id, member.message.error or NO_DIFF)
         for member in members
-        if member.message.error or _is_foreign(member.message)
+        if member.message.error or is_foreign(member.message)
     ]
     seen: set[str] = set()
     notes = []
@@ -147,24 +159,24 @@ def _sorted(members: list[Member], rejected: list[Rejected], others: int) -> Que
         notes += [(member.id, str(warned)) for warned in member.message.patch.warnings]
     return Queue(
         tuple(member for member in members if member.message.patch.files),
-        tuple(m for m in members if m.message.is_cover and not _is_foreign(m.message)),
+        tuple(m for m in members if m.message.is_cover and not is_foreign(m.message)),
         (*rejected, *bad),
         others,
         tuple(notes),
         tuple(
             m
             for m in members
-            if m.message.patch.files or (m.message.is_cover and not _is_foreign(m.message))
+            if m.message.patch.files or (m.message.is_cover and not is_foreign(m.message))
         ),
     )
 
 
-def _is_foreign(message: Message) -> bool:
+def is_foreign(message: Message) -> bool:
     """Whether this is neither a mail nor a patch."""
     return message.is_cover and not (message.subject or message.author or message.message_id)
 
 
-def _files(path: str, stdin: BinaryIO) -> Iterator[tuple[str, Callable[[], bytes], bool]]:
+def files(path: str, stdin: BinaryIO) -> Iterator[tuple[str, Callable[[], bytes], bool]]:
     """Yield a name, a way to its bytes, and whether a folder listed it."""
     if path == STDIN:
         yield STDIN, partial(_limited, stdin), False

@@ -1,0 +1,140 @@
+"""From a queue of patches to groups: which basis, which threshold, and what is printed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from excise.clustering import DISTANCE as REVISIONS_DISTANCE
+from excise.clustering import LINKAGE as REVISIONS_LINKAGE
+from excise.patches import DISTANCE, IGNORED, LINKAGE, OneBase, Patch, Pool, group, share_a_base
+from excise_server.cli.output import write_text
+from excise_server.cli.progress import progress
+from excise_server.cli.streams import console, say
+from excise_server.report.documents import json_text
+from excise_server.report.groups import Grouped
+from excise_server.sources import SourceError
+from excise_server.sources.known import KnownPool, Watched
+from excise_server.sources.queue import Queue, as_series, newest
+from excise_server.state import State
+
+__all__ = ["PatchChoices", "group_known", "group_queue", "print_groups"]
+
+
+@dataclass(frozen=True, slots=True)
+class PatchChoices:
+    """What was chosen for patches alone."""
+
+    threshold: float | None = None
+    linkage: str | None = None
+    same_base: bool = False
+    newest: bool = False
+    series: bool = False
+    idf: bool = False
+    ignore_path: tuple[str, ...] = ()
+    scores: bool = False
+    csv: bool = False
+    html: str | None = None
+    incremental: str | None = None
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """Globs of files that are left out."""
+        return tuple(glob for glob in self.ignore_path or IGNORED if glob)
+
+
+def group_queue(queue: Queue, chosen: PatchChoices) -> Grouped:
+    """Group what was read."""
+    queue = newest(queue) if chosen.newest else queue
+    queue = as_series(queue) if chosen.series else queue
+    # A series may change a file twice, and weights are those of edits.
+    edits = chosen.series or chosen.idf
+    patches = [member.message.patch for member in queue.patches]
+    one_base = chosen.same_base or (not edits and share_a_base(patches))
+    ignored = chosen.ignored
+    pool = OneBase(ignored=ignored) if one_base else Pool(ignored=ignored, idf=chosen.idf)
+    with progress("Counting", len(patches)) as advance:
+        for done, patch in enumerate(patches, start=1):
+            pool.add(patch)
+            advance(done)
+    return _grouped(queue, pool, chosen, pool.patches.__getitem__)
+
+
+def group_known(watched: Watched, state: State, chosen: PatchChoices) -> Grouped:
+    """Group all that a state knows."""
+    queue = newest(watched.queue) if chosen.newest else watched.queue
+    with progress("Counting"):
+        pool = KnownPool(state, queue.patches, ignored=chosen.ignored, idf=chosen.idf)
+    about = [f"state {state.path}: {len(watched.new):,} new, {len(state.entries):,} in all"]
+    about += [f"seen before and not read again: {watched.known:,}"] if watched.known else []
+    about += [f"state {state.path}: {state.rebuilt}"] if state.rebuilt else []
+    return _grouped(queue, pool, chosen, pool.whole, watched.new, tuple(about))
+
+
+def _grouped(
+    queue: Queue,
+    pool: Pool,
+    chosen: PatchChoices,
+    patch_of: Callable[[int], Patch],
+    new: frozenset[str] | None = None,
+    about: tuple[str, ...] = (),
+) -> Grouped:
+    one_base = isinstance(pool, OneBase)
+    usual = (REVISIONS_DISTANCE, REVISIONS_LINKAGE) if one_base else (DISTANCE, LINKAGE)
+    threshold = usual[0] if chosen.threshold is None else chosen.threshold
+    linkage = chosen.linkage or usual[1]
+    with progress("Comparing"):
+        clusters = group(pool, threshold=threshold, linkage=linkage)
+    return Grouped(queue, pool, clusters, threshold, linkage, patch_of, new, about)
+
+
+# --- what is printed -----------------------------------------------------------------------------
+
+
+def print_groups(found: Grouped, chosen: PatchChoices, *, as_json: bool) -> int:
+    """Print the groups as chosen, write the report, and name what was left out."""
+    from excise_server.report import patches as report
+
+    if chosen.html is not None:
+        from excise_server.report.html_patches import patches_page
+
+        with progress("Writing the report"):
+            write_text(chosen.html, patches_page(found))
+    if as_json:
+        print(json_text(report.patch_document(found, scores=chosen.scores)))
+    elif chosen.csv:
+        print(report.patch_csv(found.pool, found.clusters, found.queue), end="")
+    else:
+        _print_table(found)
+    for rejected in found.queue.rejected:
+        say(f"left out: {SourceError(rejected.reason, name=rejected.id, hint=rejected.hint)}")
+    return 1 if found.queue.rejected else 0
+
+
+def _print_table(found: Grouped) -> None:
+    from excise_server.report.patches import patch_table
+    from excise_server.report.tables import notes_text, signature_text
+
+    queue, shown = found.queue, found.clusters
+    said = list(queue.notes)
+    if found.new is not None:
+        # Of a queue that is watched only what moved is of interest.
+        new = [queue.patches[at].id in found.new for at in range(len(queue.patches))]
+        shown = tuple(
+            cluster for cluster in found.clusters if any(new[at] for at in cluster.members)
+        )
+        said = [(name, note) for name, note in said if name in found.new]
+    lines = [f"{name}: {note}" for name, note in said]
+    lines.append(f"basis {found.pool.basis}, {found.linkage} linkage, distance {found.threshold:g}")
+    if queue.covers:
+        lines.append(f"without a diff, not grouped: {len(queue.covers):,}")
+    if queue.others:
+        lines.append(f"other files, not patches: {queue.others:,}")
+    lines += found.about
+    if len(shown) < len(found.clusters):
+        hidden = len(found.clusters) - len(shown)
+        lines.append(f"clusters without a new patch are not shown: {hidden:,}")
+    out = console()
+    if shown:
+        out.print(patch_table(found.pool, shown, queue, found.new, found.clusters))
+    out.print(*notes_text("note", lines), signature_text(found.pool.signature), sep="\n")

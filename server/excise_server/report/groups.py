@@ -1,0 +1,30 @@
+"""Patches and their groups: what tables, documents and pages show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from excise import Cluster
+from excise.patches import Patch, Pool
+from excise_server.sources.queue import Queue
+
+__all__ = ["Grouped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """Patches and their groups.
+
+    ``patch_of`` gives a patch with its hunks. Of a queue that is watched ``new`` are the ids that
+    came with this run (else None), and ``about`` says how much is known.
+    """
+
+    queue: Queue
+    pool: Pool
+    clusters: tuple[Cluster, ...]
+    threshold: float
+    linkage: str
+    patch_of: Callable[[int], Patch]
+    new: frozenset[str] | None = None
+    about: tuple[str, ...] = ()

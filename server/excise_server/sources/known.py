@@ -1,0 +1,150 @@
+"""A queue that is watched: what is new is read and kept, what was seen before is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from excise.patches import IGNORED, Message, Patch, Pool
+from excise.patches.mail import pieces, read_piece
+from excise_server.sources import Rejected, SourceError
+from excise_server.sources.queue import ENDINGS, NO_DIFF, Member, Queue, files, is_foreign
+from excise_server.state import BATCH, Entry, New, State
+
+__all__ = ["KnownPool", "Watched", "read_watched"]
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """The whole queue, what of it is new, and how many messages of this run were known."""
+
+    queue: Queue
+    new: frozenset[str]
+    known: int
+
+
+def read_watched(
+    paths: Iterable[str],
+    stdin: BinaryIO,
+    state: State,
+    advance: Callable[[float], None] = lambda done: None,
+) -> Watched:
+    """Read what the paths name, keep what is new, and return all that the state knows.
+
+    Parameters
+    ----------
+    advance
+        Told how many new messages were kept.
+
+    Raises
+    ------
+    SourceError
+        If a path that was given cannot be read itself, or the state cannot be written.
+    """
+    reading = _Reading(state, advance)
+    for path in paths:
+        for name, load, listed in files(path, stdin):
+            try:
+                data = load()
+            except SourceError as error:
+                if not listed:
+                    raise error.named(path) from error
+                reading.rejected.append(Rejected(name, error.reason, error.hint))
+                continue
+            reading.take(name, data, listed)
+    reading.keep(0)
+    return reading.result()
+
+
+class _Reading:
+    """One run over the sources."""
+
+    def __init__(self, state: State, advance: Callable[[float], None]) -> None:
+        self.state, self.advance = state, advance
+        self.waiting: list[New] = []
+        self.new: list[str] = []
+        self.rejected: list[Rejected] = []
+        self.known = self.others = 0
+
+    def take(self, name: str, data: bytes, listed: bool) -> None:
+        """Read the messages of a file that are not known."""
+        cut = [(1, data)] if b"\0" in data[:8192] else list(pieces(data))
+        found: list[New] = []
+        known = 0
+        for number, (line, piece) in enumerate(cut, start=1):
+            if self.state.knows(piece):
+                known += 1
+                continue
+            message = read_piece(number, line, piece)
+            if b"\0" in data[:8192]:
+                message = Message(1, error="binary: it holds NUL characters")
+            name_of = f"{name}#{number}" if len(cut) > 1 else name
+            found.append(New(name_of, piece, message))
+        self.known += known
+        foreign = not any(new.message.patch.files or new.message.message_id for new in found)
+        if listed and foreign and not known and not name.lower().endswith(ENDINGS):
+            self.others += 1
+            return
+        for new in found:
+            if new.message.error or is_foreign(new.message):
+                self.rejected.append(Rejected(new.id, new.message.error or NO_DIFF))
+            else:
+                self.waiting.append(new)
+        self.keep(BATCH)
+
+    def keep(self, least: int) -> None:
+        """Write what waits, if it is more than so many."""
+        while len(self.waiting) > least:
+            self.new += self.state.add(self.waiting[:BATCH])
+            del self.waiting[:BATCH]
+            self.advance(len(self.new))
+
+    def result(self) -> Watched:
+        sent = tuple(Member(entry.id, entry.message) for entry in self.state.entries)
+        notes: list[tuple[str, str]] = []
+        seen: set[str] = set()
+        for member in sent:
+            if member.message.message_id in seen:
+                notes.append((member.id, "its Message-ID stood before"))
+            seen |= {member.message.message_id} - {""}
+            notes += [(member.id, str(warned)) for warned in member.message.patch.warnings]
+        queue = Queue(
+            tuple(member for member in sent if member.message.patch.files),
+            tuple(member for member in sent if not member.message.patch.files),
+            tuple(self.rejected),
+            self.others,
+            tuple(notes),
+            sent,
+        )
+        return Watched(queue, frozenset(self.new), self.known)
+
+
+class KnownPool(Pool):
+    """The pool of messages that a state knows: nothing is read or counted again."""
+
+    def __init__(
+        self,
+        state: State,
+        members: Sequence[Member],
+        *,
+        ignored: Sequence[str] = IGNORED,
+        idf: bool = False,
+    ) -> None:
+        """Take the features of the members from the state."""
+        super().__init__(ignored=ignored, idf=idf)
+        self._state = state
+        by_id = {entry.id: entry for entry in state.entries}
+        self._entries: list[Entry] = [by_id[member.id] for member in members]
+        for entry in self._entries:
+            self.index.add(entry.edits.tokens, entry.edits.blocks, entry.edits.context)
+            self.patches.append(entry.message.patch)
+            self.notes.append(entry.edits.notes)
+
+    def patch_id(self, i: int) -> str:
+        """Return the name that equal patches share."""
+        return self._entries[i].patch_id
+
+    def whole(self, i: int) -> Patch:
+        """Return a patch with its hunks, read again from the state."""
+        return self._state.whole(self._entries[i])

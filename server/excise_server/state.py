@@ -1,0 +1,261 @@
+"""The state of a patch queue: every message that was seen and its features, in one SQLite file.
+
+A batch of messages is one transaction, so that a process may die at any moment. What it holds of a
+message is its bytes (the table ``pieces``, which every version has) and what was made of them; when
+another version would make something else of them, that is made anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sqlite3
+import sys
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+from excise.patches import Message, Patch, patch_id
+from excise.patches.features import IGNORED, Edits, Reader
+from excise.patches.mail import read_piece
+from excise.patches.pool import signature
+from excise_server.state_file import SCHEMA, check, create, errors
+from excise_server.state_format import (
+    BadStateError,
+    checked,
+    pack_message,
+    packed,
+    unpack_message,
+    unpacked,
+)
+
+__all__ = ["BATCH", "Entry", "New", "State", "digest_of"]
+
+BATCH = 200
+"""Messages of one transaction."""
+
+WAIT = 60.0
+"""Seconds to wait for another process that writes."""
+
+_FEATURES = (
+    "INSERT INTO features (n, message, tokens, blocks, context, notes, patch_id) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?)"
+)
+_ANOTHER = "another version, or other ignored paths: everything was read anew"
+
+
+@dataclass(frozen=True, slots=True)
+class New:
+    """A message that may be new: the id it would have, its bytes, and what they say."""
+
+    id: str
+    piece: bytes
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A message of the state; the files of its patch have no hunks."""
+
+    n: int
+    id: str
+    message: Message
+    edits: Edits
+    patch_id: str
+
+
+def digest_of(piece: bytes) -> bytes:
+    """Return what a message is known by."""
+    return hashlib.sha256(piece).digest()
+
+
+class State:
+    """A state that is open.
+
+    Attributes
+    ----------
+    entries
+        Every message, in the order in which they came.
+    rebuilt
+        What is to be said, if everything had to be made anew; else empty.
+    """
+
+    def __init__(self, path: str, ignored: Sequence[str] = IGNORED) -> None:
+        """Open a state; make an empty one where there is no file.
+
+        Raises
+        ------
+        SourceError
+            If the file is no state (it is left as it is), is damaged, or cannot be written.
+        """
+        self.path, self.ignored = path, tuple(ignored)
+        self.entries: list[Entry] = []
+        self.rebuilt = ""
+        self._digests: set[bytes] = set()
+        self._ids: set[str] = set()
+        self._reader = Reader()
+        with errors(path):
+            if not os.path.lexists(path):
+                create(path)
+            check(path)
+            self._file = sqlite3.connect(path, timeout=WAIT, isolation_level=None)
+            try:
+                self._start()
+            except BaseException:
+                self._file.close()
+                raise
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+    def knows(self, piece: bytes) -> bool:
+        """Whether a message of these bytes was there when last looked."""
+        return digest_of(piece) in self._digests
+
+    def add(self, found: Sequence[New]) -> list[str]:
+        """Add what is new in one transaction, and return its ids.
+
+        Raises
+        ------
+        SourceError
+            If the file cannot be written.
+        """
+        with errors(self.path), self._writing():
+            self._catch_up()
+            sizes = self._sizes()
+            added = [self._insert(new) for new in found if not self.knows(new.piece)]
+            self._write_words(sizes)
+            return added
+
+    def whole(self, entry: Entry) -> Patch:
+        """Return the patch of an entry with its hunks, read again.
+
+        Raises
+        ------
+        SourceError
+            If the file cannot be read.
+        """
+        query = "SELECT number, line, data FROM pieces WHERE n = ?"
+        with errors(self.path):
+            number, line, data = self._file.execute(query, (entry.n,)).fetchone()
+            return read_piece(number, line, zlib.decompress(data)).patch
+
+    # --- one version or another ------------------------------------------------------------------
+
+    @property
+    def _made_by(self) -> str:
+        made = [signature(), *self.ignored, version("excise"), sys.byteorder]
+        return json.dumps(made)
+
+    def _start(self) -> None:
+        query = "SELECT value FROM facts WHERE name = 'made by'"
+        try:
+            found = self._file.execute(query).fetchone()
+            if found is not None and found[0] == self._made_by:
+                self._catch_up()
+                return
+            self.rebuilt = _ANOTHER if found is not None else ""
+        except (sqlite3.OperationalError, BadStateError) as error:
+            if "locked" in str(error):
+                raise
+            # The tables of another version, or features that do not hold together.
+            self.rebuilt = _ANOTHER
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        """Make all features anew from the bytes, in one transaction."""
+        self.entries, self._digests, self._ids, self._reader = [], set(), set(), Reader()
+        with self._writing():
+            for name in ("features", "words", "facts"):
+                self._file.execute(f"DROP TABLE IF EXISTS {name}")
+            for statement in SCHEMA.split(";"):
+                if "CREATE TABLE" in statement and "pieces" not in statement:
+                    self._file.execute(statement)
+            query = "SELECT n, id, digest, number, line, data FROM pieces ORDER BY n"
+            for n, name, digest, number, line, data in self._file.execute(query).fetchall():
+                message = read_piece(number, line, zlib.decompress(data))
+                self._keep(n, json.loads(name), digest, message)
+            made = ("made by", self._made_by)
+            self._file.execute("INSERT INTO facts VALUES (?, ?)", made)
+            self._write_words((0, 0, 0))
+
+    # --- reading and writing ---------------------------------------------------------------------
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Hold the one lock of writers until all is written, or nothing."""
+        self._file.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            with suppress(sqlite3.Error):
+                self._file.execute("ROLLBACK")
+            raise
+        self._file.execute("COMMIT")
+
+    def _catch_up(self) -> None:
+        """Take what was written since the last look, by this process or by another."""
+        for kind, vocabulary in enumerate(self._reader.vocabularies):
+            query = "SELECT items FROM words WHERE kind = ? AND start >= ? ORDER BY start"
+            for (items,) in self._file.execute(query, (kind, len(vocabulary))):
+                vocabulary.intern(map(_word, json.loads(zlib.decompress(items))))
+        query = (
+            "SELECT n, id, digest, message, tokens, blocks, context, notes, patch_id "
+            "FROM features JOIN pieces USING (n) WHERE n > ? ORDER BY n"
+        )
+        last = self.entries[-1].n if self.entries else 0
+        limits = [len(vocabulary) for vocabulary in self._reader.vocabularies]
+        for n, name, digest, text, tokens, blocks, context, notes, equal in self._file.execute(
+            query, (last,)
+        ):
+            ints = unpacked(tokens), unpacked(blocks), unpacked(context)
+            edits = checked(Edits(*ints, tuple(json.loads(notes))), *limits)
+            self._known(Entry(n, json.loads(name), unpack_message(text), edits, equal), digest)
+
+    def _known(self, entry: Entry, digest: bytes) -> None:
+        self.entries.append(entry)
+        self._digests.add(digest)
+        self._ids.add(entry.id)
+
+    def _insert(self, new: New) -> str:
+        name, at = new.id, 1
+        while name in self._ids:
+            at += 1
+            name = f"{new.id}#{at}"
+        digest = digest_of(new.piece)
+        message = new.message
+        row = (json.dumps(name), digest, message.number, message.line, zlib.compress(new.piece))
+        query = "INSERT INTO pieces (id, digest, number, line, data) VALUES (?, ?, ?, ?, ?)"
+        n = self._file.execute(query, row).lastrowid
+        assert n is not None
+        self._keep(n, name, digest, message)
+        return name
+
+    def _keep(self, n: int, name: str, digest: bytes, message: Message) -> None:
+        edits = self._reader.edits(message.patch, self.ignored)
+        equal = patch_id(message.patch)
+        text = pack_message(message)
+        ints = packed(edits.tokens), packed(edits.blocks), packed(edits.context)
+        row = (n, text, *ints, json.dumps(edits.notes), equal)
+        self._file.execute(_FEATURES, row)
+        self._known(Entry(n, name, unpack_message(text), edits, equal), digest)
+
+    def _sizes(self) -> tuple[int, ...]:
+        return tuple(len(vocabulary) for vocabulary in self._reader.vocabularies)
+
+    def _write_words(self, sizes: Sequence[int]) -> None:
+        for kind, (vocabulary, start) in enumerate(
+            zip(self._reader.vocabularies, sizes, strict=True)
+        ):
+            if len(vocabulary) > start:
+                items = zlib.compress(json.dumps(vocabulary.items(start)).encode(), 1)
+                self._file.execute("INSERT INTO words VALUES (?, ?, ?)", (kind, start, items))
+
+
+def _word(item: Any) -> Any:  # noqa: ANN401 - a text, or a kind and a text
+    return tuple(item) if isinstance(item, list) else item

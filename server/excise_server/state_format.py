@@ -1,0 +1,121 @@
+"""How a message and its features are written down: JSON and plain ints, nothing that is run."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from array import array
+from dataclasses import asdict
+from typing import Any
+
+from excise.patches.features import Edits
+from excise.patches.model import Binary, FilePair, Message, Patch, Series, Warned
+
+__all__ = ["BadStateError", "checked", "pack_message", "packed", "unpack_message", "unpacked"]
+
+_PLACE = 5
+"""Ints of a block: its file's name, O from and to, A from and to."""
+
+
+class BadStateError(ValueError):
+    """What was written down does not hold together."""
+
+
+def pack_message(message: Message) -> str:
+    """Return all of a message but its hunks, as ASCII."""
+    fields = {
+        "number": message.number,
+        "line": message.line,
+        "message_id": message.message_id,
+        "author": message.author,
+        "date": message.date,
+        "subject": message.subject,
+        "title": message.title,
+        "series": asdict(message.series),
+        "references": message.references,
+        "warnings": [[warned.line, warned.what] for warned in message.patch.warnings],
+        "files": [_file(pair) for pair in message.patch.files],
+    }
+    return json.dumps(fields)
+
+
+def unpack_message(text: str) -> Message:
+    """Return a message whose files have no hunks.
+
+    Raises
+    ------
+    BadStateError
+        If this is none.
+    """
+    try:
+        found: dict[str, Any] = json.loads(text)
+        warnings = tuple(Warned(line, what) for line, what in found.pop("warnings"))
+        files = tuple(_pair(fields) for fields in found.pop("files"))
+        series = Series(**found.pop("series"))
+        references = tuple(found.pop("references"))
+        return Message(**found, series=series, references=references, patch=Patch(files, warnings))
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise BadStateError(f"a message that cannot be read: {error}") from error
+
+
+def packed(ints: array[int]) -> bytes:
+    """Return ints as bytes, four each, compressed."""
+    return zlib.compress(ints.tobytes(), 1)
+
+
+def unpacked(data: bytes) -> array[int]:
+    """Return the ints of `packed`.
+
+    Raises
+    ------
+    BadStateError
+        If these are none.
+    """
+    try:
+        return array("i", zlib.decompress(data))
+    except (zlib.error, ValueError, TypeError) as error:
+        raise BadStateError(f"ints that cannot be read: {error}") from error
+
+
+def checked(edits: Edits, words: int, names: int, lines: int) -> Edits:
+    """Return features whose ints all stand for something: a kernel trusts them.
+
+    Raises
+    ------
+    BadStateError
+        If one does not.
+    """
+    tokens, blocks = edits.tokens, edits.blocks
+    starts = [blocks[at::_PLACE] for at in range(_PLACE)]
+    ordered = all(
+        0 <= o_lo <= o_hi and 0 <= a_lo <= a_hi and max(o_hi, a_hi) <= len(tokens)
+        for o_lo, o_hi, a_lo, a_hi in zip(*starts[1:], strict=False)
+    )
+    inside = _below(tokens, words) and _below(starts[0], names) and _below(edits.context, lines)
+    if len(blocks) % _PLACE or not (ordered and inside):
+        raise BadStateError("features that point nowhere")
+    return edits
+
+
+def _below(ints: array[int], limit: int) -> bool:
+    return not ints or (min(ints) >= 0 and max(ints) < limit)
+
+
+def _file(pair: FilePair) -> list[object]:
+    binary = None if pair.binary is None else pair.binary.data.decode("latin-1")
+    modes = pair.old_mode, pair.new_mode, pair.old_blob, pair.new_blob
+    return [pair.old, pair.new, *modes, pair.moved, binary]
+
+
+def _pair(fields: list[Any]) -> FilePair:
+    old, new, old_mode, new_mode, old_blob, new_blob, moved, binary = fields
+    return FilePair(
+        old,
+        new,
+        old_mode=old_mode,
+        new_mode=new_mode,
+        old_blob=old_blob,
+        new_blob=new_blob,
+        moved=moved,
+        binary=None if binary is None else Binary(binary.encode("latin-1")),
+    )
