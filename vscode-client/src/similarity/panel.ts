@@ -28,7 +28,10 @@ export async function showSimilarity(parts: Parts, argument?: unknown): Promise<
     retainContextWhenHidden: false,
   });
   panels.set(key, panel);
-  panel.iconPath = vscode.Uri.joinPath(media, "excise.svg");
+  panel.iconPath = {
+    light: vscode.Uri.joinPath(media, "excise-light.svg"),
+    dark: vscode.Uri.joinPath(media, "excise-dark.svg"),
+  };
   const listening = vscode.Disposable.from(
     panel.webview.onDidReceiveMessage((chosen: unknown) => void answer(parts, uri, panel, chosen)),
     parts.reports.onDidChange((changed) => {
