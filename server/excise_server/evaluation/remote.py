@@ -108,9 +108,12 @@ class Remote:
             process.stdin.write(json.dumps(question).encode("ascii") + b"\n")
             process.stdin.flush()
             answer = json.loads(self._line(process))
-        except (OSError, ValueError) as error:
+        except (BrokenPipeError, EOFError) as error:
             self.close()
-            raise self._failed(str(error) or "its process ended") from error
+            raise self._failed("its process ended") from error
+        except (TimeoutError, ValueError) as error:
+            self.close()
+            raise self._failed(str(error)) from error
         if not isinstance(answer, dict) or "error" in answer:
             why = answer.get("error") if isinstance(answer, dict) else answer
             raise self._failed(str(why))
@@ -129,7 +132,7 @@ class Remote:
                 raise TimeoutError(f"no answer within {self.patience:g} s")
             data = os.read(process.stdout.fileno(), 65536)
             if not data:
-                raise ConnectionError("its process ended")
+                raise EOFError
             self._rest += data
         line, _, self._rest = self._rest.partition(b"\n")
         return line

@@ -1,0 +1,228 @@
+"""Measures in other interpreters, and what is said where there is none, or a broken one."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from excise.evaluation import MEASURES, MeasureUnavailableError, measure
+from excise.evaluation.wordnet import FILES
+from excise_server.evaluation import resources as module
+from excise_server.evaluation.remote import Remote
+from excise_server.evaluation.resources import VARIABLES, resources, wordnet_folder
+from excise_server.sources import SourceError
+
+ROOT = Path(__file__).parent.parent.parent
+A = "def f(x):\n    return x + 1\n"
+B = "def f(x):\n    y = x - 1\n    return y\n"
+
+
+def interpreter(variable: str, folder: str, package: str) -> str:
+    """Return the interpreter that has a package, or skip the test by its name."""
+    beside = ROOT / folder / "bin" / "python"
+    python = os.environ.get(variable) or (str(beside) if beside.exists() else "")
+    if not python:
+        pytest.skip(f"no {package} here: neither {variable} nor {folder} (make eval-envs)")
+    return python
+
+
+@pytest.fixture(scope="module")
+def codebleu():
+    return interpreter("EXCISE_CODEBLEU_PYTHON", ".venv-codebleu", "codebleu")
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """An interpreter that has lens-metric and bert-score, and a folder of tiny random models."""
+    python = interpreter("EXCISE_LENS_PYTHON", ".venv-models", "lens-metric")
+    folder = tmp_path_factory.mktemp("models")
+    script = Path(__file__).with_name("tiny_models.py")
+    made = subprocess.run(
+        [python, str(script), str(folder), "lens"], capture_output=True, text=True, check=False
+    )
+    assert made.returncode == 0, made.stderr
+    return python, folder
+
+
+def value(name, world, **texts):
+    return measure(name, world)(**{"origin": B, "language": "python", **texts}).value
+
+
+# --- CodeBLEU ------------------------------------------------------------------------------------
+
+DIRECT = """
+import sys, codebleu
+a, b = sys.stdin.read().split("====")
+print(codebleu.calc_codebleu([[a]], [b], "python")["codebleu"])
+"""
+
+
+def test_codebleu_is_what_its_package_says(codebleu):
+    world = resources(wanted=["codebleu"], environment={"EXCISE_CODEBLEU_PYTHON": codebleu})
+    asked = subprocess.run(
+        [codebleu, "-I", "-c", DIRECT], input=f"{A}===={B}", capture_output=True, text=True,
+        check=True,
+    )  # fmt: skip
+    found = value("codebleu", world, reference=A, hypothesis=B)
+    assert found == pytest.approx(float(asked.stdout), abs=1e-12)
+    assert 0 < found < 1
+    assert value("codebleu", world, reference=A, hypothesis=A) == pytest.approx(1)
+    assert "codebleu:codebleu-0.7" in measure("codebleu", world).signature()
+
+
+def test_codebleu_survives_what_cannot_be_encoded(codebleu):
+    world = resources(wanted=["codebleu"], environment={"EXCISE_CODEBLEU_PYTHON": codebleu})
+    for hypothesis in ("x = '\ud800'", "\x00\x1b", "é = 1\r", "\u2028", "((((" * 50):
+        assert 0 <= value("codebleu", world, reference=A, hypothesis=hypothesis) <= 1
+
+
+def test_codebleu_is_pickled_without_its_process(codebleu):
+    world = resources(wanted=["codebleu"], environment={"EXCISE_CODEBLEU_PYTHON": codebleu})
+    first = measure("codebleu", world)
+    again = pickle.loads(pickle.dumps(first))
+    texts = {"origin": B, "reference": A, "hypothesis": B, "language": "python"}
+    assert again(**texts) == first(**texts)
+
+
+def test_a_process_that_dies_is_told_and_started_anew(codebleu):
+    remote = Remote("codebleu", codebleu)
+    before = remote(B, [A], B, "python")
+    os.kill(remote._process.pid, signal.SIGKILL)
+    remote._process.wait()
+    assert remote(B, [A], B, "python") == before
+    remote.close()
+    remote.close()
+
+
+def test_an_error_of_one_output_is_told_and_the_next_is_scored(codebleu):
+    remote = Remote("codebleu", codebleu)
+    with pytest.raises(MeasureUnavailableError, match="AssertionError: Language cobol"):
+        remote(B, [A], B, "cobol")
+    pid = remote._process.pid
+    assert remote(B, [A], A, "python") == pytest.approx(1)
+    assert remote._process.pid == pid
+    remote.close()
+
+
+# --- BERTScore and LENS --------------------------------------------------------------------------
+
+
+def test_bertscore_of_a_tiny_model(models):
+    python, folder = models
+    environment = {
+        "EXCISE_BERTSCORE_PYTHON": python,
+        "EXCISE_BERTSCORE_MODEL": str(folder / "bert"),
+    }
+    world = resources(wanted=["bertscore"], environment=environment)
+    assert not world.missing
+    assert value("bertscore", world, reference="a cat", hypothesis="a cat") == pytest.approx(1)
+    one, other = (
+        value("bertscore", world, reference=reference, hypothesis="a dog sat")
+        for reference in ("the cat", "a dog")
+    )
+    assert -1 <= min(one, other) <= max(one, other) < 1
+    both = value("bertscore", world, reference=["the cat", "a dog"], hypothesis="a dog sat")
+    assert both == pytest.approx(max(one, other), abs=1e-5)
+    assert "/bert-L2" in measure("bertscore", world).signature()
+
+
+def test_lens_of_a_tiny_model(models):
+    python, folder = models
+    environment = {"EXCISE_LENS_PYTHON": python, "EXCISE_LENS_MODEL": str(folder / "lens")}
+    world = resources(wanted=["lens"], environment=environment)
+    assert not world.missing
+    one, other = (
+        value("lens", world, origin="the cat sat", reference=reference, hypothesis="a cat sat")
+        for reference in ("the cat", "a dog")
+    )
+    assert 0 <= min(one, other) <= max(one, other) <= 100
+    both = value(
+        "lens", world, origin="the cat sat", reference=["the cat", "a dog"], hypothesis="a cat sat"
+    )
+    assert both == pytest.approx(max(one, other), abs=1e-3)
+
+
+# --- what is missing -----------------------------------------------------------------------------
+
+
+def test_without_anything_every_measure_says_which_command_helps(monkeypatch):
+    monkeypatch.setattr(module, "_FOLDERS", ())
+    world = resources(environment={})
+    helps = {
+        "synonyms": "apt-get install wordnet-base",
+        "codebleu": "EXCISE_CODEBLEU_PYTHON=DIR/bin/python",
+        "bertscore": "pip install 'excise[bertscore]'",
+        "lens": "EXCISE_LENS_MODEL=DIR",
+    }
+    for found in MEASURES.values():
+        if found.resource is not None:
+            assert helps[found.resource] in found.having(world).missing()
+
+
+@pytest.mark.parametrize(
+    ("python", "why"),
+    [
+        ("/no/such/python", "/no/such/python does not start: No such file"),
+        (str(Path(__file__)), "does not start: Permission denied"),
+        ("/bin/true", "its process ended"),
+        ("/bin/echo", "by /bin/echo"),
+        (sys.executable, "No module named 'codebleu'"),
+    ],
+)
+def test_an_interpreter_that_will_not_do_is_named(python, why):
+    world = resources(wanted=["codebleu"], environment={"EXCISE_CODEBLEU_PYTHON": python})
+    assert why in measure("codebleu", world).missing()
+    if python == sys.executable:
+        assert "pip install 'codebleu" in measure("codebleu", world).missing()
+
+
+def test_patience_ends(tmp_path):
+    mute = tmp_path / "mute"
+    mute.write_text("#!/bin/sh\nwhile read line; do :; done\n")
+    mute.chmod(0o755)
+    with pytest.raises(MeasureUnavailableError, match=r"no answer within 0\.2 s"):
+        Remote("codebleu", str(mute), patience=0.2)(B, [A], B, "python")
+
+
+def test_a_model_that_does_not_exist_is_named(tmp_path):
+    environment = {"EXCISE_LENS_MODEL": str(tmp_path / "absent")}
+    world = resources(wanted=["lens"], environment=environment)
+    assert "EXCISE_LENS_MODEL: there is no" in measure("lens", world).missing()
+
+
+def test_a_model_without_its_package_is_told(tmp_path):
+    environment = {"EXCISE_BERTSCORE_MODEL": str(tmp_path), "EXCISE_BERTSCORE_PYTHON": "/bin/true"}
+    world = resources(wanted=["bertscore"], environment=environment)
+    assert "its process ended" in measure("bertscore", world).missing()
+
+
+def test_a_folder_that_is_no_wordnet_is_an_error(tmp_path):
+    with pytest.raises(SourceError, match=r"no folder of WordNet: no index\.noun"):
+        resources(str(tmp_path), environment={})
+    with pytest.raises(SourceError, match="no folder of WordNet"):
+        resources(environment={"EXCISE_WORDNET": str(tmp_path / "absent")})
+
+
+def test_wordnet_is_found_below_the_folders_of_nltk(tmp_path):
+    folder = tmp_path / "corpora" / "wordnet"
+    folder.mkdir(parents=True)
+    for name in FILES:
+        (folder / name).write_bytes(b"  1 WordNet 9.9 Copyright\n")
+    environment = {"NLTK_DATA": f"{tmp_path / 'absent'}{os.pathsep}{tmp_path}"}
+    assert wordnet_folder(environment=environment) == str(folder)
+    world = resources(wanted=["synonyms"], environment=environment)
+    assert world.names == {"synonyms": "wordnet-9.9"}
+    assert pickle.loads(pickle.dumps(world)) == world
+    assert world.synonyms("word") == frozenset()
+
+
+def test_every_variable_is_documented():
+    guide = (ROOT / "docs" / "measures.md").read_text(encoding="utf-8")
+    for variable in VARIABLES:
+        assert variable in guide
