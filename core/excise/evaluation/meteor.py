@@ -157,7 +157,7 @@ def meteor_next(item: Item, resources: Resources) -> Result:
     """METEOR-NEXT (Denkowski and Lavie 2010, parameters of Dey et al. 2022). In [0, 1].
 
     As `meteor`, with alpha .85, beta 2.35, gamma .45, and weights 1, .8 and .6 of the stages. No
-    paraphrase tables: WordNet stands for them.
+    paraphrase tables: WordNet stands for them. 0/0 as there.
     """
     return _best(item, resources, NEXT)
 
@@ -166,7 +166,7 @@ def log_mnext(item: Item, resources: Resources) -> Result:
     """Log-MNEXT (Dey et al. 2022), for commit messages; no logarithm is in it. In [0, 1].
 
     As `meteor_next`, without ASCII punctuation (removed, not split), and without penalty where
-    both texts have equal words: they score 1.
+    both texts have equal words: they score 1. 0/0 as there.
     """
     return _best(item, resources, LOG_MNEXT)
 
