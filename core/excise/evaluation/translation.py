@@ -85,7 +85,7 @@ def ter(item: Item, _resources: Resources) -> Result:
 def ibleu(item: Item, _resources: Resources) -> Result:
     """.9 BLEU with the references - .1 BLEU with the origin (Sun and Zhou 2012). In [-.1, .9].
 
-    BLEU and 0/0 as in `bleu`. A reproduction scores .9 only where it shares nothing with the origin.
+    BLEU and 0/0 as in `bleu`. A reproduction scores .9 where it shares nothing with the origin.
     """
     with_references = sentence_bleu(item.hypothesis, item.references)
     with_origin = sentence_bleu(item.hypothesis, (item.origin,))
