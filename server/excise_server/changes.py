@@ -176,7 +176,7 @@ def _hunk(old: Sequence[str], new: Sequence[str], spans: Sequence[Span], context
     return Hunk(
         o_lo + (o_hi > o_lo),
         a_lo + (a_hi > a_lo),
-        tuple(line.removesuffix("\n").encode() for line in lines),
+        b"\n".join(line.removesuffix("\n").encode() for line in lines),
         line=0,
         old_open=_is_open(old, o_hi),
         new_open=_is_open(new, a_hi),

@@ -225,7 +225,7 @@ def test_capabilities_name_what_there_is():
         commands = ["excise.addRevisions", "excise.removeRevisions"]
         commands += ["excise.listRevisions", "excise.report", "excise.sources"]
         commands += ["excise.applyRevision", "excise.applyVariant", "excise.showPlace"]
-        commands += ["excise.compare", "excise.revisionContent"]
+        commands += ["excise.compare", "excise.revisionContent", "excise.worktrees"]
         assert sorted(found["executeCommandProvider"]["commands"]) == sorted(commands)
         kinds = ["quickfix", "refactor.rewrite"]
         assert found["codeActionProvider"]["codeActionKinds"] == kinds

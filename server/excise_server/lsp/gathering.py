@@ -7,6 +7,7 @@ makes an answer stale that is still to come, and only the newest one enters the 
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -105,6 +106,11 @@ class Gatherer:
         for name, note in gathered.found.notes if gathered is not None else ():
             found.setdefault(name, []).append(note)
         return found
+
+    def stop(self) -> None:
+        """End what git is still asked; a session that never started one has not loaded it."""
+        if (git := sys.modules.get("excise_server.sources.git")) is not None:
+            git.end_all()
 
     async def newest(self, uri: str) -> Gathered:
         """Return the answer of the sources of a document as they are now."""

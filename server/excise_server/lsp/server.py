@@ -34,7 +34,6 @@ from excise_server.report.escape import printable
 from excise_server.scheduler import Scheduler
 from excise_server.session import Session, document_key
 from excise_server.snapshot import Snapshot
-from excise_server.sources.git import end_all
 
 __all__ = ["ExciseServer"]
 
@@ -162,7 +161,7 @@ class ExciseServer(LanguageServer):
 
     def close(self, timeout: float) -> None:
         """Stop the work of all threads; wait at most so many seconds for each."""
-        end_all()
+        self.gatherer.stop()
         self.gatherer.scheduler.close(timeout)
         self.mailboxes.scheduler.close(timeout)
         self.scheduler.close(timeout)
