@@ -1,0 +1,100 @@
+"""What is measured: one output beside its origin and references, read once for all measures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from excise import syntax
+from excise.errors import OptionError
+from excise.preparation import read
+from excise.signature import Options
+from excise.text import normalise, strip_blank
+
+__all__ = ["Item"]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    r"""One output to evaluate, read once for all measures.
+
+    Attributes
+    ----------
+    origin, references, hypothesis
+        The texts as measures see them: without BOM, with ``\n`` line ends and, at
+        ``comments=drop``, without comments, trailing white space and blank lines.
+    texts
+        The same three before comments were dropped, for measures that drop them themselves.
+    grammar
+        The grammar of the texts; None where it is unknown.
+    language, path, comments
+        As given.
+    notes
+        What a reader should know, as ``comments kept: no grammar to find them``.
+    """
+
+    origin: str
+    references: tuple[str, ...]
+    hypothesis: str
+    texts: tuple[str, tuple[str, ...], str]
+    grammar: str | None = None
+    language: str | None = None
+    path: str | None = None
+    comments: str = "keep"
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        origin: str,
+        reference: str | Sequence[str],
+        hypothesis: str,
+        language: str | None = None,
+        path: str | None = None,
+        comments: str = "keep",
+    ) -> Item:
+        """Read one output.
+
+        Parameters
+        ----------
+        origin, hypothesis
+            Texts.
+        reference
+            A text, or several of them.
+        language, path
+            Name the grammar by which comments are found and tokens are made.
+        comments
+            ``keep``, or ``drop``: what the Excision Score paper does before every measure.
+
+        Raises
+        ------
+        OptionError
+            Without any reference, on something else than text, or an unknown ``comments``.
+        """
+        references = (reference,) if isinstance(reference, str) else tuple(reference)
+        _check(origin, references, hypothesis)
+        first, *middle, last = [normalise(text) for text in (origin, *references, hypothesis)]
+        options = Options(comments=comments)
+        reading = read((first, *middle, last), language, path, options)
+        texts = (first, tuple(middle), last)
+        if comments == "drop":
+            first, *middle, last = [_bare(text, reading.grammar) for text in (first, *middle, last)]
+        return cls(
+            first, tuple(middle), last, texts, reading.grammar, language, path, comments,
+            tuple(note for note in reading.notes if note.startswith("comments")),
+        )  # fmt: skip
+
+
+def _check(origin: object, references: Sequence[object], hypothesis: object) -> None:
+    if not references:
+        raise OptionError("reference is an empty list; at least one reference is needed")
+    named = {"origin": origin, "hypothesis": hypothesis}
+    named |= {f"reference {at}": text for at, text in enumerate(references, start=1)}
+    for name, text in named.items():
+        if not isinstance(text, str):
+            raise OptionError(f"{name} is {type(text).__name__}; it must be text")
+
+
+def _bare(text: str, grammar: str | None) -> str:
+    return syntax.drop_comments(text, grammar) if grammar else strip_blank(text)
