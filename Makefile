@@ -11,7 +11,7 @@ NODE_READY := $(CLIENT)/node_modules/.ready
 RUN_CLIENT = VENV="$(abspath $(VENV))" node $(CLIENT)/scripts/run.mjs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench bench-ir bench-lsp eval eval-envs images nightly clean \
+.PHONY: help demo test check format bench bench-ir bench-lsp bench-patches eval eval-envs images nightly clean \
   code vsix test-vscode check-vscode screenshots
 
 help:
@@ -22,6 +22,7 @@ help:
 	@echo "make format   rewrite the Python code as ruff wants it"
 	@echo "make bench    every goal side by side with its peers, as ratios within one run"
 	@echo "make bench-ir instructions of the kernels, counted by callgrind"
+	@echo "make bench-patches time, memory and agreement of grouping patches (EXCISE_DATA=DIR)"
 	@echo "make bench-lsp what the language server costs an editor: p50, p95, max"
 	@echo "make eval     the measures of the field beside Excision Score, on EXCISE_DATA: tables, figures"
 	@echo "make eval-envs environments of their own for CodeBLEU (45 MB), BERTScore and LENS (1.5 GB)"
@@ -63,6 +64,10 @@ bench: $(READY)
 
 bench-ir: $(READY)
 	$(BIN)/python benchmarks/instructions.py
+
+bench-patches: $(READY)
+	$(BIN)/python benchmarks/patches.py
+	$(BIN)/python benchmarks/patches_scale.py
 
 bench-lsp: $(READY)
 	$(BIN)/python benchmarks/lsp.py

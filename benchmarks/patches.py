@@ -54,7 +54,8 @@ def kernel() -> None:
     group(pool_of([Patch(), Patch()]))  # imports scikit-learn
     start = time.perf_counter()
     messages = [read(data)[0] for _, _, data in found]
-    pool = pool_of([message.patch for message in messages])
+    patches = [message.patch for message in messages]
+    pool = pool_of(patches)
     middle = time.perf_counter()
     pool.near(0.45)
     pairs = time.perf_counter() - middle
@@ -70,8 +71,12 @@ def kernel() -> None:
     )
     first.sort()
     hard = [messages[at] for at in first]
-    clusters = group(pool_of([message.patch for message in hard]))
-    compared("one text a patch-id", [truth[at] for at in first], clusters, hard)
+    for idf in (False, True):
+        said = ", idf" if idf else ""
+        if idf:
+            compared(f"all{said}", truth, group(pool_of(patches, idf=True)), messages)
+        clusters = group(pool_of([message.patch for message in hard], idf=idf))
+        compared(f"one text a patch-id{said}", [truth[at] for at in first], clusters, hard)
 
 
 def pool_of(patches: Sequence[Patch], **options: Any) -> Pool:  # noqa: ANN401
@@ -142,11 +147,12 @@ def agents() -> None:
     for basis, items in scored.items():
         n = sum(map(len, items))
         everywhere = auc([pair for item in items for pair in item])
-        within = auc_within(items)
+        within, mean = auc_within(items), auc_of_instances(items)
         print(
             f"swebench_lite_agents_dev, basis:{basis}, {n} patches ({left_out} left out):", end=""
         )
-        print(f" AUC {everywhere:.3f}, within an instance {within:.3f}")
+        print(f" AUC {everywhere:.3f}; within an instance: pairs pooled {within:.3f},", end="")
+        print(f" mean of {mean[1]} instances {mean[0]:.3f}")
 
 
 def auc(scored: list[tuple[float, bool]]) -> float:
@@ -164,6 +170,12 @@ def auc_within(items: list[list[tuple[float, bool]]]) -> float:
         right += sum((x > y) + (x == y) / 2 for x, y in product(good, bad))
         total += len(good) * len(bad)
     return right / total
+
+
+def auc_of_instances(items: list[list[tuple[float, bool]]]) -> tuple[float, int]:
+    """The mean of that share over the instances that have both verdicts, and how many they are."""
+    both = [item for item in items if len({passed for _, passed in item}) == 2]
+    return sum(auc_within([item]) for item in both) / len(both), len(both)
 
 
 # --- reading -------------------------------------------------------------------------------------

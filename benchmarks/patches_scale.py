@@ -1,0 +1,215 @@
+"""Time and memory of grouping many patches: real ones, repeated with seeded edits.
+
+    EXCISE_DATA=DIR python benchmarks/patches_scale.py [N..]
+
+Each size runs in a process of its own, which reads one patch after the other, as a mailbox gives
+them. `RESULTS-patches.md` holds a run. Patch n is patch n modulo 1,312 of kernel_versions_dev; from
+the second round on, three words of its changed lines are replaced.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import resource
+import subprocess
+import sys
+import time
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from patches import rows
+
+from excise.clustering import labels
+from excise.patches import DISTANCE, LINKAGE, Pool, group, read
+
+SIZES = (2_000, 10_000, 50_000)
+DENSE = 10_000
+"""Largest number of patches whose whole matrix scikit-learn is given."""
+WORD = re.compile(rb"[A-Za-z_][A-Za-z_0-9]{3,}")
+EDITS = 3
+
+
+def texts(n: int) -> Iterator[bytes]:
+    """Yield n patches."""
+    real = [
+        candidate["patch"].encode("latin-1")
+        for row in rows("kernel_versions_dev.jsonl.gz")
+        for candidate in row["candidates"]
+    ]
+    for at in range(n):
+        text = real[at % len(real)]
+        yield text if at < len(real) else edited(text, random.Random(at))
+
+
+def edited(text: bytes, choice: random.Random) -> bytes:
+    lines = text.split(b"\n")
+    changed = [
+        at for at, line in enumerate(lines)
+        if line[:1] in b"+-" and line[:3] not in (b"+++", b"---") and WORD.search(line)
+    ]  # fmt: skip
+    for at in choice.sample(changed, min(EDITS, len(changed))):
+        words = list(WORD.finditer(lines[at]))
+        start, stop = choice.choice(words).span()
+        lines[at] = lines[at][:start] + b"word_%d" % choice.randrange(10**6) + lines[at][stop:]
+    return b"\n".join(lines)
+
+
+def peak() -> float:
+    """Return the peak resident size in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def timed(run: Callable[[], object]) -> tuple[float, object]:
+    start = time.perf_counter()
+    found = run()
+    return time.perf_counter() - start, found
+
+
+def measure(n: int) -> None:
+    """Print one row of the table."""
+    import sklearn.cluster  # noqa: F401 - counted as there from the start
+
+    base = peak()
+    pool, reading, adding = Pool(), 0.0, 0.0
+    for text in texts(n):
+        start = time.perf_counter()
+        message = read(text)[0]
+        middle = time.perf_counter()
+        pool.add(message.patch)
+        reading += middle - start
+        adding += time.perf_counter() - middle
+    before = peak()
+    grouping, clusters = timed(lambda: group(pool))
+    found = list(clusters)  # type: ignore[call-overload]
+    whole = reading + adding + grouping
+    print(
+        f"| {n:,} | {reading:.1f} | {adding:.1f} | {grouping:.1f} | {whole:.1f} | {base:.0f} "
+        f"| {before:.0f} | {peak():.0f} | {len(found):,} | {len(found[0].members):,} |"
+    )
+
+
+def pool_of(n: int) -> Pool:
+    pool = Pool()
+    for text in texts(n):
+        pool.add(read(text)[0].patch)
+    return pool
+
+
+def ours(n: int) -> None:
+    """Print by how much grouping raises the peak, and the groups."""
+    pool = pool_of(n)
+    import sklearn.cluster  # noqa: F401
+
+    filled = Ballast()
+    found = group(pool)
+    raised = filled.raised()
+    print(raised, hash(frozenset(frozenset(cluster.members) for cluster in found)))
+
+
+def theirs(n: int) -> None:
+    """The same with the whole matrix and scikit-learn."""
+    import numpy as np
+
+    pool = pool_of(n)
+    ids: dict[str, int] = {}
+    same = np.array([ids.setdefault(pool.patch_id(at), at) for at in range(n)])
+    import sklearn.cluster  # noqa: F401
+
+    near = pool.near(0.0)
+    left, right = (array("i", [pair[side] for pair in near]) for side in (0, 1))
+    values = array("d", [pair[2] for pair in near])
+    del near
+    filled = Ballast()
+    distances = np.ones((n, n))
+    np.fill_diagonal(distances, 0.0)
+    distances[left, right] = distances[right, left] = 1.0 - np.frombuffer(values)
+    for at in range(n):
+        distances[at, same == same[at]] = 0.0
+    found: dict[int, list[int]] = {}
+    for at, label in enumerate(labels(distances, DISTANCE, LINKAGE)):
+        found.setdefault(label, []).append(at)
+    raised = filled.raised()
+    print(raised, hash(frozenset(map(frozenset, found.values()))))
+
+
+class Ballast:
+    """Fills what this process had and gave back, so that the peak tells what comes next."""
+
+    def __init__(self) -> None:
+        with open("/proc/self/status") as status:
+            line = next(line for line in status if line.startswith("VmRSS"))
+        self.held = bytearray(max(0, int(peak() * 1024) - int(line.split()[1])) * 1024)
+        self.before = peak()
+
+    def raised(self) -> float:
+        """Return by how many MB the peak was raised; at least one page."""
+        return max(peak() - self.before, 0.004)
+
+
+def counter(n: int = 300) -> None:
+    """Print what a pair costs, beside multisets of Python's Counter."""
+    pool = pool_of(1312)
+    features = [counted(patch) for patch in pool.patches[:n]]
+    start = time.perf_counter()
+    for i in range(n):
+        for j in range(i):
+            (features[i] & features[j]).total()
+    slow = (time.perf_counter() - start) / (n * (n - 1) / 2)
+    for least in (0.0, 0.45):
+        fast = min(timed(partial(pool.near, least))[0] for _ in range(5)) / (1312 * 1311 / 2)
+        print(f"a pair, least {least}: {fast * 1e9:.0f} ns; Counter {slow * 1e6:.0f} us;", end="")
+        print(f" ratio {slow / fast:,.0f}")
+
+
+def counted(patch: object) -> Counter[tuple[str, ...]]:
+    from excise.patches.differences import _blocks  # tokens of blocks, as strings
+
+    found: Counter[tuple[str, ...]] = Counter()
+    for pair in patch.files:  # type: ignore[attr-defined]
+        for block in _blocks(pair):
+            found.update({(pair.name, *gram): n for gram, n in block.grams().items()})
+    return found
+
+
+def apart(*what: str) -> str:
+    """Run this file again, alone."""
+    command = [sys.executable, __file__, *what]
+    environment = dict(os.environ, PYTHONHASHSEED="0")
+    return subprocess.run(command, check=True, capture_output=True, env=environment).stdout.decode()
+
+
+def main(arguments: list[str]) -> int:
+    if not (Path(os.environ.get("EXCISE_DATA", "")) / "kernel_versions_dev.jsonl.gz").is_file():
+        print("EXCISE_DATA must name the folder that holds kernel_versions_dev.jsonl.gz")
+        return 2
+    if arguments and arguments[0] in PARTS:
+        PARTS[arguments[0]](*map(int, arguments[1:]))
+        return 0
+    names = "patches", "reading s", "counting s", "grouping s", "all s", "MB at the start"
+    names = *names, "MB read", "MB at most", "groups", "largest"
+    print(f"| {' | '.join(names)} |\n{'|---' * len(names)}|")
+    for n in map(int, arguments or SIZES):
+        print(apart("size", str(n)), end="", flush=True)
+    if not arguments:
+        one, other = (apart(part, str(DENSE)).split() for part in ("ours", "theirs"))
+        print(f"\ngrouping {DENSE:,} raises the peak by {float(one[0]):.0f} MB, ", end="")
+        print(f"scikit-learn on the whole matrix by {float(other[0]):.0f} MB ", end="")
+        print(f"({float(other[0]) / float(one[0]):.0f} times), same groups: {one[1] == other[1]}")
+        print(apart("counter"), end="")
+    return 0
+
+
+PARTS: dict[str, Callable[..., None]] = {
+    "size": measure,
+    "ours": ours,
+    "theirs": theirs,
+    "counter": counter,
+}
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
