@@ -16,6 +16,9 @@ import type { Methods } from "./lsp_ext";
 import { environment } from "./processes";
 import type { Server } from "./servers";
 
+/** How long a process may take to end after its output has. */
+const EXIT_MS = 1000;
+
 /** The documents that are sent to the server. */
 export const DOCUMENTS = [{ scheme: "file" }, { scheme: "untitled" }];
 
@@ -122,7 +125,11 @@ export class Connection {
     const gone = this.ended.then((how) => {
       throw new Error(`the server ended at once (${how})`);
     });
-    const started = this.client.start();
+    const started = this.client.start().catch(async (error: unknown) => {
+      // Its output ends a moment before the process does, and how that ended says more.
+      await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, EXIT_MS))]);
+      throw error;
+    });
     // Of three that race two may still fail later, when nobody listens.
     for (const promise of [started, gone]) {
       promise.catch(() => undefined);

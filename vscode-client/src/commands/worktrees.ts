@@ -55,9 +55,13 @@ async function scored(parts: Parts, folder: vscode.Uri): Promise<WorktreesResult
     title: "Excise: scoring worktrees",
     cancellable: true,
   };
-  return vscode.window.withProgress(options, (_progress, token) =>
-    parts.supervisor.request("excise/worktrees", { uri: folder.toString() }, token),
-  );
+  return vscode.window.withProgress(options, async (_progress, token) => {
+    try {
+      return await parts.supervisor.request("excise/worktrees", { uri: folder.toString() }, token);
+    } catch (error) {
+      throw token.isCancellationRequested ? new vscode.CancellationError() : error;
+    }
+  });
 }
 
 async function openFile(parts: Parts, result: WorktreesResult, work: Work): Promise<void> {
