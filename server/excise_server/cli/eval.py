@@ -2,41 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
 from excise.signature import COMMENTS
-from excise_server.cli.progress import Advance, progress
-from excise_server.cli.streams import console, say
-from excise_server.sources import SourceError
+from excise_server.cli import eval_steps as steps
 
 if TYPE_CHECKING:
-    from excise.evaluation import Measure
-    from excise.evaluation.data import Record
-    from excise_server.evaluation.reading import BadLine, Line
-    from excise_server.evaluation.run import Evaluation, Settings
+    from rich.console import RenderableType
 
 __all__ = ["command"]
-
-_SHOWN = 5
-"""Bad lines and failures that are named one by one on standard error."""
-
-_PIPED = 200
-"""Columns of a table that no terminal cuts."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Output:
-    """What to print, and where to draw."""
-
-    json: bool
-    csv: bool
-    latex: bool
-    plot: str | None
 
 
 @click.command("eval", short_help="Correlate measures with a label, on your own data.")
@@ -81,6 +57,19 @@ class _Output:
 )
 @click.option("--resume", metavar="FILE", help="Keep a journal there, and go on from it.")
 @click.option("--wordnet", metavar="DIR", help="Folder of WordNet, for METEOR and its kin.")
+@click.option(
+    "--commit-messages", is_flag=True, help="Records of predictions and ratings (see below)."
+)
+@click.option("--execute", is_flag=True, help="Run the records' tests for the labels (see below).")
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(0.1, 3600),
+    default=10.0,
+    show_default=True,
+    help="Of --execute, for each output.",
+)
+@click.option("--labels", metavar="FILE", help="Of --execute: write the labelled records there.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/evaluation.md).")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV, a line a measure.")
 @click.option("--latex", "as_latex", is_flag=True, help="Print a LaTeX table.")
@@ -98,6 +87,10 @@ def command(
     jobs: int | None,
     resume: str | None,
     wordnet: str | None,
+    commit_messages: bool,
+    execute: bool,
+    timeout: float,
+    labels: str | None,
     as_json: bool,
     as_csv: bool,
     as_latex: bool,
@@ -108,14 +101,25 @@ def command(
     DATA.jsonl (- is standard input; gzip is unpacked) holds a record a line: {"id", "language" or
     "path", "origin", "reference" (a text or a list), "hypothesis", "label" (0/1 or a number),
     "count" (how often this output occurred)}. Records with one id are outputs of one task.
+
+    With --commit-messages: {"id", "prediction", "reference", "ratings" (a list of numbers)}; the
+    table of factors (case, punctuation, length, ...) comes on top.
+
+    With --execute the label is whether "tests" (Python; after "import_" and "test_setup") pass.
+    THIS RUNS CODE FROM THE RECORDS, in a sandbox, on Linux only.
+
     docs/evaluation.md explains every column.
     """
     from excise_server.evaluation.pool import cores
     from excise_server.evaluation.run import Settings
 
-    out = _Output(as_json, as_csv, as_latex, plot)
-    _check(out)
-    measures, skipped = _measures(names, against, wordnet)
+    out = steps.Output(as_json, as_csv, as_latex, plot)
+    steps.check(out)
+    if commit_messages and execute:
+        raise click.UsageError("--commit-messages and --execute exclude each other.")
+    if labels and not execute:
+        raise click.UsageError("--labels belongs to --execute.")
+    measures, skipped = steps.choose(names, against, wordnet)
     settings = Settings(
         measures=measures,
         comments=comments,
@@ -126,134 +130,17 @@ def command(
         against=against and against.strip().lower(),
         jobs=jobs or cores(),
     )
-    return _run(data, settings, resume, out, skipped)
-
-
-def _check(out: _Output) -> None:
-    """Refuse before any work what would fail after it."""
-    if out.json + out.csv + out.latex > 1:
-        raise click.UsageError("--json, --csv and --latex exclude each other.")
-    if out.plot is None:
-        return
-    from excise_server.evaluation import plot
-
-    if not out.plot.lower().endswith(plot.FORMATS):
-        raise click.UsageError(f"--plot takes a file named {' or '.join(plot.FORMATS)}.")
-    folder = os.path.dirname(out.plot) or "."
-    if not os.path.isdir(folder):
-        raise click.UsageError(f"--plot: there is no folder {folder}.")
-    if (why := plot.missing()) is not None:
-        raise SourceError(why)
-
-
-def _measures(
-    names: str, against: str | None, wordnet: str | None
-) -> tuple[tuple[Measure, ...], dict[str, str]]:
-    """Return the measures asked for that can run here, and why the others cannot."""
-    from excise.errors import OptionError
-    from excise.evaluation import measure, measures
-    from excise_server.evaluation.resources import resources
-
-    if not names.replace(",", "").strip():
-        raise click.UsageError("--measures names no measure.")
-    world = resources(wordnet)
-    chosen = [name for name in names.split(",") if name.strip()]
-    try:
-        every = [name.strip().lower() for name in chosen] == ["all"]
-        asked = measures(None if every else chosen, world)
-        other = measure(against, world) if against else None
-    except OptionError as error:
-        raise click.UsageError(f"{error}.") from error
-    if other is not None and other.name not in {one.name for one in asked}:
-        asked = (*asked, other)
-    skipped = {one.name: why for one in asked if (why := one.missing()) is not None}
-    able = tuple(one for one in asked if one.name not in skipped)
-    for name, why in skipped.items():
-        say(f"left out: {name}: {why}")
-    if not able:
-        raise SourceError("none of the measures can run here")
-    if other is not None and other.name in skipped:
-        raise click.UsageError(f"--against {other.name}: {skipped[other.name]}.")
-    return able, skipped
-
-
-def _run(
-    data: str, settings: Settings, resume: str | None, out: _Output, skipped: dict[str, str]
-) -> int:
-    from excise_server.evaluation.journal import Journal
-    from excise_server.evaluation.run import evaluate
-
-    records, bad = _read(data, settings.cluster_by)
-    if not records:
-        why = f"line {bad[0].number}: {bad[0].reason}" if bad else "it has no lines"
-        raise SourceError("no record to evaluate", name=data, hint=why)
-    signatures = {one.name: one.signature(settings.comments) for one in settings.measures}
-    journal = Journal(resume, signatures) if resume else None
-    try:
-        found = evaluate(records, settings, _progress, journal)
-    except KeyboardInterrupt:
-        if resume:
-            say(f"interrupted; the same command goes on from {resume}")
-        raise
-    finally:
-        if journal is not None:
-            journal.close()
-    _print(found, out, skipped, bad)
-    _complain(found, bad)
-    return 1 if bad or found.failures else 0
-
-
-def _read(data: str, cluster_by: str) -> tuple[list[Record], list[BadLine]]:
-    from excise_server.evaluation.reading import Line, opened, read_records
-
-    good: list[Record] = []
-    bad: list[BadLine] = []
-    with opened(data) as stream, progress("Reading") as advance:
-        found: Line | BadLine
-        for found in read_records(stream, cluster_by):
-            if isinstance(found, Line):
-                good.append(found.record)
-            else:
-                bad.append(found)
-            advance(found.number)
-    return good, bad
-
-
-def _progress(label: str, total: float) -> AbstractContextManager[Advance]:
-    return progress(label, total)
-
-
-def _print(found: Evaluation, out: _Output, skipped: dict[str, str], bad: list[BadLine]) -> None:
-    from excise_server.evaluation.documents import csv_text, document, latex_text
-    from excise_server.evaluation.plot import write_plot
-    from excise_server.evaluation.tables import evaluation_table
-    from excise_server.report.documents import json_text
-
-    if out.plot is not None:
-        write_plot(found, out.plot)
-    if out.json:
-        rejected = [{"line": one.number, "id": one.id, "reason": one.reason} for one in bad]
-        print(json_text(document(found, skipped, rejected)))
-    elif out.csv:
-        print(csv_text(found), end="")
-    elif out.latex:
-        print(latex_text(found))
-    else:
-        to = console()
-        if not to.is_terminal:
-            to.width = _PIPED
-        for part in evaluation_table(found, to.width):
-            to.print(part)
-
-
-def _complain(found: Evaluation, bad: list[BadLine]) -> None:
-    """Name on standard error what was left out; all of it is in the JSON."""
-    for name in found.outdated:
-        say(f"{name}: the journal has it under another signature; computed anew")
-    lines = [f"line {one.number}: {one.reason}" for one in bad]
-    failed = [f"{one.task}: {one.measure}: {one.reason}" for one in found.failures]
-    for what, items in (("record left out", lines), ("no value", failed)):
-        for text in items[:_SHOWN]:
-            say(f"{what}: {text}")
-        if len(items) > _SHOWN:
-            say(f"{what}: {len(items) - _SHOWN:,} more; --json names them all")
+    if execute:
+        steps.warn()
+    lines, bad = steps.load(data, steps.reader(cluster_by, commit_messages))
+    extra: dict[str, object] = {}
+    if execute:
+        lines, extra = steps.executed(lines, settings.jobs, timeout, labels)
+    records = [line.record for line in lines]
+    found = steps.run(records, settings, resume)
+    parts: list[RenderableType] = []
+    if commit_messages:
+        parts, extra = steps.factors(records, wordnet)
+    steps.show(found, out, skipped, bad, parts, extra)
+    steps.complain(found, bad)
+    return 1 if bad or found.failures or extra.get("not_executed") else 0

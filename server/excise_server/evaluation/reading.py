@@ -7,7 +7,7 @@ import io
 import json
 import sys
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, Any
@@ -40,14 +40,19 @@ class BadLine:
     reason: str
 
 
-def read_records(stream: IO[bytes], cluster_by: str = "id") -> Iterator[Line | BadLine]:
-    """Yield a record for each line that is not blank; a bad line never stops the others."""
+def read_records(
+    stream: IO[bytes], read: Callable[[Mapping[str, Any]], Record] = read_record
+) -> Iterator[Line | BadLine]:
+    """Yield a record for each line that is not blank; a bad line never stops the others.
+
+    ``read`` makes a record of a JSON object, or raises `RecordError`.
+    """
     for number, value in read_lines(stream):
         if isinstance(value, BadLine):
             yield value
             continue
         try:
-            record = read_record(value, cluster_by)
+            record = read(value)
             _check_size(record)
             yield Line(number, record, value)
         except RecordError as error:

@@ -1,0 +1,240 @@
+"""The steps of ``excise eval``: choose, read, execute, evaluate, show."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from excise_server.cli.progress import Advance, progress
+from excise_server.cli.streams import console, say
+from excise_server.sources import SourceError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from excise.evaluation import Measure
+    from excise.evaluation.data import Record
+    from excise_server.evaluation.reading import BadLine, Line
+    from excise_server.evaluation.run import Evaluation, Settings
+
+__all__ = [
+    "Output",
+    "check",
+    "choose",
+    "complain",
+    "executed",
+    "factors",
+    "load",
+    "reader",
+    "run",
+    "show",
+    "warn",
+]
+
+_SHOWN = 5
+"""Bad lines and failures that are named one by one on standard error."""
+
+_PIPED = 200
+"""Columns of a table that no terminal cuts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What to print, and where to draw."""
+
+    json: bool
+    csv: bool
+    latex: bool
+    plot: str | None
+
+
+def check(out: Output) -> None:
+    """Refuse before any work what would fail after it."""
+    if out.json + out.csv + out.latex > 1:
+        raise click.UsageError("--json, --csv and --latex exclude each other.")
+    if out.plot is None:
+        return
+    from excise_server.evaluation import plot
+
+    if not out.plot.lower().endswith(plot.FORMATS):
+        raise click.UsageError(f"--plot takes a file named {' or '.join(plot.FORMATS)}.")
+    folder = os.path.dirname(out.plot) or "."
+    if not os.path.isdir(folder):
+        raise click.UsageError(f"--plot: there is no folder {folder}.")
+    if (why := plot.missing()) is not None:
+        raise SourceError(why)
+
+
+def choose(
+    names: str, against: str | None, wordnet: str | None
+) -> tuple[tuple[Measure, ...], dict[str, str]]:
+    """Return the measures asked for that can run here, and why the others cannot."""
+    from excise.errors import OptionError
+    from excise.evaluation import measure, measures
+    from excise_server.evaluation.resources import resources
+
+    if not names.replace(",", "").strip():
+        raise click.UsageError("--measures names no measure.")
+    world = resources(wordnet)
+    chosen = [name for name in names.split(",") if name.strip()]
+    try:
+        every = [name.strip().lower() for name in chosen] == ["all"]
+        asked = measures(None if every else chosen, world)
+        other = measure(against, world) if against else None
+    except OptionError as error:
+        raise click.UsageError(f"{error}.") from error
+    if other is not None and other.name not in {one.name for one in asked}:
+        asked = (*asked, other)
+    skipped = {one.name: why for one in asked if (why := one.missing()) is not None}
+    able = tuple(one for one in asked if one.name not in skipped)
+    for name, why in skipped.items():
+        say(f"left out: {name}: {why}")
+    if not able:
+        raise SourceError("none of the measures can run here")
+    if other is not None and other.name in skipped:
+        raise click.UsageError(f"--against {other.name}: {skipped[other.name]}.")
+    return able, skipped
+
+
+def reader(cluster_by: str, messages: bool) -> Callable[[Mapping[str, Any]], Record]:
+    """Return what makes a record of a JSON object."""
+    from excise.evaluation.commit_messages import read_pair
+    from excise.evaluation.data import read_record
+
+    return read_pair if messages else partial(read_record, cluster_by=cluster_by)
+
+
+def load(
+    data: str, read: Callable[[Mapping[str, Any]], Record]
+) -> tuple[list[Line], list[BadLine]]:
+    """Read the records; bad lines are returned, too."""
+    from excise_server.evaluation.reading import Line, opened, read_records
+
+    good: list[Line] = []
+    bad: list[BadLine] = []
+    with opened(data) as stream, progress("Reading") as advance:
+        found: Line | BadLine
+        for found in read_records(stream, read):
+            (good if isinstance(found, Line) else bad).append(found)  # type: ignore[arg-type]
+            advance(found.number)
+    if not good:
+        why = f"line {bad[0].number}: {bad[0].reason}" if bad else "it has no lines"
+        raise SourceError("no record to evaluate", name=data, hint=why)
+    return good, bad
+
+
+def run(records: list[Record], settings: Settings, resume: str | None) -> Evaluation:
+    """Evaluate, with a journal where one was named."""
+    from excise_server.evaluation.journal import Journal
+    from excise_server.evaluation.run import evaluate
+
+    signatures = {one.name: one.signature(settings.comments) for one in settings.measures}
+    journal = Journal(resume, signatures) if resume else None
+    try:
+        return evaluate(records, settings, _progress, journal)
+    except KeyboardInterrupt:
+        if resume:
+            say(f"interrupted; the same command goes on from {resume}")
+        raise
+    finally:
+        if journal is not None:
+            journal.close()
+
+
+def warn() -> None:
+    """Say that code will run; refuse where it cannot be guarded."""
+    from excise_server.evaluation.sandbox import check_guards
+
+    say("warning: --execute runs code from the records, in a sandbox (docs/evaluation.md)")
+    check_guards()
+
+
+def executed(
+    lines: list[Line], jobs: int, timeout: float, path: str | None
+) -> tuple[list[Line], dict[str, object]]:
+    """Run the tests of every record; return the records with their verdicts as labels."""
+    from excise_server.cli.output import write_text
+    from excise_server.evaluation.labelling import label, labelled_lines
+
+    with progress("Running tests", len(lines)) as advance:
+        done = label(lines, jobs, timeout, advance)
+    refused = [one for one in done.lines if one.verdict is None]
+    for one in refused[:_SHOWN]:
+        say(f"not executed: line {one.line.number}: {one.reason}")
+    if len(refused) > _SHOWN:
+        say(f"not executed: {len(refused) - _SHOWN:,} more; --json counts them")
+    say(f"tests: {done.passed:,} outputs pass, {done.failed:,} do not")
+    if done.agree + done.disagree:
+        say(f"tests: {done.agree:,} agree with the label that was there, {done.disagree:,} do not")
+    if path is not None:
+        write_text(path, "".join(f"{line}\n" for line in labelled_lines(done)))
+    counts = {key: getattr(done, key) for key in ("passed", "failed", "agree", "disagree")}
+    return [one.line for one in done.lines], {"executed": counts, "not_executed": len(refused)}
+
+
+def factors(
+    pairs: list[Record], wordnet: str | None
+) -> tuple[list[RenderableType], dict[str, object]]:
+    """Return the tables of the factors of commit messages, and their document."""
+    from excise.evaluation.commit_messages import UNITS, factors
+    from excise_server.evaluation.messages import factor_document, factor_table
+    from excise_server.evaluation.resources import resources
+
+    synonyms = resources(wordnet).synonyms
+    tables = {unit: factors(pairs, synonyms, unit) for unit in UNITS}
+    shown = [factor_table(table, unit) for unit, table in tables.items()]
+    return shown, {"factors": factor_document(tables)}
+
+
+def _progress(label: str, total: float) -> AbstractContextManager[Advance]:
+    return progress(label, total)
+
+
+def show(
+    found: Evaluation,
+    out: Output,
+    skipped: dict[str, str],
+    bad: list[BadLine],
+    parts: list[RenderableType],
+    extra: dict[str, object],
+) -> None:
+    """Print what came out, and draw it."""
+    from excise_server.evaluation.documents import csv_text, document, latex_text
+    from excise_server.evaluation.plot import write_plot
+    from excise_server.evaluation.tables import evaluation_table
+    from excise_server.report.documents import json_text
+
+    if out.plot is not None:
+        write_plot(found, out.plot)
+    if out.json:
+        rejected = [{"line": one.number, "id": one.id, "reason": one.reason} for one in bad]
+        print(json_text(document(found, skipped, rejected) | extra))
+    elif out.csv:
+        print(csv_text(found), end="")
+    elif out.latex:
+        print(latex_text(found))
+    else:
+        to = console()
+        if not to.is_terminal:
+            to.width = _PIPED
+        for part in (*evaluation_table(found, to.width), *parts):
+            to.print(part)
+
+
+def complain(found: Evaluation, bad: list[BadLine]) -> None:
+    """Name on standard error what was left out; all of it is in the JSON."""
+    for name in found.outdated:
+        say(f"{name}: the journal has it under another signature; computed anew")
+    lines = [f"line {one.number}: {one.reason}" for one in bad]
+    failed = [f"{one.task}: {one.measure}: {one.reason}" for one in found.failures]
+    for what, items in (("record left out", lines), ("no value", failed)):
+        for text in items[:_SHOWN]:
+            say(f"{what}: {text}")
+        if len(items) > _SHOWN:
+            say(f"{what}: {len(items) - _SHOWN:,} more; --json names them all")

@@ -1,0 +1,122 @@
+"""Labelling outputs by running the tests of their items (`sandbox`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from typing import Any
+
+from excise import languages
+from excise_server.evaluation.reading import Line
+from excise_server.evaluation.sandbox import Verdict, run_tests
+
+__all__ = ["Labelled", "Labelling", "label", "labelled_lines"]
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A line, and what its tests said; ``reason`` names why nothing could be run."""
+
+    line: Line
+    verdict: Verdict | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Labelling:
+    """All lines with their verdicts.
+
+    Attributes
+    ----------
+    passed, failed
+        Outputs, each as often as it occurred.
+    agree, disagree
+        Of those that had a label of 0 or 1 before.
+    """
+
+    lines: tuple[Labelled, ...]
+    passed: int
+    failed: int
+    agree: int
+    disagree: int
+
+
+def label(
+    lines: Iterable[Line], jobs: int, seconds: float, advance: Callable[[float], None]
+) -> Labelling:
+    """Run the tests of every line; equal programs once. The labels are 1 (all passed) and 0."""
+    given = list(lines)
+    programs = {at: _program(line.value, line) for at, line in enumerate(given)}
+    distinct = {parts for parts in programs.values() if not isinstance(parts, str)}
+    verdicts = _verdicts(sorted(distinct), jobs, seconds, advance)
+    found = []
+    for at, line in enumerate(given):
+        parts = programs[at]
+        if isinstance(parts, str):
+            found.append(Labelled(line, None, parts))
+            continue
+        verdict = verdicts[parts]
+        record = replace(line.record, label=float(verdict.passed))
+        found.append(Labelled(Line(line.number, record, line.value), verdict))
+    return _summary(given, found)
+
+
+def _verdicts(
+    programs: Sequence[tuple[str, ...]],
+    jobs: int,
+    seconds: float,
+    advance: Callable[[float], None],
+) -> dict[tuple[str, ...], Verdict]:
+    verdicts = {}
+    with ThreadPoolExecutor(jobs) as threads:
+        running = {threads.submit(run_tests, one, seconds=seconds): one for one in programs}
+        try:
+            for done, future in enumerate(as_completed(running), start=1):
+                verdicts[running[future]] = future.result()
+                advance(done)
+        except BaseException:
+            threads.shutdown(wait=False, cancel_futures=True)
+            raise
+    return verdicts
+
+
+def _program(value: Mapping[str, Any], line: Line) -> tuple[str, ...] | str:
+    """Return what is run, in order; or why nothing can be."""
+    record = line.record
+    if languages.resolve(record.language, record.path) != "python":
+        return "only Python can be executed"
+    parts = [value.get(key) or "" for key in ("import_", "test_setup", "tests")]
+    if not all(isinstance(part, str) for part in parts):
+        return "'tests', 'test_setup' and 'import_' are not all strings"
+    first, setup, tests = parts
+    if not tests.strip():
+        return "'tests' is missing"
+    return (first, setup, record.hypothesis, tests)
+
+
+def _summary(given: Sequence[Line], found: Sequence[Labelled]) -> Labelling:
+    passed = failed = agree = disagree = 0
+    for line, one in zip(given, found, strict=True):
+        if one.verdict is None:
+            continue
+        count = line.record.count
+        passed, failed = (
+            passed + one.verdict.passed * count,
+            failed + (not one.verdict.passed) * count,
+        )
+        if line.record.label in (0.0, 1.0):
+            same = bool(line.record.label) == one.verdict.passed
+            agree, disagree = agree + same * count, disagree + (not same) * count
+    return Labelling(tuple(found), passed, failed, agree, disagree)
+
+
+def labelled_lines(labelling: Labelling) -> Iterable[str]:
+    """Yield the records as they came, with ``label`` and ``verdict`` (why it did not pass)."""
+    for one in labelling.lines:
+        value = dict(one.line.value)
+        if one.verdict is not None:
+            value["label"] = int(one.verdict.passed)
+            value["verdict"] = one.verdict.reason or "passed"
+        yield json.dumps(value)

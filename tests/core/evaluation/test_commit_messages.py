@@ -1,0 +1,120 @@
+"""Commit messages beside ratings: published figures, and what each factor does."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+pytest.importorskip("sacrebleu", reason="pip install 'excise[eval]'")
+
+from excise.errors import OptionError
+from excise.evaluation.commit_messages import METRICS, Choices, factors, read_pair
+from excise.evaluation.data import RecordError
+from excise_server.evaluation.resources import resources
+
+PAIR = {"id": 1, "prediction": "Fix the bug", "reference": "Fix a bug", "ratings": [3, 4, 2]}
+
+PUBLISHED = {
+    "bleu4": {"plain": 0.705, "length": 0.69, "case": 0.717, "punctuation": 0.707},
+    "bleu-norm": {"plain": 0.691, "length": 0.683, "case": 0.703, "punctuation": 0.699},
+    "bleu-cc": {"plain": 0.681, "length": 0.683, "case": 0.691, "punctuation": 0.693},
+    "meteor": {"plain": 0.748, "semantics": 0.707, "punctuation": 0.807},
+    "meteor-next": {"plain": 0.761, "semantics": 0.722, "punctuation": 0.822},
+    "rouge1": {"plain": 0.723, "case": 0.796, "punctuation": 0.781},
+    "rouge2": {"plain": 0.443, "case": 0.485, "punctuation": 0.485},
+    "rougeL": {"plain": 0.728, "case": 0.799, "punctuation": 0.781},
+    "log-mnext": {"plain": 0.831},
+}
+"""Dey et al. 2022, table 1 and section 4.2. Of TER and of METEOR's word order see the docs."""
+
+TURNED_OFF = {"length", "semantics"}
+"""Factors that the measures have by themselves: their figure is that without."""
+
+
+@pytest.fixture(scope="module")
+def pairs(excise_data):
+    with open(excise_data / "commit_messages_100.jsonl", encoding="utf-8") as file:
+        return [read_pair(json.loads(line)) for line in file]
+
+
+def test_the_published_table_is_reproduced_within_two_hundredths(pairs):
+    synonyms = resources().synonyms
+    if synonyms is None:
+        pytest.skip(f"METEOR: {resources().missing['synonyms']}")
+    found = {effect.metric: effect for effect in factors(pairs, synonyms)}
+    for metric, figures in PUBLISHED.items():
+        for factor, figure in figures.items():
+            effect = found[metric]
+            sides = (effect.clean, effect.clean) if factor == "plain" else effect.factors[factor]
+            rho = sides[0 if factor in TURNED_OFF else 1][0]
+            assert rho == pytest.approx(figure, abs=0.02), (metric, factor)
+
+
+def test_counting_words_as_the_names_say_gives_other_figures(pairs):
+    """Words are what BLEU counts; the published figures count characters."""
+    words = {effect.metric: effect.clean[0] for effect in factors(pairs, None, "word")}
+    letters = {effect.metric: effect.clean[0] for effect in factors(pairs, None)}
+    assert words["bleu4"] == pytest.approx(0.197, abs=0.001)
+    assert letters["bleu4"] == pytest.approx(0.705, abs=0.001)
+    assert words["rouge1"] == letters["rouge1"]
+
+
+def test_without_synonyms_meteor_and_its_kin_are_left_out():
+    found = factors([read_pair(PAIR)] * 3, None)
+    assert [effect.metric for effect in found] == [
+        *("bleu4", "bleu-norm", "bleu-cc", "rouge1", "rouge2", "rougeL", "ter")
+    ]
+    assert all(effect.clean == (None, None) for effect in found)
+
+
+def test_what_a_factor_turns_off():
+    """Worked out by hand on one pair."""
+    rouge = METRICS["rouge1"]
+    assert rouge("Fix bug.", "fix bug", Choices(), None) == 0.0
+    assert rouge("Fix bug.", "fix bug", Choices(fold=True), None) == 0.5
+    assert rouge("Fix bug.", "fix bug", Choices(fold=True, punctuation=False), None) == 1.0
+    assert METRICS["rouge2"]("a b c", "a b d", Choices(), None) == 0.5
+    assert METRICS["rougeL"]("a x b", "a b y z", Choices(), None) == pytest.approx(4 / 7)
+    assert METRICS["ter"]("a b c d", "a b c e", Choices(), None) == 0.25
+    meteor = METRICS["meteor"]
+    # Three words in one chunk: F = 1, penalty .5 (1/3)^3.
+    assert meteor("a b c", "a b c", Choices(), str.split) == pytest.approx(1 - 0.5 / 27)
+    assert meteor("a b c", "a b c", Choices(order=False), str.split) == 1.0
+    assert meteor("fixed", "fixes", Choices(), str.split) == 0.5
+    assert meteor("fixed", "fixes", Choices(semantics=False), str.split) == 0.0
+    assert METRICS["log-mnext"]("a b c", "a b c", Choices(), str.split) == 1.0
+    whole, short = "abcdefgh", "abcd"
+    assert METRICS["bleu4"](short, whole, Choices(length=False), None) == 1.0
+    assert METRICS["bleu4"](short, whole, Choices(), None) == pytest.approx(2.718281828**-1)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"ratings": []}, "'ratings' is no list of at least one number"),
+        ({"ratings": 3}, "'ratings' is no list of at least one number"),
+        ({"ratings": [1, "2"]}, "'label' is not a number"),
+        ({"ratings": [1, None]}, "'ratings' holds null"),
+        ({"ratings": [float("nan")]}, "no finite number"),
+        ({"prediction": 3}, "'hypothesis' is not a string"),
+        ({"reference": None}, "'reference' is not a string"),
+    ],
+)
+def test_another_shape_is_refused(change, reason):
+    with pytest.raises(RecordError, match=reason):
+        read_pair(PAIR | change)
+    with pytest.raises(RecordError, match="'prediction' is missing"):
+        read_pair({"id": 1})
+
+
+def test_the_unit_is_one_of_two():
+    with pytest.raises(OptionError, match="character, word"):
+        factors([], None, "bytes")
+
+
+def test_empty_messages_are_messages():
+    rows = [PAIR | {"prediction": ""}, PAIR | {"reference": ""}, PAIR]
+    pairs = [read_pair(row | {"ratings": [at]}) for at, row in enumerate(rows)]
+    for effect in factors(pairs, str.split):
+        assert effect.clean[0] is None or -1 <= effect.clean[0] <= 1
