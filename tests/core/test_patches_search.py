@@ -22,7 +22,7 @@ from excise._patches import Index
 from excise._search import Search
 from excise._walk import CancelFlag
 from excise.errors import Cancelled
-from excise.patches import OneBase, Patch, Pool, group, parse, read, signature
+from excise.patches import OneBase, Patch, PatchError, Pool, group, parse, read, signature
 from excise.patches.pool import Closeness
 
 NO_INTS = array("i")
@@ -210,6 +210,14 @@ def test_nothing_and_nothing_much():
     pool = Pool()
     pool.add(Patch()), pool.add(Patch())
     assert [found.members for found in group(pool)] == [(0, 1)]
+
+
+def test_too_many_patches_that_hang_together_are_refused(monkeypatch):
+    pool = pool_of([hunk(f"+f(a, b, {n});") for n in range(4)])
+    monkeypatch.setattr("excise.patches.grouping.MOST", 3)
+    with pytest.raises(PatchError, match="4 patches hang together at distance 0.55, and at most 3"):
+        group(pool)
+    assert len(group(pool, threshold=0.0)) == 4
 
 
 def test_one_base_scores_only_patches_with_a_common_file():

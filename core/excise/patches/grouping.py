@@ -10,6 +10,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from excise.clustering import Cluster, check, labels
+from excise.patches.errors import PatchError
 from excise.patches.pool import Closeness, Map, Pool
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ __all__ = ["DISTANCE", "LINKAGE", "components", "group"]
 
 DISTANCE = 0.55
 LINKAGE = "complete"
+MOST = 12_000
+"""Patches of one component: their matrix takes 1.2 GB."""
 
 
 def group(
@@ -37,6 +40,8 @@ def group(
     ------
     excise.errors.OptionError
         On an unknown linkage or a threshold outside [0, 1].
+    PatchError
+        If more than 12,000 patches hang together, each close enough to another one of them.
     """
     check(threshold, linkage)
     # A hair below, so that rounding in 1 - value never separates what the linkage would join.
@@ -83,6 +88,11 @@ def _clusters(
 
     if len(members) == 1:
         return [Cluster((members[0],), members[0], 1.0)]
+    if len(members) > MOST:
+        raise PatchError(
+            f"{len(members):,} patches hang together at distance {threshold:g}, and at most {MOST:,} "
+            "can be grouped at once: choose a smaller threshold"
+        )
     values = close.values(array("i", members))
     distances = 1.0 - values
     numbers: dict[str, int] = {}
