@@ -28,19 +28,21 @@ __all__ = ["Correlation", "Difference", "Plan", "correlations"]
 class Plan:
     """How to resample: how often (0: not at all), from which seed, and what to compare with.
 
-    ``against`` is the number of a column; every other one is compared with it.
+    ``against`` is the number of a column; every other one is compared with it. The columns of
+    ``distances`` are compared as -r: a distance does well by falling.
     """
 
     resamples: int = 1000
     seed: int = 0
     against: int | None = None
+    distances: frozenset[int] = frozenset()
     map: Callable[..., Iterable[Any]] = map
     done: Callable[[int], None] = lambda count: None
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Pearson's r of one measure minus that of another on the same outputs."""
+    """Pearson's r of one measure (-r of a distance) minus that of another, on the same outputs."""
 
     value: float
     ci: Interval | None
@@ -101,7 +103,7 @@ def correlations(sample: Sample, plan: Plan) -> tuple[Correlation, ...]:
     if not plan.resamples or all(one.pearson is None for one in found):
         return tuple(found)
     by = [_resampled(used, plan, by_task) for by_task in (False, True)]
-    return tuple(_with_intervals(found, at, by, plan.against) for at in range(len(found)))
+    return tuple(_with_intervals(found, at, by, plan) for at in range(len(found)))
 
 
 def _points(every: Floats, x: Floats, sample: Sample, used: Sample) -> Correlation:
@@ -132,15 +134,17 @@ def _resampled(used: Sample, plan: Plan, by_task: bool) -> _Resampled:
 
 
 def _with_intervals(
-    found: list[Correlation], at: int, by: list[_Resampled], against: int | None
+    found: list[Correlation], at: int, by: list[_Resampled], plan: Plan
 ) -> Correlation:
     one = found[at]
     if one.pearson is None:
         return one
     compared = None
-    if against is not None and against != at and (other := found[against].pearson) is not None:
-        tests = [difference(drawn.r[:, at], drawn.r[:, against]) for drawn in by]
-        compared = Difference(one.pearson - other, *tests[0], *tests[1])
+    to = plan.against
+    if to is not None and to != at and (other := found[to].pearson) is not None:
+        ours, theirs = (-1.0 if column in plan.distances else 1.0 for column in (at, to))
+        tests = [difference(ours * drawn.r[:, at], theirs * drawn.r[:, to]) for drawn in by]
+        compared = Difference(ours * one.pearson - theirs * other, *tests[0], *tests[1])
     samples, tasks = by
     return Correlation(
         one.n,

@@ -240,7 +240,10 @@ def _table(
     edits = sample.only(np.array(column.changed, dtype=np.bool_))
     names = [measure.name for measure in settings.measures]
     against = names.index(settings.against) if settings.against else None
-    plan = Plan(settings.resamples, settings.seed, against, map=threads.map)
+    distances = frozenset(
+        at for at, measure in enumerate(settings.measures) if not measure.larger_is_better
+    )
+    plan = Plan(settings.resamples, settings.seed, against, distances, map=threads.map)
     with progress("Resampling", 4 * settings.resamples) as advance:
         every = correlations(sample, replace(plan, done=advance))
         offset = 2 * settings.resamples

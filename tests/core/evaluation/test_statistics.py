@@ -141,6 +141,16 @@ def test_differences_are_paired():
     assert other.ci[1] < 0
 
 
+def test_a_distance_is_compared_by_how_well_it_falls():
+    found = sample(rows=80)
+    both = np.column_stack([found.values[:, 0], -found.values[:, 0]])
+    plan = Plan(100, against=0, distances=frozenset({1}))
+    _, mirrored = correlations(Sample(both, found.labels, found.counts, found.clusters), plan)
+    assert mirrored.pearson < 0
+    assert mirrored.difference.value == pytest.approx(0.0)
+    assert mirrored.difference.ci == pytest.approx((0.0, 0.0))
+
+
 def test_a_p_value_is_never_zero_and_undefined_resamples_are_left_out():
     values = np.array([0.5, 0.6, np.nan, 0.7])
     assert difference(values, np.zeros(4)) == ((pytest.approx(0.505), pytest.approx(0.695)), 0.5)
