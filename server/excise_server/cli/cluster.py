@@ -61,6 +61,8 @@ __all__ = ["command"]
     metavar="STATE",
     help="Patches: a file that remembers all seen before; the arguments may be only new ones.",
 )
+@click.option("--workers", type=click.IntRange(1, 1024), help="Patches: so many processes here.")
+@click.option("--dask", metavar="ADDRESS", help="Patches: workers of this Dask scheduler.")
 @click.option("--scores", is_flag=True, help="Patches: with --json, also every pair above 0.")
 @click.option("--csv", "as_csv", is_flag=True, help="Patches: print a line a patch.")
 @click.option("--html", metavar="FILE", help="Also write a report to be opened in a browser.")
@@ -78,6 +80,8 @@ def command(
     series: bool,
     idf: bool,
     incremental: str | None,
+    workers: int | None,
+    dask: str | None,
     ignore_path: tuple[str, ...],
     scores: bool,
     as_csv: bool,
@@ -94,6 +98,8 @@ def command(
         "--series": series,
         "--idf": idf,
         "--incremental": incremental,
+        "--workers": workers,
+        "--dask": dask,
         "--scores": scores,
         "--csv": as_csv,
     }
@@ -107,6 +113,8 @@ def command(
         return compare("".join(revisions) or ".", Choice(worktrees=False, branches=git), shown)
     if git and len(git) > 1:
         raise click.UsageError("--git takes one range, or any number of patterns of branches.")
+    if dask is not None and workers is not None:
+        raise click.UsageError("--dask has workers of its own: drop --workers.")
     if same_base and (series or idf):
         raise click.UsageError("--series and --idf compare by edits: drop --same-base.")
     if origin is None:
@@ -118,6 +126,8 @@ def command(
             series=series,
             idf=idf,
             incremental=incremental,
+            workers=workers,
+            dask=dask,
             ignore_path=ignore_path,
             scores=scores,
             csv=as_csv,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from excise.clustering import DISTANCE as REVISIONS_DISTANCE
 from excise.clustering import LINKAGE as REVISIONS_LINKAGE
@@ -17,6 +18,9 @@ from excise_server.sources import SourceError
 from excise_server.sources.known import KnownPool, Watched
 from excise_server.sources.queue import Queue, as_series, newest
 from excise_server.state import State
+
+if TYPE_CHECKING:
+    from excise_server.distribute import Crew
 
 __all__ = ["PatchChoices", "group_known", "group_queue", "print_groups"]
 
@@ -36,6 +40,8 @@ class PatchChoices:
     csv: bool = False
     html: str | None = None
     incremental: str | None = None
+    dask: str | None = None
+    workers: int | None = None
 
     @property
     def ignored(self) -> tuple[str, ...]:
@@ -43,8 +49,8 @@ class PatchChoices:
         return tuple(glob for glob in self.ignore_path or IGNORED if glob)
 
 
-def group_queue(queue: Queue, chosen: PatchChoices) -> Grouped:
-    """Group what was read."""
+def group_queue(queue: Queue, chosen: PatchChoices, crew: Crew | None = None) -> Grouped:
+    """Group what was read, here or by workers."""
     queue = newest(queue) if chosen.newest else queue
     queue = as_series(queue) if chosen.series else queue
     # A series may change a file twice, and weights are those of edits.
@@ -52,7 +58,19 @@ def group_queue(queue: Queue, chosen: PatchChoices) -> Grouped:
     patches = [member.message.patch for member in queue.patches]
     one_base = chosen.same_base or (not edits and share_a_base(patches))
     ignored = chosen.ignored
-    pool = OneBase(ignored=ignored) if one_base else Pool(ignored=ignored, idf=chosen.idf)
+    pool: Pool
+    if crew is not None and not one_base:
+        from excise_server.distribute import FarPool
+
+        with progress("Counting"):
+            pool = FarPool(crew, patches, ignored=ignored, idf=chosen.idf)
+        return _grouped(queue, pool, chosen, pool.patches.__getitem__)
+    if crew is not None:
+        from excise_server.distribute import FarOneBase
+
+        pool = FarOneBase(crew, ignored=ignored)
+    else:
+        pool = OneBase(ignored=ignored) if one_base else Pool(ignored=ignored, idf=chosen.idf)
     with progress("Counting", len(patches)) as advance:
         for done, patch in enumerate(patches, start=1):
             pool.add(patch)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
+from typing import TYPE_CHECKING
 
 import click
 
+from excise.patches import read
 from excise_server.cli.grouping import PatchChoices, group_known, group_queue, print_groups
 from excise_server.cli.options import Choices
 from excise_server.cli.progress import progress
@@ -17,6 +19,9 @@ from excise_server.sources.known import read_watched
 from excise_server.sources.queue import NO_DIFF, Queue, read_queue
 from excise_server.state import State
 
+if TYPE_CHECKING:
+    from excise_server.distribute import Crew
+
 __all__ = ["cluster_commits", "cluster_patches"]
 
 
@@ -25,10 +30,12 @@ def cluster_patches(paths: tuple[str, ...], choices: Choices, chosen: PatchChoic
     if chosen.incremental is not None:
         return _cluster_watched(paths, choices, chosen)
     _check(paths, choices)
-    with progress("Reading"):
-        queue = read_queue(paths, sys.stdin.buffer)
-    _check_patches(queue)
-    return print_groups(group_queue(queue, chosen), chosen, as_json=choices.json)
+    with _crew(chosen) as crew:
+        with progress("Reading"):
+            queue = read_queue(paths, sys.stdin.buffer, crew.read if crew else read)
+        _check_patches(queue)
+        found = group_queue(queue, chosen, crew)
+        return print_groups(found, chosen, as_json=choices.json)
 
 
 def cluster_commits(folder: str, name: str, choices: Choices, chosen: PatchChoices) -> int:
@@ -40,7 +47,18 @@ def cluster_commits(folder: str, name: str, choices: Choices, chosen: PatchChoic
         queue = read_commits(opened(folder), name, advance)
     if not (queue.patches or queue.covers or queue.rejected):
         raise SourceError("it holds no commit", name=name, hint="check the order: OLD..NEW")
-    return print_groups(group_queue(queue, chosen), chosen, as_json=choices.json)
+    with _crew(chosen) as crew:
+        found = group_queue(queue, chosen, crew)
+        return print_groups(found, chosen, as_json=choices.json)
+
+
+def _crew(chosen: PatchChoices) -> AbstractContextManager[Crew | None]:
+    """Return the workers that were asked for, if any."""
+    if chosen.dask is None and chosen.workers is None:
+        return nullcontext()
+    from excise_server.distribute import crew
+
+    return crew(chosen.dask, chosen.workers or 1)
 
 
 def _cluster_watched(paths: tuple[str, ...], choices: Choices, chosen: PatchChoices) -> int:
@@ -48,6 +66,8 @@ def _cluster_watched(paths: tuple[str, ...], choices: Choices, chosen: PatchChoi
     _check(paths or ("",), choices)
     if chosen.same_base or chosen.series:
         raise click.UsageError("--incremental compares by edits: drop --same-base and --series.")
+    if chosen.dask is not None or chosen.workers is not None:
+        raise click.UsageError("--incremental works in one process: drop --dask and --workers.")
     assert chosen.incremental is not None
     with progress("Reading the state"):
         state = State(chosen.incremental, chosen.ignored)

@@ -32,6 +32,7 @@ MAX_QUEUE = 1_000_000_000
 
 NO_DIFF = "no diff in it"
 STDIN = "-"
+Read = Callable[[bytes], tuple[Message, ...]]
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 _FLAGS |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 ENDINGS = (".patch", ".diff", ".mbox", ".eml", ".mbx", ".rej")
@@ -63,8 +64,13 @@ class Queue:
     sent: tuple[Member, ...] = ()
 
 
-def read_queue(paths: Iterable[str], stdin: BinaryIO) -> Queue:
+def read_queue(paths: Iterable[str], stdin: BinaryIO, read: Read = read) -> Queue:
     """Read every message that the paths name; one that cannot be read never stops the others.
+
+    Parameters
+    ----------
+    read
+        Reads the messages of a file, as `excise.patches.read`.
 
     Raises
     ------
@@ -83,7 +89,7 @@ def read_queue(paths: Iterable[str], stdin: BinaryIO) -> Queue:
                     raise error.named(path) from error
                 rejected.append(Rejected(name, error.reason, error.hint))
                 continue
-            messages = _messages(data)
+            messages = _messages(data, read)
             if (
                 listed
                 and not name.lower().endswith(ENDINGS)
@@ -133,7 +139,7 @@ def as_series(queue: Queue) -> Queue:
     )
 
 
-def _messages(data: bytes) -> tuple[Message, ...]:
+def _messages(data: bytes, read: Read) -> tuple[Message, ...]:
     if b"\0" in data[:8192]:
         return (Message(1, error="binary: it holds NUL characters"),)
     try:

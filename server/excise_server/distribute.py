@@ -1,0 +1,222 @@
+"""Work on several processes or machines, by Dask: the same functions, and the same results."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from excise.patches import IGNORED, Message, OneBase, Patch, Pool
+from excise.patches.mail import pieces
+from excise.patches.pool import Closeness, Map
+from excise_server import distributed_work as work
+from excise_server.sources import SourceError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+__all__ = ["Crew", "FarOneBase", "FarPool", "crew"]
+
+INSTALL = "install it: pip install 'excise[distributed]'"
+
+TOGETHER = 200
+"""Messages or patches of one task."""
+
+PAIRS = 1_000
+"""Pairs of one task, where each pair is aligned."""
+
+_SMALL = 1_000_000
+"""Bytes of a file below which it is read here."""
+
+_SECONDS = 20
+
+
+class Crew:
+    """Workers, and ways to give them work; a task whose worker dies is done again by another."""
+
+    def __init__(self, client: Any) -> None:  # noqa: ANN401 - distributed has no types
+        """Take a connected client."""
+        self._client = client
+        self.run = uuid4().hex
+
+    @property
+    def size(self) -> int:
+        """How many workers there are."""
+        return len(self._client.scheduler_info(n_workers=-1)["workers"])
+
+    def submit(self, function: Callable[..., Any], *given: Any) -> Any:  # noqa: ANN401
+        """Start one task; what is given may be a task itself."""
+        return self._client.submit(function, *given, pure=False)
+
+    def results(self, tasks: Sequence[Any]) -> Iterator[Any]:
+        """Yield the results in order.
+
+        Raises
+        ------
+        SourceError
+            If the workers are gone, or one task killed several of them.
+        """
+        gone = _distributed().KilledWorker, import_module("distributed.client").FutureCancelledError
+        for task in tasks:
+            try:
+                yield task.result()
+            except (*gone, OSError) as error:
+                reason = f"the workers are gone: {type(error).__name__}"
+                raise SourceError(reason, hint="start them again, or go without --dask") from error
+
+    def read(self, data: bytes) -> tuple[Message, ...]:
+        """Read every message of a file."""
+        found = [(n, line, piece) for n, (line, piece) in enumerate(pieces(data), start=1)]
+        if len(data) < _SMALL:
+            return tuple(work.read_pieces(found))
+        parts = [found[at : at + TOGETHER] for at in range(0, len(found), TOGETHER)]
+        tasks = [self.submit(work.read_pieces, part) for part in parts]
+        return tuple(message for part in self.results(tasks) for message in part)
+
+
+@contextmanager
+def crew(address: str | None, workers: int) -> Iterator[Crew]:
+    """Connect to a scheduler, or start workers on this machine for as long as this lasts.
+
+    Raises
+    ------
+    SourceError
+        If Dask is not installed, the scheduler does not answer, it has no workers, or these have
+        another version of excise.
+    """
+    dask = _distributed()
+    with ExitStack() as stack:
+        if address is None:
+            # Keys for this run alone: another user of the machine must not give work to it.
+            security = dask.Security.temporary()
+            cluster = dask.LocalCluster(
+                n_workers=workers, threads_per_worker=1, processes=True, host="127.0.0.1",
+                protocol="tls", dashboard_address=None, security=security, silence_logs=50,
+            )  # fmt: skip
+            client = stack.enter_context(dask.Client(stack.enter_context(cluster)))
+        else:
+            try:
+                client = stack.enter_context(dask.Client(address, timeout=_SECONDS))
+            except (OSError, TimeoutError, ValueError) as error:
+                reason = f"no scheduler answers there: {error}".split("\n")[0]
+                hint = "check the address, such as tcp://host:8786"
+                raise SourceError(reason, name=address, hint=hint) from error
+        _check(client, address or "the local cluster")
+        yield Crew(client)
+
+
+def _distributed() -> Any:  # noqa: ANN401 - it may be missing, and has no types of its own
+    try:
+        return import_module("distributed")
+    except ImportError as error:
+        raise SourceError(f"Dask is missing: no module {error.name}", hint=INSTALL) from error
+
+
+def _check(client: Any, name: str) -> None:  # noqa: ANN401
+    """Refuse workers that would give other numbers."""
+    try:
+        client.wait_for_workers(1, timeout=_SECONDS)
+    except (OSError, TimeoutError) as error:
+        raise SourceError(
+            "it has no workers", name=name, hint="start: dask worker ADDRESS"
+        ) from error
+    try:
+        found = client.run(work.version_here)
+    except Exception as error:
+        hint = f"on the workers, too, {INSTALL}"
+        raise SourceError(
+            f"excise is not on every worker: {error}", name=name, hint=hint
+        ) from error
+    own = work.version_here()
+    if other := {worker: version for worker, version in found.items() if version != own}:
+        worker, version = next(iter(other.items()))
+        reason = f"the worker at {worker} has excise {version}, this is {own}"
+        raise SourceError(reason, name=name, hint="give all the same version")
+
+
+class FarPool(Pool):
+    """A pool whose features and pairs come from workers; scores of single pairs are made here."""
+
+    def __init__(
+        self,
+        crew: Crew,
+        patches: Sequence[Patch],
+        *,
+        ignored: Sequence[str] = IGNORED,
+        idf: bool = False,
+    ) -> None:
+        """Have the features of all patches made."""
+        super().__init__(ignored=ignored, idf=idf)
+        self._crew = crew
+        parts = [
+            crew.submit(work.count, crew.run, list(patches[at : at + TOGETHER]), self.ignored)
+            for at in range(0, len(patches), TOGETHER)
+        ]
+        self._features = crew.submit(work.merge, parts)
+        (features,) = crew.results([self._features])
+        for patch, edits in zip(patches, features.edits, strict=True):
+            self.index.add(edits.tokens, edits.blocks, edits.context)
+            self.patches.append(patch)
+            self.notes.append(edits.notes)
+
+    def closeness(self, least: float, map: Map = map) -> Closeness:
+        """Return what groups are made of."""
+        return _Far(self, self._crew, self._features, least, super().closeness(least, map))
+
+
+class _Far(Closeness):
+    def __init__(
+        self,
+        pool: FarPool,
+        crew: Crew,
+        features: Any,  # noqa: ANN401
+        least: float,
+        here: Closeness,
+    ) -> None:
+        self._pool, self._crew, self._features = pool, crew, features
+        self._least, self._here = least, here
+
+    def pairs(self) -> Iterator[tuple[array[int], array[int]]]:
+        n = len(self._pool)
+        size = max(TOGETHER, -(-n // (4 * self._crew.size or 1)))
+        tasks = [
+            self._crew.submit(
+                work.search_pairs,
+                self._features,
+                self._least,
+                self._pool.idf,
+                at,
+                min(at + size, n),
+            )
+            for at in range(0, n, size)
+        ]
+        for i, j, _ in self._crew.results(tasks):
+            yield i, j
+
+    def values(self, members: array[int]) -> npt.NDArray[np.float64]:
+        return self._here.values(members)
+
+
+class FarOneBase(OneBase):
+    """Patches of one tree, whose pairs are aligned by workers."""
+
+    def __init__(self, crew: Crew, *, ignored: Sequence[str] = IGNORED) -> None:
+        """Start empty."""
+        super().__init__(ignored=ignored)
+        self._crew = crew
+
+    def near(self, least: float, map: Map = map) -> list[tuple[int, int, float]]:
+        """Return the pairs that score above 0, and at least `least`."""
+        return super().near(least, self._map)
+
+    def _map(self, score: Callable[..., float], pairs: Sequence[tuple[int, int]]) -> list[float]:
+        patches = self._crew.submit(list, self.patches)
+        tasks = [
+            self._crew.submit(work.scores, patches, pairs[at : at + PAIRS])
+            for at in range(0, len(pairs), PAIRS)
+        ]
+        return [value for part in self._crew.results(tasks) for value in part]

@@ -1,0 +1,153 @@
+"""Workers: a real scheduler and two real workers, one of which dies in the middle."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+from tests.server.command import command_line, excise, spawn
+from tests.server.test_cli_patches import AGAIN, ONE, OTHER
+from tests.server.test_state import mails
+
+distributed = pytest.importorskip(
+    "distributed", reason="Dask is missing: pip install 'excise[distributed]'"
+)
+DEADLINE = 120
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """Yield the address of a scheduler, and two workers of it."""
+    file = tmp_path / "scheduler.json"
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": tmp_path}
+    module = [sys.executable, "-m", "distributed.cli"]
+    where = ["--scheduler-file", str(file), "--no-dashboard"]
+    started = [
+        subprocess.Popen(
+            [module[0], "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1",
+             "--port", "0", *where], **quiet)
+    ]  # fmt: skip
+    try:
+        until(lambda: file.exists() and file.read_text().strip().endswith("}"))
+        address = json.loads(file.read_text())["address"]
+        for name in ("one", "two"):
+            line = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny",
+                    "--nthreads", "1", "--no-dashboard", "--name", name]  # fmt: skip
+            started.append(subprocess.Popen(line, **quiet))
+        with distributed.Client(address, set_as_default=False) as client:
+            client.wait_for_workers(2, timeout=DEADLINE)
+        yield address, started[1:]
+    finally:
+        for process in reversed(started):
+            process.kill()
+            process.wait()
+
+
+def until(condition):
+    end = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < end, "it never came to that"
+        time.sleep(0.01)
+
+
+def test_the_same_as_in_one_process(cluster, tmp_path, monkeypatch):
+    address, _ = cluster
+    # Also what is small goes to the workers here.
+    monkeypatch.setattr("excise_server.distribute._SMALL", 0)
+    monkeypatch.setattr("excise_server.distribute.TOGETHER", 50)
+    monkeypatch.setattr("excise_server.distribute.PAIRS", 2)
+    box = tmp_path / "queue.mbox"
+    box.write_text("".join(mails(600, seed=4)))
+    for options in ((), ("--idf",), ("--newest",), ("--series",), ("--linkage", "single")):
+        far = excise("cluster", str(box), "--json", "--dask", address, *options)
+        assert far.code == 0, far.err
+        assert far.out == excise("cluster", str(box), "--json", *options).out
+    small = tmp_path / "small.mbox"
+    small.write_text(ONE + OTHER + AGAIN)
+    for options in (("--same-base", "--scores"), ("--scores",)):
+        far = excise("cluster", str(small), "--json", "--dask", address, *options)
+        assert far.out == excise("cluster", str(small), "--json", *options).out
+    assert excise("cluster", "-", "--dask", address, "--json", stdin="").code == 1
+
+
+def test_a_worker_killed_in_the_middle_loses_nothing(cluster, tmp_path):
+    address, workers = cluster
+    box = tmp_path / "queue.mbox"
+    box.write_text("".join(mails(3000, seed=6)))
+    with distributed.Client(address, set_as_default=False) as client:
+        addresses = {w["name"]: at for at, w in client.scheduler_info()["workers"].items()}
+        process = subprocess.Popen(
+            command_line("cluster", str(box), "--json", "--dask", address),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        # It holds results that are still wanted, and works on more.
+        until(lambda: client.has_what()[addresses["one"]] and client.processing()[addresses["one"]])
+        workers[0].kill()
+        workers[0].wait()
+        assert process.poll() is None, "it was done before the worker died"
+        out, errors = process.communicate(timeout=DEADLINE)
+        until(lambda: list(client.scheduler_info()["workers"]) == [addresses["two"]])
+    assert process.returncode == 0, errors
+    assert json.loads(out) == excise("cluster", str(box), "--json").json
+
+
+def test_all_workers_gone_is_an_error_not_a_wait(cluster, tmp_path):
+    address, workers = cluster
+    for worker in workers:
+        worker.kill()
+        worker.wait()
+    with distributed.Client(address, set_as_default=False) as client:
+        until(lambda: not client.scheduler_info()["workers"])
+    ran = spawn_with_patience("cluster", "-", "--dask", address, stdin=ONE.encode())
+    assert ran.returncode == 2
+    assert b"it has no workers" in ran.stderr
+
+
+def spawn_with_patience(*arguments, stdin):
+    code = (
+        "import sys, excise_server.distribute as d\nd._SECONDS = 1\n"
+        "from excise_server.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    line = [sys.executable, "-c", code, *arguments]
+    return subprocess.run(line, input=stdin, capture_output=True, timeout=DEADLINE)
+
+
+def test_workers_of_this_machine(tmp_path):
+    box = tmp_path / "queue.mbox"
+    box.write_text("".join(mails(300, seed=8)))
+    ran = spawn("cluster", str(box), "--json", "--workers", "2")
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout) == excise("cluster", str(box), "--json").json
+    assert ran.stderr == b""
+
+
+def test_nobody_answers():
+    ran = spawn_with_patience("cluster", "-", "--dask", "tcp://127.0.0.1:9", stdin=ONE.encode())
+    assert ran.returncode == 2
+    assert b"no scheduler answers there" in ran.stderr
+    ran = spawn_with_patience("cluster", "-", "--dask", "nonsense://x", stdin=ONE.encode())
+    assert ran.returncode == 2
+    assert b"internal error" not in ran.stderr
+
+
+def test_without_dask_the_way_out_is_said():
+    code = (
+        "import sys; sys.modules['distributed'] = None\n"
+        "from excise_server.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    for option in (("--workers", "2"), ("--dask", "tcp://127.0.0.1:9")):
+        line = [sys.executable, "-c", code, "cluster", "-", *option]
+        ran = subprocess.run(line, input=ONE.encode(), capture_output=True, timeout=DEADLINE)
+        assert ran.returncode == 2
+        assert b"pip install 'excise[distributed]'" in ran.stderr
+
+
+def test_options_that_do_not_go_together(tmp_path):
+    state = str(tmp_path / "s")
+    assert excise("cluster", "-", "--workers", "2", "--dask", "tcp://x", stdin=ONE).code == 2
+    assert excise("cluster", "-", "--workers", "2", "--incremental", state, stdin=ONE).code == 2
+    assert "for patches alone" in excise("cluster", "--origin", "x", "y", "--workers", "2").err
