@@ -2,14 +2,14 @@ import js from "@eslint/js";
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["dist", "out", "node_modules", "test/host", "test/browser", "scripts"] },
+  { ignores: ["dist", "out", "node_modules", ".vscode-test"] },
   js.configs.recommended,
   {
     files: ["**/*.ts"],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: {
       parserOptions: {
-        project: ["./tsconfig.json", "./src/webview/tsconfig.json"],
+        project: ["./tsconfig.json", "./src/webview/tsconfig.json", "./scripts/tsconfig.json", "./test/host/tsconfig.json"],
         tsconfigRootDir: import.meta.dirname,
       },
     },
@@ -22,6 +22,16 @@ export default tseslint.config(
       "max-lines-per-function": ["error", { max: 50, skipBlankLines: true, skipComments: true }],
       "no-console": "error",
       eqeqeq: "error",
+    },
+  },
+  {
+    // Programs of the command line; and tests, where an API is taken apart for reading.
+    files: ["scripts/**/*.ts", "test/{host,browser,offline}/**/*.ts"],
+    rules: {
+      "no-console": "off",
+      "@typescript-eslint/explicit-function-return-type": "off",
+      "@typescript-eslint/no-extraneous-class": "off",
+      "@typescript-eslint/unbound-method": "off",
     },
   },
   {

@@ -48,6 +48,6 @@ export async function newWindow(browser: Browser, dark = false): Promise<Window>
   const console: string[] = [];
   page.on("console", (message) => console.push(`${message.type()}: ${message.text()}`));
   page.on("pageerror", (error) => console.push(`page error: ${String(error)}`));
-  page.setDefaultTimeout(60_000);
+  page.setDefaultTimeout(45_000);
   return { page, context, console };
 }

@@ -12,6 +12,19 @@ export class Scratch {
     this.folder = mkdtempSync(join(tmpdir(), `excise-${name}-`));
   }
 
+  /** Run something in one; what it started is stopped in any case. */
+  static async during<T>(name: string, body: (scratch: Scratch) => Promise<T>): Promise<T> {
+    const scratch = new Scratch(name);
+    let failed = true;
+    try {
+      const result = await body(scratch);
+      failed = false;
+      return result;
+    } finally {
+      await scratch.close(failed);
+    }
+  }
+
   sub(name: string): string {
     const folder = join(this.folder, name);
     mkdirSync(folder, { recursive: true });

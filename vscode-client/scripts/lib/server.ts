@@ -74,7 +74,7 @@ async function install(args: string[], env: NodeJS.ProcessEnv): Promise<void> {
   const ended = await promisify(execFile)(process.execPath, [SERVER_MAIN, ...args, "--force"], {
     env,
   });
-  if (!/was successfully installed/.test(ended.stdout)) {
+  if (!ended.stdout.includes('was successfully installed')) {
     throw new Error(`the extension was not installed:\n${ended.stdout}\n${ended.stderr}`);
   }
 }

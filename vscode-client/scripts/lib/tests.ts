@@ -19,11 +19,11 @@ export async function buildHostTests(): Promise<void> {
   await build({ ...SHARED, format: "cjs", external: ["vscode", "mocha"], entryPoints, outdir });
 }
 
-/** For node:test; returns what to run. */
-export async function buildBrowserTests(): Promise<string[]> {
-  const outdir = join("out", "browser");
+/** For node:test, of one folder of test/; returns what to run. */
+export async function buildBrowserTests(folder: string): Promise<string[]> {
+  const outdir = join("out", folder);
   rmSync(outdir, { recursive: true, force: true });
-  const entryPoints = files(join("test", "browser"));
+  const entryPoints = files(join("test", folder));
   const outExtension = { ".js": ".mjs" };
   await build({ ...SHARED, format: "esm", packages: "external", entryPoints, outdir, outExtension });
   return readdirSync(outdir).map((name) => join(outdir, name));

@@ -8,6 +8,8 @@ export interface Wheelhouse {
   readonly folder: string;
   /** Of the wheels: `3.11`. */
   readonly python: string;
+  /** The interpreter that the virtual environment was made with. */
+  readonly base: string;
   /** As vsce names platforms: `linux-x64`. */
   readonly target: string;
 }
@@ -18,13 +20,14 @@ print("%d.%d" % sys.version_info[:2])
 system = {"Linux": "linux", "Darwin": "darwin", "Windows": "win32"}[platform.system()]
 machine = {"x86_64": "x64", "AMD64": "x64", "arm64": "arm64", "aarch64": "arm64"}[platform.machine()]
 print(system + "-" + machine)
+print(sys._base_executable)
 `;
 
 /** Fill a folder with the wheels of the project's own virtual environment's Python. */
 export function makeWheelhouse(folder: string): Wheelhouse {
   if (!existsSync(PYTHON)) throw new Trouble(`there is no ${PYTHON}: run make vsix, which makes it`);
   const said = execFileSync(PYTHON, ["-I", "-c", IDENTITY], { encoding: "utf8" }).trim();
-  const [python = "", target = ""] = said.split("\n");
+  const [python = "", target = "", base = ""] = said.split("\n");
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const quiet = ["--quiet", "--disable-pip-version-check"];
@@ -35,5 +38,5 @@ export function makeWheelhouse(folder: string): Wheelhouse {
   if (foreign.length > 0) throw new Error(`no wheels: ${foreign.join(", ")}`);
   // The extension reads this: which Python it may use the wheels with.
   writeFileSync(join(folder, "wheelhouse.json"), JSON.stringify({ python, platform: target }));
-  return { folder, python, target };
+  return { folder, python, target, base };
 }

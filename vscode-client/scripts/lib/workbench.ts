@@ -4,7 +4,7 @@ import { type Window } from "./browser.js";
 import type { Server } from "./server.js";
 
 /** Milliseconds after which something that does not come is given up; nothing waits so long to pass. */
-export const DEADLINE = 60_000;
+export const DEADLINE = 45_000;
 
 export class Workbench {
   readonly page: Page;
@@ -28,10 +28,11 @@ export class Workbench {
     return new Workbench(window);
   }
 
+  /** By the explorer: finding by name needs a compiled program that is not installed here. */
   async openFile(name: string): Promise<void> {
-    await this.quickInput("ControlOrMeta+p", name);
-    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: name }).first().waitFor();
-    await this.page.keyboard.press("Enter");
+    const row = this.page.locator(".explorer-folders-view .monaco-list-row", { hasText: name }).first();
+    if (!(await row.isVisible())) await this.page.keyboard.press("ControlOrMeta+Shift+e");
+    await row.dblclick();
     await this.page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor();
     await this.page.locator(".editor-instance .view-line").first().waitFor();
   }
@@ -78,6 +79,51 @@ export class Workbench {
     return this.page.locator(`.monaco-list[aria-label^="${tree}"] .monaco-list-row`);
   }
 
+  /** Show the view of the extension, with its tree filled. */
+  async showRevisions(): Promise<Locator> {
+    await this.page.getByRole("tab", { name: /^Excise/ }).click();
+    const rows = this.page.locator(".pane .monaco-list-row");
+    await rows.first().waitFor();
+    return rows;
+  }
+
+  /** Press a button that a row of a tree shows while the mouse is over it. */
+  async inline(row: Locator, title: string): Promise<void> {
+    await row.hover();
+    await row.locator(`.action-label[aria-label^="${title}"]`).click();
+    await this.dirty();
+  }
+
+  /** Take the last change of the document back. */
+  async undo(): Promise<void> {
+    await this.focusEditor();
+    await this.page.keyboard.press("ControlOrMeta+z");
+    await this.dirty();
+  }
+
+  private async dirty(): Promise<void> {
+    await this.page.locator(".tab.active.dirty").waitFor();
+  }
+
+  /** The grid of the similarity picture: in the inner of the two frames of its webview. */
+  similarity(): Locator {
+    const outer = this.page.frameLocator("iframe.webview.ready");
+    return outer.frameLocator("iframe#active-frame").locator("#grid");
+  }
+
+  /** Nothing moves any more: two pictures in a row are the same. */
+  async settled(): Promise<void> {
+    let last = "";
+    await until(
+      async () => {
+        const before = last;
+        last = (await this.page.screenshot({ animations: "disabled", caret: "hide" })).toString("base64");
+        return before === last;
+      },
+      (same) => same,
+    );
+  }
+
   async problems(): Promise<Locator> {
     const rows = this.page.locator(".markers-panel .monaco-list-row");
     if (!(await this.page.locator(".markers-panel").isVisible())) {
@@ -104,8 +150,26 @@ export class Workbench {
     return rows;
   }
 
-  /** Save the active document: what it holds is then on disk. */
+  /** Choose the action at the cursor that says something; by keyboard, as the list is not clicked. */
+  async act(title: RegExp): Promise<void> {
+    const rows = await this.actions();
+    const wanted = rows.filter({ hasText: title });
+    await wanted.first().waitFor();
+    const index = Number(await wanted.first().getAttribute("data-index"));
+    const focused = this.page.locator(".action-widget .monaco-list-row.focused");
+    for (let at = await indexOf(focused); at !== index; at = await indexOf(focused)) {
+      await this.page.keyboard.press(at < index ? "ArrowDown" : "ArrowUp");
+      const before = at;
+      await until(() => indexOf(focused), (now) => now !== before);
+    }
+    await this.page.keyboard.press("Enter");
+    await this.dirty();
+  }
+
+  /** Save the active document, which has changed: what it holds is then on disk. */
   async save(): Promise<void> {
+    await this.dirty();
+    await this.focusEditor();
     await this.page.keyboard.press("ControlOrMeta+s");
     await this.page.locator(".tab.active:not(.dirty)").waitFor();
   }
@@ -117,6 +181,13 @@ export class Workbench {
     await dialog.waitFor({ state: "detached" });
   }
 
+  /** Trust the workspace after all. */
+  async grantTrust(): Promise<void> {
+    await this.command("Workspaces: Manage Workspace Trust");
+    await this.page.locator(".workspace-trust-editor").getByRole("button", { name: "Trust", exact: true }).click();
+    await this.page.locator(".workspace-trust-editor.trusted").waitFor();
+  }
+
   private async quickInput(key: string, text: string, prefix = ""): Promise<void> {
     await this.page.keyboard.press(key);
     const input = this.page.locator(".quick-input-widget:visible input.input");
@@ -125,13 +196,17 @@ export class Workbench {
   }
 }
 
+async function indexOf(row: Locator): Promise<number> {
+  return Number(await row.getAttribute("data-index"));
+}
+
 /** Ask until the answer is as wanted; the last answer is in the error. */
 export async function until<T>(ask: () => Promise<T> | T, wanted: (answer: T) => boolean): Promise<T> {
   const end = Date.now() + DEADLINE;
   for (;;) {
     const answer = await ask();
     if (wanted(answer)) return answer;
-    if (Date.now() > end) throw new Error(`still: ${JSON.stringify(answer)}\nwanted: ${wanted}`);
+    if (Date.now() > end) throw new Error(`still: ${JSON.stringify(answer)}\nwanted: ${wanted.toString()}`);
     await new Promise((done) => setTimeout(done, 50));
   }
 }
