@@ -116,6 +116,9 @@ export async function makeEnvironment(
       signal: progress.signal,
     });
     demand(installed, "pip install");
+    // Whatever carries that name: only a server that answers is ever started.
+    const check = ["-I", "-c", "import excise_server.lsp.protocol"];
+    demand(await run(pythonOf(target), check, { timeoutMs: PROBE_MS, cwd: storage }), "the server");
     const note = path.join(storage, `${READY}.new`);
     await writeFile(note, JSON.stringify({ folder, python: python.version }));
     await rename(note, path.join(storage, READY));

@@ -32,7 +32,8 @@ export function run(command: string, args: readonly string[], options: RunOption
   };
   return new Promise((resolve) => {
     const child = execFile(command, [...args], settings, (error, stdout, stderr) => {
-      const code = child.exitCode ?? undefined;
+      // A negative one is the system's reason why nothing was started.
+      const code = child.exitCode !== null && child.exitCode >= 0 ? child.exitCode : undefined;
       const failure = error === null || code !== undefined ? "" : reasonOf(error, options);
       resolve({ code, stdout, stderr, failure });
     });

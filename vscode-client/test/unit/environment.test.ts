@@ -15,18 +15,19 @@ const quiet = { report: () => undefined, signal: new AbortController().signal };
 const searchPath = process.env["PATH"] ?? "";
 
 /** A wheel called excise, as small as can be. */
-function wheel(directory: string, version: string): void {
+function wheel(directory: string, version: string, content = "excise_server/lsp/protocol.py"): void {
   mkdirSync(directory, { recursive: true });
   const program = `
 import sys, zipfile
 name = f"excise-{sys.argv[2]}"
 with zipfile.ZipFile(f"{sys.argv[1]}/{name}-py3-none-any.whl", "w") as wheel:
-    wheel.writestr("excise_server/__init__.py", "")
+    wheel.writestr(sys.argv[3], "")
+    wheel.writestr(sys.argv[3].split("/")[0] + "/__init__.py", "")
     wheel.writestr(f"{name}.dist-info/METADATA", f"Metadata-Version: 2.1\\nName: excise\\nVersion: {sys.argv[2]}\\n")
     wheel.writestr(f"{name}.dist-info/WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
     wheel.writestr(f"{name}.dist-info/RECORD", "")
 `;
-  execFileSync("python3", ["-I", "-c", program, directory, version]);
+  execFileSync("python3", ["-I", "-c", program, directory, version, content]);
 }
 
 async function python(): Promise<Python> {
@@ -62,12 +63,20 @@ test("it is made from wheels, found as a server, replaces the one before, and ou
   assert.equal(search.server.version, "0.1.0");
 
   const before = readdirSync(storage);
-  const old = path.join(folder, "wheels-too-old");
-  wheel(old, "0.0.1");
-  const failing = makeEnvironment(storage, await python(), await wheels(old), quiet);
-  await assert.rejects(failing, /pip install.*excise/);
+  const strange = path.join(folder, "wheels-of-another-excise");
+  wheel(strange, "0.9.0", "excise/taxes.py");
+  const failing = makeEnvironment(storage, await python(), await wheels(strange), quiet);
+  await assert.rejects(failing, /the server: ModuleNotFoundError.*excise_server/);
   assert.deepEqual(readdirSync(storage), before);
   assert.equal(await ownPython(storage), made);
+});
+
+test("a Python that cannot make one is said to be", async () => {
+  const storage = path.join(folder, "refused");
+  const broken = { command: path.join(folder, "nowhere"), version: "3.11.0" };
+  const made = makeEnvironment(storage, broken, undefined, quiet);
+  await assert.rejects(made, /python -m venv: there is no such program/);
+  assert.deepEqual(readdirSync(storage), []);
 });
 
 test("cancelled, it stops and leaves nothing behind", async () => {
