@@ -1,0 +1,180 @@
+"""What maintainers are really sent: cut, huge, packed, nested, lying, hostile."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+from tests.server.command import excise, spawn
+from tests.server.test_cli_patches import AGAIN, COVER, FROM, ONE, OTHER, mail
+
+BOX = COVER + ONE + OTHER + AGAIN
+
+
+def grouped(*arguments, code=0, stdin=""):
+    ran = excise("cluster", *arguments, "--json", stdin=stdin)
+    assert ran.code == code, ran.err
+    return ran.json
+
+
+def reasons(found):
+    return {rejected["id"]: rejected["reason"] for rejected in found["rejected"]}
+
+
+@pytest.mark.parametrize("stop", range(1, len(BOX), 37))
+def test_a_mailbox_cut_anywhere(stop):
+    ran = excise("cluster", "-", "--json", stdin=BOX[:stop])
+    assert ran.code in (0, 1, 2)
+    assert "internal error" not in ran.err
+    if ran.code < 2:
+        whole = BOX[:stop].count("-- \n2.40.1\n")
+        entries = len(ran.json["patches"]) + len(ran.json["covers"]) + len(ran.json["rejected"])
+        assert entries >= whole
+
+
+def test_a_hunk_that_was_cut_is_noted_with_its_line():
+    cut = ONE[: ONE.index("+a = f(b, c);")]
+    found = grouped("-", stdin=OTHER + cut)
+    assert re.fullmatch(
+        r"line \d+: the hunk ends 1 lines? short of its count", found["notes"]["-#2"][0]
+    )
+
+
+def test_a_mail_of_two_hundred_megabytes(tmp_path):
+    huge = tmp_path / "huge.eml"
+    with open(huge, "wb") as file:
+        file.write(b"From: A <a@b>\nSubject: huge\n\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n")
+        for _ in range(200):
+            file.write(b"+" + b"x" * 999_998 + b"\n")
+    (tmp_path / "one.patch").write_text(ONE)
+    found = grouped(str(tmp_path), code=1)
+    assert reasons(found) == {"huge.eml": "the message has 200.0 MB, limit 25 MB"}
+    assert [entry["id"] for entry in found["patches"]] == ["one.patch"]
+    huge.unlink()
+
+
+def test_a_queue_over_the_limit_is_not_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("excise_server.sources.queue.MAX_QUEUE", 400)
+    (tmp_path / "all.mbox").write_text(BOX)
+    (tmp_path / "one.patch").write_text(ONE)
+    assert reasons(grouped(str(tmp_path), code=1)) == {"all.mbox": "over the limit of 0 MB"}
+
+
+def test_base64_garbage():
+    head = f"{FROM}Subject: packed\nContent-Transfer-Encoding: base64\n\n"
+    found = grouped("-", stdin=OTHER + head + "!!!! this is no base64 ????\n\n" + ONE, code=1)
+    assert reasons(found) == {"-#2": "the body is no valid base64"}
+    assert len(found["patches"]) == 2
+
+
+def test_a_zip_bomb_is_not_opened(tmp_path):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("x.patch", bytes(50_000_000))
+    for name in ("bomb.zip", "bomb.patch", "bomb.mbox"):
+        (tmp_path / name).write_bytes(packed.getvalue())
+    (tmp_path / "bomb.patch.gz").write_bytes(gzip.compress(bytes(50_000_000)))
+    (tmp_path / "one.patch").write_text(ONE)
+    found = grouped(str(tmp_path), code=1)
+    why = "binary: it holds NUL characters"
+    assert reasons(found) == {"bomb.mbox": why, "bomb.patch": why}
+    assert len(found["patches"]) == 1
+    attached = (
+        f"{FROM}Subject: see attached\nMIME-Version: 1.0\n"
+        "Content-Type: application/zip; name=x.zip\nContent-Transfer-Encoding: base64\n\nUEsDBA==\n"
+    )
+    assert grouped("-", stdin=attached + ONE)["covers"][0]["subject"] == "see attached"
+
+
+def test_paths_with_newlines_and_control_characters(tmp_path):
+    name = r'"a/x\n\033[31my\t\"\\.c"'
+    diff = f"diff --git {name} {name.replace('a/', 'b/')}\nold mode 100644\nnew mode 100755\n"
+    diff += f"--- {name}\n+++ {name.replace('a/', 'b/')}\n@@ -1 +1 @@\n-a\n+b\n"
+    page = tmp_path / "r.html"
+    found = grouped("-", "--html", str(page), stdin=f"{FROM}Subject: odd\n\n---\n{diff}-- \n2\n")
+    assert found["patches"][0]["files"] == ['x\n\x1b[31my\t"\\.c']
+    assert "\x1b" not in page.read_text()
+    assert "x\\n\\x1b[31my" in page.read_text()
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a\n\x1b[1mb.patch").write_text(ONE)
+    for option in ((), ("--csv",)):
+        ran = excise("cluster", str(folder), *option)
+        assert "\x1b" not in ran.out
+        assert "a\\n\\x1b[1mb.patch" in ran.out.replace("\n", "")
+
+
+def test_undecodable_names(tmp_path):
+    path = os.fsencode(tmp_path) + b"/\xff\xfe.patch"
+    Path(os.fsdecode(path)).write_text(ONE)
+    page = tmp_path / "r.html"
+    ran = excise("cluster", str(tmp_path), "--html", str(page))
+    assert ran.code == 0, ran.err
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert excise("cluster", str(tmp_path), "--csv").code == 0
+
+
+@pytest.mark.parametrize("option", [(), ("--csv",), ("--json",)])
+def test_hostile_headers_are_inert(option):
+    evil = "<script>alert(1)</script>\x1b]0;owned\x07\u202e"
+    sent = mail(f"[PATCH] {evil}", "a", "b", author=f"{evil} <x@y>", more=f"Date: {evil}\n")
+    ran = excise("cluster", "-", *option, stdin=sent * 2)
+    assert ran.code == 0
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", ran.out)
+    assert "<script>" in ran.out
+
+
+def test_csv_cells_run_nothing():
+    for start in ("=cmd|' /C calc'!A0", "+1", "-1", "@SUM(1)", "\t=1"):
+        ran = excise("cluster", "-", "--csv", stdin=mail(start, "a", "b") + OTHER)
+        for row in csv.DictReader(ran.out.split("\n")):
+            assert not row["subject"].startswith(("=", "+", "-", "@", "\t"))
+
+
+def test_what_else_lies_in_a_folder(tmp_path):
+    os.mkfifo(tmp_path / "pipe.patch")
+    (tmp_path / "gone.patch").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "loop").symlink_to(tmp_path, target_is_directory=True)
+    (tmp_path / ".hidden.patch").write_text(OTHER)
+    (tmp_path / "one.patch").write_text(ONE)
+    found = grouped(str(tmp_path), code=1)
+    assert [entry["id"] for entry in found["patches"]] == ["one.patch"]
+    assert reasons(found) == {
+        "gone.patch": "a link to a file that does not exist",
+        "pipe.patch": "it is no regular file",
+    }
+
+
+def test_parts_nested_without_end():
+    depth = 3000
+    heads = "".join(
+        f"Content-Type: multipart/mixed; boundary=b{at}\n\n--b{at}\n" for at in range(depth)
+    )
+    deep = f"{FROM}Subject: deep\nMIME-Version: 1.0\n{heads}\nx\n\n"
+    found = grouped("-", stdin=deep + ONE, code=1)
+    assert reasons(found) == {"-#1": "its parts are nested too deeply"}
+    assert len(found["patches"]) == 1
+
+
+def test_crlf_mailboxes_are_the_same_patches():
+    found = grouped("-", "--scores", stdin=ONE + ONE.replace("\n", "\r\n"))
+    assert found["scores"] == [["-#1", "-#2", 1.0]]
+
+
+def test_a_thousand_messages_of_one_id():
+    sent = mail("x", "a", "b", more="Message-ID: <1@x>\n") * 1000
+    found = grouped("-", stdin=sent)
+    assert len(found["clusters"]) == 1
+    assert len(found["notes"]) == 999
+
+
+def test_standard_input_that_is_closed():
+    ran = spawn("cluster", "-", stdin=b"")
+    assert ran.returncode in (1, 2)
+    assert b"internal error" not in ran.stderr
