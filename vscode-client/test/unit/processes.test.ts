@@ -16,7 +16,7 @@ test("one that is not there, is no program, does not end, or says too much", asy
   assert.deepEqual([missing.code, missing.failure], [undefined, "there is no such program"]);
   const folder = await run(homedir(), [], ends);
   assert.deepEqual([folder.code, folder.failure === ""], [undefined, false]);
-  const late = await run("/bin/sh", ["-c", "sleep 600"], { timeoutMs: 50 });
+  const late = await run("/bin/sh", ["-c", "exec sleep 600"], { timeoutMs: 50 });
   assert.deepEqual([late.code, late.failure], [undefined, "no answer within 0.05 s"]);
   const loud = await run("/bin/sh", ["-c", "while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done"], ends);
   assert.deepEqual([loud.code, loud.failure === ""], [undefined, false]);
@@ -24,7 +24,7 @@ test("one that is not there, is no program, does not end, or says too much", asy
 
 test("cancelled, it says so", async () => {
   const control = new AbortController();
-  const running = run("/bin/sh", ["-c", "sleep 600"], { ...ends, signal: control.signal });
+  const running = run("/bin/sh", ["-c", "exec sleep 600"], { ...ends, signal: control.signal });
   control.abort();
   assert.equal((await running).failure, "cancelled");
 });
