@@ -14,7 +14,7 @@ from statistics import fmean
 from excise.errors import OptionError
 from excise.evaluation.base import Item, Measure, Resources, Result
 from excise.evaluation.ngrams import Grams, grams, ratio
-from excise.evaluation.translation import SACREBLEU
+from excise.evaluation.translation import SACREBLEU, forget
 
 __all__ = ["MEASURES", "SMOOTHING", "bleu4", "bleu_cc", "bleu_norm", "mteval_tokens", "tokens_bleu"]
 
@@ -99,7 +99,9 @@ def mteval_tokens(text: str) -> list[str]:
     >>> mteval_tokens("Bump x to 1.2, (again)")
     ['bump', 'x', 'to', '1.2', ',', '(', 'again', ')']
     """
-    return _mteval()(f" {text.lower()} ").split()
+    tokens = _mteval()(f" {text.lower()} ").split()
+    forget(text)
+    return tokens
 
 
 @cache

@@ -13,8 +13,9 @@ from functools import cache
 from statistics import fmean
 from typing import NamedTuple
 
-from excise.evaluation.base import Item, Library, Measure, Resources, Result
+from excise.evaluation.base import Item, Measure, Resources, Result
 from excise.evaluation.ngrams import Grams, grams, harmonic, ratio
+from excise.evaluation.translation import SACREBLEU, forget
 
 __all__ = ["MEASURES", "sari", "sari_easse"]
 
@@ -56,7 +57,9 @@ def _words(text: str) -> list[str]:
 
 
 def _tokens_13a(text: str) -> list[str]:
-    return _tokeniser_13a()(text.lower()).split()
+    tokens = _tokeniser_13a()(text.lower()).split()
+    forget(text)
+    return tokens
 
 
 @cache
@@ -142,6 +145,6 @@ MEASURES = (
         high=100.0,
         needs_origin=True,
         several="joint",
-        library=Library("sacrebleu", "sacrebleu"),
+        library=SACREBLEU,
     ),
 )

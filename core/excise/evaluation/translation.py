@@ -24,10 +24,23 @@ if TYPE_CHECKING:
     from sacrebleu.metrics.chrf import CHRF
     from sacrebleu.metrics.ter import TER
 
-__all__ = ["ALPHA", "MEASURES", "SACREBLEU", "bleu", "chrf", "ibleu", "sentence_bleu", "ter"]
+__all__ = [
+    "ALPHA",
+    "MEASURES",
+    "SACREBLEU",
+    "bleu",
+    "chrf",
+    "forget",
+    "ibleu",
+    "sentence_bleu",
+    "ter",
+]
 
 TER_PAIRS = 1_000_000
 """Words of a hypothesis times words of a reference, above which TER is not computed."""
+
+CACHED = 200
+"""Characters up to which a text may stay in the caches of sacrebleu's tokenisers."""
 
 ALPHA = 0.9
 """Weight of the references in iBLEU; the rest punishes what is copied from the origin."""
@@ -47,8 +60,24 @@ def sentence_bleu(hypothesis: str, references: Sequence[str], tokenise: str = "1
     """Return sacrebleu's BLEU of one text, in [0, 1]."""
     if _empty(hypothesis, references):
         return 1.0
-    # Sacrebleu's sum of logarithms may end a hair above 100.
-    return min(1.0, _bleu(tokenise).sentence_score(hypothesis, references).score / 100)
+    score = _bleu(tokenise).sentence_score(hypothesis, references).score
+    forget(hypothesis, *references)
+    return min(1.0, score / 100)  # its sum of logarithms may end a hair above 100
+
+
+def forget(*texts: str) -> None:
+    """Empty sacrebleu's caches of tokenised lines where one of the texts is long.
+
+    Each keeps 65,536 lines, whatever their length: with source files for lines, gigabytes.
+    """
+    if all(len(text) <= CACHED for text in texts):
+        return
+    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+    from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp
+    from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
+
+    for tokeniser in (Tokenizer13a, TokenizerRegexp, TercomTokenizer):
+        tokeniser.__call__.cache_clear()
 
 
 def chrf(item: Item, _resources: Resources) -> Result:
@@ -79,7 +108,9 @@ def ter(item: Item, _resources: Resources) -> Result:
         raise MeasureUnavailableError(
             f"ter: {ours:,} words beside {theirs:,} are too many for its search of shifts"
         )
-    return Result(_ter().sentence_score(item.hypothesis, item.references).score / 100)
+    score = _ter().sentence_score(item.hypothesis, item.references).score
+    forget(item.hypothesis, *item.references)
+    return Result(score / 100)
 
 
 def ibleu(item: Item, _resources: Resources) -> Result:

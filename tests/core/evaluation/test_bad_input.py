@@ -7,6 +7,9 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp
+from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
 
 from excise.evaluation import (
     MEASURES,
@@ -121,6 +124,20 @@ def test_a_megabyte_has_a_value(name):
     long = "".join(f"call_{at % 977}(x, {at})\n" for at in range(60_000))
     assert len(long) > 1_000_000
     value(name, "call_1(x, 1)\n", "call_2(x, 1)\n", long, language="python")
+
+
+def test_sacrebleu_does_not_keep_long_texts():
+    """Its tokenisers cache 65,536 lines each, however long: with files, gigabytes."""
+    caches = [
+        tokeniser.__call__.cache_info
+        for tokeniser in (Tokenizer13a, TokenizerRegexp, TercomTokenizer)
+    ]
+    long = "x = 1\n" * 100
+    for name in ("bleu", "ibleu", "diffbleu", "ter", "sari-easse", "bleu-norm"):
+        value(name, long + "a\n", long, long + "b\n")
+        assert not any(info().currsize for info in caches), name
+        value(name, "a\n", "c\n", "b\n")
+        assert any(info().currsize for info in caches), name
 
 
 def test_ter_says_when_texts_are_too_long_for_it():
