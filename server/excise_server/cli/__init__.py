@@ -17,7 +17,18 @@ from excise_server.sources import SourceError
 __all__ = ["excise", "main"]
 
 # Modules are imported when their command is used, or when all of them are listed.
-_COMMANDS = ("score", "matrix", "rank", "explain", "cluster", "worktrees", "eval", "serve")
+_COMMANDS = (
+    "score",
+    "matrix",
+    "rank",
+    "explain",
+    "cluster",
+    "worktrees",
+    "eval",
+    "editeval",
+    "simplification",
+    "serve",
+)
 
 EPILOG = """\b
 Exit codes:
