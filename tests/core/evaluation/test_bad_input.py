@@ -16,6 +16,7 @@ from excise.evaluation import (
     Library,
     MeasureUnavailableError,
     Resources,
+    base,
     measure,
     measures,
 )
@@ -178,6 +179,15 @@ def test_a_library_that_is_not_there_is_named_with_the_command():
         "no-such-package is not installed; install it: pip install 'excise[eval]'"
     )
     assert absent.version == "none"
+
+
+@pytest.mark.parametrize("name", [name for name in LOCAL if MEASURES[name].library])
+def test_without_its_library_a_measure_is_left_out_by_name(name, monkeypatch):
+    monkeypatch.setattr(base, "find_spec", lambda module: None)
+    found = measure(name, WORLD)
+    assert "is not installed; install it: pip install 'excise[eval]'" in found.missing()
+    with pytest.raises(MeasureUnavailableError, match=f"^{name}: {found.library.distribution}"):
+        found(origin="", reference="a", hypothesis="b")
 
 
 @pytest.mark.parametrize("name", ["codebleu", "bertscore", "lens"])
