@@ -1,6 +1,6 @@
 // What the view shows of a report: clusters, their revisions, and where each differs from the
 // document. Plain data, so that it can be tested without an editor.
-import type { ReportRegion, ReportResult, ReportRevision } from "./lsp_ext";
+import type { ReportCluster, ReportRegion, ReportResult, ReportRevision } from "./lsp_ext";
 import { nameOf, shortNames } from "./names";
 import { count, plain, score } from "./text";
 
@@ -40,8 +40,8 @@ export interface RegionNode {
 
 export type Node = ClusterNode | RevisionNode | RegionNode;
 
-/** What is special about a revision; the worst that applies. */
-export type Mark = "syntaxErrors" | "noOp" | "representative" | "none";
+/** What is special about a revision; the worst that applies. A lone one represents nobody. */
+export type Mark = "syntaxErrors" | "noOp" | "lone" | "representative" | "none";
 
 /** Text of a range of the document that the ranges of a report are in. */
 export type TextAt = (range: ReportRegion["range"]) => string | undefined;
@@ -72,7 +72,7 @@ export function clusters(uri: string, report: ReportResult): ClusterNode[] {
         const [row, column] = [index.get(revision.id) ?? 0, index.get(cluster.representative) ?? 0];
         const es = report.similarity[row]?.[column];
         const name = names.get(revision.id) ?? nameOf(revision.id);
-        return revisionNode(uri, report, revision, { name, representative: cluster.representative, es });
+        return revisionNode(uri, report, revision, { name, cluster, es });
       }),
     };
   });
@@ -82,9 +82,9 @@ function revisionNode(
   uri: string,
   report: ReportResult,
   revision: ReportRevision,
-  { name, representative, es }: { name: string; representative: string; es: number | undefined },
+  { name, cluster, es }: { name: string; cluster: ReportCluster; es: number | undefined },
 ): RevisionNode {
-  const mark = markOf(revision, representative);
+  const { representative } = cluster;
   const parts = [
     ...(revision.agreement === null ? [] : [`${score(revision.agreement)} agreement`]),
     ...(revision.id === representative ? [] : [`ES ${score(es)}`]),
@@ -112,7 +112,7 @@ function revisionNode(
       ...revision.notes.map((note) => plain(note, 300)),
       "The order is advice: agreement is not correctness.",
     ],
-    mark,
+    mark: markOf(revision, cluster),
   };
 }
 
@@ -155,12 +155,15 @@ export function regions(
   });
 }
 
-export function markOf(revision: ReportRevision, representative: string): Mark {
+export function markOf(revision: ReportRevision, { members, representative }: ReportCluster): Mark {
   if (revision.syntaxErrors) {
     return "syntaxErrors";
   }
-  if (revision.noOp) {
+  if (revision.noOp || revision.notes.includes("whitespace-only")) {
     return "noOp";
+  }
+  if (members.length === 1) {
+    return "lone";
   }
   return revision.id === representative ? "representative" : "none";
 }

@@ -11,6 +11,7 @@ const ICONS: Record<Mark, [string, string?]> = {
   syntaxErrors: ["warning", "list.warningForeground"],
   noOp: ["circle-slash", "disabledForeground"],
   representative: ["star-full", "charts.yellow"],
+  lone: ["git-commit"],
   none: ["git-commit"],
 };
 

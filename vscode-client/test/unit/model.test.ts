@@ -18,11 +18,14 @@ test("clusters hold their revisions in rank order, with their numbers", () => {
 });
 
 test("what is special is marked, the worst first", () => {
-  const mark = (more: Parameters<typeof revision>[1]): string => markOf(revision("x", more), "x");
+  const cluster = { members: ["x", "y"], representative: "x", min_similarity: 0.5 };
+  const mark = (more: Parameters<typeof revision>[1]): string => markOf(revision("x", more), cluster);
   assert.equal(mark({}), "representative");
   assert.equal(mark({ noOp: true }), "noOp");
   assert.equal(mark({ noOp: true, syntaxErrors: true }), "syntaxErrors");
-  assert.equal(markOf(revision("x"), "y"), "none");
+  assert.equal(mark({ notes: ["whitespace-only"] }), "noOp");
+  assert.equal(markOf(revision("y"), cluster), "none");
+  assert.equal(markOf(revision("x"), { ...cluster, members: ["x"] }), "lone");
   const revisions = [revision("x", { noOp: true, notes: ["whitespace-only"], agreement: null })];
   const lone = report({ revisions, similarity: [[1]], clusters: [{ members: ["x"], representative: "x", min_similarity: 1 }] });
   assert.match(clusters(URI, lone)[0]?.revisions[0]?.description ?? "", /no change · whitespace-only/);
