@@ -8,16 +8,17 @@ adds nothing scores less than 1. Excision Score drops an operation that is not d
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from statistics import fmean
 from typing import NamedTuple
 
+from excise.errors import OptionError
 from excise.evaluation.base import Item, Measure, Resources, Result
 from excise.evaluation.ngrams import Grams, grams, harmonic, ratio
 from excise.evaluation.translation import SACREBLEU, forget
 
-__all__ = ["MEASURES", "sari", "sari_easse"]
+__all__ = ["MEASURES", "corpus_sari_easse", "sari", "sari_easse"]
 
 ORDERS = (1, 2, 3, 4)
 Operations = tuple[float, float, float]
@@ -40,7 +41,8 @@ def sari(item: Item, _resources: Resources) -> Result:
     n-grams; origin and hypothesis count once per reference. Add: distinct n-grams. F for keep and
     add, precision for delete, each averaged over n = 1..4. 0/0 = 0.
     """
-    return Result(_mean(item, _words, _original))
+    values = [_original(counts) for counts in _by_order(item, _words)]
+    return Result(fmean(fmean(operation) for operation in zip(*values, strict=True)))
 
 
 def sari_easse(item: Item, _resources: Resources) -> Result:
@@ -49,7 +51,23 @@ def sari_easse(item: Item, _resources: Resources) -> Result:
     Lower case, 13a tokens of sacrebleu. Counts are summed over the n-grams of an order before they
     are divided; F for all three operations, averaged over n = 1..4. 0/0 = 0.
     """
-    return Result(100 * _mean(item, _tokens_13a, _summed))
+    return Result(_of_sums(_sums(item)))
+
+
+def corpus_sari_easse(items: Iterable[Item]) -> float:
+    """SARI of a corpus as EASSE has it: counts are summed over all texts first. In [0, 100].
+
+    It is not the mean of the texts' SARI. Texts may have different numbers of references.
+
+    Raises
+    ------
+    OptionError
+        Without any item.
+    """
+    every = [_sums(item) for item in items]
+    if not every:
+        raise OptionError("SARI of a corpus needs at least one text")
+    return _of_sums([sum(column) for column in zip(*every, strict=True)])
 
 
 def _words(text: str) -> list[str]:
@@ -70,13 +88,10 @@ def _tokeniser_13a() -> Callable[[str], str]:
     return tokeniser
 
 
-def _mean(
-    item: Item, split: Callable[[str], list[str]], form: Callable[[Counts], Operations]
-) -> float:
+def _by_order(item: Item, split: Callable[[str], list[str]]) -> list[Counts]:
     texts = (item.origin, item.hypothesis, *item.references)
     origin, hypothesis, *references = [split(text) for text in texts]
-    values = [form(_counts(origin, hypothesis, references, order)) for order in ORDERS]
-    return fmean(fmean(operation) for operation in zip(*values, strict=True))
+    return [_counts(origin, hypothesis, references, order) for order in ORDERS]
 
 
 def _counts(
@@ -95,12 +110,11 @@ def _times(counts: Grams, factor: int) -> Grams:
     return Counter({gram: count * factor for gram, count in counts.items()})
 
 
-def _add(counts: Counts) -> float:
-    """F of the distinct n-grams that are new: the same in both forms."""
+def _new(counts: Counts) -> tuple[int, int, int]:
+    """Count the distinct n-grams that are new: in both, the hypothesis, the references."""
     by_hypothesis = counts.hypothesis.keys() - counts.origin.keys()
     by_references = counts.references.keys() - counts.origin.keys()
-    both = len(by_hypothesis & by_references)
-    return harmonic(ratio(both, len(by_hypothesis)), ratio(both, len(by_references)))
+    return len(by_hypothesis & by_references), len(by_hypothesis), len(by_references)
 
 
 def _original(counts: Counts) -> Operations:
@@ -109,7 +123,7 @@ def _original(counts: Counts) -> Operations:
     both = kept & references
     deleted = origin - hypothesis
     keep = harmonic(_mean_share(both, kept), _mean_share(both, kept_by_references))
-    return keep, _add(counts), _mean_share(deleted - references, deleted)
+    return keep, _f(*_new(counts)), _mean_share(deleted - references, deleted)
 
 
 def _mean_share(part: Grams, whole: Grams) -> float:
@@ -117,15 +131,28 @@ def _mean_share(part: Grams, whole: Grams) -> float:
     return ratio(sum(count / whole[gram] for gram, count in part.items()), len(whole))
 
 
-def _summed(counts: Counts) -> Operations:
-    origin, hypothesis, references = counts
-    keep = _f_of_sums(origin & hypothesis, origin & references)
-    return keep, _add(counts), _f_of_sums(origin - hypothesis, origin - references)
+def _sums(item: Item) -> list[int]:
+    """Return the counts of EASSE: keep, add, delete at each order, three numbers for each."""
+    found: list[int] = []
+    for counts in _by_order(item, _tokens_13a):
+        origin, hypothesis, references = counts
+        found += _totals(origin & hypothesis, origin & references)
+        found += _new(counts)
+        found += _totals(origin - hypothesis, origin - references)
+    return found
 
 
-def _f_of_sums(by_hypothesis: Grams, by_references: Grams) -> float:
-    both = (by_hypothesis & by_references).total()
-    return harmonic(ratio(both, by_hypothesis.total()), ratio(both, by_references.total()))
+def _totals(by_hypothesis: Grams, by_references: Grams) -> tuple[int, int, int]:
+    both = by_hypothesis & by_references
+    return both.total(), by_hypothesis.total(), by_references.total()
+
+
+def _of_sums(sums: list[int]) -> float:
+    return 100 * fmean(_f(*sums[at : at + 3]) for at in range(0, len(sums), 3))
+
+
+def _f(both: int, by_hypothesis: int, by_references: int) -> float:
+    return harmonic(ratio(both, by_hypothesis), ratio(both, by_references))
 
 
 MEASURES = (

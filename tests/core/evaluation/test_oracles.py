@@ -11,10 +11,12 @@ from nltk.translate.bleu_score import SmoothingFunction
 from nltk.translate.bleu_score import sentence_bleu as nltk_bleu
 from tests.core.evaluation import oracles
 
-from excise.evaluation import measure
+from excise.errors import OptionError
+from excise.evaluation import Item, measure
 from excise.evaluation.edits_bleu import changed_lines
 from excise.evaluation.message_bleu import tokens_bleu
 from excise.evaluation.rouge import _long
+from excise.evaluation.sari import corpus_sari_easse
 
 words = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=8)
 filled = words.filter(bool)
@@ -42,6 +44,28 @@ def test_sari(origin, references, hypothesis):
 def test_sari_easse(origin, references, hypothesis):
     expected = oracles.sari_easse(origin, references, hypothesis)
     assert value("sari-easse", hypothesis, *references, origin=origin) == close(expected)
+
+
+@given(words, several, words)
+def test_sari_of_a_corpus_of_one_text_or_of_the_same_twice_is_that_text_s(
+    origin, references, hypothesis
+):
+    texts = [" ".join(reference) for reference in references]
+    item = Item.of(origin=" ".join(origin), reference=texts, hypothesis=" ".join(hypothesis))
+    expected = oracles.sari_easse(origin, references, hypothesis)
+    assert corpus_sari_easse([item]) == corpus_sari_easse([item, item]) == close(expected)
+
+
+def test_sari_of_a_corpus_sums_counts_first():
+    """By hand, words only: one text right, one wrong: add F(1, 2, 2) of words, not (1 + 0) / 2."""
+    items = [
+        Item.of(origin="a", reference="b", hypothesis=hypothesis) for hypothesis in ("b", "c d")
+    ]
+    # Words: keep 0, add 1 of 3 and 1 of 2, delete 2 of 2; pairs: one is new, none is right.
+    add = 2 * (1 / 3) * (1 / 2) / (1 / 3 + 1 / 2)
+    assert corpus_sari_easse(items) == close(100 * (add + 1) / 12)
+    with pytest.raises(OptionError, match="at least one text"):
+        corpus_sari_easse([])
 
 
 @given(filled, st.lists(filled, min_size=1, max_size=3))
