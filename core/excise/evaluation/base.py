@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from inspect import cleandoc
 from typing import NamedTuple
 
+from excise import syntax
 from excise.errors import ExciseError
 from excise.evaluation.item import Item
 
@@ -213,7 +214,9 @@ class Measure:
             parts.append(f"{self.resource}:{self.resources.names[self.resource]}")
         if self.library is not None:
             parts.append(f"{self.library.distribution}:{self.library.version}")
-        return "|".join((*parts, f"refs:{self.several}", f"comments:{comments}"))
+        # Which grammars found the comments has a part in the text, too.
+        dropped = f"@{syntax.version()}" if comments == "drop" else ""
+        return "|".join((*parts, f"refs:{self.several}", f"comments:{comments}{dropped}"))
 
     def of(self, item: Item) -> Value:
         """Return the value for an item that was read before.
