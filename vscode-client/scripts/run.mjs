@@ -23,7 +23,7 @@ const child = spawn(process.execPath, ["--enable-source-maps", outfile, ...rest]
   stdio: "inherit",
 });
 // The terminal sends its signals to both; this one waits until the program has cleaned up.
-for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => child.kill(signal));
+for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM"])) process.on(signal, () => child.kill(signal));
 child.on("exit", (code, signal) => {
   process.exit(code ?? 128 + (signal ? constants.signals[signal] : 1));
 });

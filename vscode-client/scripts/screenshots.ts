@@ -3,14 +3,15 @@
  *
  * Nothing in them is drawn by hand: a real VS Code shows a repository with four worktrees.
  */
-import { mkdirSync, statSync } from "node:fs";
+import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { Browser } from "playwright-core";
 import { newWindow, startBrowser } from "./lib/browser.js";
 import { installCodeServer } from "./lib/code_server.js";
-import { makeRepository } from "./lib/fixture.js";
+import { FILE, makeRepository } from "./lib/fixture.js";
 import { makeVsix } from "./lib/package.js";
 import { IMAGES, main, PROJECT, VSIX } from "./lib/places.js";
+import { fewerColours } from "./lib/png.js";
 import { Scratch } from "./lib/scratch.js";
 import { type Server, startServer } from "./lib/server.js";
 import { Workbench } from "./lib/workbench.js";
@@ -30,7 +31,11 @@ await main(async () => {
       const server = await startServer({
         home: scratch.sub(`server-${theme}`),
         extensions: [VSIX],
-        settings: { "workbench.colorTheme": THEMES[theme], "editor.minimap.enabled": false },
+        settings: {
+          "workbench.colorTheme": THEMES[theme],
+          "editor.minimap.enabled": false,
+          "git.blame.statusBarItem.enabled": false,
+        },
       });
       scratch.later(() => server.stop());
       await pictures(browser, server, scratch.sub(`work-${theme}`), (name) =>
@@ -51,21 +56,19 @@ async function pictures(
   const bench = await Workbench.open(window, server, repository.folder);
   const take = async (name: string): Promise<void> => {
     await bench.settled();
-    await bench.page.screenshot({ path: path(name), animations: "disabled", caret: "hide" });
+    const picture = await bench.page.screenshot({ animations: "disabled", caret: "hide" });
+    writeFileSync(path(name), fewerColours(picture));
     console.log(`${relative(PROJECT, path(name))}: ${(statSync(path(name)).size / 1000).toFixed(0)} kB`);
   };
-  await bench.openFile("inventory.py");
+  await bench.openFile(FILE);
   await bench.squiggles.first().waitFor();
-  await bench.showRevisions();
+  const rows = await bench.showRevisions();
+  await bench.widen(120);
+  await bench.revision("dana").locator(".monaco-tl-twistie").click();
+  await rows.and(bench.page.locator('[aria-level="3"]')).first().waitFor();
   await bench.goTo(44);
   await take("revisions");
 
-  await bench.hover();
-  await take("hover");
-  await bench.page.keyboard.press("Escape");
-
-  await bench.focusEditor();
-  await bench.goTo(44);
   await bench.actions();
   await take("actions");
   await bench.page.keyboard.press("Escape");

@@ -31,6 +31,7 @@ export async function makeVsix(options: PackageOptions): Promise<number> {
       packagePath: options.vsix,
       dependencies: false, // esbuild has bundled the one there is
       allowMissingRepository: true,
+      rewriteRelativeLinks: false, // there is no address to lead them to
       ...(options.wheels ? { target: options.wheels.target } : {}),
     });
   } finally {

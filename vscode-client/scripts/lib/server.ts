@@ -38,6 +38,7 @@ const SETTINGS = {
   "extensions.ignoreRecommendations": true,
   "workbench.startupEditor": "none",
   "telemetry.telemetryLevel": "off",
+  "remote.autoForwardPorts": false,
   "git.openRepositoryInParentFolders": "never",
 };
 

@@ -30,7 +30,7 @@ export function makeWheelhouse(folder: string): Wheelhouse {
   const [python = "", target = "", base = ""] = said.split("\n");
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const quiet = ["--quiet", "--disable-pip-version-check"];
+  const quiet = ["-qq", "--disable-pip-version-check"];
   execFileSync(PYTHON, ["-m", "pip", "wheel", ...quiet, "--wheel-dir", folder, PROJECT], {
     stdio: "inherit",
   });

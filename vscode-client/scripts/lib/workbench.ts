@@ -70,8 +70,9 @@ export class Workbench {
     return this.page.locator(".codelens-decoration a");
   }
 
+  /** What the extension tells, not what the editor does. */
   get notifications(): Locator {
-    return this.page.locator(".notifications-toasts .notification-list-item");
+    return this.page.locator(".notifications-toasts .notification-list-item", { hasText: "Excise" });
   }
 
   /** The rows of a tree by what a screen reader says of the tree. */
@@ -85,6 +86,11 @@ export class Workbench {
     const rows = this.page.locator(".pane .monaco-list-row");
     await rows.first().waitFor();
     return rows;
+  }
+
+  /** The row of a revision in that view. */
+  revision(name: string): Locator {
+    return this.page.locator(".pane .monaco-list-row", { hasText: new RegExp(`#\\d+ ?${name}`) });
   }
 
   /** Press a button that a row of a tree shows while the mouse is over it. */
@@ -103,6 +109,18 @@ export class Workbench {
 
   private async dirty(): Promise<void> {
     await this.page.locator(".tab.active.dirty").waitFor();
+  }
+
+  /** Make the side bar so many pixels wider. */
+  async widen(by: number): Promise<void> {
+    const side = await this.page.locator(".part.sidebar").boundingBox();
+    if (!side) throw new Error("there is no side bar");
+    const [x, y] = [side.x + side.width, side.y + side.height / 2];
+    await this.page.mouse.move(x, y);
+    await this.page.mouse.down();
+    await this.page.mouse.move(x + by, y, { steps: 5 });
+    await this.page.mouse.up();
+    await this.page.mouse.move(x + by, 1); // nothing lies under it there
   }
 
   /** The grid of the similarity picture: in the inner of the two frames of its webview. */

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { EXAMPLE, find, VENV } from "../../scripts/lib/places.js";
 import { FILE, type Repository } from "../../scripts/lib/fixture.js";
 import { suite } from "../../scripts/lib/suite.js";
-import { until } from "../../scripts/lib/workbench.js";
 
 /** A program that leaves a mark and does what the other one does. */
 function marking(folder: string, name: string, marks: string, real: string): void {
@@ -48,21 +47,15 @@ inWorkbench("without trust: files beside, no git, no program of the workspace; w
 }) => {
   await bench.trust("No");
   await bench.openFile(FILE);
-  const rows = await bench.showRevisions();
-  await until(
-    () => rows.allInnerTexts(),
-    (texts) => texts.some((text) => text.includes("suggestion-eli")),
-  );
+  await bench.showRevisions();
+  await bench.revision("eli").waitFor();
   await bench.squiggles.first().waitFor();
-  assert.ok(!(await rows.allInnerTexts()).some((text) => text.includes("inventory-ada")));
+  assert.equal(await bench.revision("ada").count(), 0);
   assert.ok(!existsSync(join(scratch, "git.log")), "git was started");
   assert.ok(!existsSync(join(repository.folder, MARKS)), "a program of the workspace was started");
 
   await bench.grantTrust();
-  await until(
-    () => rows.allInnerTexts(),
-    (texts) => texts.some((text) => text.includes("inventory-ada")),
-  );
+  await bench.revision("ada").waitFor();
   assert.match(readFileSync(join(scratch, "git.log"), "utf8"), /worktree list --porcelain/);
   assert.match(readFileSync(join(repository.folder, MARKS), "utf8"), /serve --stdio/);
 });
