@@ -71,6 +71,17 @@ def test_a_patch_is_itself_and_line_numbers_do_not_count(a):
     assert patch_id(parse(a)) == patch_id(parse(moved))
 
 
+def test_white_space_counts_in_a_patch_id_where_nothing_else_changes():
+    """Also beside context lines that look like edits: a list item, a sign."""
+    texts = [
+        hunk(" - item", " +1", f"-{old}", f"+{new}")
+        for old, new in (("a b", "a  b"), ("a b", "a\tb"), ("a b", "a c"), ("a  b", "a c"))
+    ]
+    ids = [patch_id(parse(text)) for text in texts]
+    assert len(set(ids[:3])) == 3
+    assert ids[2] == ids[3]
+
+
 def test_the_score_depends_on_no_other_patch():
     a, b = hunk("-x = 1;", "+x = 2;"), hunk("-x = 1;", "+x = 3;")
     many = pool_of(a, hunk("-q", "+r"), b, hunk("+x = 2;", name="z"))

@@ -22,6 +22,7 @@ IGNORED = (
 )  # fmt: skip
 """Names of files left out by default: lock files, changelogs, generated lists."""
 
+BLANKS = b" \t\v\f\r"
 WHITESPACE_ONLY = "whitespace-only"
 NO_TEXT = "header facts only"
 ONLY_IGNORED = "only ignored paths: compared all the same"
@@ -124,13 +125,24 @@ def patch_id(patch: Patch) -> str:
     for pair in sorted(patch.files, key=lambda pair: (pair.path, pair.old or "")):
         names = "\0".join((pair.old or "", pair.new or "", *facts_of(pair)))
         whole.update(names.encode("utf-8", "surrogatepass") + b"\0\0")
-        lines = [b"".join(line.split()) for hunk in pair.hunks for line in hunk.lines]
-        if [line[1:] for line in lines if line[:1] != b"+"] == [
-            line[1:] for line in lines if line[:1] != b"-"
-        ]:
-            lines = [line for hunk in pair.hunks for line in hunk.lines]
-        whole.update(b"\n".join(lines) + b"\0\0")
+        text = b"\n".join(hunk.text for hunk in pair.hunks if hunk.text)
+        bare = text.translate(None, BLANKS)
+        whole.update((text if _is_white_space_only(text, bare) else bare) + b"\0\0")
     return whole.hexdigest()
+
+
+def _is_white_space_only(text: bytes, bare: bytes) -> bool:
+    """Whether both images are the same but for white space; `bare` is the text without any."""
+    after = b"\n" + text
+    if after.count(b"\n+") != after.count(b"\n-"):
+        return False
+    images: tuple[list[bytes], list[bytes]] = ([], [])
+    for line, rest in zip(text.split(b"\n"), bare.split(b"\n"), strict=True):
+        if line[:1] != b"+":
+            images[0].append(rest[1:] if line[:1] == b"-" else rest)
+        if line[:1] != b"-":
+            images[1].append(rest[1:] if line[:1] == b"+" else rest)
+    return images[0] == images[1]
 
 
 def facts_of(pair: FilePair) -> tuple[str, ...]:
