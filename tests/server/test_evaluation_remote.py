@@ -129,6 +129,8 @@ def test_bertscore_of_a_tiny_model(models):
     assert -1 <= min(one, other) <= max(one, other) < 1
     both = value("bertscore", world, reference=["the cat", "a dog"], hypothesis="a dog sat")
     assert both == pytest.approx(max(one, other), abs=1e-5)
+    longer = value("bertscore", world, reference="a cat " * 500, hypothesis="a cat " * 600)
+    assert longer == pytest.approx(1)  # both are cut at the model's 64 tokens
     assert "/bert-L2" in measure("bertscore", world).signature()
 
 

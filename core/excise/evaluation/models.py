@@ -49,8 +49,8 @@ def codebleu(item: Item, resources: Resources) -> Result:
 def bertscore(item: Item, resources: Resources) -> Result:
     """BERTScore (Zhang et al. 2020), by bert-score with a local model: F1. In [-1, 1].
 
-    Cosines of the model's token vectors, greedily matched; no idf, no rescaling. The best
-    reference counts. 0/0: both blank: 1; one of them: 0.
+    Cosines of the model's token vectors, greedily matched; no idf, no rescaling. A text ends where
+    the model's length does. The best reference counts. 0/0: both blank: 1; one of them: 0.
     """
     return _elsewhere(item, resources.bertscore, "")
 
