@@ -15,6 +15,7 @@ import { SECTION } from "./config";
 import type { Methods } from "./lsp_ext";
 import { environment } from "./processes";
 import type { Server } from "./servers";
+import type { Session, Supervisor } from "./supervisor";
 
 /** How long a process may take to end after its output has. */
 const EXIT_MS = 1000;
@@ -42,7 +43,10 @@ class QuietClient extends LanguageClient {
   }
 }
 
-export class Connection {
+/** The servers of this extension. */
+export type Servers = Supervisor<Connection>;
+
+export class Connection implements Session {
   /** Resolved when the session has ended, with what is known of the reason. */
   readonly ended: Promise<string>;
   private stopping = false;

@@ -11,6 +11,7 @@ import { removeRevision } from "./commands/remove";
 import { installServer, printDebugInformation, restartServer, showLogs } from "./commands/server";
 import { addFromWorktree, scoreWorktrees } from "./commands/worktrees";
 import { SECTION, SERVER_SETTINGS, settings } from "./config";
+import type { Servers } from "./connection";
 import { CurrentDocument, isSource } from "./documents";
 import { Reports } from "./reports";
 import { Revisions } from "./revisions";
@@ -43,17 +44,18 @@ const COMMANDS: Record<string, Command> = {
   showSimilarity,
 };
 
-let supervisor: Supervisor | undefined;
+let servers: Servers | undefined;
 
 export function activate(context: vscode.ExtensionContext): ExciseApi {
   const log = vscode.window.createOutputChannel("Excise", { log: true });
   const bootstrap = new Bootstrap(context, log);
-  supervisor = new Supervisor({
+  const supervisor: Servers = new Supervisor({
     open: () => bootstrap.open(),
     crashed: (how, again) => bootstrap.crashed(how, again),
     failed: (error) => bootstrap.failed(error),
     log,
   });
+  servers = supervisor;
   const current = new CurrentDocument();
   const reports = new Reports(supervisor);
   const revisions = new Revisions(supervisor);
@@ -76,7 +78,7 @@ export function activate(context: vscode.ExtensionContext): ExciseApi {
 
 /** The server ends with the editor, and is given the time to do so. */
 export async function deactivate(): Promise<void> {
-  await supervisor?.stop();
+  await servers?.stop();
 }
 
 function listeners(parts: Parts): vscode.Disposable[] {

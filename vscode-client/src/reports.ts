@@ -1,7 +1,7 @@
 // The newest report of each document: asked for once, kept until the server says it has changed.
 import * as vscode from "vscode";
+import type { Servers } from "./connection";
 import { DID_CHANGE_REPORT, type DidChangeReportParams, type ReportResult, type SourcesResult } from "./lsp_ext";
-import type { Supervisor } from "./supervisor";
 import { reason } from "./text";
 
 /** A report, or why there is none. */
@@ -18,7 +18,7 @@ export class Reports implements vscode.Disposable {
   private readonly listening: vscode.Disposable;
   readonly onDidChange = this.changed.event;
 
-  constructor(private readonly supervisor: Supervisor) {
+  constructor(private readonly supervisor: Servers) {
     this.listening = vscode.Disposable.from(
       supervisor.onDidOpen((connection) => {
         connection.onNotification(DID_CHANGE_REPORT, (params) => {

@@ -1,15 +1,15 @@
 // Adding and removing revisions: the one way for commands, the view and other extensions.
 import * as vscode from "vscode";
 import type { AddRequest, AddResult, NewRevision } from "../excise";
+import type { Servers } from "./connection";
 import { opened } from "./documents";
 import { applyEdits, sorted } from "./incoming";
 import type { Base, RevisionText } from "./lsp_ext";
 import { applyPatch } from "./patch";
-import type { Supervisor } from "./supervisor";
 import { reason } from "./text";
 
 export class Revisions {
-  constructor(private readonly supervisor: Supervisor) {}
+  constructor(private readonly supervisor: Servers) {}
 
   /** Add revisions, and keep them for a new server. */
   async add(uri: vscode.Uri, revisions: readonly RevisionText[], base?: Base): Promise<AddResult> {

@@ -1,10 +1,10 @@
 // The view "Revisions": the current document's clusters, revisions and regions.
 import * as vscode from "vscode";
+import type { Servers } from "./connection";
 import { type CurrentDocument, opened } from "./documents";
 import type { ReportResult, SourcesResult } from "./lsp_ext";
 import { type Mark, type Node, type TextAt, clusters, regions } from "./model";
 import type { Reported, Reports } from "./reports";
-import type { Supervisor } from "./supervisor";
 import { count, plain } from "./text";
 
 const ICONS: Record<Mark, [string, string?]> = {
@@ -25,7 +25,7 @@ export class RevisionsView implements vscode.TreeDataProvider<Node>, vscode.Disp
   constructor(
     private readonly current: CurrentDocument,
     private readonly reports: Reports,
-    private readonly supervisor: Supervisor,
+    private readonly supervisor: Servers,
   ) {
     this.tree = vscode.window.createTreeView("excise.revisions", {
       treeDataProvider: this,

@@ -1,9 +1,9 @@
 // The language status item: origin, number of revisions, state of the server.
 import * as vscode from "vscode";
-import { DOCUMENTS } from "./connection";
+import { DOCUMENTS, type Servers } from "./connection";
 import type { CurrentDocument } from "./documents";
 import type { Reported, Reports } from "./reports";
-import type { State, Supervisor } from "./supervisor";
+import type { State } from "./supervisor";
 import { count, message } from "./text";
 
 const STATES: Record<Exclude<State, "running">, string> = {
@@ -20,7 +20,7 @@ export class Status implements vscode.Disposable {
   constructor(
     private readonly current: CurrentDocument,
     private readonly reports: Reports,
-    private readonly supervisor: Supervisor,
+    private readonly supervisor: Servers,
   ) {
     this.item = vscode.languages.createLanguageStatusItem("excise.status", DOCUMENTS);
     this.item.name = "Excise";

@@ -1,11 +1,27 @@
 // The life of the server: started at first need, one restart at a time, put back after a crash.
-import * as vscode from "vscode";
-import type { Connection } from "./connection";
+// Knows of sessions what it needs, and nothing of the editor.
 import { Ledger } from "./ledger";
 import type { Methods } from "./lsp_ext";
+import { Signal } from "./signal";
 import { reason } from "./text";
 
 export type State = "idle" | "starting" | "running" | "missing" | "failed";
+
+/** What cancels a request: the editor's token. */
+export interface Token {
+  readonly isCancellationRequested: boolean;
+  onCancellationRequested: (listener: () => void) => { dispose(): void };
+}
+
+/** A session with one server process. */
+export interface Session {
+  /** Resolved when it has ended, with what is known of the reason. */
+  readonly ended: Promise<string>;
+  /** Whether it was ended on purpose. */
+  readonly wasStopped: boolean;
+  request<M extends keyof Methods>(method: M, params: Methods[M][0], token?: Token): Promise<Methods[M][1]>;
+  close(): Promise<void>;
+}
 
 /** More ends than this within the time are no accident: we stop starting it. */
 const MOST_CRASHES = 3;
@@ -14,49 +30,49 @@ const CRASH_WINDOW_MS = 180_000;
 /** There is no server, and the user has been told why. */
 export class Unavailable extends Error {}
 
-export interface Needs {
+export interface Needs<S extends Session> {
   /** Find a server and start it; throws Unavailable where there is none. */
-  open(): Promise<Connection>;
+  open(): Promise<S>;
   crashed(how: string, again: boolean): void;
   failed(error: unknown): void;
-  readonly log: vscode.LogOutputChannel;
+  readonly log: { warn(text: string): void; error(text: string): void };
 }
 
-export class Supervisor implements vscode.Disposable {
+export class Supervisor<S extends Session = Session> {
   readonly ledger = new Ledger();
-  private current: Connection | undefined;
-  private opening: Promise<Connection> | undefined;
+  private current: S | undefined;
+  private opening: Promise<S> | undefined;
   private restarting: Promise<void> | undefined;
   private tail: Promise<unknown> = Promise.resolve();
   private crashes: number[] = [];
   private condition: State = "idle";
   private disposed = false;
-  private readonly changed = new vscode.EventEmitter<State>();
-  private readonly opened = new vscode.EventEmitter<Connection>();
+  private readonly changed = new Signal<State>();
+  private readonly opened = new Signal<S>();
 
   readonly onDidChangeState = this.changed.event;
   /** Fired for each new session, when the revisions are back in it. */
   readonly onDidOpen = this.opened.event;
 
-  constructor(private readonly needs: Needs) {}
+  constructor(private readonly needs: Needs<S>) {}
 
   get state(): State {
     return this.condition;
   }
 
-  get connection(): Connection | undefined {
+  get connection(): S | undefined {
     return this.current;
   }
 
   /** The running server, started if there is none. */
-  async ensure(): Promise<Connection> {
+  async ensure(): Promise<S> {
     return this.current ?? (this.opening ??= this.queued(() => this.open()));
   }
 
   async request<M extends keyof Methods>(
     method: M,
     params: Methods[M][0],
-    token?: vscode.CancellationToken,
+    token?: Token,
   ): Promise<Methods[M][1]> {
     return (await this.ensure()).request(method, params, token);
   }
@@ -101,7 +117,7 @@ export class Supervisor implements vscode.Disposable {
     return result;
   }
 
-  private async open(): Promise<Connection> {
+  private async open(): Promise<S> {
     if (this.current !== undefined) {
       return this.current;
     }
@@ -125,7 +141,7 @@ export class Supervisor implements vscode.Disposable {
     }
   }
 
-  private async putBack(connection: Connection): Promise<void> {
+  private async putBack(connection: S): Promise<void> {
     for (const { uri, revisions, removed } of this.ledger.standings()) {
       if (revisions.length > 0) {
         const { rejected } = await connection.request("excise/addRevisions", { uri, revisions });
@@ -142,7 +158,7 @@ export class Supervisor implements vscode.Disposable {
     }
   }
 
-  private ended(connection: Connection, how: string): void {
+  private ended(connection: S, how: string): void {
     if (connection.wasStopped || this.current !== connection || this.disposed) {
       return;
     }

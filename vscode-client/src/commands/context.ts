@@ -1,17 +1,18 @@
 // What commands work with.
 import * as vscode from "vscode";
 import type { Bootstrap } from "../bootstrap";
+import type { Servers } from "../connection";
 import { type CurrentDocument, isSource, uriOf } from "../documents";
 import type { Reported, Reports } from "../reports";
 import type { Revisions } from "../revisions";
-import { Unavailable, type Supervisor } from "../supervisor";
+import { Unavailable } from "../supervisor";
 import { message, reason } from "../text";
 
 export interface Parts {
   readonly context: vscode.ExtensionContext;
   readonly log: vscode.LogOutputChannel;
   readonly bootstrap: Bootstrap;
-  readonly supervisor: Supervisor;
+  readonly supervisor: Servers;
   readonly current: CurrentDocument;
   readonly reports: Reports;
   readonly revisions: Revisions;
