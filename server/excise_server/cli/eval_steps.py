@@ -81,16 +81,18 @@ def choose(
 
     if not names.replace(",", "").strip():
         raise click.UsageError("--measures names no measure.")
-    world = resources(wordnet)
     chosen = [name for name in names.split(",") if name.strip()]
     try:
         every = [name.strip().lower() for name in chosen] == ["all"]
-        asked = measures(None if every else chosen, world)
-        other = measure(against, world) if against else None
+        asked = measures(None if every else chosen)
+        other = measure(against) if against else None
     except OptionError as error:
         raise click.UsageError(f"{error}.") from error
     if other is not None and other.name not in {one.name for one in asked}:
         asked = (*asked, other)
+    # What nobody asked for is not started: an interpreter with torch takes seconds.
+    world = resources(wordnet, wanted={one.resource for one in asked})
+    asked = tuple(one.having(world) for one in asked)
     skipped = {one.name: why for one in asked if (why := one.missing()) is not None}
     able = tuple(one for one in asked if one.name not in skipped)
     for name, why in skipped.items():
@@ -186,7 +188,7 @@ def factors(
     from excise_server.evaluation.messages import factor_document, factor_table
     from excise_server.evaluation.resources import resources
 
-    synonyms = resources(wordnet).synonyms
+    synonyms = resources(wordnet, wanted=["synonyms"]).synonyms
     tables = {unit: factors(pairs, synonyms, unit) for unit in UNITS}
     shown = [factor_table(table, unit) for unit, table in tables.items()]
     return shown, {"factors": factor_document(tables)}
