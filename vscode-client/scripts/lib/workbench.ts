@@ -28,6 +28,11 @@ export class Workbench {
     return new Workbench(window);
   }
 
+  /** The workbench of a window that has been led to one. */
+  static on(window: Window): Workbench {
+    return new Workbench(window);
+  }
+
   /** By the explorer: finding by name needs a compiled program that is not installed here. */
   async openFile(name: string): Promise<void> {
     const row = this.page.locator(".explorer-folders-view .monaco-list-row", { hasText: name }).first();
