@@ -13,7 +13,7 @@ import os
 import sqlite3
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -23,6 +23,7 @@ from excise.patches import Message, Patch, patch_id
 from excise.patches.features import IGNORED, Edits, Reader
 from excise.patches.mail import read_piece
 from excise.patches.pool import signature
+from excise_server.sources.queue import Member
 from excise_server.state_file import SCHEMA, check, create, errors
 from excise_server.state_format import (
     BadStateError,
@@ -97,6 +98,7 @@ class State:
         self.rebuilt = ""
         self._digests: set[bytes] = set()
         self._ids: set[str] = set()
+        self._by_id: dict[str, Entry] = {}
         self._reader = Reader()
         with errors(path):
             if not os.path.lexists(path):
@@ -132,6 +134,36 @@ class State:
             self._write_words(sizes)
             return added
 
+    def entries_of(self, members: Iterable[Member]) -> list[Entry]:
+        """Return the entries of members of its queue."""
+        if len(self._by_id) < len(self.entries):
+            self._by_id = {entry.id: entry for entry in self.entries}
+        return [self._by_id[member.id] for member in members]
+
+    def remembered(self, name: str) -> Any:  # noqa: ANN401 - JSON
+        """Return what was remembered under a name; None if nothing is, or it cannot be read."""
+        with errors(self.path):
+            query = "SELECT data FROM groups WHERE name = ?"
+            row = self._file.execute(query, (name,)).fetchone()
+        try:
+            return json.loads(zlib.decompress(row[0])) if row else None
+        except (ValueError, zlib.error):
+            return None
+
+    def remember(self, name: str, value: object) -> None:
+        """Keep a value under a name, until the features are made anew.
+
+        Raises
+        ------
+        SourceError
+            If the file cannot be written.
+        """
+        data = zlib.compress(json.dumps(value).encode(), 1)
+        with errors(self.path), self._writing():
+            # What another version made anew meanwhile is not mixed with ours.
+            if self._made() == self._made_by:
+                self._file.execute("INSERT OR REPLACE INTO groups VALUES (?, ?)", (name, data))
+
     def whole(self, entry: Entry) -> Patch:
         """Return the patch of an entry with its hunks, read again.
 
@@ -152,14 +184,19 @@ class State:
         made = [signature(), *self.ignored, version("excise"), sys.byteorder]
         return json.dumps(made)
 
-    def _start(self) -> None:
+    def _made(self) -> str | None:
         query = "SELECT value FROM facts WHERE name = 'made by'"
+        found = self._file.execute(query).fetchone()
+        return None if found is None else str(found[0])
+
+    def _start(self) -> None:
         try:
-            found = self._file.execute(query).fetchone()
-            if found is not None and found[0] == self._made_by:
+            made = self._made()
+            self._file.execute("SELECT count(*) FROM groups")
+            if made == self._made_by:
                 self._catch_up()
                 return
-            self.rebuilt = _ANOTHER if found is not None else ""
+            self.rebuilt = _ANOTHER if made is not None else ""
         except (sqlite3.OperationalError, BadStateError) as error:
             if "locked" in str(error):
                 raise
@@ -170,8 +207,9 @@ class State:
     def _rebuild(self) -> None:
         """Make all features anew from the bytes, in one transaction."""
         self.entries, self._digests, self._ids, self._reader = [], set(), set(), Reader()
+        self._by_id = {}
         with self._writing():
-            for name in ("features", "words", "facts"):
+            for name in ("features", "words", "facts", "groups"):
                 self._file.execute(f"DROP TABLE IF EXISTS {name}")
             for statement in SCHEMA.split(";"):
                 if "CREATE TABLE" in statement and "pieces" not in statement:
@@ -203,7 +241,10 @@ class State:
         for kind, vocabulary in enumerate(self._reader.vocabularies):
             query = "SELECT items FROM words WHERE kind = ? AND start >= ? ORDER BY start"
             for (items,) in self._file.execute(query, (kind, len(vocabulary))):
-                vocabulary.intern(map(_word, json.loads(zlib.decompress(items))))
+                vocabulary.intern(
+                    tuple(item) if isinstance(item, list) else item
+                    for item in json.loads(zlib.decompress(items))
+                )
         query = (
             "SELECT n, id, digest, message, tokens, blocks, context, notes, patch_id "
             "FROM features JOIN pieces USING (n) WHERE n > ? ORDER BY n"
@@ -255,7 +296,3 @@ class State:
             if len(vocabulary) > start:
                 items = zlib.compress(json.dumps(vocabulary.items(start)).encode(), 1)
                 self._file.execute("INSERT INTO words VALUES (?, ?, ?)", (kind, start, items))
-
-
-def _word(item: Any) -> Any:  # noqa: ANN401 - a text, or a kind and a text
-    return tuple(item) if isinstance(item, list) else item

@@ -10,14 +10,15 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import zlib
 from random import Random
 
 import pytest
 from tests.server.command import command_line, excise, one_line
-from tests.server.test_cli_patches import AGAIN, COVER, ONE, OTHER, mail
+from tests.server.test_cli_patches import AGAIN, COVER, FROM, ONE, OTHER, mail
 
+from excise_server import regroup, state_format
 from excise_server import state as state_module
-from excise_server import state_format
 
 WORDS = [f"w{at}" for at in range(60)]
 
@@ -84,6 +85,66 @@ def test_it_is_as_if_all_had_come_at_once(tmp_path):
     known(state, "--html", str(page))
     excise("cluster", str(box), "--html", str(other))
     assert page.read_text().split("<h2")[2:-1] == other.read_text().split("<h2")[2:-1]
+
+
+def odd_mails(seed):
+    """Return versions of ideas that meet in every way: by name, by context, by patch-id, or not."""
+    draw = Random(seed)
+    found = []
+    for at in range(12):
+        context = "".join(f" context of {at} {draw.choice(WORDS)}\n" for _ in range(6))
+        old, new = (" ".join(draw.choices(WORDS, k=5)) for _ in range(2))
+        for path in ("d/one.c", f"e/moved{at}.c", "f/one.c"):
+            more = " ".join(draw.choices(WORDS, k=draw.randrange(3)))
+            diff = f"--- a/{path}\n+++ b/{path}\n@@ -1,7 +1,7 @@\n{context}-{old}\n+{new} {more}\n"
+            found.append(f"{FROM}Subject: {at} {path}\n\n---\n{diff}-- \n2\n\n")
+        found.append(mail(f"white {at}", "a b", "a  b" + " " * (at % 3), path=f"w{at % 2}.c"))
+        found.append(draw.choice(found))
+        mode = f"diff --git a/m{at % 4} b/m{at % 4}\nold mode 100644\nnew mode 100755\n"
+        found.append(f"{FROM}Subject: mode {at}\n\n---\n{mode}-- \n2\n\n")
+    draw.shuffle(found)
+    return [
+        text.replace("\n\n---", f"\nMessage-ID: <{n}@x>\n\n---", 1) for n, text in enumerate(found)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_new_patches_join_as_if_all_had_come_at_once(tmp_path, monkeypatch, seed):
+    whole, regroup_whole = [], regroup._grouped
+    monkeypatch.setattr(
+        "excise_server.regroup._grouped",
+        lambda *a, **k: whole.append(len(a[1])) or regroup_whole(*a, **k),
+    )
+    sent = odd_mails(seed)
+    draw = Random(seed)
+    options = ["--threshold", draw.choice(["0.3", "0.55", "0.9"])]
+    options += ["--linkage", draw.choice(["complete", "average", "single"])]
+    box = tmp_path / "all.mbox"
+    state = tmp_path / "queue.state"
+    # A file of one message has an id without a number.
+    stop = 2
+    while stop < len(sent):
+        stop += draw.randrange(1, 15)
+        box.write_text("".join(sent[:stop]))
+        piecewise = known(state, str(box), *options)
+        assert comparable(piecewise) == excise("cluster", str(box), "--json", *options).json
+    # It was not by grouping everything each time.
+    assert min(whole[1:]) < len(sent) / 2
+
+
+def test_what_is_remembered_of_groups_is_checked(tmp_path):
+    state = tmp_path / "queue.state"
+    before = known(state, "-", stdin="".join(mails(30)))
+    for data in (
+        b"",
+        b"nonsense",
+        zlib.compress(b"[1, 2]"),
+        zlib.compress(b"[[], [[[1], 2, 0]], []]"),
+    ):
+        with sqlite3.connect(state) as database:
+            database.execute("UPDATE groups SET data = ?", (data,))
+        database.close()
+        assert known(state)["clusters"] == before["clusters"]
 
 
 def test_people_see_what_moved(tmp_path):

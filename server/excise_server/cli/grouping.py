@@ -12,6 +12,7 @@ from excise.patches import DISTANCE, IGNORED, LINKAGE, OneBase, Patch, Pool, gro
 from excise_server.cli.output import write_text
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console, say
+from excise_server.regroup import cluster_known
 from excise_server.report.documents import json_text
 from excise_server.report.groups import Grouped
 from excise_server.sources import SourceError
@@ -80,13 +81,20 @@ def group_queue(queue: Queue, chosen: PatchChoices, crew: Crew | None = None) ->
 
 def group_known(watched: Watched, state: State, chosen: PatchChoices) -> Grouped:
     """Group all that a state knows."""
-    queue = newest(watched.queue) if chosen.newest else watched.queue
-    with progress("Counting"):
-        pool = KnownPool(state, queue.patches, ignored=chosen.ignored, idf=chosen.idf)
     about = [f"state {state.path}: {len(watched.new):,} new, {len(state.entries):,} in all"]
     about += [f"seen before and not read again: {watched.known:,}"] if watched.known else []
     about += [f"state {state.path}: {state.rebuilt}"] if state.rebuilt else []
-    return _grouped(queue, pool, chosen, pool.whole, watched.new, tuple(about))
+    if chosen.newest or chosen.idf:
+        # Both let a new patch change groups that it is no member of.
+        queue = newest(watched.queue) if chosen.newest else watched.queue
+        pool = KnownPool(state, queue.patches, ignored=chosen.ignored, idf=chosen.idf)
+        return _grouped(queue, pool, chosen, pool.whole, watched.new, tuple(about))
+    threshold = DISTANCE if chosen.threshold is None else chosen.threshold
+    linkage = chosen.linkage or LINKAGE
+    queue = watched.queue
+    with progress("Comparing"):
+        pool, clusters = cluster_known(state, queue.patches, threshold=threshold, linkage=linkage)
+    return Grouped(queue, pool, clusters, threshold, linkage, pool.whole, watched.new, tuple(about))
 
 
 def _grouped(

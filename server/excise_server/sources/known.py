@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from excise._patches import Index
 from excise.patches import IGNORED, Message, Patch, Pool
 from excise.patches.mail import pieces, read_piece
 from excise_server.sources import Rejected, SourceError
 from excise_server.sources.queue import ENDINGS, NO_DIFF, Member, Queue, files, is_foreign
-from excise_server.state import BATCH, Entry, New, State
+from excise_server.state import BATCH, New, State
 
 __all__ = ["KnownPool", "Watched", "read_watched"]
 
@@ -121,7 +122,14 @@ class _Reading:
 
 
 class KnownPool(Pool):
-    """The pool of messages that a state knows: nothing is read or counted again."""
+    """The pool of messages that a state knows: nothing is read again, or counted unasked.
+
+    Parameters
+    ----------
+    scores
+        Of each member its score with the representative of its group, and both containments; what
+        these say needs no index.
+    """
 
     def __init__(
         self,
@@ -130,21 +138,47 @@ class KnownPool(Pool):
         *,
         ignored: Sequence[str] = IGNORED,
         idf: bool = False,
+        scores: Mapping[tuple[int, int], tuple[float, float | None, float | None]] | None = None,
     ) -> None:
-        """Take the features of the members from the state."""
+        """Take what is known of the members from the state."""
+        self._index: Index | None = None
         super().__init__(ignored=ignored, idf=idf)
-        self._state = state
-        by_id = {entry.id: entry for entry in state.entries}
-        self._entries: list[Entry] = [by_id[member.id] for member in members]
-        for entry in self._entries:
-            self.index.add(entry.edits.tokens, entry.edits.blocks, entry.edits.context)
+        self._state, self._scores = state, scores or {}
+        self.entries = state.entries_of(members)
+        for entry in self.entries:
             self.patches.append(entry.message.patch)
             self.notes.append(entry.edits.notes)
 
+    @property
+    def index(self) -> Index:
+        """The features of all patches, counted when they are first asked for."""
+        if self._index is None:
+            self._index = Index(self.key == "name")
+            for entry in self.entries:
+                self._index.add(entry.edits.tokens, entry.edits.blocks, entry.edits.context)
+        return self._index
+
+    @index.setter
+    def index(self, empty: Index) -> None:
+        """Leave the empty index that every pool begins with."""
+
+    def score(self, i: int, j: int) -> float:
+        """Return the score of two patches."""
+        known = self._scores.get((i, j))
+        return known[0] if known else super().score(i, j)
+
+    def contained(self, i: int, j: int) -> float | None:
+        """Return the share of the added and deleted n-grams of patch i that patch j has."""
+        if (known := self._scores.get((i, j))) is not None:
+            return known[1]
+        if (known := self._scores.get((j, i))) is not None:
+            return known[2]
+        return super().contained(i, j)
+
     def patch_id(self, i: int) -> str:
         """Return the name that equal patches share."""
-        return self._entries[i].patch_id
+        return self.entries[i].patch_id
 
     def whole(self, i: int) -> Patch:
         """Return a patch with its hunks, read again from the state."""
-        return self._state.whole(self._entries[i])
+        return self._state.whole(self.entries[i])
