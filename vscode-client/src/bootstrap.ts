@@ -1,7 +1,7 @@
 // "Which server?", answered once: found and checked, or one message with a way out.
 import * as vscode from "vscode";
 import { SERVER_SETTINGS, settings } from "./config";
-import { Connection } from "./connection";
+import type { Connection } from "./connection";
 import { fits, makeEnvironment, ownPython, usablePython, wheelhouse } from "./environment";
 import { type Refused, findServer } from "./servers";
 import { Unavailable } from "./supervisor";
@@ -38,6 +38,8 @@ export class Bootstrap {
       throw new Unavailable("there is no server");
     }
     const { server } = search;
+    // The language client is most of the bundle: it is loaded when there is something for it to do.
+    const { Connection } = await import("./connection");
     this.log.info(`server ${server.version} of ${server.origin}: ${server.command} ${server.args.join(" ")}`);
     return Connection.open(server, {
       log: this.log,

@@ -12,6 +12,7 @@ import {
   RevealOutputChannelOn,
 } from "vscode-languageclient/node";
 import { SECTION } from "./config";
+import { DOCUMENTS } from "./documents";
 import type { Methods } from "./lsp_ext";
 import { environment } from "./processes";
 import type { Server } from "./servers";
@@ -19,9 +20,6 @@ import type { Session, Supervisor } from "./supervisor";
 
 /** How long a process may take to end after its output has. */
 const EXIT_MS = 1000;
-
-/** The documents that are sent to the server. */
-export const DOCUMENTS = [{ scheme: "file" }, { scheme: "untitled" }];
 
 /** Lenses of the server run these commands of ours. */
 const CLIENT_COMMANDS = {

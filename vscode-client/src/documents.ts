@@ -1,6 +1,8 @@
 // Which document a command or the view is about.
 import * as vscode from "vscode";
-import { DOCUMENTS } from "./connection";
+
+/** The documents that are sent to the server. */
+export const DOCUMENTS = [{ scheme: "file" }, { scheme: "untitled" }];
 
 /** Whether a document can have revisions: a file or an unsaved one. */
 export function isSource(uri: vscode.Uri): boolean {

@@ -1,7 +1,7 @@
 // The language status item: origin, number of revisions, state of the server.
 import * as vscode from "vscode";
-import { DOCUMENTS, type Servers } from "./connection";
-import type { CurrentDocument } from "./documents";
+import type { Servers } from "./connection";
+import { type CurrentDocument, DOCUMENTS } from "./documents";
 import type { Reported, Reports } from "./reports";
 import type { State } from "./supervisor";
 import { count, message } from "./text";
