@@ -301,7 +301,7 @@ def test_help_and_version():
     nothing = excise()
     assert (nothing.code, nothing.out) == (2, "")
     assert nothing.err == ran.out
-    assert "No such command 'eval'" in excise("eval").err
+    assert "No such command 'nonsense'" in excise("nonsense").err
 
 
 def test_serve_refuses_wrong_ports_before_it_starts():
