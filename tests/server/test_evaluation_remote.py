@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from excise.evaluation import MEASURES, MeasureUnavailableError, measure
-from excise.evaluation.wordnet import FILES
+from excise.evaluation.wordnet import EXCEPTIONS, FILES
 from excise_server.evaluation import resources as module
 from excise_server.evaluation.remote import Remote
 from excise_server.evaluation.resources import VARIABLES, resources, wordnet_folder
@@ -218,6 +218,10 @@ def test_wordnet_is_found_below_the_folders_of_nltk(tmp_path):
         (folder / name).write_bytes(b"  1 WordNet 9.9 Copyright\n")
     environment = {"NLTK_DATA": f"{tmp_path / 'absent'}{os.pathsep}{tmp_path}"}
     assert wordnet_folder(environment=environment) == str(folder)
+    world = resources(wanted=["synonyms"], environment=environment)
+    assert world.names == {"synonyms": "wordnet-9.9-regular"}
+    for name in EXCEPTIONS:
+        (folder / name).write_bytes(b"")
     world = resources(wanted=["synonyms"], environment=environment)
     assert world.names == {"synonyms": "wordnet-9.9"}
     assert pickle.loads(pickle.dumps(world)) == world

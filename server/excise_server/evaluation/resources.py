@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from excise.evaluation import MeasureUnavailableError, Resources
-from excise.evaluation.wordnet import FILES, WordNet
+from excise.evaluation.wordnet import EXCEPTIONS, FILES, WordNet
 from excise_server.evaluation.remote import Remote
 from excise_server.sources import SourceError
 
@@ -125,7 +125,8 @@ class Synonyms:
 
 @cache
 def _read(folder: str) -> WordNet:
-    return WordNet({name: (Path(folder) / name).read_bytes() for name in FILES})
+    here = [name for name in (*FILES, *EXCEPTIONS) if (Path(folder) / name).is_file()]
+    return WordNet({name: (Path(folder) / name).read_bytes() for name in here})
 
 
 def wordnet_folder(
@@ -153,12 +154,14 @@ def _found(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def _version(folder: Path) -> str:
-    """Return the version that the licence at the head of every file names."""
+    """Return the version that the licence of the files names, and whether they are all there."""
     with open(folder / "data.noun", "rb") as file:
         head = file.read(2000).decode("ascii", "replace")
     _, found, rest = head.partition("WordNet ")
     version = rest.split(" ", 1)[0] if found else ""
-    return version if version.replace(".", "").isdigit() else "unknown"
+    version = version if version.replace(".", "").isdigit() else "unknown"
+    whole = all((folder / name).is_file() for name in EXCEPTIONS)
+    return version if whole else f"{version}-regular"
 
 
 # --- other interpreters --------------------------------------------------------------------------

