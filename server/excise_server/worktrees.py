@@ -24,6 +24,7 @@ from excise.tokens import Vocabulary
 from excise_server.changes import LINK, SUBMODULE, Side, patch_files
 from excise_server.places import check
 from excise_server.sources.candidates import Candidate, Candidates, Choice, find_candidates
+from excise_server.sources.paths import visible
 from excise_server.sources.repository import Repository
 
 if TYPE_CHECKING:
@@ -132,8 +133,10 @@ def compare_candidates(
         ids=tuple(candidate.id for candidate in found),
         values=values,
         notes=tuple(
-            (*candidate.notes, *notes, *_whitespace_only(patch, size))
-            for candidate, patch, (_, notes), size in zip(found, patches, kept, sizes, strict=True)
+            (*candidate.notes, *notes, *_left_out(all_of_it, patch), *_whitespace_only(patch, size))
+            for candidate, all_of_it, patch, (_, notes), size in zip(
+                found, whole, patches, kept, sizes, strict=True
+            )
         ),
         edit_sizes=sizes,
         no_ops=tuple(not patch.files for patch in patches),
@@ -166,6 +169,15 @@ def _edit_size(pair: FilePair) -> int:
         flat = edits(o, a)
         size += sum(flat[1::4]) - sum(flat[::4]) + sum(flat[3::4]) - sum(flat[2::4])
     return size
+
+
+def _left_out(whole: Patch, patch: Patch) -> tuple[str, ...]:
+    """Say which files count for nothing, as they are ignored."""
+    gone = [path for path in whole.paths if path not in set(patch.paths)]
+    if not gone:
+        return ()
+    more = f" and {len(gone) - 3} more" if len(gone) > 3 else ""
+    return (f"ignored: {', '.join(map(visible, gone[:3]))}{more}",)
 
 
 def _whitespace_only(patch: Patch, size: int) -> tuple[str, ...]:

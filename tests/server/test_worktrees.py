@@ -364,6 +364,7 @@ def test_options_reach_the_report(repo):
     ada = worktree(repo, "ada", a__py=GUARD, new__lock="1\n")
     worktree(repo, "bo", a__py=GUARD)
     assert report(repo)["similarity"][0][1] == 1.0
+    assert by_id(report(repo))["ada"]["notes"] == ["ignored: new.lock"]
     assert report(repo, "--ignore-path", "")["similarity"][0][1] < 1.0
     assert report(repo, "--threshold", "0.2")["threshold"] == 0.2
     write(ada, "junk.txt", "junk\n")
@@ -440,3 +441,63 @@ def test_ranges_that_are_none(repo):
     assert "takes one range" in excise("cluster", "--git", "a..b", "--git", "c..d").err
     assert "one repository" in excise("cluster", "--git", "a..b", "x", "y").err
     assert "--csv: for patches alone" in excise("cluster", "--git", "a", "--csv").err
+
+
+def test_files_that_a_sparse_checkout_leaves_out_are_not_deleted(repo):
+    ada = worktree(repo, "ada", a__py=GUARD)
+    repo.git("update-index", "--skip-worktree", "b.txt", cwd=ada)
+    (ada / "b.txt").unlink()
+    assert [file["path"] for file in by_id(report(repo))["ada"]["files"]] == ["a.py"]
+
+
+def test_an_intended_addition_is_a_created_file(repo):
+    ada = worktree(repo, "ada", new__py="x = 1\n", empty__py="")
+    repo.git("add", "--intent-to-add", "new.py", "empty.py", cwd=ada)
+    files = by_id(report(repo))["ada"]["files"]
+    assert [(file["path"], file["status"], file["added"]) for file in files] == [
+        ("empty.py", "created", 0),
+        ("new.py", "created", 1),
+    ]
+
+
+def test_a_working_tree_that_a_config_places_elsewhere(repo, tmp_path):
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "s3cret.txt").write_text("s3cret\n")
+    ada = worktree(repo, "ada", a__py=GUARD)
+    worktree(repo, "bo", a__py=GUARD)
+    repo.git("config", "extensions.worktreeConfig", "true")
+    repo.git("config", "--worktree", "core.worktree", tmp_path / "secret", cwd=ada)
+    ran = excise("worktrees", str(repo.path), "--json")
+    assert "s3cret" not in ran.out
+    assert "worktree:bo" in ran.json["revisions"]
+
+
+def test_names_of_sixty_four_digits(tmp_path, monkeypatch):
+    repo = make(tmp_path, monkeypatch)
+    shutil.rmtree(repo.path / ".git")
+    repo.git("init", "--quiet", "--object-format=sha256")
+    repo.commit(a__py=BASE, b__txt="one\n")
+    ada = worktree(repo, "ada", a__py=GUARD)
+    os.utime(ada / "b.txt", (1, 1))
+    found = report(repo)
+    assert len(found["base"]) == 64
+    assert [file["path"] for file in by_id(found)["ada"]["files"]] == ["a.py"]
+    repo.commit("more", a__py=OTHER)
+    ran = excise("cluster", "--git", "HEAD~1..HEAD", str(repo.path), "--json")
+    assert [entry["subject"] for entry in ran.json["patches"]] == ["more"]
+
+
+def test_the_order_of_worktrees_changes_no_number(repo):
+    for name, text in (("ada", GUARD), ("bo", OTHER), ("chen", GUARD + OTHER)):
+        worktree(repo, name, a__py=text)
+    found = by_id(report(repo))
+    for name in ("ada", "bo", "chen"):
+        repo.git("worktree", "remove", "--force", repo.path.parent / name)
+    for name, text in (("chen", GUARD + OTHER), ("bo", OTHER), ("ada", GUARD)):
+        path = repo.path.parent / name
+        repo.git("worktree", "add", "--quiet", path, name)
+        write(path, "a.py", text)
+    again = by_id(report(repo))
+    for name, entry in found.items():
+        for key in ("agreement", "rank", "edit_size", "similarity", "representative"):
+            assert again[name][key] == entry[key], (name, key)
