@@ -46,7 +46,7 @@ class Crew:
     @property
     def size(self) -> int:
         """How many workers there are."""
-        return len(self._client.scheduler_info(n_workers=-1)["workers"])
+        return len(self._client.nthreads())
 
     def submit(self, function: Callable[..., Any], *given: Any) -> Any:  # noqa: ANN401
         """Start one task; what is given may be a task itself."""
