@@ -24,7 +24,8 @@ function shortened(id: string, segments: readonly string[]): string {
     return id;
   }
   const name = id.slice(kind.length);
-  const known = segments.find((segment) => name.startsWith(segment) && /^[-_.]./.test(name.slice(segment.length)));
+  // The document's own name comes last: of "inventory/inventory.py" it says more than the folder's.
+  const known = segments.findLast((segment) => name.startsWith(segment) && /^[-_.]./.test(name.slice(segment.length)));
   const rest = known === undefined ? name : name.slice(known.length + 1);
   return kind === "file:" ? rest.replace(/^suggestion-(?=.)/, "") : rest;
 }

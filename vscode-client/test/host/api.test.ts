@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import * as vscode from "vscode";
+import type { Report } from "../../excise";
 import { api, file, NAMES, origin, scored, show, suggestion, suggestions, until } from "./helpers.js";
 
 describe("the exported API", () => {
@@ -29,6 +30,24 @@ describe("the exported API", () => {
     const document = await scored();
     await until(() => told.includes(document.uri.toString()), Boolean);
     listening.dispose();
+  });
+
+  it("is used by another extension, through its types alone", async () => {
+    const uri = file();
+    for (const id of ["ada", "bo"]) {
+      const added = await vscode.commands.executeCommand("apiClient.push", uri, id, suggestion(id));
+      assert.deepEqual(added, { accepted: [id], rejected: [] });
+    }
+    interface Answer {
+      report: Report | undefined;
+      changed: number;
+    }
+    const { report } = await until(
+      async () => vscode.commands.executeCommand<Answer>("apiClient.report", uri),
+      ({ changed }) => changed > 0,
+    );
+    assert.deepEqual(report?.revisions.map(({ id }) => id), ["ada", "bo"]);
+    assert.match(report.revisions[0]?.label ?? "", /api-client/);
   });
 
   it("takes texts, edits and patches, opened or not", async () => {
@@ -118,5 +137,15 @@ describe("the exported API", () => {
     await addRevisions({ uri, revisions: [{ id: "same", text: origin() }, { id: "ada", text: suggestion("ada") }] });
     const report = await getReport(uri);
     assert.deepEqual(report?.revisions.map(({ noOp }) => noOp), [true, false]);
+  });
+
+  it("has nothing for a document that is no file, and says so by an absent report", async () => {
+    const provider = { provideTextDocumentContent: () => origin() };
+    const registered = vscode.workspace.registerTextDocumentContentProvider("virtual", provider);
+    const document = await show(vscode.Uri.parse("virtual:/inventory.py"));
+    const { addRevisions, getReport } = await api();
+    await addRevisions({ uri: document.uri, revisions: suggestions() }).catch(() => undefined);
+    assert.equal(await getReport(document.uri), undefined);
+    registered.dispose();
   });
 });

@@ -87,6 +87,36 @@ describe("a document with five revisions", () => {
     await until(() => document.getText(), (text) => text === origin());
   });
 
+  it("refuses what was asked of an older version, and leaves what the user typed", async () => {
+    const document = await scored();
+    const seen = { uri: document.uri.toString(), id: "ada", version: document.version };
+    const edit = new vscode.WorkspaceEdit();
+    edit.insert(document.uri, new vscode.Position(document.lineCount - 1, 0), "# typed meanwhile\n");
+    assert.ok(await vscode.workspace.applyEdit(edit));
+    const typed = document.getText();
+    await assert.rejects(async () => vscode.commands.executeCommand("excise.applyRevision", seen));
+    assert.equal(document.getText(), typed);
+  });
+
+  it("leaves a document that cannot be written as it is", async () => {
+    const readonly = vscode.workspace.getConfiguration("files");
+    const target = vscode.ConfigurationTarget.Workspace;
+    await readonly.update("readonlyInclude", { "**/case-*/**": true }, target);
+    try {
+      const document = await scored();
+      const { version } = document;
+      const request = { uri: document.uri.toString(), id: "ada", version };
+      const done = await vscode.commands.executeCommand("excise.applyRevision", request).then(
+        (result) => (result as { applied: boolean }).applied,
+        () => false,
+      );
+      // The editor lets extensions edit what the user cannot; what it says must be true.
+      assert.equal(document.getText() !== origin(), done);
+    } finally {
+      await readonly.update("readonlyInclude", undefined, target);
+    }
+  });
+
   it("shows a changed setting at once", async () => {
     const document = await scored();
     const severities = (): unknown[] => findings(document.uri).map(({ severity }) => severity);

@@ -55,6 +55,7 @@ test("names lose what the document's path says, only where they stay apart", () 
   assert.deepEqual(short("worktree:shop-", "worktree:shop", "patch:"), ["shop-", "shop", "patch:"]);
   assert.deepEqual(short("shop-1", "a.py.x"), ["shop-1", "a.py.x"]);
   assert.deepEqual(short(), []);
+  assert.deepEqual([...shortNames(["file:a.py.suggestion-gpt"], "/a/a.py").values()], ["gpt"]);
 });
 
 test("hostile ids and labels are shown, not obeyed", () => {
