@@ -65,6 +65,12 @@ def test_versions_are_those_of_one_author_and_title():
     assert newest(sent) == (1, 2, 3)
 
 
+def test_a_subject_that_many_patches_share_joins_and_drops_none():
+    sent = [mail(subject, str(at)) for at, subject in enumerate(["up", "[PATCH] up", "Up", "save"])]
+    assert members(*sent) == [(0,), (1,), (2,), (3,)]
+    assert newest(sent) == (0, 1, 2, 3)
+
+
 def test_messages_that_answer_each_other_in_a_ring():
     sent = [mail("[PATCH 1/2] a", "1", "2"), mail("[PATCH 2/2] b", "2", "1")]
     assert sorted(at for found in members(*sent) for at in found) == [0, 1]
