@@ -122,24 +122,22 @@ def _spans(old: Sequence[str], new: Sequence[str]) -> Iterator[Span]:
 
 def _differing(old: Sequence[str], new: Sequence[str]) -> Iterator[Span]:
     """Yield what lies between lines of equal keys, and such lines where their ends differ."""
-    head, tail = _shared(old, new)
+    head = _shared(old, new)
     o_lo, a_lo = head, head
-    for o, a in [*_matched(old, new, head, tail), (len(old) - tail, len(new) - tail)]:
+    for o, a in [*_matched(old, new, head), (len(old), len(new))]:
         if old[o_lo:o] != new[a_lo:a]:
-            front, back = _shared(old[o_lo:o], new[a_lo:a])
+            gaps = old[o_lo:o], new[a_lo:a]
+            front = _shared(*gaps)
+            back = _shared(*(gap[front:][::-1] for gap in gaps))
             yield o_lo + front, o - back, a_lo + front, a - back
-        if o < len(old) - tail and old[o] != new[a]:
+        if o < len(old) and old[o] != new[a]:
             yield o, o + 1, a, a + 1
         o_lo, a_lo = o + 1, a + 1
 
 
-def _matched(
-    old: Sequence[str], new: Sequence[str], head: int, tail: int
-) -> Iterator[tuple[int, int]]:
-    """Yield the canonical alignment of the lines that have a key."""
-    sides = [
-        [at for at in range(head, len(lines) - tail) if line_key(lines[at])] for lines in (old, new)
-    ]
+def _matched(old: Sequence[str], new: Sequence[str], head: int) -> Iterator[tuple[int, int]]:
+    """Yield the canonical alignment of the lines that have a key, after so many equal lines."""
+    sides = [[at for at in range(head, len(lines)) if line_key(lines[at])] for lines in (old, new)]
     vocabulary = Vocabulary()
     o, a = (
         vocabulary.intern([line_key(lines[at]) for at in places])
@@ -153,13 +151,10 @@ def _matched(
         o_at, a_at = o_hi, a_hi
 
 
-def _shared(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
-    """Return how many first and last lines are the same."""
+def _shared(old: Sequence[str], new: Sequence[str]) -> int:
+    """Return how many first lines are the same."""
     shortest = min(len(old), len(new))
-    head = next((at for at in range(shortest) if old[at] != new[at]), shortest)
-    rest = range(1, shortest - head + 1)
-    tail = next((at - 1 for at in rest if old[-at] != new[-at]), shortest - head)
-    return head, tail
+    return next((at for at in range(shortest) if old[at] != new[at]), shortest)
 
 
 def _hunk(old: Sequence[str], new: Sequence[str], spans: Sequence[Span], context: int) -> Hunk:
