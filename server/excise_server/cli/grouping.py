@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from excise.clustering import DISTANCE as REVISIONS_DISTANCE
 from excise.clustering import LINKAGE as REVISIONS_LINKAGE
-from excise.patches import DISTANCE, IGNORED, LINKAGE, OneBase, Patch, Pool, group, share_a_base
+from excise.patches import DISTANCE, LINKAGE, OneBase, Patch, Pool, group, share_a_base
 from excise_server.cli.output import write_text
+from excise_server.cli.patch_options import PatchChoices
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console, say
 from excise_server.regroup import cluster_known
@@ -23,31 +23,7 @@ from excise_server.state import State
 if TYPE_CHECKING:
     from excise_server.distribute import Crew
 
-__all__ = ["PatchChoices", "group_known", "group_queue", "print_groups"]
-
-
-@dataclass(frozen=True, slots=True)
-class PatchChoices:
-    """What was chosen for patches alone."""
-
-    threshold: float | None = None
-    linkage: str | None = None
-    same_base: bool = False
-    newest: bool = False
-    series: bool = False
-    idf: bool = False
-    ignore_path: tuple[str, ...] = ()
-    scores: bool = False
-    csv: bool = False
-    html: str | None = None
-    incremental: str | None = None
-    dask: str | None = None
-    workers: int | None = None
-
-    @property
-    def ignored(self) -> tuple[str, ...]:
-        """Globs of files that are left out."""
-        return tuple(glob for glob in self.ignore_path or IGNORED if glob)
+__all__ = ["group_known", "group_queue", "print_groups"]
 
 
 def group_queue(queue: Queue, chosen: PatchChoices, crew: Crew | None = None) -> Grouped:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from excise.patches import read
-from excise_server.cli.grouping import PatchChoices, group_known, group_queue, print_groups
+from excise_server.cli.grouping import group_known, group_queue, print_groups
 from excise_server.cli.options import Choices
+from excise_server.cli.patch_options import PatchChoices
 from excise_server.cli.progress import progress
 from excise_server.cli.worktrees import opened
 from excise_server.sources import SourceError

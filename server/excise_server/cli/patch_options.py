@@ -1,0 +1,98 @@
+"""The options of ``excise cluster`` beside the shared ones: nearly all are for patches alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+import click
+
+from excise.clustering import DISTANCE, LINKAGE, LINKAGES
+from excise.patches import IGNORED
+
+__all__ = ["PatchChoices", "patch_options"]
+
+
+@dataclass(frozen=True, slots=True)
+class PatchChoices:
+    """How to group, and what was chosen for patches alone."""
+
+    threshold: float | None = None
+    linkage: str | None = None
+    same_base: bool = False
+    newest: bool = False
+    series: bool = False
+    idf: bool = False
+    ignore_path: tuple[str, ...] = ()
+    scores: bool = False
+    csv: bool = False
+    html: str | None = None
+    incremental: str | None = None
+    dask: str | None = None
+    workers: int | None = None
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """Globs of files that are left out."""
+        return tuple(glob for glob in self.ignore_path or IGNORED if glob)
+
+    @property
+    def patches_alone(self) -> list[str]:
+        """The options given that only patches have."""
+        names = ("same_base", "newest", "series", "idf", "incremental", "workers", "dask")
+        given = [f"--{name.replace('_', '-')}" for name in names if getattr(self, name)]
+        return [*given, *(f"--{name}" for name in ("scores", "csv") if getattr(self, name))]
+
+
+_OPTIONS = (
+    click.option(
+        "--threshold",
+        type=click.FloatRange(0, 1),
+        help="Distance 1 - similarity from which clusters are no longer merged.  "
+        f"[default: {DISTANCE:g}; patches: 0.55]",
+    ),
+    click.option(
+        "--linkage",
+        type=click.Choice(LINKAGES),
+        help="Distance of two clusters: of all pairs on average, the farthest, the nearest.  "
+        f"[default: {LINKAGE}; patches: complete]",
+    ),
+    click.option("--same-base", is_flag=True, help="Patches: all were made from one tree."),
+    click.option("--newest", is_flag=True, help="Patches: only the newest version of each series."),
+    click.option("--series", is_flag=True, help="Patches: a whole series is one, not its parts."),
+    click.option(
+        "--ignore-path",
+        metavar="GLOB",
+        multiple=True,
+        help="Patches: files to leave out, instead of lock files, changelogs and generated lists; "
+        "'' for none.",
+    ),
+    click.option("--idf", is_flag=True, help="Patches: weigh n-grams in groups; scores stay."),
+    click.option(
+        "--incremental",
+        metavar="STATE",
+        help="Patches: a file that remembers all seen before; the arguments may be only new ones.",
+    ),
+    click.option(
+        "--workers", type=click.IntRange(1, 1024), help="Patches: so many processes here."
+    ),
+    click.option("--dask", metavar="ADDRESS", help="Patches: workers of this Dask scheduler."),
+    click.option("--scores", is_flag=True, help="Patches: with --json, also every pair above 0."),
+    click.option("--csv", is_flag=True, help="Patches: print a line a patch."),
+    click.option("--html", metavar="FILE", help="Also write a report to be opened in a browser."),
+)
+
+
+def patch_options(function: Callable[..., int]) -> Callable[..., int]:
+    """Give a command these options; it receives them as one `PatchChoices`, after what it had."""
+
+    @wraps(function)
+    def with_choices(*before: Any, **given: Any) -> int:  # noqa: ANN401 - what click parsed
+        chosen = {name: given.pop(name) for name in PatchChoices.__dataclass_fields__}
+        return function(*before, PatchChoices(**chosen), **given)
+
+    for option in reversed(_OPTIONS):
+        with_choices = option(with_choices)
+    return with_choices
