@@ -58,7 +58,8 @@ def draw(panels: Sequence[tuple[str, Sequence[str], Table]], columns: int = 2) -
     bars = max(len(names) for _, names, _ in panels)
     size = (4.6 * columns, 0.5 + (0.8 + 0.2 * bars) * lines)
     figure = Figure(figsize=size, layout="constrained", dpi=160)
-    axes = figure.subplots(lines, columns, squeeze=False).flatten()
+    # One scale: bars of different panels are compared.
+    axes = figure.subplots(lines, columns, squeeze=False, sharex=True).flatten()
     for axis, (title, names, table) in zip(axes, panels, strict=False):
         _panel(axis, title, names, table)
     for axis in axes[len(panels) :]:
@@ -101,8 +102,8 @@ def _panel(axis: Axes, title: str, names: Sequence[str], table: Table) -> None:
     axis.set_yticks(range(len(shown)), [names[at] for at in shown], fontsize=8)
     axis.set_ylim(-0.6, len(shown) - 0.4)
     axis.set_xlabel("Pearson's r with the label", fontsize=9)
-    axis.set_title(title, fontsize=10)
-    axis.tick_params(axis="x", labelsize=8)
+    axis.set_title(title, fontsize=9)
+    axis.tick_params(axis="x", labelsize=8, labelbottom=True)
     axis.grid(axis="x", color="#cccccc", linewidth=0.5, zorder=0)
     axis.axvline(0, color=_LINE, linewidth=0.8, zorder=3)
     axis.spines[["top", "right"]].set_visible(False)
