@@ -28,7 +28,7 @@ from patches import rows
 from excise.clustering import labels
 from excise.patches import DISTANCE, LINKAGE, Pool, group, read
 
-SIZES = (2_000, 10_000, 50_000)
+SIZES = (1_312, 2_000, 10_000, 50_000)
 DENSE = 10_000
 """Largest number of patches whose whole matrix scikit-learn is given."""
 WORD = re.compile(rb"[A-Za-z_][A-Za-z_0-9]{3,}")
