@@ -202,6 +202,19 @@ def test_a_repository_inside_is_not_entered(repo, tmp_path):
     assert by_id(report(repo))["ada"]["notes"] == ["inner/: a repository of its own, not compared"]
 
 
+def test_worktrees_inside_the_main_one_are_no_part_of_it(repo):
+    """Where many tools put them."""
+    for name in ("ada", "bo"):
+        path = repo.path / ".worktrees" / name
+        repo.git("worktree", "add", "--quiet", "-b", name, path)
+        write(path, "a.py", GUARD if name == "ada" else OTHER)
+    found = report(repo)
+    assert found["revisions"] == ["worktree:ada", "worktree:bo"]
+    assert found["unchanged"] == ["worktree:work"]
+    shutil.copytree(repo.path / ".git", repo.path / "copy" / ".git")
+    assert report(repo)["unchanged"] == ["worktree:work"]
+
+
 def test_no_repository_bare_unborn_and_no_folder(repo, tmp_path, monkeypatch):
     empty = tmp_path / "empty"
     empty.mkdir()

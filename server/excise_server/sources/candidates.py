@@ -59,11 +59,6 @@ class Candidate:
     uncommitted: int = 0
     notes: tuple[str, ...] = ()
 
-    @property
-    def is_untouched(self) -> bool:
-        """Whether nothing differs, not even what is not compared."""
-        return not (self.old or self.new or self.notes)
-
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
@@ -96,11 +91,10 @@ def find_candidates(repository: Repository, choice: Choice) -> Candidates:
         except SourceError as error:
             rejected.append(Rejected(candidate.id, error.reason, error.hint))
             continue
-        full = _with_files(repository, candidate, tree)
-        if full.commit == base and full.is_untouched:
-            unchanged.append(full.id)
+        if candidate.commit == base and tree.is_untouched:
+            unchanged.append(candidate.id)
         else:
-            found.append(full)
+            found.append(_with_files(repository, candidate, tree))
     return Candidates(base, tuple(found), tuple(unchanged), tuple(rejected), notes)
 
 
@@ -227,5 +221,5 @@ def _with_files(repository: Repository, candidate: Candidate, tree: Tree) -> Can
         old=sides.old,
         new=sides.new,
         uncommitted=len(tree.uncommitted),
-        notes=(*candidate.notes, *tree.notes, *sides.notes),
+        notes=(*candidate.notes, *tree.notes, *tree.asides, *sides.notes),
     )

@@ -48,12 +48,21 @@ class Entry:
 
 @dataclass(slots=True)
 class Tree:
-    """What differs from a commit, by path: before and after; and what to know of it."""
+    """What differs from a commit, by path: before and after; and what to know of it.
+
+    ``notes`` tell of something that may differ and is not compared, ``asides`` of something else.
+    """
 
     old: dict[str, Entry] = field(default_factory=dict)
     new: dict[str, Entry] = field(default_factory=dict)
     uncommitted: set[str] = field(default_factory=set)
     notes: list[str] = field(default_factory=list)
+    asides: list[str] = field(default_factory=list)
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether nothing differs, not even what is not compared."""
+        return not (self.old or self.new or self.notes)
 
 
 def commit_trees(repository: Repository, commits: Sequence[str]) -> dict[str, Tree]:

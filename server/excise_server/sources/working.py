@@ -51,7 +51,7 @@ def worktree_tree(repository: Repository, top: str, base: str, *, untracked: boo
     tree.uncommitted |= staged.old.keys() | staged.new.keys()
     _working(tree, git, top)
     if untracked:
-        _untracked(tree, git, top)
+        _untracked(tree, git, top, {os.path.realpath(w.path) for w in repository.worktrees()})
     return tree
 
 
@@ -133,7 +133,8 @@ def _edited(tree: Tree, top: str, path: str, indexed: Entry) -> None:
     check_size(tree)
 
 
-def _untracked(tree: Tree, git: Git, top: str) -> None:
+def _untracked(tree: Tree, git: Git, top: str, worktrees: set[str]) -> None:
+    """Take what git does not track as created; worktrees inside this one are no part of it."""
     names = git.run("ls-files", "--others", "--exclude-standard", "-z").split(b"\0")[:-1]
     if len(names) > MAX_UNTRACKED:
         limit = f"{len(names):,} untracked files, limit {MAX_UNTRACKED:,}: none is compared"
@@ -142,7 +143,8 @@ def _untracked(tree: Tree, git: Git, top: str) -> None:
     for name in names:
         path = os.fsdecode(name)
         if path.endswith("/"):
-            tree.notes.append(f"{visible(path)}: a repository of its own, not compared")
+            if os.path.realpath(os.path.join(top, path)) not in worktrees:
+                tree.asides.append(f"{visible(path)}: a repository of its own, not compared")
             continue
         found = _file(top, path, "")
         if found is not None:
