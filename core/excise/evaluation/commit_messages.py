@@ -128,12 +128,10 @@ def _bleu(hypothesis: str, reference: str, choices: Choices, _synonyms: Synonyms
     return tokens_bleu(split(ours), [split(theirs)], smoothing=choices.smoothing, brevity=brevity)
 
 
-def _bleu_norm(hypothesis: str, reference: str, choices: Choices, none: Synonyms | None) -> float:
-    return _bleu(hypothesis, reference, replace(choices, smoothing="plus-one"), none)
-
-
-def _bleu_cc(hypothesis: str, reference: str, choices: Choices, none: Synonyms | None) -> float:
-    return _bleu(hypothesis, reference, replace(choices, smoothing="neighbours"), none)
+def _smoothed(smoothing: str) -> Score:
+    return lambda hypothesis, reference, choices, none: _bleu(
+        hypothesis, reference, replace(choices, smoothing=smoothing), none
+    )
 
 
 def _meteor(parameters: Parameters) -> Score:
@@ -216,8 +214,8 @@ _METEORS = frozenset({"meteor", "meteor-next", "log-mnext"})
 
 METRICS: Mapping[str, Score] = {
     "bleu4": _bleu,
-    "bleu-norm": _bleu_norm,
-    "bleu-cc": _bleu_cc,
+    "bleu-norm": _smoothed("plus-one"),
+    "bleu-cc": _smoothed("neighbours"),
     "meteor": _meteor(METEOR),
     "meteor-next": _meteor(NEXT),
     "rouge1": _rouge(1),
