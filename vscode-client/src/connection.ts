@@ -16,6 +16,7 @@ import { DOCUMENTS } from "./documents";
 import type { Methods } from "./lsp_ext";
 import { environment } from "./processes";
 import type { Server } from "./servers";
+import { Signal } from "./signal";
 import type { Session, Supervisor } from "./supervisor";
 
 /** How long a process may take to end after its output has. */
@@ -53,6 +54,8 @@ export class Connection implements Session {
     readonly server: Server,
     readonly process: ChildProcessWithoutNullStreams,
     private readonly client: LanguageClient,
+    /** The server has been told the settings: what is asked from now on is answered by them. */
+    readonly onTold: Signal<undefined>["event"],
   ) {
     this.ended = new Promise((resolve) => {
       process.once("exit", (code, signal) => {
@@ -74,8 +77,9 @@ export class Connection implements Session {
     });
     // Writing to a server that has gone is noticed by its exit.
     process.stdin.on("error", (error) => around.log.debug(error.message));
-    const client = clientOf(process, around.log);
-    const connection = new Connection(server, process, client);
+    const told = new Signal<undefined>();
+    const client = clientOf(process, around.log, told);
+    const connection = new Connection(server, process, client, told.event);
     try {
       await connection.initialized(around.initializeMs);
     } catch (error) {
@@ -147,6 +151,7 @@ export class Connection implements Session {
 function clientOf(
   process: ChildProcessWithoutNullStreams,
   log: vscode.LogOutputChannel,
+  told: Signal<undefined>,
 ): LanguageClient {
   const options: LanguageClientOptions = {
     documentSelector: DOCUMENTS,
@@ -159,7 +164,16 @@ function clientOf(
       error: () => ({ action: ErrorAction.Continue, handled: true }),
       closed: () => ({ action: CloseAction.DoNotRestart, handled: true }),
     },
-    middleware: { workspace: { configuration: configured } },
+    middleware: {
+      workspace: {
+        configuration: async (params, token, next) => {
+          const answers = await configured(params, token, next);
+          // After the answer is on its way.
+          setImmediate(() => told.fire(undefined));
+          return answers;
+        },
+      },
+    },
   };
   return new QuietClient(SECTION, "Excise", () => Promise.resolve(process), options);
 }

@@ -7,6 +7,7 @@ import { addFromBranch, addFromClipboard, addFromFile, addFromPatch, addSelected
 import { applyRegion, applyRevision, chooseVariant, revealRegion } from "./commands/apply";
 import { compareAll, compareRepresentative, compareRevision } from "./commands/compare";
 import { type Command, type Parts, register } from "./commands/context";
+import { chooseOrigin } from "./commands/origin";
 import { removeRevision } from "./commands/remove";
 import { installServer, printDebugInformation, restartServer, showLogs } from "./commands/server";
 import { addFromWorktree, scoreWorktrees } from "./commands/worktrees";
@@ -30,6 +31,7 @@ const COMMANDS: Record<string, Command> = {
   addSelected,
   apply: applyRevision,
   applyRegion,
+  chooseOrigin,
   chooseVariant,
   compareAll,
   compareRepresentative,
@@ -101,8 +103,25 @@ function listeners(parts: Parts): vscode.Disposable[] {
         }
       }
     }),
+    // What an agent makes while a file is open: a worktree, or a file beside it.
+    ...worktreesMade(() => void startIfRevised(parts)),
+    vscode.workspace.onDidSaveTextDocument(() => void startIfRevised(parts)),
+    vscode.window.onDidChangeWindowState(({ focused }) => {
+      if (focused) {
+        void startIfRevised(parts);
+      }
+    }),
     vscode.workspace.onDidCloseTextDocument(({ uri }) => supervisor.ledger.closed(uri.toString())),
   ];
+}
+
+/** Be told of new worktrees of the workspace's repositories; nothing is read or run for it. */
+function worktreesMade(told: () => void): vscode.Disposable[] {
+  return (vscode.workspace.workspaceFolders ?? []).flatMap((folder) => {
+    const pattern = new vscode.RelativePattern(folder, ".git/worktrees/*");
+    const watcher = vscode.workspace.createFileSystemWatcher(pattern, false, true, true);
+    return [watcher, watcher.onDidCreate(told)];
+  });
 }
 
 /** Start the server if the current document looks as if it had revisions. */

@@ -24,6 +24,8 @@ export class Reports implements vscode.Disposable {
         connection.onNotification(DID_CHANGE_REPORT, (params) => {
           this.forget(vscode.Uri.parse((params as DidChangeReportParams).uri));
         });
+        // Another origin may have the same text: then the scores stay, and what stands beside does not.
+        connection.onTold(() => this.forgetAll());
         this.forgetAll();
       }),
       supervisor.onDidChangeState(() => this.forgetAll()),

@@ -2,6 +2,7 @@
 import * as vscode from "vscode";
 import type { Servers } from "./connection";
 import { type CurrentDocument, DOCUMENTS } from "./documents";
+import type { SourcesResult } from "./lsp_ext";
 import type { Reported, Reports } from "./reports";
 import type { State } from "./supervisor";
 import { count, message } from "./text";
@@ -58,15 +59,16 @@ export class Status implements vscode.Disposable {
     const still = (): boolean => uri?.toString() === this.current.uri?.toString();
     const reported = uri === undefined ? undefined : await this.reports.get(uri);
     if (still()) {
-      this.show(reported, undefined);
+      this.show(reported);
     }
     const sources = uri === undefined ? undefined : await this.reports.sources(uri);
     if (still() && this.supervisor.state === "running") {
-      this.show(reported, sources?.origin?.label);
+      this.show(reported, sources);
     }
   }
 
-  private show(reported: Reported | undefined, origin: string | undefined): void {
+  private show(reported: Reported | undefined, sources?: SourcesResult): void {
+    const origin = sources?.origin?.label;
     const number = reported?.report?.revisions.length ?? 0;
     this.item.severity = vscode.LanguageStatusSeverity.Information;
     this.item.text = number === 0 ? "No revisions" : count(number, "revision");
@@ -75,6 +77,10 @@ export class Status implements vscode.Disposable {
       : origin === undefined
         ? ""
         : `compared with: ${message(origin, 60)}`;
-    this.item.command = { command: "excise.revisions.focus", title: "Show" };
+    // Revisions of a merge base also lack what was committed since: say so where it can be changed.
+    this.item.command =
+      (sources?.offers.length ?? 0) > 0
+        ? { command: "excise.chooseOrigin", title: "Choose Origin" }
+        : { command: "excise.revisions.focus", title: "Show" };
   }
 }
