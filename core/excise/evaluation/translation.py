@@ -60,7 +60,7 @@ def sentence_bleu(hypothesis: str, references: Sequence[str], tokenise: str = "1
     """Return sacrebleu's BLEU of one text, in [0, 1]."""
     if _empty(hypothesis, references):
         return 1.0
-    score = _bleu(tokenise).sentence_score(hypothesis, references).score
+    score: float = _bleu(tokenise).sentence_score(hypothesis, references).score
     forget(hypothesis, *references)
     return min(1.0, score / 100)  # its sum of logarithms may end a hair above 100
 
