@@ -9,7 +9,9 @@ process.chdir(dirname(dirname(fileURLToPath(import.meta.url))));
 const [name = "", ...rest] = process.argv.slice(2);
 const outfile = join("out", "scripts", `${name}.mjs`);
 await build({
-  entryPoints: [join("scripts", `${name}.ts`)],
+  // esbuild remembers the folder in which it was loaded, which is not this one.
+  absWorkingDir: process.cwd(),
+  entryPoints: [`./scripts/${name}.ts`],
   outfile,
   bundle: true,
   packages: "external",

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { FILE } from "../../scripts/lib/fixture.js";
+import type { ServerOptions } from "../../scripts/lib/server.js";
 import { suite } from "../../scripts/lib/suite.js";
 import { until } from "../../scripts/lib/workbench.js";
 
@@ -12,15 +13,19 @@ const withoutServer = suite("no-server", {
   settings: { "excise.path": ["/nowhere/excise"] },
 });
 
-const withBrokenServer = suite("broken-server", {
-  path: [],
-  surroundings: (scratch) => {
+/** A program in the place of the server: it has a version, and then does something else. */
+function insteadOfServer(name: string, does: string): ReturnType<typeof suite> {
+  const surroundings = (scratch: string): Partial<ServerOptions> => {
     const path = join(scratch, "excise");
-    writeFileSync(path, '#!/bin/sh\n[ "$1" = --version ] && echo "excise, version 0.1.0" || exit 7\n');
+    writeFileSync(path, `#!/bin/sh\n[ "$1" = --version ] && echo "excise, version 0.1.0" || ${does}\n`);
     chmodSync(path, 0o755);
     return { settings: { "excise.path": [path] } };
-  },
-});
+  };
+  return suite(name, { path: [], surroundings });
+}
+
+const withBrokenServer = insteadOfServer("broken-server", "exit 7");
+const withMuteServer = insteadOfServer("mute-server", "exec sleep 600");
 
 /** The language servers below an editor, found by its folder in their environment. */
 function serversOf(scratch: string): number[] {
@@ -69,4 +74,12 @@ withBrokenServer("a server that ends at once is told of once, with how it ended"
   assert.equal(told.length, 1, told.join("\n"));
   assert.match(told[0] ?? "", /could not be started.*exit code 7/s);
   await bench.notifications.getByRole("button", { name: "Restart Server" }).waitFor();
+});
+
+withMuteServer("a server that never answers is given up, and told of once", async ({ bench }) => {
+  await bench.openFile(FILE);
+  await bench.notifications.first().waitFor({ timeout: 90_000 }); // the extension's patience is 30 s
+  const told = await bench.notifications.allInnerTexts();
+  assert.equal(told.length, 1, told.join("\n"));
+  assert.match(told[0] ?? "", /could not be started.*did not answer within 30 s/s);
 });

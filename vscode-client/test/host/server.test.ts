@@ -50,11 +50,6 @@ describe("the server", () => {
   it("that ends at once is refused", () =>
     refusedWith(program("brief", '[ "$1" = --version ] && echo "excise, version 0.1.0"; exit 3')));
 
-  it("that never answers is given up", async () => {
-    const mute = program("mute", '[ "$1" = --version ] && echo "excise, version 0.1.0" || exec sleep 600');
-    await refusedWith(mute);
-  }).timeout(120_000);
-
   it("may be named by its interpreter", async () => {
     await withSetting("interpreter", [PYTHON], async () => {
       const { addRevisions } = await api();
