@@ -60,7 +60,12 @@ PAIRS = [
 def test_simplification_counts_and_compares_splits():
     found = excise("simplification", "-", "--json", stdin=lines(*PAIRS)).json
     assert found["splits"]["train"] | {"change": 0} == {
-        "n": 2, "change": 0, "insert": 1, "delete": 1, "replace": 1, "move": 0
+        "n": 2,
+        "change": 0,
+        "insert": 1,
+        "delete": 1,
+        "replace": 1,
+        "move": 0,
     }
     assert found["splits"]["train"]["change"] == pytest.approx((25 + 40) / 2)
     assert found["splits"]["test"]["move"] == 1
