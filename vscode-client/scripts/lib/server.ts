@@ -96,6 +96,9 @@ async function listen(
     stdio: ["ignore", "pipe", "pipe"],
     detached: true, // a group of its own: its extension hosts and language servers end with it
   });
+  const last = (): void => end(child); // whatever this program dies of
+  process.once("exit", last);
+  child.once("exit", () => process.off("exit", last));
   const file = createWriteStream(log);
   const port = await portOf(child, file).catch(async (error: unknown) => {
     await stop(child);
@@ -124,10 +127,15 @@ async function stop(child: ChildProcess): Promise<void> {
   if (child.pid === undefined) return;
   const ended = new Promise((done) => child.once("exit", done));
   const running = child.exitCode === null && child.signalCode === null;
-  try {
-    process.kill(-child.pid, "SIGKILL"); // the group: nothing of it is to be saved
-  } catch {
-    return; // it has ended, and its group with it
-  }
+  end(child);
   if (running) await ended;
+}
+
+/** The whole group: nothing of it is to be saved. */
+function end(child: ChildProcess): void {
+  try {
+    if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+  } catch {
+    // It has ended, and its group with it.
+  }
 }
