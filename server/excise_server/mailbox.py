@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -60,11 +60,10 @@ class Mailbox:
         return self.messages[found] if found >= 0 else None
 
     def standing(self, message: Message) -> int | None:
-        """Return the place of a message among the patches, if it is one."""
-        for at, patch in enumerate(self.patches):
-            if patch.message.number == message.number:
-                return at
-        return None
+        """Return the place of a message among the patches, if it is one; they are in order."""
+        at = bisect_left(self.patches, message.number, key=lambda patch: patch.message.number)
+        found = at < len(self.patches) and self.patches[at].message.number == message.number
+        return at if found else None
 
 
 def read_mailbox(text: str) -> Mailbox:

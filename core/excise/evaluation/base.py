@@ -171,7 +171,7 @@ class Measure:
     several
         What several references do: ``max``, ``min``, ``mean`` (over each reference's value) or
         ``joint`` (they enter the formula together).
-    library
+    package
         The library that computes it; None for own code without dependencies.
     resource
         The field of `Resources` that it needs.
@@ -186,7 +186,7 @@ class Measure:
     larger_is_better: bool = True
     needs_origin: bool = False
     several: str = "max"
-    library: Library | None = None
+    package: Library | None = None
     resource: str | None = None
     resources: Resources = NOTHING
 
@@ -199,7 +199,7 @@ class Measure:
         """Say why the measure cannot run here, with the command that helps; None: it can."""
         if self.resource is not None and getattr(self.resources, self.resource) is None:
             return self.resources.missing.get(self.resource, _NEEDS[self.resource])
-        return self.library.missing() if self.library else None
+        return self.package.missing() if self.package else None
 
     def having(self, resources: Resources) -> Measure:
         """Return the measure with what it needs of the world."""
@@ -212,8 +212,8 @@ class Measure:
         parts = [self.key]
         if self.resource is not None and self.resource in self.resources.names:
             parts.append(f"{self.resource}:{self.resources.names[self.resource]}")
-        if self.library is not None:
-            parts.append(f"{self.library.distribution}:{self.library.version}")
+        if self.package is not None:
+            parts.append(f"{self.package.distribution}:{self.package.version}")
         # Which grammars found the comments has a part in the text, too.
         dropped = f"@{syntax.version()}" if comments == "drop" else ""
         return "|".join((*parts, f"refs:{self.several}", f"comments:{comments}{dropped}"))

@@ -83,7 +83,7 @@ MEASURES = (
         source="Gruzinov, Sycheva, Barr, Bezzubov, equation 1 with P = BLEU",
         key="sanslcs-bleu|gran:token|lcs:star|n:4|eff:yes|smooth:exp|0/0:1|v:1",
         needs_origin=True,
-        library=SACREBLEU,
+        package=SACREBLEU,
     ),
     Measure(
         name="diffbleu",
@@ -93,6 +93,6 @@ MEASURES = (
         "|0/0:1|v:1",
         needs_origin=True,
         several="joint",
-        library=SACREBLEU,
+        package=SACREBLEU,
     ),
 )

@@ -84,13 +84,13 @@ MEASURES = (
         high=float("inf"),
         larger_is_better=False,
         several="min",
-        library=_RAPIDFUZZ,
+        package=_RAPIDFUZZ,
     ),
     Measure(
         name="nes",
         score=nes,
         source="Levenshtein 1966, divided by the longer length",
         key="nes|unit:char|norm:max|0/0:1|v:1",
-        library=_RAPIDFUZZ,
+        package=_RAPIDFUZZ,
     ),
 )

@@ -160,7 +160,7 @@ MEASURES = (
         source="Loyola et al. 2017; B-Norm of Tao et al. 2021",
         key="bleu-norm|n:4|case:lc|tok:mteval|smooth:plus-one|bp:plus-one|0/0:1|v:1",
         several="joint",
-        library=SACREBLEU,
+        package=SACREBLEU,
     ),
     Measure(
         name="bleu-cc",

@@ -186,7 +186,7 @@ MEASURES = tuple(
         score=function,
         source=source,
         key=_key(name, choices),
-        library=Library("nltk", "nltk"),
+        package=Library("nltk", "nltk"),
         resource="synonyms",
     )
     for name, function, source, choices in (

@@ -96,7 +96,7 @@ MEASURES = tuple(
         source=source,
         key=f"{prefix}{kind}|f1|tok:a-z0-9|case:lc|stem:no|0/0:1{suffix}",
         needs_origin=bool(prefix),
-        library=_LIBRARY,
+        package=_LIBRARY,
     )
     for prefix, score, source, suffix in (
         ("", rouge, "Lin 2004", ""),

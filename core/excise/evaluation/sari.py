@@ -174,6 +174,6 @@ MEASURES = (
         high=100.0,
         needs_origin=True,
         several="joint",
-        library=SACREBLEU,
+        package=SACREBLEU,
     ),
 )

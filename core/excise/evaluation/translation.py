@@ -160,14 +160,14 @@ MEASURES = (
         source="Papineni, Roukos, Ward, Zhu 2002",
         key="bleu|n:4|case:mixed|eff:yes|tok:13a|smooth:exp|0/0:1",
         several="joint",
-        library=SACREBLEU,
+        package=SACREBLEU,
     ),
     Measure(
         name="chrf",
         score=chrf,
         source="Popović 2015",
         key="chrf|nc:6|nw:0|beta:2|space:no|case:mixed|eff:yes|0/0:1",
-        library=SACREBLEU,
+        package=SACREBLEU,
     ),
     Measure(
         name="ter",
@@ -177,7 +177,7 @@ MEASURES = (
         high=float("inf"),
         larger_is_better=False,
         several="joint",
-        library=SACREBLEU,
+        package=SACREBLEU,
     ),
     Measure(
         name="ibleu",
@@ -188,6 +188,6 @@ MEASURES = (
         high=0.9,
         needs_origin=True,
         several="joint",
-        library=SACREBLEU,
+        package=SACREBLEU,
     ),
 )

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from pygls.uris import to_fs_path
 
 from excise_server.sources import SourceError
-from excise_server.sources.files import read_text
+from excise_server.sources.paths import inside, read_bytes, text_of
 
 __all__ = ["local_path", "read_inside"]
 
 
-def read_inside(uri: str, folders: Iterable[str]) -> str:
-    """Return the text of a file in one of the workspace folders (given as URIs).
+def read_inside(uri: str, folders: Sequence[str]) -> str:
+    """Return the text of a file in one of the workspace folders (given as absolute paths).
 
     Raises
     ------
@@ -25,12 +24,10 @@ def read_inside(uri: str, folders: Iterable[str]) -> str:
     path = local_path(uri)
     if path is None:
         raise SourceError("not open, and not on disk: no path of this machine")
-    real = os.path.realpath(path)
-    roots = [os.path.realpath(root) for root in map(local_path, folders) if root]
-    if not any(_contains(root, real) for root in roots):
+    if not inside(path, folders):
         raise SourceError("not open, and outside the workspace folders")
     try:
-        return read_text(real)
+        return text_of(read_bytes(path, folders))
     except SourceError as error:
         raise SourceError(f"not open, and not readable: {error.reason}") from error
 
@@ -45,10 +42,3 @@ def local_path(uri: str) -> str | None:
         return None
     path = to_fs_path(uri)
     return None if path is None or "\0" in path else path
-
-
-def _contains(root: str, path: str) -> bool:
-    try:
-        return os.path.commonpath([root, path]) == root
-    except ValueError:  # another drive
-        return False

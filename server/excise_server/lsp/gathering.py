@@ -49,7 +49,7 @@ class Gatherer:
     session : Session
         Where found revisions go, by the same door as those that a client adds.
     folders : callable
-        The workspace folders, as URIs.
+        The absolute paths of the workspace folders.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class Gatherer:
     def _mint(self, key: str) -> Context | None:
         """Return what to ask; None, and nothing is found any more, where nothing may be asked."""
         document = self._session.by_key(key)
-        folders = [path for uri in self._folders() if (path := local_path(uri)) is not None]
+        folders = self._folders()
         if document is not None and document.buffer is not None and folders:
             path = local_path(document.uri)
             if path is not None:

@@ -12,10 +12,13 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
 from itertools import count
+from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException
-from pygls.lsp.server import LanguageServer
+
+if TYPE_CHECKING:
+    from excise_server.lsp.server import ExciseServer
 
 __all__ = ["DELAY", "WorkShown"]
 
@@ -40,7 +43,7 @@ class WorkShown:
 
     Parameters
     ----------
-    server : LanguageServer
+    server : ExciseServer
         Whose client shows progress, if it can.
     describe : callable
         What is worked on, for people, by the key of the document; empty: not to be shown.
@@ -50,7 +53,7 @@ class WorkShown:
 
     def __init__(
         self,
-        server: LanguageServer,
+        server: ExciseServer,
         describe: Callable[[str], str],
         cancel: Callable[[str], None],
     ) -> None:
@@ -58,7 +61,6 @@ class WorkShown:
         self._server, self._describe, self._cancel = server, describe, cancel
         self._shown: dict[str, _Shown] = {}
         self._tokens = (f"excise-{number}" for number in count(1))
-        self._tasks: set[asyncio.Task[None]] = set()
 
     def began(self, key: str) -> None:
         """Count from here, unless the work is shown already."""
@@ -89,9 +91,7 @@ class WorkShown:
 
     def _show(self, key: str, shown: _Shown) -> None:
         shown.timer, shown.token = None, next(self._tokens)
-        task = asyncio.get_running_loop().create_task(self._begin(key, shown, shown.token))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._server.spawn(self._begin(key, shown, shown.token))
 
     async def _begin(self, key: str, shown: _Shown, token: str) -> None:
         progress = self._server.work_done_progress

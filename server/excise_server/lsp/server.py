@@ -73,7 +73,7 @@ class ExciseServer(LanguageServer):
         self.initial_options: object = None
         self.session = Session(changed=self._changed, read=self._read)
         self._work = _Work()
-        self.gatherer = Gatherer(self, self.session, self._folders)
+        self.gatherer = Gatherer(self, self.session, self.folders)
         self.mailboxes = Mailboxes(self.session)
         self.publisher = Publisher(self, self.gatherer.files)
         self.scheduler: Scheduler[Snapshot, Outcome] = Scheduler(
@@ -174,16 +174,14 @@ class ExciseServer(LanguageServer):
         self.scheduler.changed(key)
 
     def _read(self, uri: str) -> str:
-        return read_inside(uri, self._folders())
-
-    def _folders(self) -> list[str]:
-        folders = [folder.uri for folder in self.workspace.folders.values()]
-        root = self.workspace.root_uri
-        return folders or ([root] if root else [])
+        return read_inside(uri, self.folders())
 
     def folders(self) -> list[str]:
         """Return the absolute paths of the workspace folders on this machine."""
-        return [path for uri in self._folders() if (path := local_path(uri)) is not None]
+        uris = [folder.uri for folder in self.workspace.folders.values()]
+        if not uris and (root := self.workspace.root_uri):
+            uris = [root]
+        return [path for uri in uris if (path := local_path(uri)) is not None]
 
     def _has_revisions(self, uri: str) -> bool:
         document = self.session.find(uri)

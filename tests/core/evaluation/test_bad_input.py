@@ -181,12 +181,12 @@ def test_a_library_that_is_not_there_is_named_with_the_command():
     assert absent.version == "none"
 
 
-@pytest.mark.parametrize("name", [name for name in LOCAL if MEASURES[name].library])
+@pytest.mark.parametrize("name", [name for name in LOCAL if MEASURES[name].package])
 def test_without_its_library_a_measure_is_left_out_by_name(name, monkeypatch):
     monkeypatch.setattr(base, "find_spec", lambda module: None)
     found = measure(name, WORLD)
     assert "is not installed; install it: pip install 'excise[eval]'" in found.missing()
-    with pytest.raises(MeasureUnavailableError, match=f"^{name}: {found.library.distribution}"):
+    with pytest.raises(MeasureUnavailableError, match=f"^{name}: {found.package.distribution}"):
         found(origin="", reference="a", hypothesis="b")
 
 
