@@ -3,7 +3,8 @@
 """All pairs of patches that score at least so much, without looking at all pairs.
 
 `_postings` says which pairs can; those are counted exactly. Patches whose context lines agree are
-found in the same way, and compared without the names of their files.
+found in the same way, and compared without the names of their files. Over 300 lines: the loops over
+candidates share one scratch memory, and apart each would need it passed through C interfaces.
 """
 from libc.math cimport log
 from libc.stdint cimport int32_t, int64_t, uint32_t

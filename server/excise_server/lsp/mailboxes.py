@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 
 from excise import CancelFlag
+from excise_server.document import Document, document_key
 from excise_server.explanation import Block
 from excise_server.lsp.to_proto import Mapper
 from excise_server.scheduler import Scheduler
-from excise_server.session import Document, Session, document_key
+from excise_server.session import Session
 
 if TYPE_CHECKING:  # most sessions never open one, and reading mail is much to load
     from excise_server.mailbox import Mailbox

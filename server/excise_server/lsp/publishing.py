@@ -11,11 +11,11 @@ from lsprotocol import types as t
 
 from excise import Cancelled
 from excise_server.analysis import Analysis
+from excise_server.document import document_key
 from excise_server.findings import Findings
 from excise_server.lsp import protocol, to_proto
 from excise_server.lsp.refresh import Refresher
 from excise_server.lsp.related import Related
-from excise_server.session import document_key
 from excise_server.snapshot import Snapshot
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException
 
+from excise_server.document import document_key
 from excise_server.lsp.virtual import parse_uri
-from excise_server.session import document_key
 
 if TYPE_CHECKING:
     from excise_server.lsp.server import ExciseServer

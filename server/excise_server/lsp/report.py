@@ -7,10 +7,10 @@ from typing import Any
 
 from pygls.exceptions import JsonRpcInvalidParams
 
+from excise_server.document import document_key
 from excise_server.lsp import to_proto
 from excise_server.lsp.protocol import ReportParams
 from excise_server.lsp.server import ExciseServer
-from excise_server.session import document_key
 
 __all__ = ["report"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from excise_server.document import OWN_EDITS, Document
 from excise_server.lsp.gathering import Gathered
 from excise_server.lsp.protocol import (
     FoundRevision,
@@ -12,7 +13,6 @@ from excise_server.lsp.protocol import (
     SourcesResult,
 )
 from excise_server.lsp.server import ExciseServer
-from excise_server.session import OWN_EDITS, Document
 
 __all__ = ["sources"]
 

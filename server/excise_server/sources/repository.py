@@ -2,7 +2,8 @@
 
 A repository is an argument of whoever made it. Its ``.git`` may be a file that names another
 repository, its config may place the working tree anywhere, and its list of worktrees may name any
-folder. So a working tree counts only if it and the repository name each other.
+folder. So a working tree counts only if it and the repository name each other. Over 300 lines: the
+proof and what it protects stand together, so that nothing reads a repository without it.
 """
 
 from __future__ import annotations
