@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.reference import budget
-from tests.reference.implementations import IMPLEMENTATIONS
+from tests.reference.implementations import IMPLEMENTATIONS, PLACED
 
 budget.register()
 
@@ -16,6 +16,12 @@ budget.register()
 def implementation(request):
     """The slow oracle and the library in turn: a law holds for both."""
     return IMPLEMENTATIONS[request.param]
+
+
+@pytest.fixture(scope="session", params=sorted(PLACED))
+def placed_implementation(request):
+    """The implementations that know ``place=anchored``, in turn."""
+    return PLACED[request.param]
 
 
 @pytest.fixture(scope="session")

@@ -86,11 +86,11 @@ def same_document(x, y):
 def test_a_shared_prefix_changes_nothing(implementation, lcs, triple, shared):
     longer = [shared + tokens for tokens in triple]
     for form in (implementation.directed, implementation.symmetric):
-        assert same_but_for_places(form(*longer, lcs=lcs), form(*triple, lcs=lcs))
+        assert same_but_for_spans(form(*longer, lcs=lcs), form(*triple, lcs=lcs))
 
 
-def same_but_for_places(x, y):
-    return replace(x, places=()) == replace(y, places=())
+def same_but_for_spans(x, y):
+    return replace(x, spans=()) == replace(y, spans=())
 
 
 def one_starts_the_other(x, y):

@@ -1,4 +1,8 @@
-"""One face for the oracle and the library, so that the same tests run on both."""
+"""One face for the oracle and the library, so that the same tests run on both.
+
+``place`` is ``pooled`` unless a test asks for ``anchored``, in both forms. `PLACED` names the
+implementations that know places (section 4a).
+"""
 
 from __future__ import annotations
 
@@ -20,8 +24,11 @@ class Outcome:
 
     ``operations`` are keep, add and delete (None: undefined); where a guard decides, every
     defined one is what the guard decided. ``counts`` are, for each operation and order, the
-    n-grams in common, by A and by B. ``places`` are the first token of a segment and the one
+    n-grams in common, by A and by B. ``spans`` are the first token of a segment and the one
     behind its last; None for an empty segment.
+
+    The rest is said of ``place=anchored`` alone: ``contained`` is the share of A in B and of B in
+    A, ``places`` are the numbers of the regions of each place, in order of their first ones.
     """
 
     exact: Fraction
@@ -29,8 +36,18 @@ class Outcome:
     operations: tuple[Fraction | None, ...]
     counts: tuple[tuple[tuple[int, ...], ...], ...]
     regions: tuple[Segments, ...]
-    places: tuple[tuple[tuple[int, int] | None, ...], ...]
-    whitespace_only: bool
+    spans: tuple[tuple[tuple[int, int] | None, ...], ...]
+    notes: frozenset[str]
+    anchored: Fraction | None = None
+    anywhere: Fraction | None = None
+    contained: tuple[Fraction, Fraction] | None = None
+    word: str | None = None
+    places: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def whitespace_only(self) -> bool:
+        """Tell whether raw lines were scored because of guard 2."""
+        return "whitespace-only" in self.notes
 
 
 class Implementation(Protocol):
@@ -52,8 +69,8 @@ class Oracle:
     def directed(self, origin, a, b, *, language=None, **options):
         return judged(oracle.excision_score(origin, a, b, grammar=language, **options))
 
-    def symmetric(self, origin, a, b, *, language=None, **options):
-        return judged(oracle.similarity(origin, a, b, grammar=language, **options))
+    def symmetric(self, origin, a, b, *, language=None, place="pooled", **options):
+        return judged(oracle.similarity(origin, a, b, grammar=language, place=place, **options))
 
 
 def judged(verdict: Verdict) -> Outcome:
@@ -70,7 +87,12 @@ def judged(verdict: Verdict) -> Outcome:
             tuple((some[0], some[-1] + 1) if some else None for some in region.numbers)
             for region in verdict.regions
         ),
-        verdict.whitespace_only,
+        frozenset(verdict.notes),
+        verdict.anchored,
+        verdict.anywhere,
+        verdict.contained,
+        verdict.word,
+        tuple(verdict.places),
     )
 
 
@@ -108,8 +130,11 @@ def scored(score: Any) -> Outcome:
             tuple((segment.start, segment.stop) if segment.tokens else None for segment in row)
             for row in rows
         ),
-        "whitespace-only" in score.notes,
+        frozenset(score.notes) & {"whitespace-only", "rearranged"},
     )
 
 
 IMPLEMENTATIONS = {"oracle": Oracle(), "core": Core()}
+# The core joins here when it has `place`, `anchored`, `anywhere`, containment, words and places:
+# `Core.directed` and `Core.symmetric` then pass `place` (and `lines`) on, `scored` reads them.
+PLACED = {"oracle": IMPLEMENTATIONS["oracle"]}

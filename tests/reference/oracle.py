@@ -8,12 +8,18 @@ from tests.reference import regions, score, streams
 from tests.reference.lcs import Pairs
 
 Document = str | Sequence[Hashable]
+LinesOfThree = tuple[Sequence[int], Sequence[int], Sequence[int]]
 
 
-def document(source: Document, grammar: str | None, comments: str = "keep") -> streams.Stream:
+def document(
+    source: Document,
+    grammar: str | None,
+    comments: str = "keep",
+    lines: Sequence[int] | None = None,
+) -> streams.Stream:
     """Read a text or a ready-made sequence; dropping comments comes before everything else."""
     if not isinstance(source, str):
-        return streams.given(source)
+        return streams.given(source, lines)
     text = streams.normalise(source)
     return streams.from_text(
         without_comments(text, grammar) if comments == "drop" else text, grammar
@@ -36,12 +42,15 @@ def excision_score(
     granularity: str = "nested",
     lcs: str = "star",
     deletion: str = "precision",
+    place: str = "pooled",
     comments: str = "keep",
     grammar: str | None = None,
+    lines: LinesOfThree | None = None,
 ) -> score.Verdict:
     """Score a hypothesis by a reference: the directed form."""
-    three = [document(source, grammar, comments) for source in (origin, reference, hypothesis)]
-    return score.judge(*three, score.Options(granularity, lcs, deletion))
+    sources = zip((origin, reference, hypothesis), lines or (None, None, None), strict=True)
+    three = [document(source, grammar, comments, rows) for source, rows in sources]
+    return score.judge(*three, score.Options(granularity, lcs, deletion, place))
 
 
 def similarity(
@@ -51,12 +60,24 @@ def similarity(
     *,
     granularity: str = "nested",
     lcs: str = "star",
+    place: str = "anchored",
     comments: str = "keep",
     grammar: str | None = None,
+    lines: LinesOfThree | None = None,
 ) -> score.Verdict:
     """Compare two revisions: the symmetric form."""
-    three = [document(source, grammar, comments) for source in (origin, a, b)]
-    return score.judge(*three, score.Options(granularity, lcs, "f1"))
+    return excision_score(
+        origin,
+        a,
+        b,
+        granularity=granularity,
+        lcs=lcs,
+        deletion="f1",
+        place=place,
+        comments=comments,
+        grammar=grammar,
+        lines=lines,
+    )
 
 
 def align(

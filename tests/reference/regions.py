@@ -6,6 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 
 from tests.reference.lcs import Pairs, canonical_lcs
+from tests.reference.slides import Side, slid
 from tests.reference.streams import Stream, units
 
 Column = tuple[int, int, int]
@@ -13,10 +14,14 @@ Column = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Region:
-    """Three segments between two conserved columns, as tokens and as token numbers."""
+    """Three segments between two conserved columns, as tokens and as token numbers.
+
+    ``origin_units`` are the first unit of O in the region and the one behind its last.
+    """
 
     tokens: tuple[tuple[Hashable, ...], ...]
     numbers: tuple[tuple[int, ...], ...]
+    origin_units: tuple[int, int]
 
 
 def align(origin: Stream, revision: Stream, granularity: str) -> Pairs:
@@ -26,6 +31,15 @@ def align(origin: Stream, revision: Stream, granularity: str) -> Pairs:
     left = [unit.value for unit in units(origin, granularity)]
     right = [unit.value for unit in units(revision, granularity)]
     return canonical_lcs(left, right)
+
+
+def align_slid(origin: Stream, revision: Stream, granularity: str) -> Pairs:
+    """Align, then slide; at ``line`` the lines with a key are the units, each a line of its own."""
+    sides = []
+    for stream in (origin, revision):
+        rows = units(stream, granularity)
+        sides.append(Side([unit.value for unit in rows], [unit.line for unit in rows]))
+    return slid(align(origin, revision, granularity), *sides)
 
 
 def align_nested(origin: Stream, revision: Stream) -> Pairs:
@@ -81,10 +95,18 @@ def conserved_paper(
 
 
 def conserved(
-    origin: Stream, a: Stream, b: Stream, *, granularity: str, lcs: str, symmetric: bool
+    origin: Stream,
+    a: Stream,
+    b: Stream,
+    *,
+    granularity: str,
+    lcs: str,
+    symmetric: bool,
+    place: str = "pooled",
 ) -> list[Column]:
     """The conserved columns, as unit numbers of origin, A and B."""
-    kept_a, kept_b = dict(align(origin, a, granularity)), dict(align(origin, b, granularity))
+    aligned = align_slid if place == "anchored" else align
+    kept_a, kept_b = (dict(aligned(origin, side, granularity)) for side in (a, b))
     if lcs == "star":
         return conserved_star(kept_a, kept_b)
     values = [unit.value for unit in units(origin, granularity)]
@@ -110,5 +132,5 @@ def divergent_regions(
                 tuple(stream.tokens[i] for i in some)
                 for stream, some in zip(streams, numbers, strict=True)
             )
-            regions.append(Region(tokens, numbers))
+            regions.append(Region(tokens, numbers, (start[0], stop[0])))
     return regions

@@ -1,17 +1,30 @@
-"""N-grams, the three operations, the equation and the guards (sections 4 and 5)."""
+"""The equation, the guards and what is reported beside the value (sections 4 to 6a)."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from tests.reference.counts import (
+    ELSEWHERE,
+    OPERATIONS,
+    ORDERS,
+    Count,
+    Placed,
+    ngrams,
+    operation_counts,
+    placed_counts,
+)
+from tests.reference.places import Place, places
 from tests.reference.regions import Region, conserved, divergent_regions
 from tests.reference.streams import Stream, given
+from tests.reference.words import Contained, share, word
 
-ORDERS = (1, 2, 3, 4)
-Count = tuple[int, int, int]  # n-grams in common, by A, by B
+__all__ = ["ORDERS", "Options", "Verdict", "judge", "ngrams", "operation_counts"]
+
+Values = dict[str, Fraction | None]
+Streams = tuple[Stream, Stream, Stream]
 
 
 @dataclass(frozen=True)
@@ -21,61 +34,37 @@ class Options:
     granularity: str = "nested"
     lcs: str = "star"
     deletion: str = "precision"
+    place: str = "pooled"
+
+    def __post_init__(self) -> None:
+        """Refuse what section 4a does not define."""
+        if self.lcs == "paper" and self.place != "pooled":
+            raise ValueError("lcs=paper is place=pooled only")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The score, the operations before any guard, the regions, and the guard that decided."""
+    """The score, the operations before any guard, the regions, and the guard that decided.
+
+    What follows ``notes`` is None, or empty, with ``place=pooled``. ``placed`` are the counts that
+    ``counts`` were made of, ``contained`` the share of A in B and of B in A.
+    """
 
     exact: Fraction
-    operations: dict[str, Fraction | None]
-    counts: dict[str, tuple[Count, ...]]
+    operations: Values
+    counts: Mapping[str, tuple[Count, ...]]
     regions: list[Region]
     guard: int | None
-    whitespace_only: bool
+    notes: tuple[str, ...]
+    places: list[Place]
+    placed: Mapping[str, tuple[Placed, ...]]
+    anchored: Fraction | None
+    anywhere: Fraction | None
+    contained: Contained | None
+    word: str | None
 
 
-def ngrams(segment: Sequence[Hashable], n: int) -> Counter:
-    """The n-grams inside one segment, as a multiset."""
-    return Counter(tuple(segment[i : i + n]) for i in range(len(segment) - n + 1))
-
-
-def pooled(regions: list[Region], n: int) -> list[Counter]:
-    """The n-grams of O, A and B over all regions."""
-    sides: list[Counter] = [Counter(), Counter(), Counter()]
-    for region in regions:
-        for side, segment in zip(sides, region.tokens, strict=True):
-            side.update(ngrams(segment, n))
-    return sides
-
-
-def count_add(regions: list[Region], n: int) -> Count:
-    """Count X_A = A - O and X_B = B - O, pooled over regions."""
-    o, a, b = pooled(regions, n)
-    return ((a - o) & (b - o)).total(), (a - o).total(), (b - o).total()
-
-
-def count_delete(regions: list[Region], n: int) -> Count:
-    """Count X_A = O - A and X_B = O - B, pooled over regions."""
-    o, a, b = pooled(regions, n)
-    return ((o - a) & (o - b)).total(), (o - a).total(), (o - b).total()
-
-
-def count_keep(regions: list[Region], n: int) -> Count:
-    """Count A and O, B and O, and all three: region by region, the counts summed."""
-    both = by_a = by_b = 0
-    for region in regions:
-        o, a, b = (ngrams(segment, n) for segment in region.tokens)
-        both += (a & o & b).total()
-        by_a += (a & o).total()
-        by_b += (b & o).total()
-    return both, by_a, by_b
-
-
-COUNT = {"keep": count_keep, "add": count_add, "delete": count_delete}
-
-
-def fraction(part: int, whole: int) -> Fraction:
+def fraction(part: Fraction | int, whole: int) -> Fraction:
     """An empty denominator gives 0; that both sides are empty is asked for before."""
     return Fraction(part, whole) if whole else Fraction(0)
 
@@ -97,14 +86,7 @@ def mean(values: Iterable[Fraction | None]) -> Fraction | None:
     return sum(defined, Fraction(0)) / len(defined) if defined else None
 
 
-def operation_counts(regions: list[Region]) -> dict[str, tuple[Count, ...]]:
-    """The counts of each operation at each order."""
-    return {name: tuple(count(regions, n) for n in ORDERS) for name, count in COUNT.items()}
-
-
-def operation_values(
-    counts: dict[str, tuple[Count, ...]], deletion: str
-) -> dict[str, Fraction | None]:
+def operation_values(counts: Mapping[str, tuple[Count, ...]], deletion: str) -> Values:
     """Keep, add and delete: the mean over the defined orders."""
     forms = {"keep": "f1", "add": "f1", "delete": deletion}
     return {
@@ -121,8 +103,9 @@ def equal(x: Stream, y: Stream, granularity: str) -> bool:
     return granularity == "line" and x_keys == y_keys
 
 
-def deciding_guard(origin: Stream, a: Stream, b: Stream, granularity: str) -> int | None:
+def deciding_guard(streams: Streams, granularity: str) -> int | None:
     """Guards 1, 3 and 4, in this order; guard 2 changes the streams and is in `judge`."""
+    origin, a, b = streams
     if a.raw == b.raw:
         return 1
     if equal(a, origin, granularity) or equal(b, origin, granularity):
@@ -132,27 +115,119 @@ def deciding_guard(origin: Stream, a: Stream, b: Stream, granularity: str) -> in
 
 def judge(origin: Stream, a: Stream, b: Stream, options: Options) -> Verdict:
     """Score two revisions of one origin."""
-    whitespace_only = (
+    streams = origin, a, b
+    raw_lines = given(origin.raw), given(a.raw), given(b.raw)
+    notes = []
+    if (  # guard 2
         a.raw != b.raw
         and equal(a, origin, options.granularity)
         and equal(b, origin, options.granularity)
-    )
-    if whitespace_only:  # guard 2
-        origin, a, b = given(origin.raw), given(a.raw), given(b.raw)
+    ):
+        streams = raw_lines
+        notes.append("whitespace-only")
+    guard = deciding_guard(streams, options.granularity)
+    regions = regions_of(streams, options)
+    if options.place == "pooled":
+        return judge_pooled(regions, guard, options, notes)
+    if guard is None and not is_defined(streams, regions, options):
+        # Reading: raw lines that guard 2 chose, and that are rearranged, get both notes.
+        streams = raw_lines
+        regions = regions_of(streams, options)
+        notes.append("rearranged")
+    return judge_anchored(streams, regions, guard, options, notes)
+
+
+def regions_of(streams: Streams, options: Options) -> list[Region]:
+    """The divergent regions; of the slid alignments where places count."""
     columns = conserved(
-        origin,
-        a,
-        b,
+        *streams,
         granularity=options.granularity,
         lcs=options.lcs,
         symmetric=options.deletion == "f1",
+        place=options.place,
     )
-    regions = divergent_regions((origin, a, b), columns, options.granularity)
+    return divergent_regions(streams, columns, options.granularity)
+
+
+def guarded(formula: Fraction | None, guard: int | None, undefined: int) -> Fraction:
+    """What the guard says, else the mean over the operations, else ``undefined``."""
+    by_guard = {1: Fraction(1), 3: Fraction(0), 4: Fraction(1)}
+    if guard is not None:
+        return by_guard[guard]
+    return Fraction(undefined) if formula is None else formula
+
+
+def judge_pooled(
+    regions: list[Region], guard: int | None, options: Options, notes: Sequence[str]
+) -> Verdict:
+    """The paper's: add and delete pooled over regions."""
     counts = operation_counts(regions)
     operations = operation_values(counts, options.deletion)
-    formula = mean(operations.values())
-    guard = deciding_guard(origin, a, b, options.granularity)
-    by_guard = {1: Fraction(1), 3: Fraction(0), 4: Fraction(1)}
-    unguarded = Fraction(1) if formula is None else formula
-    exact = unguarded if guard is None else by_guard[guard]
-    return Verdict(exact, operations, counts, regions, guard, whitespace_only)
+    exact = guarded(mean(operations.values()), guard, 1)
+    return Verdict(
+        exact, operations, counts, regions, guard, tuple(notes), [], {}, None, None, None, None
+    )
+
+
+def is_defined(streams: Streams, regions: list[Region], options: Options) -> bool:
+    """Tell whether any operation is defined, place by place."""
+    placed = placed_counts(regions, places(regions, streams[0], options.granularity))
+    return any(count.by_a or count.by_b for name in OPERATIONS for count in placed[name])
+
+
+def judge_anchored(
+    streams: Streams,
+    regions: list[Region],
+    guard: int | None,
+    options: Options,
+    notes: Sequence[str],
+) -> Verdict:
+    """Section 4a: what both revisions change counts whole at one place, a quarter elsewhere."""
+    found_places = places(regions, streams[0], options.granularity)
+    placed = placed_counts(regions, found_places)
+
+    def values(elsewhere: Fraction | int) -> tuple[dict[str, tuple[Count, ...]], Values, Fraction]:
+        counts = {
+            name: tuple(count.count(Fraction(elsewhere)) for count in of_orders)
+            for name, of_orders in placed.items()
+        }
+        operations = operation_values(counts, options.deletion)
+        return counts, operations, guarded(mean(operations.values()), guard, 0)
+
+    counts, operations, exact = values(ELSEWHERE)
+    (_, _, anchored), (_, _, anywhere) = values(0), values(1)
+    contained = containment(placed)
+    said = word(
+        is_equal=guard in (1, 4),
+        is_idle=guard == 3,
+        anchored=anchored,
+        anywhere=anywhere,
+        contained=contained,
+    )
+    return Verdict(
+        exact,
+        operations,
+        counts,
+        regions,
+        guard,
+        tuple(notes),
+        found_places,
+        placed,
+        anchored,
+        anywhere,
+        contained,
+        said,
+    )
+
+
+def containment(placed: Mapping[str, tuple[Placed, ...]]) -> Contained:
+    """The share of the n-grams that A adds and deletes that B adds and deletes here; and of B.
+
+    Reading: this is reported as it is where a guard decides, too.
+    """
+    changed = [*placed["add"], *placed["delete"]]
+    here = sum(count.here for count in changed)
+    return (
+        share(here, sum(count.by_a for count in changed)),
+        share(here, sum(count.by_b for count in changed)),
+    )

@@ -33,23 +33,40 @@ class Stream:
 
 @dataclass(frozen=True)
 class Unit:
-    """What is aligned: a token, or a line that is not blank, and the tokens it stands for."""
+    """What is aligned: a token, or a line that is not blank; the tokens it stands for, its line."""
 
     value: Hashable
     tokens: Sequence[int]
+    line: int
 
 
 def units(stream: Stream, granularity: str) -> list[Unit]:
     """The units of a stream: lines by key at ``line``, else tokens."""
     if granularity == "line":
-        return [Unit(stream.keys[n], stream.tokens_on(n)) for n in stream.keyed_lines()]
-    return [Unit(token, [i]) for i, token in enumerate(stream.tokens)]
+        return [Unit(stream.keys[n], stream.tokens_on(n), n) for n in stream.keyed_lines()]
+    rows = zip(stream.tokens, stream.lines, strict=True)
+    return [Unit(token, [i], line) for i, (token, line) in enumerate(rows)]
 
 
-def given(sequence: Sequence[Hashable]) -> Stream:
-    """Ready-made tokens: each stands on a line of its own, with itself as the key."""
-    keys = [(token,) for token in sequence]  # wrapped, so that a token None is no blank line
-    return Stream(list(sequence), range(len(sequence)), keys, list(sequence))
+def given(sequence: Sequence[Hashable], lines: Sequence[int] | None = None) -> Stream:
+    """Ready-made tokens: each stands on a line of its own unless lines are given.
+
+    The key of a line is the tuple of its tokens (so that a token None is no blank line).
+    Reading: where lines are given, the raw lines of guards 1 and 2 are these tuples.
+    """
+    if lines is None:
+        return Stream(
+            list(sequence),
+            range(len(sequence)),
+            [(token,) for token in sequence],
+            list(sequence),
+        )
+    rows = [
+        tuple(token for token, line in zip(sequence, lines, strict=True) if line == number)
+        for number in range(max(lines, default=-1) + 1)
+    ]
+    keys = [row or None for row in rows]
+    return Stream(list(sequence), list(lines), keys, rows)
 
 
 def normalise(text: str) -> str:

@@ -1,0 +1,31 @@
+"""The word for a pair (section 6a)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+ALL, MOVED, SOME = Fraction(95, 100), Fraction(5, 100), Fraction(25, 100)
+
+Contained = tuple[Fraction, Fraction]  # the share of A that is in B, and of B that is in A
+
+
+def share(part: int, whole: int) -> Fraction:
+    """What contains nothing (W = 0) is contained in nothing."""
+    return Fraction(part, whole) if whole else Fraction(0)
+
+
+def word(
+    *, is_equal: bool, is_idle: bool, anchored: Fraction, anywhere: Fraction, contained: Contained
+) -> str:
+    """Say how two revisions relate; ``is_equal`` by guard 1 or 4, ``is_idle`` by guard 3."""
+    if is_idle:
+        return "different"
+    if is_equal:
+        return "same"
+    if anywhere >= ALL and anywhere - anchored >= MOVED:
+        return "same text elsewhere"
+    if max(contained) >= ALL:
+        return "contains"
+    if max(contained) >= SOME:
+        return "overlaps"
+    return "different"
