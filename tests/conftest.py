@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.reference import budget
-from tests.reference.implementations import IMPLEMENTATIONS, PLACED
+from tests.reference.implementations import IMPLEMENTATIONS, PLACED, PLACED_PATCHES
 
 budget.register()
 
@@ -22,6 +22,12 @@ def implementation(request):
 def placed_implementation(request):
     """The implementations that know ``place=anchored``, in turn."""
     return PLACED[request.param]
+
+
+@pytest.fixture(scope="session", params=sorted(PLACED_PATCHES))
+def compare_patches(request):
+    """The comparisons of two patch texts by their edits that know places, in turn."""
+    return PLACED_PATCHES[request.param]
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,8 @@
-"""Section 8 for `basis:edits`, written plainly: the oracle of `excise.patches.Pool`."""
+"""Section 8 for `basis:edits` without places, written plainly.
+
+`score` is the pooled value: the value of version 1, and what no value with places
+(`patch_places`) exceeds.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from fractions import Fraction
 from tests.reference.lcs import canonical_lcs
 
 WHITE = " \t\n\v\f\r"
+WORD = r"[0-9A-Za-z_\x80-\U0010ffff]+"
 
 
 def score(a, b) -> Fraction:
@@ -81,7 +86,12 @@ def ended(lines, is_open):
 
 
 def tokens(lines):
-    return re.findall(r"[0-9A-Za-z_\x80-\U0010ffff]+|[^ \t\n\v\f\r]", "\n".join(lines))
+    return re.findall(rf"{WORD}|[^ \t\n\v\f\r]", "\n".join(lines))
+
+
+def words(line):
+    """Return the tokens of a line that are words."""
+    return re.findall(WORD, line)
 
 
 def renamed(a, b) -> bool:
