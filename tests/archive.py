@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from difflib import unified_diff
 from pathlib import Path
 
 _HEADER = re.compile(r"^-- (.+) --\n", re.MULTILINE)
@@ -27,15 +28,33 @@ def read(path: Path) -> dict[str, str]:
 
 
 def check(path: Path, results: Mapping[str, str]) -> None:
-    """Compare results with the ``expect`` sections: the same names, the same texts."""
+    """Compare results with the ``expect`` sections: the same names, the same texts.
+
+    Raises
+    ------
+    AssertionError
+        With the difference as a diff, unless it is to be accepted.
+    """
     sections = read(path)
-    expected = {name: body for name, body in sections.items() if name.startswith(_EXPECT)}
-    found = {f"{_EXPECT}{name}": _ended(body) for name, body in results.items()}
-    if os.environ.get("UPDATE_EXPECT") == "1" and found != expected:
-        sources = {name: body for name, body in sections.items() if name not in expected}
-        path.write_bytes(_joined(sources | found).encode())
+    sources = {name: body for name, body in sections.items() if not name.startswith(_EXPECT)}
+    results = {f"{_EXPECT}{name}": _ended(body) for name, body in results.items()}
+    for name, body in results.items():
+        assert not _HEADER.search(body), f"{path.name}: {name} holds a line like a header"
+    if sections == sources | results:
         return
-    assert found == expected, f"{path.name}: UPDATE_EXPECT=1 accepts what was found"
+    wanted = _joined(sources | results)
+    if os.environ.get("UPDATE_EXPECT") == "1":
+        path.write_bytes(wanted.encode())
+        return
+    difference = unified_diff(
+        *(text.split("\n") for text in (_joined(sections), wanted)),
+        path.name,
+        "the results",
+        lineterm="",
+    )
+    raise AssertionError(
+        "\n".join([f"{path.name}: UPDATE_EXPECT=1 accepts the results", *difference])
+    )
 
 
 def _ended(body: str) -> str:
