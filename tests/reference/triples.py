@@ -58,6 +58,15 @@ def sequence(rng: Random, symbols: Tokens, longest: int) -> Tokens:
     return [rng.choice(symbols) for _ in range(rng.randint(0, longest))]
 
 
+def line_numbers(rng: Random, size: int) -> list[int]:
+    """A line number for each of ``size`` tokens; now and then a blank line lies between two."""
+    lines, line = [], rng.randint(0, 1)
+    for _ in range(size):
+        lines.append(line)
+        line += rng.choice((0, 0, 1, 1, 2))
+    return lines
+
+
 def near_copy(rng: Random, origin: Tokens, symbols: Tokens, edits: int) -> Tokens:
     """A copy of the origin after ``edits`` insertions, deletions, replacements and moves."""
     copy = list(origin)
