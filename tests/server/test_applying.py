@@ -121,7 +121,7 @@ def test_an_insertion_applied_is_not_inserted_again():
 def test_edits_that_reach_into_a_place_from_outside_are_not_destroyed():
     analysis = analysed("1\n2\n3\n4\n", ["1\n2a\n3\n4\n"], "1\nmine\nmine too\n4\n")
     lines = buffer_lines(analysis)
-    with pytest.raises(BlockedError, match="reach into a place from outside"):
+    with pytest.raises(BlockedError):
         replacing(analysis, lines, 0, "2a\n")
     with pytest.raises(BlockedError):
         restate(analysis, lines, 0)

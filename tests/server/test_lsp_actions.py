@@ -1,5 +1,9 @@
-"""Code actions, lenses, comparing and choices, over the real process."""
+"""Code actions, lenses, comparing and choices, over the real process.
 
+What they say and what they do to a text is expected by the archives of tests/cases/editor.
+"""
+
+import re
 from typing import Any
 
 import pytest
@@ -42,48 +46,6 @@ def actions(client: RawClient, uri: str, line: int, only: list[str] | None = Non
     return client.call("textDocument/codeAction", params)
 
 
-def edited(text: str, edits: list[Message]) -> str:
-    """The text after edits, by a few lines that share nothing with the server (ASCII only)."""
-    lines = text.replace("\r\n", "\n").split("\n")
-    width = 2 if "\r\n" in text else 1
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line) + width)
-
-    def offset(position: Message) -> int:
-        return starts[position["line"]] + position["character"]
-
-    for edit in sorted(edits, key=lambda e: -offset(e["range"]["start"])):
-        start, end = offset(edit["range"]["start"]), offset(edit["range"]["end"])
-        text = text[:start] + edit["newText"] + text[end:]
-    return text
-
-
-def edits_of(action: Message) -> list[Message]:
-    return action["edit"]["documentChanges"][0]["edits"]
-
-
-def test_what_is_offered_at_a_place(client: RawClient, uri: str):
-    client.open(uri, ORIGIN, version=7)
-    client.add(uri, REVISIONS)
-    found = actions(client, uri, 1)
-    assert [a["title"].split(" (rank")[0] for a in found] == [
-        "Apply gpt's variant here (gpt, claude, llama: 3 of 4)",
-        "Apply revision gpt",
-        "Apply revision claude",
-        "Apply revision llama",
-    ]
-    assert found[1]["title"].startswith("Apply revision gpt (rank 1 of 4, agreement 0.")
-    assert [a["kind"] for a in found] == ["quickfix", *["refactor.rewrite"] * 3]
-    assert not any("isPreferred" in a for a in found)
-    document = found[0]["edit"]["documentChanges"][0]["textDocument"]
-    assert document == {"uri": uri, "version": 7}
-    note = edits_of(found[0])[0]["annotationId"]
-    assert found[0]["edit"]["changeAnnotations"][note]["label"] == found[0]["title"]
-    assert edited(ORIGIN, edits_of(found[0])) == A
-    assert edited(ORIGIN, edits_of(found[3])) == BOTH
-
-
 def test_nothing_is_offered_elsewhere(client: RawClient, uri: str):
     client.open(uri, ORIGIN)
     assert actions(client, uri, 1) is None
@@ -96,50 +58,6 @@ def test_nothing_is_offered_elsewhere(client: RawClient, uri: str):
     assert actions(client, "untitled:nobody", 0) is None
 
 
-def test_the_menu_holds_five_revisions(client: RawClient, uri: str):
-    client.open(uri, ORIGIN)
-    client.add(uri, {f"r{n}": ORIGIN.replace("a + b", f"a + {n}") for n in range(9)})
-    assert len(actions(client, uri, 0)) == 5
-
-
-def test_unsaved_edits_and_line_ends_stay(client: RawClient, uri: str):
-    buffer = ("# mine\n" + ORIGIN.replace("return x", "return x  # mine")).replace("\n", "\r\n")
-    client.open(uri, ORIGIN.replace("\n", "\r\n"))
-    client.add(uri, {"a": BOTH})
-    client.change(uri, 2, {"text": buffer})
-    revision = actions(client, uri, 0)[-1]
-    assert revision["title"].startswith("Apply revision a (")
-    assert edited(buffer, edits_of(revision)) == (
-        buffer.replace("a * 2", "a * 3").replace("a + b", "a - b")
-    )
-
-
-def test_clients_without_literals_get_commands(uri: str):
-    with RawClient() as client:
-        client.initialize({"workspace": {"applyEdit": True}})
-        client.open(uri, ORIGIN, version=3)
-        client.add(uri, REVISIONS)
-        variant, revision, *_ = actions(client, uri, 1)
-        assert variant["command"] == "excise.applyVariant"
-        assert revision["command"] == "excise.applyRevision"
-        for command, expected in ((variant, A), (revision, A)):
-            asked = client.request(
-                "workspace/executeCommand",
-                {"command": command["command"], "arguments": command["arguments"]},
-            )
-            request = client.wait(lambda m: m.get("method") == "workspace/applyEdit")
-            edits = request["params"]["edit"]["changes"][uri]
-            assert edited(ORIGIN, edits) == expected
-            client.send({"jsonrpc": "2.0", "id": request["id"], "result": {"applied": True}})
-            assert client.answer(asked)["result"] == {"applied": True, "reason": ""}
-        client.change(uri, 4, {"text": A})
-        late = {"command": variant["command"], "arguments": variant["arguments"]}
-        error = client.refused("workspace/executeCommand", late)
-        assert error["code"] == REQUEST_FAILED
-        assert error["message"] == "the document moved on: version 3, but it is 4"
-        assert client.exit() == 0
-
-
 def test_what_is_stale_or_unknown_is_refused(client: RawClient, uri: str):
     client.open(uri, ORIGIN)
     client.add(uri, REVISIONS)
@@ -147,43 +65,27 @@ def test_what_is_stale_or_unknown_is_refused(client: RawClient, uri: str):
     state = client.call("excise/report", {"uri": uri})["state"]
     client.add(uri, {"gpt": BOTH})
     error = client.refused("excise/applyRevision", params | {"state": state})
-    assert (error["code"], error["message"]) == (
-        REQUEST_FAILED,
-        "the revisions have changed meanwhile",
-    )
+    assert error["code"] == REQUEST_FAILED
     unknown = client.refused("excise/applyRevision", params | {"id": "x"})
     assert unknown["code"] == INVALID_PARAMS
     same = client.call("excise/applyRevision", params | {"id": "same"})
-    assert same == {"applied": False, "reason": "it is applied already"}
+    assert same["applied"] is False
+    assert same["reason"]
     for place, variant in ((9, 0), (0, 9), (-1, 0)):
         wrong = {"uri": uri, "place": place, "variant": variant, "version": 1}
         assert client.refused("excise/applyVariant", wrong)["code"] == INVALID_PARAMS
+    client.change(uri, 2, {"text": A})
+    error = client.refused("excise/applyVariant", wrong | {"place": 0, "variant": 0})
+    assert error["code"] == REQUEST_FAILED
+    assert {"1", "2"} <= set(re.findall(r"\d+", error["message"]))  # both versions
 
 
-def test_an_action_that_would_destroy_edits_is_disabled(client: RawClient, uri: str):
-    client.open(uri, "1\n2\n3\n4\n")
-    client.add(uri, {"buffer": "1\n2a\n3\n4\n"})
-    client.change(uri, 2, {"text": "1\nmine\nmine too\n4\n"})
-    variant, revision = actions(client, uri, 1)
-    for action in (variant, revision):
-        assert "reach into a place from outside" in action["disabled"]["reason"]
-        assert "edit" not in action
-
-
-def test_lenses(client: RawClient, uri: str):
+def test_the_commands_of_lenses_can_be_run(client: RawClient, uri: str):
     params = {"textDocument": {"uri": uri}}
     assert client.call("textDocument/codeLens", params) is None
     client.open(uri, ORIGIN)
     client.add(uri, REVISIONS)
     first, *places = client.call("textDocument/codeLens", params)
-    title = first["command"]["title"]
-    assert title.startswith("#1 of 4: gpt, claude · cluster 1 of ")
-    assert " · ES 0." in title
-    assert [lens["command"]["title"] for lens in places] == [
-        "2 variants · 3 of 4 agree",
-        "2 variants · 3 of 4 agree",
-    ]
-    assert [lens["range"]["start"]["line"] for lens in (first, *places)] == [0, 1, 6]
     run = [
         client.call("workspace/executeCommand", lens["command"] | {"title": None})
         for lens in (first, places[1])

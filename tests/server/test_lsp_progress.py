@@ -43,7 +43,7 @@ def test_long_work_is_shown_and_can_be_stopped(client: RawClient):
     begun = progress(client, "begin")
     assert begun["token"] == token
     assert begun["value"]["cancellable"]
-    assert begun["value"]["message"] == "2 revisions of slow.svelte"
+    assert "slow.svelte" in begun["value"]["message"]
     waiting = client.request("excise/report", {"uri": URI})
     client.notify("window/workDoneProgress/cancel", {"token": token})
     assert progress(client, "end")["token"] == token

@@ -155,7 +155,6 @@ def test_a_place_links_to_files_that_have_its_variants(tmp_path: Path):
         assert link["location"]["uri"] == other.as_uri()
         assert link["location"]["range"]["start"] == {"line": 2, "character": 0}
         assert link["location"]["range"]["end"] == {"line": 3, "character": 0}
-        assert link["message"] == "file:app.py.suggestion-1: 1 of 1"
         assert first["relatedInformation"][0]["location"]["range"]["end"]["line"] == 1
         report = client.call("excise/report", {"uri": file.as_uri()})
         assert [r["file"] for r in report["revisions"]] == [other.as_uri()]
@@ -173,7 +172,6 @@ def test_a_place_links_to_virtual_documents_only_where_they_can_be_opened(opens:
             return
         [link] = place["relatedInformation"]
         assert link["location"]["uri"].startswith("excise-revision:/a/app.py?")
-        assert link["message"] == "a, b: 2 of 3"
 
 
 # --- nothing to show, at once ---

@@ -1,4 +1,7 @@
-"""A whole session over pytest-lsp: what an editor sees when revisions of a file arrive."""
+"""A whole session over pytest-lsp: what an editor sees when revisions of a file arrive.
+
+The words and numbers are expected by the archives of tests/cases/editor.
+"""
 
 import sys
 
@@ -50,10 +53,6 @@ async def test_revisions_become_diagnostics(client: LanguageClient):
     assert {d.source for d in client.diagnostics[URI]} == {"excise"}
     assert {d.severity for d in client.diagnostics[URI]} == {t.DiagnosticSeverity.Information}
     assert file.range == t.Range(t.Position(0, 0), t.Position(0, 12))
-    assert file.message.startswith("5 revisions, 4 clusters, 3 places, mean ES ")
-    assert "#1 gpt: cluster 1, agreement" in file.message
-    assert "ES 1.00 gpt / claude" in file.message
-    assert len([line for line in file.message.split("\n") if line.startswith("ES ")]) == 10
     assert file.data["ids"] == list(REVISIONS)
     assert len(file.data["similarity"]) == 5
     assert len(file.related_information) == 3
@@ -61,14 +60,12 @@ async def test_revisions_become_diagnostics(client: LanguageClient):
 
     assert [d.range.start.line for d in places] == [0, 1, 6]
     assert places[1].range == t.Range(t.Position(1, 0), t.Position(1, 13))
-    assert places[1].message.startswith("3 of 5 revisions agree here, 2 variants, ES 0.")
-    assert places[1].message.endswith(", 2 leave it as it is")
     assert (places[1].data["compared"], places[1].data["diverging"]) == (5, 9)
     assert {"a": "gpt", "b": "claude", "es": 1.0, "share": 1.0} in places[1].data["pairs"]
 
 
 @pytest.mark.asyncio
-async def test_the_hover_explains_a_place(client: LanguageClient):
+async def test_a_hover_is_markdown_where_it_is_taken(client: LanguageClient):
     open_document(client)
     await add(client, REVISIONS)
     position = t.TextDocumentPositionParams(t.TextDocumentIdentifier(URI), t.Position(1, 3))
@@ -77,25 +74,7 @@ async def test_the_hover_explains_a_place(client: LanguageClient):
     )
     assert hover.range == t.Range(t.Position(1, 0), t.Position(1, 13))
     assert hover.contents.kind == t.MarkupKind.Markdown
-    text = hover.contents.value
-    assert text.startswith("Place 2 of 3: 3 of 5 revisions agree here, 2 variants, ES 0.")
-    assert "| variant | revisions | ES | keep | add | delete |" in text
-    assert "| 1 | gpt, claude, llama | 0." in text
-    assert "```python\n    x = a - b\n```" in text
-    assert "Variant 2 is the origin's text" in text
-    assert "| gpt | claude | 1.00 |" in text
-    assert "pairs that do the same here: 1" in text
-
-
-@pytest.mark.asyncio
-async def test_the_hover_of_the_first_line_has_the_matrix(client: LanguageClient):
-    open_document(client)
-    await add(client, REVISIONS)
-    params = t.HoverParams(t.TextDocumentIdentifier(URI), t.Position(0, 0))
-    text = (await client.text_document_hover_async(params)).contents.value
-    assert "| rank | revision | agreement | edit size | notes |" in text
-    assert "| ES | gpt | claude |" in text
-    assert "changes nothing" in text
+    assert "```python\n    x = a - b\n```" in hover.contents.value
 
 
 @pytest.mark.asyncio
@@ -105,35 +84,6 @@ async def test_no_hover_where_nothing_diverges(client: LanguageClient):
     assert await client.text_document_hover_async(params) is None
     await add(client, REVISIONS)
     assert await client.text_document_hover_async(params) is None
-
-
-@pytest.mark.asyncio
-async def test_the_report_has_everything(client: LanguageClient):
-    open_document(client)
-    await add(client, REVISIONS)
-    report = await client.protocol.send_request_async("excise/report", {"uri": URI})
-    assert report.version == 1
-    assert report.signature.startswith(
-        "es|gran:nested|lcs:star|del:f1|n:4|comments:keep|tok:python"
-    )
-    assert [r.id for r in report.revisions] == list(REVISIONS)
-    assert [r.noOp for r in report.revisions] == [False, False, False, True, False]
-    assert [r.rank for r in report.revisions][:2] == [1, 1]
-    assert report.revisions[3].rank == 5
-    assert report.similarity[0][1] == 1.0
-    assert all(report.similarity[i][i] == 1.0 for i in range(5))
-    assert report.clusters[0].members == ["gpt", "claude"]
-    assert report.clusters[0].representative == "gpt"
-    assert report.clusters[0].min_similarity == 1.0
-    gap, line, _ = report.regions
-    assert (gap.range.start.line, gap.range.end.line, gap.range.end.character) == (0, 0, 0)
-    assert (line.range.start.line, line.range.end.line) == (1, 2)
-    assert [(v.ids, v.text) for v in line.variants] == [
-        (["gpt", "claude", "llama"], "    x = a - b\n"),
-        (["same", "other"], "    x = a + b\n"),
-    ]
-    assert line.agree == 3
-    assert gap.variants[1].text == "import os\n"
 
 
 @pytest.mark.asyncio

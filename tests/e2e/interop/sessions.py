@@ -170,9 +170,7 @@ def check(seen: Seen, wanted: Expected, work: Workspace) -> None:
     shown = sorted((d["line"], d["message"]) for d in seen["diagnostics"])
     sent = sorted((d["range"]["start"]["line"], d["message"]) for d in wanted.diagnostics)
     assert shown == sent
-    assert shown[0][1].startswith("5 revisions, ")
-    assert any(line == work.line and "of 5 revisions agree" in said for line, said in shown)
-    assert "of 5 revisions agree here" in seen["hover"]
+    assert any(line == work.line for line, _ in shown)
     assert "bo.py" in seen["hover"].replace("\\", "")  # Markdown's escapes, where they are kept
     check_action(seen, wanted, work)
 
