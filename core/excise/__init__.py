@@ -17,7 +17,7 @@ The score excises what all three share and compares what is left (1: same edit, 
 Against a reference it is the paper's directed measure, with all the choices in its signature:
 
 >>> print(excision_score(origin=origin, reference=a, hypothesis=a, language="python").signature)
-es|gran:nested|lcs:star|del:p|n:4|comments:keep|tok:python@0.13.0|v:1
+es|gran:nested|lcs:star|place:pooled|del:p|n:4|comments:keep|tok:python@0.13.0|v:2
 
 Many revisions make a matrix, from which `rank` and `cluster` take their order:
 
@@ -41,11 +41,13 @@ from excise.errors import (
 )
 from excise.excision import Score, excision_score, similarity
 from excise.pairwise import ScoreMatrix
+from excise.places import Elsewhere, Place
 from excise.preparation import align
 from excise.ranking import Ranked, rank
 from excise.regions import DivergentRegion, Outline, Segment
 from excise.signature import Options
 from excise.text import Revision
+from excise.tokens import Tokens
 
 __all__ = [
     "BinaryTextError",
@@ -56,16 +58,19 @@ __all__ = [
     "DivergentRegion",
     "Edit",
     "EditCounts",
+    "Elsewhere",
     "ExciseError",
     "OptionError",
     "Options",
     "Outline",
     "PairwiseAlignment",
+    "Place",
     "Ranked",
     "Revision",
     "Score",
     "ScoreMatrix",
     "Segment",
+    "Tokens",
     "UndecodableTextError",
     "align",
     "cluster",

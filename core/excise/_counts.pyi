@@ -7,7 +7,16 @@ import numpy.typing as npt
 from excise._walk import CancelFlag
 
 def merge_edits(a: array[int], b: array[int]) -> array[int]: ...
-def count(regions: array[int], o: array[int], a: array[int], b: array[int]) -> tuple[int, ...]: ...
+def number_places(
+    regions: array[int], lines: array[int], o: array[int], a: array[int], b: array[int]
+) -> array[int]: ...
+def count(
+    regions: array[int],
+    o: array[int],
+    a: array[int],
+    b: array[int],
+    numbers: array[int] | None = None,
+) -> tuple[int, ...]: ...
 def value(counts: Sequence[int], precision: bool = False) -> float: ...
 
 class Batch:
@@ -16,11 +25,12 @@ class Batch:
         tokens: array[int],
         starts: array[int] | None,
         revisions: list[tuple[array[int], array[int], array[int] | None]],
+        lines: array[int] | None = None,
     ) -> None: ...
     def rows(
         self,
         start: int,
         step: int,
-        values: npt.NDArray[np.float64],
+        standings: npt.NDArray[np.float64],
         cancel: CancelFlag | None = None,
     ) -> None: ...

@@ -14,7 +14,10 @@ from array import array
 from excise.errors import Cancelled
 
 from excise._formula cimport formula
-from excise._ngrams cimport FIELDS, Trie, count_regions, free_trie
+from excise._ngrams cimport ADD, CELL, FIELDS, ORDERS, Trie, count_regions, free_trie
+from excise._places cimport (
+    MISNUMBERED, Places, free_places, link_numbered, link_places, root_of,
+)
 from excise._walk cimport CANCELLED, NO_MEMORY, OK, CancelFlag, Stop, stopped
 
 
@@ -105,9 +108,52 @@ def merge_edits(const int32_t[::1] a not None, const int32_t[::1] b not None):
         free(regions.data)
 
 
+def number_places(
+    const int32_t[::1] regions not None, const int32_t[::1] lines not None,
+    const int32_t[::1] o not None, const int32_t[::1] a not None, const int32_t[::1] b not None
+):
+    """Return the number of the place of every region: 0, 1, .. in the order of their first regions.
+
+    Parameters
+    ----------
+    regions
+        Six token places a region: o_lo, o_hi, a_lo, a_hi, b_lo, b_hi.
+    lines
+        The line of every origin token; lines with tokens are numbered without gaps.
+    o, a, b
+        The tokens as ints.
+    """
+    cdef Places places
+    cdef int32_t i, known = 0
+    cdef Py_ssize_t n = regions.shape[0] // 6
+    cdef int status
+    cdef const int32_t* pl = &lines[0] if lines.shape[0] else NULL
+    cdef const int32_t* po = &o[0] if o.shape[0] else NULL
+    cdef const int32_t* pa = &a[0] if a.shape[0] else NULL
+    cdef const int32_t* pb = &b[0] if b.shape[0] else NULL
+    if n == 0:
+        return array("i")
+    memset(&places, 0, sizeof(Places))
+    status = link_places(&regions[0], n, pl, <int32_t>lines.shape[0], po, pa, pb, &places)
+    try:
+        if status == NO_MEMORY:
+            raise MemoryError("excise: out of memory while joining regions to places")
+        numbers = []
+        for i in range(<int32_t>n):
+            if places.parent[i] == i:
+                numbers.append(known)
+                known += 1
+            else:
+                numbers.append(numbers[root_of(places.parent, i)])
+        return array("i", numbers)
+    finally:
+        free_places(&places)
+
+
 def count(const int32_t[::1] regions not None, const int32_t[::1] o not None,
-          const int32_t[::1] a not None, const int32_t[::1] b not None):
-    """Return the 36 counts of a pair: keep, add, delete x order 1..4 x (both, a, b).
+          const int32_t[::1] a not None, const int32_t[::1] b not None,
+          const int32_t[::1] numbers=None):
+    """Return the 48 counts of a pair: keep, add, delete x order 1..4 x (here, a, b, anywhere).
 
     Parameters
     ----------
@@ -115,31 +161,48 @@ def count(const int32_t[::1] regions not None, const int32_t[::1] o not None,
         Six token places a region: o_lo, o_hi, a_lo, a_hi, b_lo, b_hi.
     o, a, b
         The tokens as ints.
+    numbers
+        The place of every region, as `number_places` has it, to count add and delete place by
+        place; None: pooled, as if all regions were one place.
     """
     cdef Trie trie
+    cdef Places places
     cdef int64_t counts[FIELDS]
-    cdef int status
+    cdef int status = OK
     cdef Py_ssize_t n = regions.shape[0] // 6
+    cdef const int32_t* pn = NULL if numbers is None or not numbers.shape[0] else &numbers[0]
     cdef const int32_t* pr = &regions[0] if n else NULL
     cdef const int32_t* po = &o[0] if o.shape[0] else NULL
     cdef const int32_t* pa = &a[0] if a.shape[0] else NULL
     cdef const int32_t* pb = &b[0] if b.shape[0] else NULL
+    if numbers is not None and numbers.shape[0] != n:
+        raise ValueError("every region needs the number of its place")
     memset(&trie, 0, sizeof(Trie))
+    memset(&places, 0, sizeof(Places))
     with nogil:
-        status = count_regions(pr, n, po, pa, pb, &trie, counts)
+        if pn is not NULL:
+            status = link_numbered(pn, n, &places)
+        if status == OK:
+            status = count_regions(
+                pr, n, places.following, places.n, po, pa, pb, &trie, counts)
         free_trie(&trie)
+        free_places(&places)
     if status == NO_MEMORY:
         raise MemoryError("excise: out of memory while counting n-grams")
-    return tuple([counts[at] for at in range(FIELDS)])
+    if status == MISNUMBERED:
+        raise ValueError("places are numbered 0, 1, .. in the order of their first regions")
+    return tuple([counts[field] for field in range(FIELDS)])
 
 
 def value(counts, bint precision=False):
-    """Return equation 3 of 36 counts as a float, correctly rounded."""
+    """Return equation 3 of 48 counts as a float, correctly rounded; 1 where nothing is defined."""
     cdef int64_t held[FIELDS]
-    cdef int at
-    for at in range(FIELDS):
-        held[at] = counts[at]
-    return formula(held, precision)
+    cdef int field
+    cdef double result
+    for field in range(FIELDS):
+        held[field] = counts[field]
+    result = formula(held, 3, 1, precision)
+    return 1.0 if result < 0 else result
 
 
 # ------------------------------------------------------------------------------------------------
@@ -152,6 +215,42 @@ cdef struct Side:
     const int32_t* starts     # unit -> first token; NULL when units are tokens
 
 
+cdef struct Scratch:
+    Regions regions
+    Places places
+    Trie trie
+
+
+cdef struct Standing:
+    # What a pair has in common, by three readings of "in common" (section 4a).
+    double value
+    double anchored
+    double anywhere
+    double a_in_b             # n-grams added and deleted that the other has at the same place
+    double b_in_a
+
+
+cdef bint matches_elsewhere(const int64_t* counts) noexcept nogil:
+    cdef int cell
+    for cell in range(ORDERS, 3 * ORDERS):
+        if counts[CELL * cell] != counts[CELL * cell + 3]:
+            return True
+    return False
+
+
+cdef void contain(const int64_t* counts, Standing* standing) noexcept nogil:
+    """Containment (section 6a): 0 for a revision that adds and deletes nothing."""
+    cdef int64_t here = 0, by_a = 0, by_b = 0
+    cdef const int64_t* changed = counts + ADD
+    cdef int cell
+    for cell in range(2 * ORDERS):
+        here += changed[CELL * cell]
+        by_a += changed[CELL * cell + 1]
+        by_b += changed[CELL * cell + 2]
+    standing.a_in_b = <double>here / <double>by_a if by_a else 0.0
+    standing.b_in_a = <double>here / <double>by_b if by_b else 0.0
+
+
 cdef class Batch:
     """The revisions of one origin, ready to be scored pair by pair.
 
@@ -161,23 +260,33 @@ cdef class Batch:
         The origin's tokens and, at `line`, the first token of every unit (and one past the last).
     revisions
         For each: its edits, its tokens, its starts (or None).
+    lines
+        The line of every origin token, to count place by place; None: pooled.
     """
     cdef Side* sides
     cdef Side origin
     cdef Py_ssize_t k
+    cdef int32_t n_tokens
+    cdef const int32_t* lines
+    cdef bint pooled
     cdef list held
 
-    def __cinit__(self, tokens, starts, list revisions):
-        cdef Py_ssize_t at
+    def __cinit__(self, tokens, starts, list revisions, lines=None):
+        cdef Py_ssize_t i
         self.k = len(revisions)
         self.held = []
         self.sides = <Side*>calloc(self.k + 1, sizeof(Side))
         if self.sides is NULL:
             raise MemoryError("excise: out of memory while preparing the matrix")
+        self.pooled = lines is None
+        self.n_tokens = <int32_t>len(tokens)
+        if lines is not None and len(lines) != len(tokens):
+            raise ValueError("every token of the origin needs its line")
+        self.lines = self.hold(lines)
         self.fill(&self.origin, None, tokens, starts)
-        for at in range(self.k):
-            edits, held_tokens, held_starts = revisions[at]
-            self.fill(&self.sides[at], edits, held_tokens, held_starts)
+        for i in range(self.k):
+            edits, held_tokens, held_starts = revisions[i]
+            self.fill(&self.sides[i], edits, held_tokens, held_starts)
 
     def __dealloc__(self):
         free(self.sides)
@@ -197,51 +306,65 @@ cdef class Batch:
         self.held.append(view)
         return &view[0]
 
-    cdef int pair(self, Py_ssize_t i, Py_ssize_t j, Regions* regions, Trie* trie,
-                  double* value) noexcept nogil:
+    cdef int pair(self, Py_ssize_t i, Py_ssize_t j, Scratch* scratch,
+                  Standing* standing) noexcept nogil:
         cdef const Side* a = &self.sides[i]
         cdef const Side* b = &self.sides[j]
+        cdef Regions* regions = &scratch.regions
+        cdef Places* places = &scratch.places
         cdef int64_t counts[FIELDS]
         cdef int status = merge(a.edits, a.n_edits, b.edits, b.n_edits, regions)
+        if status == OK and self.origin.starts is not NULL:
+            to_tokens(regions, self.origin.starts, a.starts, b.starts)
+        if status == OK and not self.pooled:
+            status = link_places(regions.data, regions.n, self.lines, self.n_tokens,
+                                 self.origin.tokens, a.tokens, b.tokens, places)
         if status == OK:
-            if self.origin.starts is not NULL:
-                to_tokens(regions, self.origin.starts, a.starts, b.starts)
             status = count_regions(
-                regions.data, regions.n, self.origin.tokens, a.tokens, b.tokens, trie, counts)
+                regions.data, regions.n, NULL if self.pooled else places.following, places.n,
+                self.origin.tokens, a.tokens, b.tokens, &scratch.trie, counts)
         if status == OK:
-            value[0] = formula(counts, False)
+            standing.value = formula(counts, 3, 1, False)
+            standing.anchored = standing.anywhere = standing.value
+            if matches_elsewhere(counts):
+                standing.anchored = formula(counts, 4, 0, False)
+                standing.anywhere = formula(counts, 0, 4, False)
+            contain(counts, standing)
         return status
 
-    def rows(self, Py_ssize_t start, Py_ssize_t step, double[:, ::1] values not None,
+    def rows(self, Py_ssize_t start, Py_ssize_t step, double[:, :, ::1] standings not None,
              CancelFlag cancel=None):
         """Score the pairs (i, j), j > i, of every step-th row from `start` on, without the GIL.
 
-        Writes both values[i, j] and values[j, i], and only where they are NaN: a caller decides the
-        guarded pairs beforehand.
+        Parameters
+        ----------
+        standings
+            4 x k x k: value, anchored, anywhere, and how much of i is in j. Of a pair without a
+            defined operation the first three are -1. The diagonal stays as it is.
         """
-        cdef Regions regions
-        cdef Trie trie
+        cdef Scratch scratch
+        cdef Standing standing
         cdef Py_ssize_t i = start, j
         cdef int status = OK
-        cdef double value
         cdef const Stop* stop = NULL if cancel is None else &cancel.stop
-        memset(&regions, 0, sizeof(Regions))
-        memset(&trie, 0, sizeof(Trie))
+        memset(&scratch, 0, sizeof(Scratch))
         with nogil:
             while i < self.k and status == OK:
                 for j in range(i + 1, self.k):
-                    if values[i, j] == values[i, j]:
-                        continue
-                    status = self.pair(i, j, &regions, &trie, &value)
+                    status = self.pair(i, j, &scratch, &standing)
                     if status != OK:
                         break
-                    values[i, j] = value
-                    values[j, i] = value
+                    standings[0, i, j] = standings[0, j, i] = standing.value
+                    standings[1, i, j] = standings[1, j, i] = standing.anchored
+                    standings[2, i, j] = standings[2, j, i] = standing.anywhere
+                    standings[3, i, j] = standing.a_in_b
+                    standings[3, j, i] = standing.b_in_a
                 if stopped(stop, 0):
                     status = CANCELLED
                 i += step
-            free(regions.data)
-            free_trie(&trie)
+            free(scratch.regions.data)
+            free_places(&scratch.places)
+            free_trie(&scratch.trie)
         if status == NO_MEMORY:
             raise MemoryError("excise: out of memory while scoring pairs")
         if status == CANCELLED:

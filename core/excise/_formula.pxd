@@ -7,7 +7,7 @@ so that both give the same float.
 from libc.math cimport fma
 from libc.stdint cimport int64_t
 
-from excise._ngrams cimport ADD, DELETE, KEEP, ORDERS
+from excise._ngrams cimport ADD, CELL, DELETE, KEEP, ORDERS
 
 
 cdef struct Double2:
@@ -41,39 +41,47 @@ cdef inline Double2 over(Double2 x, double y) noexcept nogil:
     return result
 
 
-cdef inline bint operation(const int64_t* counts, bint precision, Double2* value) noexcept nogil:
-    """The mean of F (or P) over the defined orders; False when none is."""
+cdef inline bint operation(
+    const int64_t* counts, int here, int anywhere, bint precision, Double2* value
+) noexcept nogil:
+    """The mean of F (or P) over the defined orders; False when none is.
+
+    In common are (here * what stands at one place + anywhere * what does wherever) / 4, exactly.
+    """
     cdef int order, defined = 0
     cdef int64_t both, by_a, by_b
     value.high = value.low = 0.0
     for order in range(ORDERS):
-        both = counts[3 * order]
-        by_a = counts[3 * order + 1]
-        by_b = counts[3 * order + 2]
+        both = here * counts[CELL * order] + anywhere * counts[CELL * order + 3]
+        by_a = counts[CELL * order + 1]
+        by_b = counts[CELL * order + 2]
         if by_a == 0 and by_b == 0:
             continue
         defined += 1
         if both:
             if precision:
-                value[0] = plus(value[0], quotient(<double>both, <double>by_b))
+                value[0] = plus(value[0], quotient(0.25 * both, <double>by_b))
             else:
-                value[0] = plus(value[0], quotient(2.0 * both, <double>(by_a + by_b)))
+                value[0] = plus(value[0], quotient(0.5 * both, <double>(by_a + by_b)))
     if defined:
         value[0] = over(value[0], defined)
     return defined != 0
 
 
-cdef inline double formula(const int64_t* counts, bint precision) noexcept nogil:
+cdef inline double formula(
+    const int64_t* counts, int here, int anywhere, bint precision
+) noexcept nogil:
+    """Equation 3 of the counts, -1 where no operation is defined."""
     cdef Double2 value, total
     cdef int defined = 0
     total.high = total.low = 0.0
-    if operation(counts + KEEP, False, &value):
+    if operation(counts + KEEP, here, anywhere, False, &value):
         total = plus(total, value)
         defined += 1
-    if operation(counts + ADD, False, &value):
+    if operation(counts + ADD, here, anywhere, False, &value):
         total = plus(total, value)
         defined += 1
-    if operation(counts + DELETE, precision, &value):
+    if operation(counts + DELETE, here, anywhere, precision, &value):
         total = plus(total, value)
         defined += 1
-    return over(total, defined).high if defined else 1.0
+    return over(total, defined).high if defined else -1.0

@@ -5,17 +5,31 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import NamedTuple
 
-__all__ = ["CONTAINS", "DIFFERENT", "ELSEWHERE", "OVERLAPS", "SAME", "Shares", "word_of"]
+__all__ = [
+    "CONTAINS",
+    "DIFFERENT",
+    "ELSEWHERE",
+    "MOVED",
+    "NEARLY_ALL",
+    "OVERLAPS",
+    "SAME",
+    "SOME",
+    "WORDS",
+    "Shares",
+    "word_of",
+]
 
 SAME = "same"
 ELSEWHERE = "same text elsewhere"
 CONTAINS = "contains"
 OVERLAPS = "overlaps"
 DIFFERENT = "different"
+WORDS = (SAME, ELSEWHERE, CONTAINS, OVERLAPS, DIFFERENT)
+"""In the order in which they are tried."""
 
-_NEARLY_ALL = Fraction(95, 100)
-_MOVED = Fraction(5, 100)
-_SOME = Fraction(25, 100)
+NEARLY_ALL = Fraction(95, 100)
+MOVED = Fraction(5, 100)
+SOME = Fraction(25, 100)
 
 
 class Shares(NamedTuple):
@@ -49,9 +63,9 @@ def word_of(shares: Shares, *, equal: bool = False) -> str:
     """
     if equal:
         return SAME
-    if shares.anywhere >= _NEARLY_ALL and shares.anywhere - shares.anchored >= _MOVED:
+    if shares.anywhere >= NEARLY_ALL and shares.anywhere - shares.anchored >= MOVED:
         return ELSEWHERE
     larger = max(shares.a_in_b, shares.b_in_a)
-    if larger >= _NEARLY_ALL:
+    if larger >= NEARLY_ALL:
         return CONTAINS
-    return OVERLAPS if larger >= _SOME else DIFFERENT
+    return OVERLAPS if larger >= SOME else DIFFERENT

@@ -5,11 +5,14 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, count, islice, repeat
+from operator import sub
 from typing import NamedTuple
 
 from excise._counts import merge_edits
 from excise._lcs import edits as lcs_edits
 from excise._lcs import nested_edits
+from excise._places import slide
 from excise._walk import CancelFlag
 from excise.tokens import Lines, Vocabulary
 
@@ -19,6 +22,7 @@ __all__ = [
     "Region",
     "Units",
     "align_units",
+    "slide_edits",
     "three_way",
     "units_of",
 ]
@@ -70,7 +74,8 @@ class Units:
     ``tokens`` are counted in n-grams, ``units`` are aligned: the same at ``token`` and ``nested``;
     at ``line`` the keys of lines that are not blank, unit u holding the tokens ``starts[u]`` to
     ``starts[u + 1]``. ``kept`` maps these tokens to the stream's. ``lines`` are those that
-    ``nested`` aligns first.
+    ``nested`` aligns first. ``first`` has the first unit of every line, and the number of units at
+    its end; None: each unit is a line.
     """
 
     tokens: array[int]
@@ -78,15 +83,24 @@ class Units:
     starts: array[int] | None = None
     kept: array[int] | None = None
     lines: Lines | None = None
+    first: array[int] | None = None
+
+    def token_lines(self) -> array[int]:
+        """Return the line of every token; lines with tokens are numbered without gaps."""
+        first = self.starts if self.starts is not None else self.first
+        if first is None:
+            return array("i", range(len(self.tokens)))
+        sizes = filter(None, map(sub, islice(first, 1, None), first))
+        return array("i", chain.from_iterable(map(repeat, count(), sizes)))
 
 
 def units_of(lines: Lines, granularity: str, vocabulary: Vocabulary) -> Units:
     """Return what a text offers at a granularity."""
     if granularity == "token":
-        return Units(lines.tokens, lines.tokens)
+        return Units(lines.tokens, lines.tokens, first=lines.first)
     if granularity == "line":
         return _line_units(lines, vocabulary)
-    return Units(lines.tokens, lines.tokens, lines=lines)
+    return Units(lines.tokens, lines.tokens, lines=lines, first=lines.first)
 
 
 def align_units(
@@ -107,6 +121,15 @@ def align_units(
         engine=engine,
         cancel=cancel,
     )
+
+
+def slide_edits(edits: array[int], origin: Units, revision: Units) -> array[int]:
+    """Move runs that only insert or only delete lines down along equal lines (section 4a).
+
+    Revisions that insert the same lines then do so at the same place. The same object where
+    nothing moves.
+    """
+    return slide(edits, origin.units, origin.first, revision.units, revision.first)
 
 
 def three_way(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple
 
 from excise._counts import count
@@ -14,16 +15,33 @@ __all__ = ["Count", "EditCounts", "count_edits", "n_grams"]
 
 
 class Count(NamedTuple):
-    """N-grams of one operation and order: in common, by A (the reference), by B."""
+    """N-grams of one operation and order.
 
-    both: int
+    Attributes
+    ----------
+    here
+        In common at the same place of the origin.
+    a, b
+        By A (the reference) and by B.
+    anywhere
+        In common wherever they stand; never less than `here`. Both are equal for what is kept, and
+        where all regions are pooled as one place.
+    """
+
+    here: int
     a: int
     b: int
+    anywhere: int
 
     @property
     def defined(self) -> bool:
         """Whether a side has any: an order where both are empty says nothing and is dropped."""
         return self.a > 0 or self.b > 0
+
+    def common(self, weights: tuple[int, int]) -> Fraction:
+        """Return what is in common: quarters for what stands here, and for what does anywhere."""
+        here, anywhere = weights
+        return Fraction(here * self.here + anywhere * self.anywhere, 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +54,8 @@ class EditCounts:
 
     @classmethod
     def from_flat(cls, flat: Sequence[int]) -> EditCounts:
-        """Build from the kernel's 36 ints: operation, order, side."""
-        cells = [Count(*flat[at : at + 3]) for at in range(0, len(flat), 3)]
+        """Build from the kernel's 48 ints: operation, order, field of `Count`."""
+        cells = [Count(*flat[start : start + 4]) for start in range(0, len(flat), 4)]
         return cls(
             tuple(cells[:MAX_ORDER]),
             tuple(cells[MAX_ORDER : 2 * MAX_ORDER]),
@@ -45,22 +63,51 @@ class EditCounts:
         )
 
     def flat(self) -> tuple[int, ...]:
-        """Return the 36 ints again."""
+        """Return the 48 ints again."""
         return tuple(n for cells in (self.keep, self.add, self.delete) for c in cells for n in c)
 
     def swapped(self) -> EditCounts:
         """Return the counts with A and B exchanged."""
-        return EditCounts(*(tuple(Count(c.both, c.b, c.a) for c in cells) for cells in self._all()))
+        return EditCounts(
+            *(tuple(Count(c.here, c.b, c.a, c.anywhere) for c in cells) for cells in self._all())
+        )
+
+    @property
+    def defined(self) -> bool:
+        """Whether any operation is."""
+        return any(count.defined for cells in self._all() for count in cells)
+
+    @property
+    def contained(self) -> tuple[Fraction, Fraction]:
+        """How much of what A adds and deletes B does at the same place, and the reverse.
+
+        Shares of the 1- to 4-grams in [0, 1] (definition, section 6a); 0 for a revision that adds
+        and deletes nothing.
+        """
+        changed = [*self.add, *self.delete]
+        here, by_a, by_b = (sum(count[field] for count in changed) for field in range(3))
+        return Fraction(here, by_a or 1), Fraction(here, by_b or 1)
 
     def _all(self) -> tuple[tuple[Count, ...], ...]:
         return self.keep, self.add, self.delete
 
 
 def count_edits(
-    regions: array[int], origin: array[int], a: array[int], b: array[int]
+    regions: array[int],
+    origin: array[int],
+    a: array[int],
+    b: array[int],
+    places: array[int] | None = None,
 ) -> EditCounts:
-    """Count the regions (six token places each): keep by region, add and delete pooled."""
-    return EditCounts.from_flat(count(regions, origin, a, b))
+    """Count the regions (six token places each): keep by region, add and delete by place.
+
+    Parameters
+    ----------
+    places
+        The number of the place of every region (definition, section 4a): 0, 1, .. in the order of
+        their first regions. None: all regions are one place, as in the paper.
+    """
+    return EditCounts.from_flat(count(regions, origin, a, b, places))
 
 
 def n_grams(length: int) -> int:

@@ -4,6 +4,11 @@ Align both revisions with their origin, excise what all three share, and compare
 regions that remain by the n-grams they keep, add and delete:
 
     ES(A, B; O) = (F_keep + F_add + P_delete) / 3    over the regions of A, B, O without their LCS
+
+The paper pools what is added and deleted over the whole text (``place:pooled``). For the question
+which revisions say the same that is too kind: the same guard in two functions mends two bugs. So
+the symmetric form counts what both do at one place of the origin, and a quarter of what they do
+alike elsewhere (``place:anchored``, section 4a).
 """
 
 from __future__ import annotations
@@ -12,18 +17,38 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import repeat
 from typing import NamedTuple
 
-from excise.alignment import paper_order, three_way
+from excise._counts import number_places
+from excise.agreement import DIFFERENT, Shares, word_of
+from excise.alignment import Region, paper_order, three_way
 from excise.edits import Count, EditCounts, count_edits
 from excise.errors import OptionError
+from excise.places import Elsewhere, Place, describe_places, matches_elsewhere
 from excise.preparation import Content, Preparation, Prepared, normalised, read
-from excise.regions import DivergentRegion, Outline, count, divergent_regions, outlines
+from excise.regions import (
+    DivergentRegion,
+    Outline,
+    bounds_of,
+    count,
+    divergent_regions,
+    outlines,
+)
 from excise.signature import Options, signature
+from excise.tokens import Tokens
 
 __all__ = ["Operations", "Score", "excision", "excision_score", "score_pair", "similarity"]
 
 WHITESPACE_ONLY = "whitespace-only"
+REARRANGED = "rearranged"
+
+Weights = tuple[int, int]
+PLACED: Weights = (3, 1)
+"""In quarters: what stands here counts whole, what stands elsewhere a quarter."""
+ANCHORED: Weights = (4, 0)
+ANYWHERE: Weights = (0, 4)
+
 Names = tuple[str, str, str]
 DIRECTED = ("origin", "reference", "hypothesis")
 SYMMETRIC = ("origin", "a", "b")
@@ -47,29 +72,35 @@ class Operations(NamedTuple):
         return Operations(keep, add, delete, value)
 
 
-def excision(counts: EditCounts, deletion: str = "f1") -> Operations:
-    """Return equation 3 on the counts of the divergent regions.
+def excision(counts: EditCounts, deletion: str = "f1", weights: Weights = PLACED) -> Operations:
+    """Return equation 3 on the counts of the divergent regions; 1 where nothing is defined.
 
     An order without n-grams on either side is dropped, and so is an operation without orders: with
     0/0 := 1 a do-nothing revision would score, with 0/0 := 0 a perfect one would not.
+
+    Parameters
+    ----------
+    weights
+        What is in common: `PLACED`, or one of its parts, `ANCHORED` and `ANYWHERE`. The symmetric
+        value is (3 anchored + anywhere) / 4, exactly. On pooled counts all three are one.
     """
-    keep = _mean(f1(count) for count in counts.keep if count.defined)
-    add = _mean(f1(count) for count in counts.add if count.defined)
+    keep = _mean(f1(count, weights) for count in counts.keep if count.defined)
+    add = _mean(f1(count, weights) for count in counts.add if count.defined)
     delete_form = precision if deletion == "precision" else f1
-    delete = _mean(delete_form(count) for count in counts.delete if count.defined)
+    delete = _mean(delete_form(count, weights) for count in counts.delete if count.defined)
     defined = [operation for operation in (keep, add, delete) if operation is not None]
     value = _mean(defined)
     return Operations(keep, add, delete, Fraction(1) if value is None else value)
 
 
-def f1(count: Count) -> Fraction:
-    """F = 2PR / (P + R) with P = both / by B and R = both / by A."""
-    return Fraction(2 * count.both, count.a + count.b)
+def f1(count: Count, weights: Weights = PLACED) -> Fraction:
+    """F = 2PR / (P + R) with P = common / by B and R = common / by A."""
+    return 2 * count.common(weights) / (count.a + count.b)
 
 
-def precision(count: Count) -> Fraction:
-    """P = both / by B; 0 when B has none (and A some)."""
-    return Fraction(count.both, count.b) if count.b else Fraction(0)
+def precision(count: Count, weights: Weights = PLACED) -> Fraction:
+    """P = common / by B; 0 when B has none (and A some)."""
+    return count.common(weights) / count.b if count.b else Fraction(0)
 
 
 def _mean(values: Iterable[Fraction]) -> Fraction | None:
@@ -89,9 +120,10 @@ class Score:
     operations
         Keep, add and delete as fractions, None where undefined, and the score as a fraction.
     counts
-        The n-gram counts behind them, pooled over the regions.
+        The n-gram counts behind them, summed over the places.
     notes
-        What a reader should know: ``whitespace-only``, which tokeniser fell back and why, ...
+        What a reader should know: ``whitespace-only``, ``rearranged``, which tokeniser fell back
+        and why, ...
     signature
         Every choice that could change the number.
     reference
@@ -103,8 +135,11 @@ class Score:
     notes: tuple[str, ...]
     signature: str
     reference: int
-    _sides: Sides
-    _regions: array[int]
+    _judged: Judged
+
+    def __repr__(self) -> str:
+        """Return what a person wants to know of it: the number, and what made it."""
+        return f"<Score {self.value:.4f} {self.signature}>"
 
     @property
     def exact(self) -> Fraction:
@@ -132,18 +167,103 @@ class Score:
         return _as_float(self.operations.delete)
 
     @property
+    def anchored(self) -> Fraction:
+        """The score if only what both do at the same place counted (pooled: all is one place)."""
+        return self._judged.value(self.counts, ANCHORED)
+
+    @property
+    def anywhere(self) -> Fraction:
+        """The score if what both do counted wherever it stands."""
+        return self._judged.value(self.counts, ANYWHERE)
+
+    @property
+    def contained(self) -> tuple[Fraction, Fraction]:
+        """How much of A's edit B has at the same place, and the reverse (section 6a)."""
+        return self._symmetric().counts.contained
+
+    @property
+    def word(self) -> str:
+        """One of `excise.agreement.WORDS`: what may be said of the pair (section 6a)."""
+        symmetric = self._symmetric()
+        if symmetric._judged.guarded == 0:
+            return DIFFERENT
+        shares = Shares(symmetric.anchored, symmetric.anywhere, *symmetric.contained)
+        return word_of(shares, equal=symmetric._judged.guarded == 1)
+
+    @property
     def regions(self) -> tuple[DivergentRegion, ...]:
         """The divergent regions, in order (made anew at each call)."""
-        return divergent_regions(self._regions, self._sides)
+        return divergent_regions(self._judged.regions, self._judged.places, self._judged.sides)
 
     @property
     def outlines(self) -> tuple[Outline, ...]:
         """The same regions without their text, in order (made anew at each call)."""
-        return outlines(self._regions, self._sides)
+        return outlines(self._judged.regions, self._judged.places, self._judged.sides)
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """The places that the regions stand at, by first region (made anew at each call)."""
+        return describe_places(*self._judged.described())
+
+    @property
+    def elsewhere(self) -> tuple[Elsewhere, ...]:
+        """What both add or delete at different places, most first (made anew at each call)."""
+        regions, _, tokens = self._judged.described()
+        return matches_elsewhere(regions, self.places, tokens)
 
     def count(self, chosen: Iterable[Outline]) -> EditCounts:
-        """Return the counts of some of `outlines`, pooled."""
-        return count(chosen, self._sides)
+        """Return the counts of some of `outlines`, by place."""
+        return count(chosen, self._judged.sides)
+
+    def _symmetric(self) -> Score:
+        """Return the score that words are about."""
+        judged = self._judged
+        if judged.options.anchored and judged.options.deletion == "f1":
+            return self
+        options = replace(judged.options, lcs="star", deletion="f1", place="anchored")
+        return score_pair(judged.asked, *judged.asked_sides, options=options)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a score was made of.
+
+    Attributes
+    ----------
+    options
+        Which form of the score.
+    sides
+        Origin, A and B as they were compared in the end: by raw lines, where these decide.
+    regions, places
+        Six token places for each region, and the number of its place.
+    guarded
+        What a guard decided: identity 1, do-nothing 0, equal revisions 1.
+    asked, asked_sides
+        The texts as they were given, to ask for another form of the same pair.
+    """
+
+    options: Options
+    sides: Sides
+    regions: array[int]
+    places: array[int]
+    guarded: Fraction | None
+    asked: Preparation
+    asked_sides: tuple[Prepared, Prepared]
+
+    def value(self, counts: EditCounts, weights: Weights) -> Fraction:
+        """Return the score by one reading of what is in common."""
+        if self.guarded is not None:
+            return self.guarded
+        if self.options.anchored and not counts.defined:
+            return Fraction(0)
+        return excision(counts, self.options.deletion, weights).value
+
+    def described(
+        self,
+    ) -> tuple[list[Region], array[int], tuple[array[int], array[int], array[int]]]:
+        """Return the regions that hold tokens, their places, and the tokens of the sides."""
+        o, a, b = (side.units.tokens for side in self.sides)
+        return bounds_of(self.regions), self.places, (o, a, b)
 
 
 def _as_float(value: Fraction | None) -> float | None:
@@ -162,6 +282,7 @@ def excision_score(
     lcs: str = "star",
     deletion: str = "precision",
     comments: str = "keep",
+    place: str | None = None,
     language: str | None = None,
     path: str | None = None,
 ) -> Score:
@@ -172,8 +293,9 @@ def excision_score(
     origin, reference, hypothesis
         Texts, or ready-made sequences of hashable tokens. A list of texts (or of lists of tokens)
         as reference: several references, the best of which counts.
-    granularity, lcs, deletion, comments
-        The choices of the definition; each is a key of the signature.
+    granularity, lcs, deletion, comments, place
+        The choices of the definition; each is a key of the signature. `place` is ``pooled`` with
+        ``deletion=precision``, as in the paper, unless it is named.
     language, path
         Name the grammar: a language id, extension or alias; or a file name. `language` wins.
 
@@ -187,7 +309,7 @@ def excision_score(
     >>> excision_score(origin=list("dkr"), reference=list("kp"), hypothesis=list("kq")).value
     0.5
     """
-    options = Options(granularity, lcs, deletion, comments)
+    options = Options(granularity, lcs, deletion, comments, place or "")
     texts = [normalised(text) for text in references_of(origin, reference)]
     contents = [normalised(origin), *texts, normalised(hypothesis)]
     scores = [
@@ -206,19 +328,21 @@ def similarity(
     granularity: str = "nested",
     lcs: str = "star",
     comments: str = "keep",
+    place: str | None = None,
     language: str | None = None,
     path: str | None = None,
 ) -> Score:
     """Compare two revisions: exactly symmetric, with F in place of the paper's P for deletions.
 
-    Parameters as for `excision_score`.
+    Parameters as for `excision_score`, but `place` is ``anchored`` unless it is named, or `lcs` is
+    ``paper``.
 
     Examples
     --------
     >>> similarity(origin=list("axyb"), a=list("ab"), b=list("ayb")).exact
     Fraction(5, 12)
     """
-    options = Options(granularity, lcs, "f1", comments)
+    options = Options(granularity, lcs, "f1", comments, place or "")
     contents = (normalised(origin), normalised(a), normalised(b))
     return _score_triple(contents, options, language, path, SYMMETRIC)
 
@@ -227,8 +351,10 @@ def references_of(origin: Content, reference: Content | Sequence[Content]) -> li
     """Return the references: beside a text, a list of texts; beside tokens, a list of lists."""
     if isinstance(reference, str):
         return [reference]
+    if isinstance(reference, Tokens):
+        return [reference]
     several = isinstance(origin, str) or (
-        len(reference) > 0 and all(isinstance(item, list) for item in reference)
+        len(reference) > 0 and all(isinstance(item, list | Tokens) for item in reference)
     )
     if not several:
         return [reference]
@@ -251,17 +377,41 @@ def _score_triple(
 
 
 def score_pair(
-    preparation: Preparation, a: Prepared, b: Prepared, names: Names = SYMMETRIC
+    preparation: Preparation,
+    a: Prepared,
+    b: Prepared,
+    names: Names = SYMMETRIC,
+    options: Options | None = None,
 ) -> Score:
-    """Score two prepared revisions: the guards of section 5 in their order, then the formula."""
-    sides = (preparation.origin, a, b)
-    notes = (*preparation.reading.notes, *syntax_notes(sides, names))
+    """Score two prepared revisions: the guards of section 5 in their order, then the formula.
+
+    `options` asks for another form than the preparation's own; texts are read and aligned alike.
+    """
+    options = options or preparation.options
+    asked = preparation, (a, b)
+    notes = (*preparation.reading.notes, *syntax_notes((preparation.origin, a, b), names))
     if a.text != b.text and a.is_origin and b.is_origin and isinstance(a.text, str):
-        # Edits of white space only: whole lines are the tokens, and guards 1 and 3 apply again.
-        preparation = preparation.raw()
-        a, b = (preparation.revision(side.text) for side in (a, b))
+        preparation, a, b = as_raw_lines(preparation, a, b)
         notes = (WHITESPACE_ONLY, *notes)
-    return _scored(preparation, (preparation.origin, a, b), notes)
+    counts, judged = _judge(preparation, a, b, options, asked)
+    if judged.guarded is None and options.anchored and not counts.defined:
+        # What was added and deleted cancels inside the places: the lines were rearranged.
+        preparation, a, b = as_raw_lines(preparation, a, b)
+        counts, judged = _judge(preparation, a, b, options, asked)
+        notes = (REARRANGED, *notes)
+    operations = excision(counts, options.deletion)
+    value = judged.value(counts, PLACED)
+    if value != operations.value:
+        operations = operations.decided(value)
+    return Score(operations, counts, notes, signature(options, preparation.tokeniser), 0, judged)
+
+
+def as_raw_lines(
+    preparation: Preparation, a: Prepared, b: Prepared
+) -> tuple[Preparation, Prepared, Prepared]:
+    """Read the same texts by whole lines, white space and line ends included."""
+    raw = preparation.raw()
+    return raw, raw.revision(a.text), raw.revision(b.text)
 
 
 def guard(a: Prepared, b: Prepared) -> Fraction | None:
@@ -279,21 +429,31 @@ def syntax_notes(sides: Sequence[Prepared], names: Sequence[str]) -> tuple[str, 
     return (f"syntax errors: {', '.join(broken)}",) if broken else ()
 
 
-def _scored(preparation: Preparation, sides: Sides, notes: tuple[str, ...]) -> Score:
-    regions = _regions(preparation.options, sides)
-    counts = count_edits(regions, *(side.units.tokens for side in sides))
-    operations = excision(counts, preparation.options.deletion)
-    if (decided := guard(*sides[1:])) is not None:
-        operations = operations.decided(decided)
-    signed = signature(preparation.options, preparation.tokeniser)
-    return Score(operations, counts, notes, signed, 0, sides, regions)
+def _judge(
+    preparation: Preparation,
+    a: Prepared,
+    b: Prepared,
+    options: Options,
+    asked: tuple[Preparation, tuple[Prepared, Prepared]],
+) -> tuple[EditCounts, Judged]:
+    sides = (preparation.origin, a, b)
+    regions = _regions(options, sides)
+    o_tokens, a_tokens, b_tokens = (side.units.tokens for side in sides)
+    if options.anchored:
+        lines = preparation.origin_lines
+        places = number_places(regions, lines, o_tokens, a_tokens, b_tokens)
+    else:
+        places = array("i", repeat(0, len(regions) // 6))
+    counts = count_edits(regions, o_tokens, a_tokens, b_tokens, places)
+    return counts, Judged(options, sides, regions, places, guard(a, b), *asked)
 
 
 def _regions(options: Options, sides: Sides) -> array[int]:
     origin, a, b = sides
+    edits = (a.slid, b.slid) if options.anchored else (a.edits, b.edits)
     symmetric_paper = options.lcs == "paper" and options.deletion == "f1"
-    if symmetric_paper and not paper_order(origin.units, a.edits, b.edits):
-        flat = three_way(origin.units, b.units, a.units, (b.edits, a.edits), options.lcs)
+    if symmetric_paper and not paper_order(origin.units, *edits):
+        flat = three_way(origin.units, b.units, a.units, edits[::-1], options.lcs)
         swapped = (0, 1, 4, 5, 2, 3)
-        return array("i", (flat[at - at % 6 + swapped[at % 6]] for at in range(len(flat))))
-    return three_way(origin.units, a.units, b.units, (a.edits, b.edits), options.lcs)
+        return array("i", (flat[i - i % 6 + swapped[i % 6]] for i in range(len(flat))))
+    return three_way(origin.units, a.units, b.units, edits, options.lcs)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from excise._counts import Batch
 from excise._walk import CancelFlag
+from excise.agreement import DIFFERENT, MOVED, NEARLY_ALL, SAME, SOME, WORDS
 from excise.excision import score_pair
 from excise.preparation import Preparation, Prepared
 
@@ -18,12 +19,17 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Values = npt.NDArray[np.float64]
+    Codes = npt.NDArray[np.int8]
+    Mask = npt.NDArray[np.bool_]
 
-__all__ = ["Group", "Map", "fill"]
+__all__ = ["Group", "Map", "Standings", "compare"]
 
 Map = Callable[..., Iterable[Any]]
 BLOCKS = 16
 """Into so many pieces a matrix is cut for the caller's `map`."""
+
+NEARLY_TIED = 1e-9
+"""Floats this close to a bound of `excise.agreement` are decided by fractions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,60 +40,167 @@ class Group:
     revisions: tuple[Prepared, ...]
 
 
-def fill(values: Values, group: Group, map: Map, cancel: CancelFlag | None) -> None:
-    """Write the score of every pair that is NaN, and 1 on the diagonal.
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """What is known of every pair of k revisions: k x k arrays, symmetric but for `contained`.
+
+    Attributes
+    ----------
+    values
+        The similarity.
+    anchored, anywhere
+        The similarity if only what both do at the same place counted, and if all that they do
+        alike did, wherever it stands.
+    contained
+        [i, j]: how much of revision i's edit revision j has at the same place.
+    words
+        Index of the word in `excise.agreement.WORDS`.
+    """
+
+    values: Values
+    anchored: Values
+    anywhere: Values
+    contained: Values
+    words: Codes
+
+    def write(self, rows: list[int], other: Standings, wanted: Mask) -> None:
+        """Take the wanted pairs of some revisions from what another comparison found of them."""
+        import numpy as np
+
+        chosen = np.ix_(rows, rows)
+        for field in fields(self):
+            target = getattr(self, field.name)
+            target[chosen] = np.where(wanted, getattr(other, field.name), target[chosen])
+
+
+def compare(group: Group, map: Map, cancel: CancelFlag | None, raw: bool = False) -> Standings:
+    """Compare every pair of a group: by the formula, then by the guards of section 5.
 
     Parameters
     ----------
-    values
-        k x k, symmetric; pairs that are no NaN stay.
     map
         Runs the row blocks, which hold no GIL.
+    raw
+        Whether these are raw lines already: then a pair without a defined operation scores 0.
     """
     import numpy as np
 
-    _guard(values, group, map, cancel)
-    np.fill_diagonal(values, 1.0)
-    if group.preparation.options.lcs == "paper":
-        _fill_slowly(values, group)
-        return
-    units = group.preparation.origin.units
-    revisions = [(r.edits, r.units.tokens, r.units.starts) for r in group.revisions]
-    batch = Batch(units.tokens, units.starts, revisions)
-    steps = min(len(revisions), BLOCKS)
-    list(map(lambda start: batch.rows(start, steps, values, cancel), range(steps)))
+    found = _counted(group, map, cancel)
+    undefined = found.values < 0
+    for plane in (found.values, found.anchored, found.anywhere):
+        plane[undefined] = 0.0
+    found.words[:] = _words(group, found)
+    same, undone = _guards(group.revisions)
+    for plane in (found.values, found.anchored, found.anywhere):
+        plane[undone] = 0.0
+        plane[same] = 1.0
+    found.words[undone] = WORDS.index(DIFFERENT)
+    found.words[same] = WORDS.index(SAME)
+    if group.preparation.options.place == "pooled":
+        found.values[:] = _pooled(group, map, cancel, same, undone)
+    if not raw:
+        unchanged = np.array([revision.is_origin for revision in group.revisions], dtype=bool)
+        by_lines = np.outer(unchanged, unchanged) | (undefined & ~undone)
+        _by_raw_lines(found, group, by_lines & ~same, map, cancel)
+    return found
 
 
-def _fill_slowly(values: Values, group: Group) -> None:
-    for i, j in combinations(range(len(group.revisions)), 2):
-        if values[i, j] != values[i, j]:
-            score = score_pair(group.preparation, group.revisions[i], group.revisions[j])
-            values[i, j] = values[j, i] = score.value
-
-
-def _guard(values: Values, group: Group, map: Map, cancel: CancelFlag | None) -> None:
-    """Apply the guards of section 5, the last first, so that an earlier one wins."""
+def _counted(group: Group, map: Map, cancel: CancelFlag | None) -> Standings:
+    """Return what the kernel finds, place by place; -1 where no operation is defined."""
     import numpy as np
 
-    open_pairs = np.isnan(values)
-    revisions = group.revisions
-    decided = values.copy()
-    for key in (_line_keys, _tokens):
-        for equal in _same(revisions, key):
-            decided[np.ix_(equal, equal)] = 1.0
-    origins = [at for at, revision in enumerate(revisions) if revision.is_origin]
-    decided[origins, :] = decided[:, origins] = 0.0
-    unchanged = np.ix_(origins, origins)
-    if len({revisions[at].text for at in origins}) > 1:
-        # Edits of white space: the same pairs by raw lines, where at most one text is the origin's.
-        raw = group.preparation.raw()
-        lines = Group(raw, tuple(raw.revision(revisions[at].text, cancel) for at in origins))
-        inner = np.full((len(origins), len(origins)), np.nan)
-        fill(inner, lines, map, cancel)
-        decided[unchanged] = inner
+    k = len(group.revisions)
+    units, lines = group.preparation.origin.units, group.preparation.origin_lines
+    revisions = [(r.slid, r.units.tokens, r.units.starts) for r in group.revisions]
+    planes = np.zeros((4, k, k))
+    _run(Batch(units.tokens, units.starts, revisions, lines), planes, map, cancel)
+    values, anchored, anywhere, contained = planes
+    return Standings(values, anchored, anywhere, contained, np.zeros((k, k), np.int8))
+
+
+def _run(batch: Batch, planes: Values, map: Map, cancel: CancelFlag | None) -> None:
+    steps = min(planes.shape[1], BLOCKS)
+    list(map(lambda start: batch.rows(start, steps, planes, cancel), range(steps)))
+
+
+def _pooled(group: Group, map: Map, cancel: CancelFlag | None, same: Mask, undone: Mask) -> Values:
+    """Return the similarity of ``place:pooled``; 1 where no operation is defined."""
+    import numpy as np
+
+    k = len(group.revisions)
+    planes = np.zeros((4, k, k))
+    if group.preparation.options.lcs == "paper":
+        for i, j in combinations(range(k), 2):
+            score = score_pair(group.preparation, group.revisions[i], group.revisions[j])
+            planes[0, i, j] = planes[0, j, i] = score.value
     else:
-        decided[unchanged] = 1.0
-    values[open_pairs] = decided[open_pairs]
+        units = group.preparation.origin.units
+        revisions = [(r.edits, r.units.tokens, r.units.starts) for r in group.revisions]
+        _run(Batch(units.tokens, units.starts, revisions), planes, map, cancel)
+    values: Values = planes[0]
+    values[values < 0] = 1.0
+    values[undone] = 0.0
+    values[same] = 1.0
+    return values
+
+
+def _by_raw_lines(
+    found: Standings, group: Group, wanted: Mask, map: Map, cancel: CancelFlag | None
+) -> None:
+    """Compare pairs by whole lines: edits of white space only, and lines that were rearranged."""
+    import numpy as np
+
+    rows = np.flatnonzero(wanted.any(axis=1)).tolist()
+    if not rows:
+        return
+    raw = group.preparation.raw()
+    lines = Group(raw, tuple(raw.revision(group.revisions[i].text, cancel) for i in rows))
+    found.write(rows, compare(lines, map, cancel, raw=True), wanted[np.ix_(rows, rows)])
+
+
+def _words(group: Group, found: Standings) -> Codes:
+    """Return the words of pairs that no guard decides, with fractions where floats are too near."""
+    import numpy as np
+
+    contained = np.maximum(found.contained, found.contained.T)
+    apart = found.anywhere - found.anchored
+    words = np.select(
+        [
+            (found.anywhere >= float(NEARLY_ALL)) & (apart >= float(MOVED)),
+            contained >= float(NEARLY_ALL),
+            contained >= float(SOME),
+        ],
+        [1, 2, 3],
+        default=4,
+    ).astype(np.int8)
+    near = (abs(apart - float(MOVED)) < NEARLY_TIED) | (
+        abs(found.anywhere - float(NEARLY_ALL)) < NEARLY_TIED
+    )
+    for i, j in zip(*np.nonzero(np.triu(near, 1)), strict=True):
+        score = score_pair(group.preparation, group.revisions[i], group.revisions[j])
+        words[i, j] = words[j, i] = WORDS.index(score.word)
+    return words
+
+
+def _guards(revisions: tuple[Prepared, ...]) -> tuple[Mask, Mask]:
+    """Return the pairs that are equal (guards 1 and 4), and those where one does nothing (3)."""
+    import numpy as np
+
+    k = len(revisions)
+    equal = np.eye(k, dtype=bool)
+    for key in (_line_keys, _tokens):
+        for members in _same(revisions, key):
+            equal[np.ix_(members, members)] = True
+    identical = np.eye(k, dtype=bool)
+    for members in _same(revisions, _text):
+        identical[np.ix_(members, members)] = True
+    origins = np.array([revision.is_origin for revision in revisions], dtype=bool)
+    undone = (origins[:, None] | origins[None, :]) & ~identical
+    return (equal | identical) & ~undone, undone
+
+
+def _text(revision: Prepared) -> Hashable:
+    return revision.text
 
 
 def _tokens(revision: Prepared) -> bytes:
@@ -101,7 +214,7 @@ def _line_keys(revision: Prepared) -> bytes:
 
 def _same(revisions: tuple[Prepared, ...], key: Callable[[Prepared], Hashable]) -> list[list[int]]:
     """Group the revisions by a key; groups of one say nothing."""
-    found: dict[Hashable, list[int]] = defaultdict(list)
-    for at, revision in enumerate(revisions):
-        found[key(revision)].append(at)
-    return [group for group in found.values() if len(group) > 1]
+    groups: dict[Hashable, list[int]] = defaultdict(list)
+    for index, revision in enumerate(revisions):
+        groups[key(revision)].append(index)
+    return [members for members in groups.values() if len(members) > 1]

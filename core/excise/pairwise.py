@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from excise._walk import CancelFlag
+from excise.agreement import WORDS
 from excise.errors import Cancelled, OptionError, ParserStopped
 from excise.excision import WHITESPACE_ONLY, Score, score_pair, syntax_notes
-from excise.pairs import Group, Map, fill
+from excise.pairs import Group, Map, Standings, compare
 from excise.preparation import Content, Preparation, Prepared, is_large, normalised, read
 from excise.signature import Options, signature
 
@@ -35,6 +36,11 @@ class ScoreMatrix:
         One per revision, unique.
     values
         k x k floats in [0, 1]; values[i, j] is values[j, i], the diagonal is 1. Read-only.
+    anchored, anywhere
+        The parts of `values` (with ``place:anchored``: (3 anchored + anywhere) / 4): what counts
+        if only the same place did, and if every place did.
+    contained
+        contained[i, j] is the share of revision i's edit that revision j has at the same place.
     signature
         Of all scores; names both tokenisers when some pairs are lexical for their size.
     notes
@@ -54,6 +60,9 @@ class ScoreMatrix:
 
     ids: tuple[str, ...]
     values: Values
+    anchored: Values
+    anywhere: Values
+    contained: Values
     signature: str
     notes: tuple[tuple[str, ...], ...]
     edit_sizes: tuple[int, ...]
@@ -61,6 +70,7 @@ class ScoreMatrix:
     whitespace_only: tuple[bool, ...]
     unchanged: tuple[bool, ...]
     syntax_errors: tuple[bool, ...]
+    _words: npt.NDArray[np.int8]
     _groups: tuple[Group, ...]
     _task: _Task
 
@@ -76,6 +86,7 @@ class ScoreMatrix:
         granularity: str = "nested",
         lcs: str = "star",
         comments: str = "keep",
+        place: str | None = None,
         map: Map = map,
         cancel: CancelFlag | None = None,
     ) -> ScoreMatrix:
@@ -87,7 +98,7 @@ class ScoreMatrix:
             Text, or ready-made sequence of tokens; so are the revisions.
         revisions
             By id, or in order with `ids` (default "1", "2", ..).
-        language, path, granularity, lcs, comments
+        language, path, granularity, lcs, comments, place
             As for `excise.similarity`.
         map
             Runs the row blocks; an executor's map uses its threads, as blocks hold no GIL.
@@ -110,7 +121,7 @@ class ScoreMatrix:
         [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
         """
         names, texts = _named(revisions, ids)
-        options = Options(granularity, lcs, "f1", comments)
+        options = Options(granularity, lcs, "f1", comments, place or "")
         source, contents = normalised(origin), [normalised(text) for text in texts]
         task = _Task(names, source, contents, language, path, map, cancel)
         try:
@@ -124,7 +135,7 @@ class ScoreMatrix:
         )
 
     def replaced(self, id: str, text: Content, *, cancel: CancelFlag | None = None) -> ScoreMatrix:
-        """Return the matrix with another text for one revision; only its row is computed.
+        """Return the matrix with another text for one revision; no other text is read again.
 
         Raises
         ------
@@ -141,11 +152,12 @@ class ScoreMatrix:
             return _matrix(task, preparation.options)
         revisions = list(self._groups[0].revisions)
         revisions[at] = preparation.revision(content, cancel)
-        values = self.values.copy()
-        values[at, :] = values[:, at] = float("nan")
         group = Group(preparation, tuple(revisions))
-        fill(values, group, task.map, task.cancel)
-        return _described(task, (group,), values)
+        return _described(task, (group,), compare(group, task.map, task.cancel))
+
+    def word(self, i: int, j: int) -> str:
+        """Return what may be said of two revisions: one of `excise.agreement.WORDS`."""
+        return WORDS[self._words[i, j]]
 
     def pair(self, i: int, j: int) -> Score:
         """Return the score of two revisions with its regions and counts."""
@@ -214,11 +226,13 @@ def _groups(task: _Task, options: Options) -> tuple[Group, ...]:
 
 def _matrix(task: _Task, options: Options) -> ScoreMatrix:
     groups = _groups(task, options)
-    return _described(task, groups, _values(groups, task))
+    return _described(task, groups, _standings(groups, task))
 
 
-def _described(task: _Task, groups: tuple[Group, ...], values: Values) -> ScoreMatrix:
-    values.flags.writeable = False
+def _described(task: _Task, groups: tuple[Group, ...], standings: Standings) -> ScoreMatrix:
+    planes = (standings.values, standings.anchored, standings.anywhere, standings.contained)
+    for plane in planes:
+        plane.flags.writeable = False
     options = groups[0].preparation.options
     chosen = [groups[-1 if big else 0] for big in task.large]
     own = [group.revisions[at] for at, group in enumerate(chosen)]
@@ -231,7 +245,10 @@ def _described(task: _Task, groups: tuple[Group, ...], values: Values) -> ScoreM
     tokenisers = "+".join(dict.fromkeys(group.preparation.tokeniser for group in groups))
     return ScoreMatrix(
         ids=task.ids,
-        values=values,
+        values=standings.values,
+        anchored=standings.anchored,
+        anywhere=standings.anywhere,
+        contained=standings.contained,
         signature=signature(options, tokenisers),
         notes=tuple(notes),
         edit_sizes=tuple(_edit_size(o, r) for o, r in zip(origins, own, strict=True)),
@@ -241,6 +258,7 @@ def _described(task: _Task, groups: tuple[Group, ...], values: Values) -> ScoreM
         syntax_errors=tuple(
             r.has_errors and not o.has_errors for o, r in zip(origins, own, strict=True)
         ),
+        _words=standings.words,
         _groups=groups,
         _task=task,
     )
@@ -265,16 +283,15 @@ def _edit_size(origin: Prepared, revision: Prepared) -> int:
     return size
 
 
-def _values(groups: tuple[Group, ...], task: _Task) -> Values:
+def _standings(groups: tuple[Group, ...], task: _Task) -> Standings:
+    """Compare by grammar the pairs that it reads, and lexically those with a large revision."""
     import numpy as np
 
-    large, k = list(task.large), len(task.ids)
-    values = np.full((k, k), np.nan)
-    if len(groups) > 1:
-        # First the pairs that a grammar reads; the others wait as zeros.
-        values[large, :] = values[:, large] = 0.0
-    fill(values, groups[0], task.map, task.cancel)
-    if len(groups) > 1:
-        values[large, :] = values[:, large] = np.nan
-        fill(values, groups[-1], task.map, task.cancel)
-    return values
+    if len(groups) == 1:
+        return compare(groups[0], task.map, task.cancel)
+    small = [index for index, big in enumerate(task.large) if not big]
+    by_grammar = Group(groups[0].preparation, tuple(groups[0].revisions[i] for i in small))
+    found = compare(groups[-1], task.map, task.cancel)
+    wanted = np.ones((len(small), len(small)), dtype=bool)
+    found.write(small, compare(by_grammar, task.map, task.cancel), wanted)
+    return found

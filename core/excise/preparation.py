@@ -9,12 +9,13 @@ from functools import cached_property
 
 from excise import languages, syntax
 from excise._walk import CancelFlag
-from excise.alignment import PairwiseAlignment, Units, align_units, units_of
+from excise.alignment import PairwiseAlignment, Units, align_units, slide_edits, units_of
 from excise.reparse import Parsed, parsed, reparse
 from excise.signature import Options
 from excise.text import normalise, strip_blank
 from excise.tokens import (
     Lines,
+    Tokens,
     TokenStream,
     Vocabulary,
     given,
@@ -26,7 +27,7 @@ from excise.tokens import (
 
 __all__ = ["LEXICAL_ABOVE", "Content", "Preparation", "Prepared", "Reading", "align", "read"]
 
-Content = str | Sequence[Hashable]
+Content = str | Tokens | Sequence[Hashable]
 """A text, or a ready-made sequence of tokens."""
 
 LEXICAL_ABOVE = 1_000_000
@@ -50,12 +51,16 @@ class Reading:
 
 @dataclass(frozen=True)
 class Prepared:
-    """One text, read, and aligned with its origin (an origin has no edits with itself)."""
+    """One text, read, and aligned with its origin (an origin has no edits with itself).
+
+    ``edits`` are the canonical ones, ``slid`` the same after their line slides.
+    """
 
     text: Content
     lines: Lines
     units: Units
     edits: array[int]
+    slid: array[int]
     is_origin: bool
     has_errors: bool
     _read: Callable[[Content], TokenStream]
@@ -120,8 +125,14 @@ class Preparation:
             return self.origin
         read = self._reparsed(text, cancel) or self._read(text, cancel)
         edits = align_units(self.origin.units, read.units, cancel)
+        slid = slide_edits(edits, self.origin.units, read.units)
         is_origin = not edits or read.equals(self.origin)
-        return replace(read, edits=edits, is_origin=is_origin)
+        return replace(read, edits=edits, slid=slid, is_origin=is_origin)
+
+    @cached_property
+    def origin_lines(self) -> array[int]:
+        """The line of every origin token: the lines that edits touch make their places."""
+        return self.origin.units.token_lines()
 
     def raw(self) -> Preparation:
         """Return the same origin read as raw lines, to score edits of white space."""
@@ -150,9 +161,12 @@ class Preparation:
     def _prepared(self, text: Content, lines: Lines, has_errors: bool) -> Prepared:
         granularity = "token" if self._raw else self.options.granularity
         units = units_of(lines, granularity, self._vocabulary)
-        return Prepared(text, lines, units, array("i"), True, has_errors, self._stream)
+        none = array("i")
+        return Prepared(text, lines, units, none, none, True, has_errors, self._stream)
 
     def _stream(self, text: Content, cancel: CancelFlag | None = None) -> TokenStream:
+        if isinstance(text, Tokens) and self._raw:
+            return given(text.by_line())
         if not isinstance(text, str):
             return given(text)
         return raw_stream(text) if self._raw else stream(text, self.reading.grammar, cancel)
@@ -200,6 +214,8 @@ def is_large(text: Content) -> bool:
 
 def normalised(content: Content) -> Content:
     """Normalise a text; leave a ready-made sequence alone."""
+    if isinstance(content, Tokens):
+        return content
     return normalise(content) if isinstance(content, str) else tuple(content)
 
 

@@ -12,7 +12,15 @@ from excise.alignment import Region
 from excise.edits import EditCounts, count_edits, n_grams
 from excise.preparation import Prepared
 
-__all__ = ["DivergentRegion", "Outline", "Segment", "count", "divergent_regions", "outlines"]
+__all__ = [
+    "DivergentRegion",
+    "Outline",
+    "Segment",
+    "bounds_of",
+    "count",
+    "divergent_regions",
+    "outlines",
+]
 
 Sides = tuple[Prepared, Prepared, Prepared]
 
@@ -47,7 +55,7 @@ class DivergentRegion:
     """What lies between two consecutive conserved columns of the three-way alignment.
 
     ``counts`` are those of this region alone; ``share`` is its part of all n-grams (n = 1..4) that
-    the divergent regions hold, in [0, 1].
+    the divergent regions hold, in [0, 1]; ``place`` is the number of the place it stands at.
     """
 
     origin: Segment
@@ -55,6 +63,7 @@ class DivergentRegion:
     b: Segment
     counts: EditCounts
     share: float
+    place: int
 
 
 class Outline(NamedTuple):
@@ -68,19 +77,26 @@ class Outline(NamedTuple):
         How many n-grams (n = 1..4) the three hold.
     bounds
         Where the region begins and ends in O, A and B, in units of the granularity.
+    place
+        The number of the place it stands at.
     """
 
     lines: tuple[int | None, int | None, int | None]
     n_grams: int
     bounds: Region
+    place: int
 
 
-def outlines(flat: array[int], sides: Sides) -> tuple[Outline, ...]:
+def bounds_of(flat: array[int]) -> list[Region]:
+    """Return the regions of a pair (six token places each, in O, A and B)."""
+    return [Region(*flat[start : start + 6]) for start in range(0, len(flat), 6)]
+
+
+def outlines(flat: array[int], places: array[int], sides: Sides) -> tuple[Outline, ...]:
     """Outline the regions of a pair (six token places each, in O, A and B)."""
     o, a, b = sides
     found = []
-    for at in range(0, len(flat), 6):
-        region = Region(*flat[at : at + 6])
+    for region, place in zip(bounds_of(flat), places, strict=True):
         size = sum(n_grams(region[side + 1] - region[side]) for side in (0, 2, 4))
         if size:
             lines = (
@@ -88,16 +104,19 @@ def outlines(flat: array[int], sides: Sides) -> tuple[Outline, ...]:
                 _first_line(a, region[2], region[3]),
                 _first_line(b, region[4], region[5]),
             )
-            found.append(Outline(lines, size, region))
+            found.append(Outline(lines, size, region, place))
     return tuple(found)
 
 
 def count(chosen: Iterable[Outline], sides: Sides) -> EditCounts:
-    """Return the counts of some of the regions of a pair, pooled."""
-    flat = array("i")
+    """Return the counts of some of the regions of a pair, by place."""
+    o, a, b = (side.units.tokens for side in sides)
+    flat, places = array("i"), array("i")
+    numbers: dict[int, int] = {}
     for outline in chosen:
         flat.extend(outline.bounds)
-    return count_edits(flat, *(side.units.tokens for side in sides))
+        places.append(numbers.setdefault(outline.place, len(numbers)))
+    return count_edits(flat, o, a, b, places)
 
 
 def _first_line(side: Prepared, start: int, stop: int) -> int | None:
@@ -107,25 +126,27 @@ def _first_line(side: Prepared, start: int, stop: int) -> int | None:
     return bisect_right(side.lines.first, token) - 1
 
 
-def divergent_regions(flat: array[int], sides: Sides) -> tuple[DivergentRegion, ...]:
+def divergent_regions(
+    flat: array[int], places: array[int], sides: Sides
+) -> tuple[DivergentRegion, ...]:
     """Describe the regions of a pair (six token places each, in O, A and B)."""
-    regions = [Region(*flat[at : at + 6]) for at in range(0, len(flat), 6)]
-    sizes = [sum(n_grams(r[at + 1] - r[at]) for at in (0, 2, 4)) for r in regions]
+    regions = bounds_of(flat)
+    sizes = [sum(n_grams(r[side + 1] - r[side]) for side in (0, 2, 4)) for r in regions]
     total = sum(sizes) or 1
     return tuple(
-        _describe(region, sides, size / total)
-        for region, size in zip(regions, sizes, strict=True)
+        _describe(region, sides, size / total, place)
+        for region, size, place in zip(regions, sizes, places, strict=True)
         if size
     )
 
 
-def _describe(region: Region, sides: Sides, share: float) -> DivergentRegion:
+def _describe(region: Region, sides: Sides, share: float, place: int) -> DivergentRegion:
     tokens = [side.units.tokens for side in sides]
     origin, a, b = (
-        _segment(side, region[2 * at], region[2 * at + 1]) for at, side in enumerate(sides)
+        _segment(side, region[2 * row], region[2 * row + 1]) for row, side in enumerate(sides)
     )
-    counts = count_edits(array("i", region), tokens[0], tokens[1], tokens[2])
-    return DivergentRegion(origin, a, b, counts, share)
+    counts = count_edits(array("i", region), *tokens)
+    return DivergentRegion(origin, a, b, counts, share, place)
 
 
 def _segment(side: Prepared, start: int, stop: int) -> Segment:

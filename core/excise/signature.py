@@ -13,11 +13,12 @@ __all__ = [
     "GRANULARITIES",
     "LCS",
     "MAX_ORDER",
+    "PLACES",
     "Options",
     "signature",
 ]
 
-DEFINITION = 1
+DEFINITION = 2
 """Version of the definition that this library implements (``v:`` of the signature)."""
 
 MAX_ORDER = 4
@@ -27,11 +28,19 @@ GRANULARITIES = ("nested", "line", "token")
 LCS = ("star", "paper")
 DELETIONS = ("precision", "f1")
 COMMENTS = ("keep", "drop")
+PLACES = ("pooled", "anchored")
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """The choices that the definition leaves to a caller, checked.
+
+    Attributes
+    ----------
+    place
+        ``pooled``: what is added and deleted anywhere counts as in common; ``anchored``: at the
+        same place of the origin it counts whole, elsewhere a quarter. Default: ``anchored`` where
+        ``deletion`` is ``f1``, but for ``lcs=paper``, which is pooled only.
 
     Raises
     ------
@@ -43,12 +52,23 @@ class Options:
     lcs: str = "star"
     deletion: str = "f1"
     comments: str = "keep"
+    place: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what the definition does not know."""
+        """Refuse what the definition does not know, and choose the place that goes by default."""
+        if not self.place:
+            anchored = self.deletion == "f1" and self.lcs != "paper"
+            object.__setattr__(self, "place", "anchored" if anchored else "pooled")
         for name, known in _KNOWN.items():
             if (value := getattr(self, name)) not in known:
                 raise OptionError(f"{name} is {value!r}; it must be one of {', '.join(known)}")
+        if self.anchored and self.lcs == "paper":
+            raise OptionError("place is 'anchored'; with lcs 'paper' it can only be 'pooled'")
+
+    @property
+    def anchored(self) -> bool:
+        """Whether what is added and deleted has to stand at the same place to count whole."""
+        return self.place == "anchored"
 
 
 _KNOWN = {
@@ -56,6 +76,7 @@ _KNOWN = {
     "lcs": LCS,
     "deletion": DELETIONS,
     "comments": COMMENTS,
+    "place": PLACES,
 }
 
 
@@ -65,10 +86,10 @@ def signature(options: Options, tokeniser: str) -> str:
     Examples
     --------
     >>> signature(Options(), "python@0.13.0")
-    'es|gran:nested|lcs:star|del:f1|n:4|comments:keep|tok:python@0.13.0|v:1'
+    'es|gran:nested|lcs:star|place:anchored|del:f1|n:4|comments:keep|tok:python@0.13.0|v:2'
     """
     deletion = "p" if options.deletion == "precision" else "f1"
     return (
-        f"es|gran:{options.granularity}|lcs:{options.lcs}|del:{deletion}|n:{MAX_ORDER}"
-        f"|comments:{options.comments}|tok:{tokeniser}|v:{DEFINITION}"
+        f"es|gran:{options.granularity}|lcs:{options.lcs}|place:{options.place}|del:{deletion}"
+        f"|n:{MAX_ORDER}|comments:{options.comments}|tok:{tokeniser}|v:{DEFINITION}"
     )

@@ -6,15 +6,18 @@ from array import array
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, count, islice
+from itertools import accumulate, count, groupby, islice, pairwise
+from operator import itemgetter
 
 from excise import lexical, syntax
 from excise._walk import CancelFlag
+from excise.errors import OptionError
 from excise.text import TokenList, line_key, raw_lines
 
 __all__ = [
     "Lines",
     "TokenStream",
+    "Tokens",
     "Vocabulary",
     "given",
     "line_keys",
@@ -28,6 +31,46 @@ __all__ = [
 GIVEN = "given"
 LEXICAL = "lexical"
 BLANK = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """A ready-made sequence of tokens that share lines.
+
+    Attributes
+    ----------
+    tokens
+        Hashables.
+    lines
+        The line of each token: 0 or more, never decreasing.
+
+    Raises
+    ------
+    OptionError
+        Where lines and tokens do not go together.
+
+    Examples
+    --------
+    >>> Tokens(["x", "=", "1", "y"], [0, 0, 0, 1]).by_line()
+    (('x', '=', '1'), ('y',))
+    """
+
+    tokens: Sequence[Hashable]
+    lines: Sequence[int]
+
+    def __post_init__(self) -> None:
+        """Refuse lines that are not the lines of these tokens."""
+        object.__setattr__(self, "tokens", tuple(self.tokens))
+        object.__setattr__(self, "lines", tuple(self.lines))
+        if len(self.lines) != len(self.tokens):
+            raise OptionError(f"{len(self.lines)} lines for {len(self.tokens)} tokens")
+        if any(after < before for before, after in pairwise((0, *self.lines))):
+            raise OptionError("the lines of tokens count from 0 and never decrease")
+
+    def by_line(self) -> tuple[tuple[Hashable, ...], ...]:
+        """Return the tokens of every line, the empty lines left out."""
+        rows = groupby(zip(self.lines, self.tokens, strict=True), key=itemgetter(0))
+        return tuple(tuple(token for _, token in row) for _, row in rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +164,16 @@ def stream(text: str, grammar: str | None, cancel: CancelFlag | None = None) -> 
     return placed(found, line_keys(text))
 
 
-def given(tokens: Iterable[Hashable]) -> TokenStream:
-    """Return a ready-made sequence as a stream: every token stands on a line of its own.
+def given(content: Tokens | Iterable[Hashable]) -> TokenStream:
+    """Return a ready-made sequence as a stream.
 
-    So the three granularities coincide on ready-made sequences.
+    Without lines every token stands on a line of its own, so that the three granularities coincide.
     """
-    items = tuple(tokens)
+    if isinstance(content, Tokens):
+        rows = content.by_line()
+        numbers = [number for number, row in enumerate(rows) for _ in row]
+        return TokenStream(tuple(content.tokens), numbers, rows)
+    items = tuple(content)
     return TokenStream(items, range(len(items)), tuple((item,) for item in items))
 
 

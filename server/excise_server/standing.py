@@ -1,9 +1,9 @@
 """What the score says about one place: which divergent regions it holds, and their numbers.
 
 A divergent region of a pair belongs to the place that holds its first origin position. A place's
-numbers are the formula on the counts of its regions, pooled as the definition pools them, pair by
-pair, and their share of all divergent 1- to 4-grams of the pair. With a single place these are the
-numbers of the pair itself.
+numbers are the formula on the counts of its regions, and their share of all divergent 1- to 4-grams
+of the pair. What both revisions do alike elsewhere counts nothing here. With a single place these
+are the numbers of the pair itself.
 """
 
 from __future__ import annotations

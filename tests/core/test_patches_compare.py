@@ -89,7 +89,7 @@ def test_the_score_depends_on_no_other_patch():
 
 
 def test_signature():
-    assert pool_of().signature == "es|n:4|comments:keep|tok:lexical|basis:edits|key:name|v:1"
+    assert pool_of().signature == "es|n:4|comments:keep|tok:lexical|basis:edits|key:name|v:2"
     assert "key:none" in pool_of(key="none").signature
 
 

@@ -104,25 +104,39 @@ class Core:
 
         return list(excise.align(origin, revision, **options).pairs)
 
-    def directed(self, origin, a, b, **options):
+    def directed(self, origin, a, b, *, lines=None, place="pooled", **options):
         import excise
 
-        return scored(excise.excision_score(origin=origin, reference=a, hypothesis=b, **options))
+        origin, a, b = on_lines((origin, a, b), lines)
+        return scored(
+            excise.excision_score(origin=origin, reference=a, hypothesis=b, place=place, **options)
+        )
 
-    def symmetric(self, origin, a, b, **options):
+    def symmetric(self, origin, a, b, *, lines=None, place="pooled", **options):
         import excise
 
-        return scored(excise.similarity(origin=origin, a=a, b=b, **options))
+        origin, a, b = on_lines((origin, a, b), lines)
+        return scored(excise.similarity(origin=origin, a=a, b=b, place=place, **options))
+
+
+def on_lines(triple, lines):
+    """Ready-made sequences on the lines given; the triple itself without any."""
+    import excise
+
+    if lines is None:
+        return triple
+    return tuple(map(excise.Tokens, triple, lines))
 
 
 def scored(score: Any) -> Outcome:
     rows = [(region.origin, region.a, region.b) for region in score.regions]
+    is_placed = "place:anchored" in score.signature
     return Outcome(
         score.exact,
         score.value,
         tuple(score.operations[:3]),
         tuple(
-            tuple((count.both, count.a, count.b) for count in of_orders)
+            tuple((count.common((3, 1)), count.a, count.b) for count in of_orders)
             for of_orders in (score.counts.keep, score.counts.add, score.counts.delete)
         ),
         tuple(tuple(segment.tokens for segment in row) for row in rows),
@@ -131,13 +145,16 @@ def scored(score: Any) -> Outcome:
             for row in rows
         ),
         frozenset(score.notes) & {"whitespace-only", "rearranged"},
+        score.anchored if is_placed else None,
+        score.anywhere if is_placed else None,
+        score.contained if is_placed else None,
+        score.word if is_placed else None,
+        tuple(place.regions for place in score.places) if is_placed else (),
     )
 
 
 IMPLEMENTATIONS = {"oracle": Oracle(), "core": Core()}
-# The core joins here when it has `place`, `anchored`, `anywhere`, containment, words and places:
-# `Core.directed` and `Core.symmetric` then pass `place` (and `lines`) on, `scored` reads them.
-PLACED = {"oracle": IMPLEMENTATIONS["oracle"]}
+PLACED = IMPLEMENTATIONS
 
 
 def compare_patches_slowly(a: bytes, b: bytes, key: str = "name") -> Any:

@@ -1,22 +1,26 @@
-"""Excision Score as a measure beside the others: directed, as the paper has it."""
+"""Excision Score as a measure beside the others: directed, as the paper has it, and anchored."""
 
 from __future__ import annotations
 
+from functools import partial
+
 from excise.evaluation.base import Item, Measure, Resources, Result
 from excise.excision import excision_score
+from excise.signature import DEFINITION, GRANULARITIES
 
 __all__ = ["MEASURES"]
 
 _SOURCE = "Gruzinov, Sycheva, Barr, Bezzubov: Excision Score, equation 3"
 
 
-def _es(item: Item, granularity: str) -> Result:
+def _es(item: Item, granularity: str, deletion: str) -> Result:
     origin, references, hypothesis = item.texts
     score = excision_score(
         origin=origin,
         reference=list(references),
         hypothesis=hypothesis,
         granularity=granularity,
+        deletion=deletion,
         comments=item.comments,
         language=item.language,
         path=item.path,
@@ -25,35 +29,38 @@ def _es(item: Item, granularity: str) -> Result:
     return Result(score.value, score.reference, notes, score.signature)
 
 
-def es_nested(item: Item, _resources: Resources) -> Result:
-    """Excision Score at ``nested``: lines, then tokens between unmatched ones. In [0, 1].
+def directed(item: Item, _resources: Resources, *, granularity: str) -> Result:
+    """Excision Score of the paper: directed, edits pooled over the whole text. In [0, 1].
+
+    ``line`` and ``token`` are its ES-Line and ES-Token; ``nested`` takes lines, then the tokens
+    between unmatched ones.
 
     0/0: an order, and an operation, that is empty on both sides is dropped; nothing left is 1.
     """
-    return _es(item, "nested")
+    return _es(item, granularity, "precision")
 
 
-def es_line(item: Item, _resources: Resources) -> Result:
-    """Excision Score at ``line`` (ES-Line of the paper). In [0, 1]; 0/0 as for `es_nested`."""
-    return _es(item, "line")
+def anchored(item: Item, _resources: Resources, *, granularity: str) -> Result:
+    """Excision Score, symmetric: what stands at another place counts a quarter. In [0, 1].
+
+    0/0: as for the directed one; with nothing left the raw lines are compared.
+    """
+    return _es(item, granularity, "f1")
 
 
-def es_token(item: Item, _resources: Resources) -> Result:
-    """Excision Score at ``token`` (ES-Token of the paper). In [0, 1]; 0/0 as for `es_nested`."""
-    return _es(item, "token")
-
+_FORMS = (
+    ("es-{}", directed, "place:pooled|del:p"),
+    ("es-{}-anchored", anchored, "place:anchored|del:f1"),
+)
 
 MEASURES = tuple(
     Measure(
-        name=name,
-        score=score,
+        name=name.format(granularity),
+        score=partial(score, granularity=granularity),
         source=_SOURCE,
-        key=f"es|gran:{granularity}|lcs:star|del:p|n:4|comments:{{comments}}|v:1",
+        key=f"es|gran:{granularity}|lcs:star|{form}|n:4|comments:{{comments}}|v:{DEFINITION}",
         needs_origin=True,
     )
-    for name, score, granularity in (
-        ("es-nested", es_nested, "nested"),
-        ("es-line", es_line, "line"),
-        ("es-token", es_token, "token"),
-    )
+    for name, score, form in _FORMS
+    for granularity in GRANULARITIES
 )

@@ -37,9 +37,9 @@ def signature(key: str = "name", *, idf: bool = False) -> str:
     """Return the signature of ``basis:edits``; `idf` is that of groups, never of a score.
 
     >>> signature()
-    'es|n:4|comments:keep|tok:lexical|basis:edits|key:name|v:1'
+    'es|n:4|comments:keep|tok:lexical|basis:edits|key:name|v:2'
     >>> signature(idf=True)
-    'es|n:4|comments:keep|tok:lexical|basis:edits|key:name|idf:yes|v:1'
+    'es|n:4|comments:keep|tok:lexical|basis:edits|key:name|idf:yes|v:2'
     """
     weighted = "|idf:yes" if idf else ""
     return (
@@ -154,7 +154,9 @@ class Pool:
         keyed = self.index.pair(i, j, True)
         renamed = self.rescued(i, j)
         flat = self.index.pair(i, j, False) if renamed else keyed
-        keep, add, delete = (Count(*flat[at : at + 3]) for at in (0, 3, 6))
+        keep, add, delete = (
+            Count(flat[at], flat[at + 1], flat[at + 2], flat[at]) for at in (0, 3, 6)
+        )
         pooled = Count(*(sum(counts) for counts in zip(keep, add, delete, strict=True)))
         pairs = paired(self.patches[i].files, self.patches[j].files, by_content=renamed)
         notes = self._notes(i, j)
@@ -167,8 +169,8 @@ class Pool:
             _f(keep),
             _f(add),
             _f(delete),
-            _share(add.both + delete.both, add.a + delete.a),
-            _share(add.both + delete.both, add.b + delete.b),
+            _share(add.here + delete.here, add.a + delete.a),
+            _share(add.here + delete.here, add.b + delete.b),
             tuple((a.path if a else None, b.path if b else None) for a, b in pairs),
             tuple(_facts(pairs)),
             notes,

@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 __all__ = ["OneBase", "SameBase", "compare_on_one_base", "share_a_base"]
 
 ORIGIN = "origin"
-SIGNATURE = "es|gran:nested|lcs:star|del:f1|n:4|comments:keep|tok:lexical|basis:origin|key:none|v:1"
+SIGNATURE = (
+    "es|gran:nested|lcs:star|place:pooled|del:f1|n:4|comments:keep|tok:lexical"
+    "|basis:origin|key:none|v:2"
+)
 Tokens = Callable[[str], list[str]]
 
 

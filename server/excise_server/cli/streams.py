@@ -41,11 +41,12 @@ def say(message: str) -> None:
 
 
 def console() -> Console:
-    """Return the console for people: colours on a terminal only, and never with NO_COLOR."""
+    """Return the console for people: colours and wrapped lines on a terminal only."""
     from rich.console import Console
 
-    file = sys.stdout if sys.stdout.isatty() else cast(IO[str], _Trimmed(sys.stdout))
-    return Console(file=file, markup=False, highlight=False, emoji=False)
+    terminal = sys.stdout.isatty()
+    file = sys.stdout if terminal else cast(IO[str], _Trimmed(sys.stdout))
+    return Console(file=file, markup=False, highlight=False, emoji=False, soft_wrap=not terminal)
 
 
 class _Trimmed:

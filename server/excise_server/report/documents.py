@@ -180,7 +180,7 @@ def _segment(segment: Segment) -> Document:
 
 
 def _counts(counts: Sequence[Count]) -> list[list[int]]:
-    return [[count.both, count.a, count.b] for count in counts]
+    return [[count.here, count.a, count.b] for count in counts]
 
 
 def _laid_out(value: object) -> str:

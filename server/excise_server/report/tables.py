@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
@@ -147,9 +148,31 @@ def notes_text(label: str, notes: Iterable[str]) -> list[Text]:
     return [Text(f"{label}: {printable(note)}", "yellow") for note in notes]
 
 
-def signature_text(signature: str) -> Text:
+@dataclass(frozen=True, slots=True)
+class SignatureText:
+    """The signature, which belongs to every number.
+
+    On a terminal it is broken between its keys where it does not fit; in a pipe it is one line.
+    """
+
+    signature: str
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the lines."""
+        line, shown = "", printable(self.signature)
+        width = options.max_width if console.is_terminal else len(shown) + 1
+        for key in shown.split("|"):
+            if line and len(line) + len(key) + 2 > width:
+                yield Text(f"{line}|", "dim")
+                line = key
+            else:
+                line = f"{line}|{key}" if line else key
+        yield Text(line, "dim", no_wrap=True, overflow="ignore")
+
+
+def signature_text(signature: str) -> SignatureText:
     """Return the signature, which belongs to every number."""
-    return Text(printable(signature), "dim", overflow="fold")
+    return SignatureText(signature)
 
 
 def _style(value: float) -> str:
