@@ -134,12 +134,12 @@ def compare_facts(a: Submission, b: Submission, key: str) -> Comparison:
     """Nothing changes in any line: 1 if the facts in the headers are equal, else 0.
 
     Reading: a fact is one of a file's, keyed as its n-grams would be; a file without any states
-    that it is there. Hunks that change nothing count as none. Equal facts are "same", unequal
-    ones "different"; contained is 0 both ways, as W is.
+    that it is there. Hunks that change nothing count as none. Contained is 0 both ways, as W is;
+    equal facts of unequal texts "contain" each other, as section 6a says of anchored = 1.
     """
     value = Fraction(facts(a, key) == facts(b, key))
     nothing = {operation: Placed(0, 0, 0, 0) for operation in OPERATIONS}
-    said = "same" if value else "different"
+    said = "same" if same_text(a, b) else "contains" if value else "different"
     return Comparison(value, value, value, (Fraction(0), Fraction(0)), said, frozenset(), nothing)
 
 
