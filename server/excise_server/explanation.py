@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from excise_server.analysis import Analysis
 from excise_server.findings import full_name, name, summary_of
 from excise_server.places import Variant
+from excise_server.report.digits import digits
 from excise_server.report.escape import printable
 from excise_server.standing import MAX_PAIRS, Numbers, Standing
 
@@ -73,7 +74,7 @@ def explain_file(analysis: Analysis) -> list[Block]:
         (
             f"{ranked.rank}",
             full_name(analysis.snapshot.revisions[ranked.index]),
-            _number(ranked.agreement),
+            digits(ranked.agreement),
             f"{ranked.edit_size}",
             ", ".join([*(["changes nothing"] if ranked.no_op else []), *ranked.notes]),
         )
@@ -95,7 +96,7 @@ def _matrix(analysis: Analysis) -> list[Block]:
     matrix = analysis.comparison.matrix
     order = [ranked.index for ranked in analysis.comparison.ranking][:MAX_COLUMNS]
     rows = tuple(
-        (name(matrix.ids[a]), *(_number(float(matrix.values[a, b])) for b in order)) for a in order
+        (name(matrix.ids[a]), *(digits(float(matrix.values[a, b])) for b in order)) for a in order
     )
     blocks: list[Block] = [Table(("ES", *(name(matrix.ids[b]) for b in order)), rows)]
     if len(matrix.ids) > MAX_COLUMNS:
@@ -164,8 +165,4 @@ def _names(variant: Variant, ids: Sequence[str]) -> str:
 def _cells(numbers: Numbers | None) -> tuple[str, ...]:
     if numbers is None:
         return ("–",) * 4
-    return tuple(_number(x) for x in (numbers.es, numbers.keep, numbers.add, numbers.delete))
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
+    return tuple(digits(x) for x in (numbers.es, numbers.keep, numbers.add, numbers.delete))

@@ -11,6 +11,7 @@ from typing import Any
 
 from excise.text import Revision
 from excise_server.analysis import Analysis
+from excise_server.report.digits import digits
 from excise_server.report.escape import printable
 from excise_server.standing import MAX_PAIRS, Standing
 
@@ -96,7 +97,7 @@ def summary_of(standing: Standing, count: int) -> str:
     if standing.mean is not None:
         compared = len(standing.compared)
         sample = f" (of the first {compared})" if compared < count else ""
-        parts.append(f"ES {standing.mean.es:.2f}{sample}")
+        parts.append(f"ES {digits(standing.mean.es)}{sample}")
     if place.unchanged:
         leave = "leaves" if place.unchanged == 1 else "leave"
         parts.append(f"{place.unchanged} {leave} it as it is")
@@ -120,7 +121,7 @@ def _headline(analysis: Analysis, most: int) -> str:
         parts[-1] += f" (the first {most} are shown)" if most else " (not shown)"
     if count > 1:
         agreements = [ranked.agreement or 0.0 for ranked in comparison.ranking]
-        parts.append(f"mean ES {sum(agreements) / count:.2f}")
+        parts.append(f"mean ES {digits(sum(agreements) / count)}")
     return ", ".join(parts)
 
 
@@ -134,7 +135,7 @@ def _ranking(analysis: Analysis) -> list[str]:
     for ranked in analysis.comparison.ranking[:MAX_RANKED]:
         parts = [f"cluster {clusters[ranked.index]}"]
         if ranked.agreement is not None:
-            parts.append(f"agreement {ranked.agreement:.2f}")
+            parts.append(f"agreement {digits(ranked.agreement)}")
         parts.append(f"edit size {ranked.edit_size}")
         parts += ["changes nothing"] if ranked.no_op else []
         parts += [printable(note) for note in ranked.notes]
@@ -150,7 +151,7 @@ def _pairs(analysis: Analysis) -> list[str]:
     matrix = analysis.comparison.matrix
     order = [ranked.index for ranked in analysis.comparison.ranking]
     lines = [
-        f"ES {matrix.values[a, b]:.2f} {name(matrix.ids[a])} / {name(matrix.ids[b])}"
+        f"ES {digits(float(matrix.values[a, b]))} {name(matrix.ids[a])} / {name(matrix.ids[b])}"
         for a, b in islice(combinations(order, 2), MAX_PAIRS)
     ]
     total = len(order) * (len(order) - 1) // 2

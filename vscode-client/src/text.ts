@@ -34,9 +34,16 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** A score as people read it; "–" where it is undefined. */
+/** A score in two digits, never 1.00 for less than 1 nor 0.00 for more than 0; "–" where it is undefined. */
 export function score(value: number | null | undefined): string {
-  return value === null || value === undefined ? "–" : value.toFixed(2);
+  if (value === null || value === undefined) {
+    return "–";
+  }
+  const shown = value.toFixed(2);
+  if (shown === "1.00" && value < 1) {
+    return ">.99";
+  }
+  return shown === "0.00" && value > 0 ? "<.01" : shown;
 }
 
 /** What went wrong, as one line. */

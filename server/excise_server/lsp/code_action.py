@@ -18,6 +18,7 @@ from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.to_proto import SOURCE, Mapper
 from excise_server.lsp.workspace_edit import workspace_edit
 from excise_server.places import Variant
+from excise_server.report.digits import digits
 
 __all__ = ["code_action", "revision_title", "variant_title"]
 
@@ -57,7 +58,7 @@ def revision_title(analysis: Analysis, at: int) -> str:
     """Return "Apply revision gpt (rank 1 of 5, agreement 0.62)" of a revision, by its index."""
     ranked = next(r for r in analysis.comparison.ranking if r.index == at)
     rank = f"rank {ranked.rank} of {len(analysis.comparison.ranking)}"
-    agreement = "" if ranked.agreement is None else f", agreement {ranked.agreement:.2f}"
+    agreement = "" if ranked.agreement is None else f", agreement {digits(ranked.agreement)}"
     return f"Apply revision {name(ranked.id)} ({rank}{agreement})"
 
 

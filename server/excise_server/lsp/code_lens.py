@@ -10,6 +10,7 @@ from excise_server.lsp import protocol
 from excise_server.lsp.mailboxes import titles
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.to_proto import Mapper
+from excise_server.report.digits import digits
 
 __all__ = ["code_lens"]
 
@@ -49,7 +50,7 @@ def file_title(analysis: Analysis) -> str:
     home = next(n for n, c in enumerate(clusters, start=1) if first[0].index in c.members)
     parts = [f"#1 of {len(ranking)}: {who}", f"cluster {home} of {len(clusters)}"]
     if first[0].agreement is not None:
-        parts.append(f"ES {first[0].agreement:.2f}")
+        parts.append(f"ES {digits(first[0].agreement)}")
     return " · ".join(parts)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from excise_server.report.digits import digits
 from excise_server.report.html_model import Block, Group, Item, Side
 from excise_server.report.markup import Child, Markup, element, joined, source
-from excise_server.report.tables import number
 
 __all__ = ["Budget", "alone_card", "cluster_card"]
 
@@ -45,7 +45,7 @@ class Budget:
 def cluster_card(place: int, group: Group, opened: Budget) -> Markup:
     """Return a cluster: its members, and folded under each what it changes otherwise."""
     first = group.items[0]
-    least = number(group.min_similarity).plain
+    least = digits(group.min_similarity)
     head = element(
         "div",
         element("span", place, class_="badge"),
@@ -68,7 +68,7 @@ def alone_card(items: Sequence[Item], opened: Budget) -> Markup:
 
 
 def _member(item: Item, opened: Budget, *, stands: bool, alone: bool = False) -> Markup:
-    mark: Child = _similarity(item.similarity)
+    mark: Child = _similarity(item)
     if stands:
         mark = element("span", "representative", class_="stands")
     elif alone:
@@ -81,7 +81,7 @@ def _member(item: Item, opened: Budget, *, stands: bool, alone: bool = False) ->
     )
     about = list(item.about)
     if item.contains is not None:
-        whole = number(item.contains).plain
+        whole = digits(item.contains)
         about.append(("contains", f"{whole} of what the representative adds and deletes"))
     listed = (child for name, value in about if value
               for child in (element("dt", name), element("dd", value)))  # fmt: skip
@@ -91,7 +91,8 @@ def _member(item: Item, opened: Budget, *, stands: bool, alone: bool = False) ->
     return element("details", summary, element("div", *inner, class_="inner"))
 
 
-def _similarity(value: float) -> Markup:
+def _similarity(item: Item) -> Markup:
+    value = item.similarity
     shown = round(64 * value, 1)
     bar = element(
         "svg",
@@ -102,7 +103,9 @@ def _similarity(value: float) -> Markup:
         height=8,
         aria_hidden="true",
     )
-    return element("span", number(value).plain, bar, title="similarity to the representative")
+    title = "similarity to the representative"
+    score = element("span", digits(value), bar, title=title)
+    return joined((score, " ", element("span", item.word, class_="small"))) if item.word else score
 
 
 def _blocks(item: Item) -> Markup:
@@ -110,7 +113,12 @@ def _blocks(item: Item) -> Markup:
     if not found:
         return element("p", "No text differs.", class_="dim small")
     more = len(found) > MAX_BLOCKS
-    shown = joined(_block(block, item.columns) for block in found[:MAX_BLOCKS])
+    shown = joined(
+        element("p", block, class_="dim small")
+        if isinstance(block, str)
+        else _block(block, item.columns)
+        for block in found[:MAX_BLOCKS]
+    )
     if not more:
         return shown
     text = f"More regions differ; the first {MAX_BLOCKS} are shown."
@@ -125,7 +133,10 @@ def _block(block: Block, columns: tuple[str, str]) -> Markup:
     head = element("tr", *(element("th", name, scope="col") for name in columns))
     body = element("tr", *(element("td", _side(side)) for side in (block.a, block.b)))
     caption = element("caption", block.where)
-    return element("table", caption, element("thead", head), element("tbody", body), class_="diff")
+    inner = caption, element("thead", head), element("tbody", body)
+    shown = element("table", *inner, class_="diff")
+    note = element("p", block.note, class_="dim small") if block.note else ""
+    return joined((shown, note))
 
 
 def _side(side: Side | None) -> Markup:

@@ -25,11 +25,15 @@ Side = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A differing region: lines with ``-``, ``+`` or a space before them; None: nothing there."""
+    """A differing region: lines with ``-``, ``+`` or a space before them; None: nothing there.
+
+    ``note`` says how much of it matches, and where.
+    """
 
     where: str
     a: Side | None
     b: Side | None
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,7 @@ class Item:
     """One member: its name and title, what else is known of it, and what it differs in.
 
     ``columns`` name the sides of its regions; the first is empty where there is one side only.
+    ``word`` is what it has in common with its representative. A text among its blocks is a remark.
     """
 
     name: str
@@ -44,8 +49,9 @@ class Item:
     about: tuple[tuple[str, str], ...]
     similarity: float
     contains: float | None
-    blocks: Callable[[], Iterable[Block]]
+    blocks: Callable[[], Iterable[Block | str]]
     columns: tuple[str, str]
+    word: str = ""
 
 
 @dataclass(frozen=True, slots=True)

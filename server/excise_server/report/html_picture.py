@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from excise import Cluster
+from excise_server.report.digits import digits
 from excise_server.report.heatmap import Tree, dendrogram, grow, png_of
 from excise_server.report.html_model import Picture, Report
 from excise_server.report.markup import Markup, element, joined
-from excise_server.report.tables import number
 
 if TYPE_CHECKING:
     from excise_server.report.heatmap import Values
@@ -130,4 +130,4 @@ def _grid(picture: Picture, tree: Tree) -> Markup:
 def _cell(value: float) -> Markup:
     level = next((at for at, least in ((5, 0.8), (4, 0.6), (3, 0.4), (2, 0.2), (1, 0.02))
                   if value >= least), 0)  # fmt: skip
-    return element("td", number(value).plain, class_=f"h{level}" if level else None)
+    return element("td", digits(value), class_=f"h{level}" if level else None)

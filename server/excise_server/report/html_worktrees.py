@@ -7,12 +7,12 @@ from functools import partial
 
 from excise import Cluster, Ranked
 from excise.patches import Patch, differences
+from excise_server.report.digits import digits
 from excise_server.report.html_clusters import render, table
 from excise_server.report.html_model import OWN, TWO, Block, Group, Item, Report
 from excise_server.report.html_patches import difference_blocks
 from excise_server.report.html_picture import picture_of
 from excise_server.report.markup import Child, Markup, element
-from excise_server.report.tables import number
 from excise_server.report.worktrees import file_status
 from excise_server.sources.paths import visible
 from excise_server.worktrees import Worktrees
@@ -76,7 +76,7 @@ def _row(found: Worktrees, ranked: Ranked, place: int) -> list[Child]:
     return [
         ranked.rank,
         element("span", ranked.id, class_="id"),
-        number(ranked.agreement).plain,
+        digits(ranked.agreement),
         f"{ranked.edit_size:,}",
         place,
         lines,

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from excise import Cluster, Ranked, Score, ScoreMatrix
+from excise_server.report.digits import digits
 from excise_server.report.escape import printable
 from excise_server.sources import RevisionSet
 
@@ -31,18 +32,8 @@ _CELL = 5
 
 
 def number(value: float | None) -> Text:
-    """Return a value of the score in two digits; – where it is undefined.
-
-    Never 1.00 for what is below 1, nor 0.00 for what is above 0.
-    """
-    if value is None:
-        return Text("–", "dim")
-    shown = f"{value:.2f}"
-    if shown == "1.00" and value < 1:
-        shown = ">.99"
-    elif shown == "0.00" and value > 0:
-        shown = "<.01"
-    return Text(shown, _style(value))
+    """Return a value of the score in two digits (`digits`), coloured."""
+    return Text(digits(value), "dim" if value is None else _style(value))
 
 
 def bar(value: float | None, width: int = 12) -> Text:

@@ -54,7 +54,7 @@ def worktree_table(found: Worktrees, width: int) -> RenderableType:
     return table
 
 
-def about_worktrees(found: Worktrees) -> list[Text]:
+def about_worktrees(found: Worktrees) -> list[RenderableType]:
     """Return what is to be known of all: the base, who changed nothing, the signature."""
     candidates = found.candidates
     how = f"basis origin, {found.linkage} linkage, distance {found.threshold:g}"

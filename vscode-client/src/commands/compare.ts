@@ -2,7 +2,7 @@
 import * as vscode from "vscode";
 import type { Comparison } from "../lsp_ext";
 import type { RevisionNode } from "../model";
-import { message, plain } from "../text";
+import { message, plain, score } from "../text";
 import { Halt, type Parts, documentOf, reportOf, show } from "./context";
 
 /** All revisions beside the origin, in one editor. */
@@ -86,7 +86,7 @@ export async function revisionOf(parts: Parts, argument: unknown, title: string)
       label: `#${revision.rank} ${message(revision.id, 60)}`,
       description: [
         `cluster ${revision.cluster}`,
-        ...(revision.agreement === null ? [] : [`agreement ${revision.agreement.toFixed(2)}`]),
+        ...(revision.agreement === null ? [] : [`agreement ${score(revision.agreement)}`]),
         ...(revision.noOp ? ["no change"] : []),
       ].join(" · "),
       detail: [message(revision.label, 80), ...revision.notes.map((note) => message(note, 80))]

@@ -2,7 +2,7 @@
 import * as path from "node:path";
 import * as vscode from "vscode";
 import { type Work, type WorktreesResult, summary, works } from "../worktrees";
-import { count, message, plain } from "../text";
+import { count, message, plain, score } from "../text";
 import { add, read } from "./add";
 import { compareAll } from "./compare";
 import { Halt, type Parts, documentOf } from "./context";
@@ -95,7 +95,7 @@ function lines(work: Work): { label: string; description: string; detail: string
   return {
     label: `#${work.rank} ${message(work.id, 60)}`,
     description: [
-      ...(work.agreement === null ? [] : [`agreement ${work.agreement.toFixed(2)}`]),
+      ...(work.agreement === null ? [] : [`agreement ${score(work.agreement)}`]),
       `cluster ${work.cluster}${work.representative ? ", representative" : ""}`,
       `${count(work.edit_size, "token")} in ${count(work.files.length, "file")}`,
     ].join(" · "),

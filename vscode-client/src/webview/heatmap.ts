@@ -1,6 +1,7 @@
 // The similarity picture in its webview: a canvas for the cells, an accessible grid above it whose
 // one cell is the current one, the dendrogram and the names beside it.
 import type { Chosen, Picture } from "../similarity/picture";
+import { score } from "../text";
 import {
   type Colour,
   type Position,
@@ -106,7 +107,7 @@ function draw(picture: Picture): void {
       brush.fillRect(column * size, row * size, size - gap, size - gap);
       if (size >= 24) {
         brush.fillStyle = readable(fill);
-        brush.fillText(value.toFixed(2), (column + 0.5) * size, (row + 0.5) * size);
+        brush.fillText(score(value), (column + 0.5) * size, (row + 0.5) * size);
       }
     });
   });
@@ -163,7 +164,7 @@ function move(to: Position): void {
   const text =
     to.row === to.column
       ? `${a.name}: rank ${a.rank}, cluster ${a.cluster}${a.representative ? ", its representative" : ""}`
-      : `${a.name} and ${b.name}: ${value.toFixed(2)}, ${together}`;
+      : `${a.name} and ${b.name}: ${score(value)}, ${together}`;
   const cell = element("cell", HTMLElement);
   // A new element each time: screen readers say what has focus, not what changed in it.
   const fresh = cell.cloneNode() as HTMLElement;
