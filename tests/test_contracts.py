@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from excise import _counts, _lcs, _walk
+from excise import _counts, _lcs, _scanner, _walk
 
 ROOT = Path(__file__).parent.parent
 SOURCES = [*ROOT.glob("core/**/*.py"), *ROOT.glob("server/**/*.py"), *ROOT.glob("core/**/*.pyx")]
 
 
-KERNELS = [_lcs, _counts, _walk]
+KERNELS = [_lcs, _counts, _scanner, _walk]
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda module: module.__name__)

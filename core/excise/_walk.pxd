@@ -16,7 +16,8 @@ cdef struct Edits:
 
 cdef struct Stop:
     volatile int raised
-    double deadline       # of the monotonic clock, in seconds; 0: none
+    double deadline       # in seconds; 0: none
+    bint cpu              # of the thread's own CPU time, not of the monotonic clock
 
 cdef struct Work:
     # Counts of what was done, so that a slow path cannot hide behind a fast machine.

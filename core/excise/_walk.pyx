@@ -18,20 +18,30 @@ cdef extern from *:
         clock_gettime(CLOCK_MONOTONIC, &now);
         return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
     }
+    static double excise_cpu(void) {
+        struct timespec now;
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+        return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    }
     """
     double excise_now() noexcept nogil
+    double excise_cpu() noexcept nogil
 
 
 cdef class CancelFlag:
     """A flag that kernels poll while they run without the GIL.
 
     Raise it from any thread; the kernel then stops within a row and raises `Cancelled`. With
-    `seconds` it raises itself that much later.
+    `seconds` it raises itself that much later: by the clock, or with `cpu` by what the thread that
+    made it has worked, which no load changes (then only that thread may look).
     """
 
-    def __cinit__(self, seconds=None):
+    def __cinit__(self, seconds=None, *, cpu=False):
         self.stop.raised = 0
-        self.stop.deadline = 0.0 if seconds is None else excise_now() + max(seconds, 1e-9)
+        self.stop.cpu = cpu
+        self.stop.deadline = 0.0
+        if seconds is not None:
+            self.stop.deadline = (excise_cpu() if cpu else excise_now()) + max(seconds, 1e-9)
 
     def cancel(self):
         """Ask every kernel that holds this flag to stop."""
@@ -59,7 +69,9 @@ cdef bint stopped(const Stop* stop, Py_ssize_t step) noexcept nogil:
         return False
     if stop.raised:
         return True
-    return stop.deadline > 0 and (step & 31) == 0 and excise_now() > stop.deadline
+    if stop.deadline <= 0 or step & 31:
+        return False
+    return (excise_cpu() if stop.cpu else excise_now()) > stop.deadline
 
 
 cdef int push(

@@ -12,6 +12,7 @@ __all__ = [
     "OptionError",
     "ParserStopped",
     "UndecodableTextError",
+    "Unparsable",
 ]
 
 
@@ -37,3 +38,7 @@ class Cancelled(ExciseError):  # noqa: N818 (a state, as in asyncio, not a failu
 
 class ParserStopped(Cancelled):
     """The flag was set while a parser ran: another attempt at the text may take as long."""
+
+
+class Unparsable(ExciseError):  # noqa: N818 (a state of a text, which becomes a note)
+    """The parser of a grammar cannot read a text; says why, for the note of the lexical reading."""

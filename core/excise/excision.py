@@ -26,7 +26,7 @@ from excise.alignment import Region, paper_order, three_way
 from excise.edits import Count, EditCounts, count_edits
 from excise.errors import OptionError
 from excise.places import Elsewhere, Place, describe_places, matches_elsewhere
-from excise.preparation import Content, Preparation, Prepared, normalised, read
+from excise.preparation import Content, Preparation, Prepared, normalised, prepare
 from excise.regions import (
     DivergentRegion,
     Outline,
@@ -285,6 +285,7 @@ def excision_score(
     place: str | None = None,
     language: str | None = None,
     path: str | None = None,
+    timeout: float | None = None,
 ) -> Score:
     """Score a hypothesis against a reference: the paper's measure, directed.
 
@@ -298,6 +299,9 @@ def excision_score(
         ``deletion=precision``, as in the paper, unless it is named.
     language, path
         Name the grammar: a language id, extension or alias; or a file name. `language` wins.
+    timeout
+        CPU seconds that a parser may take for one text (default: as many as it wants). A triple
+        with a text that takes more is read lexically, as signature and notes then say.
 
     Raises
     ------
@@ -313,7 +317,7 @@ def excision_score(
     texts = [normalised(text) for text in references_of(origin, reference)]
     contents = [normalised(origin), *texts, normalised(hypothesis)]
     scores = [
-        _score_triple((contents[0], text, contents[-1]), options, language, path, DIRECTED)
+        _score_triple((contents[0], text, contents[-1]), options, language, path, DIRECTED, timeout)
         for text in texts
     ]
     best = max(range(len(scores)), key=lambda at: (scores[at].exact, -at))
@@ -331,6 +335,7 @@ def similarity(
     place: str | None = None,
     language: str | None = None,
     path: str | None = None,
+    timeout: float | None = None,
 ) -> Score:
     """Compare two revisions: exactly symmetric, with F in place of the paper's P for deletions.
 
@@ -344,7 +349,7 @@ def similarity(
     """
     options = Options(granularity, lcs, "f1", comments, place or "")
     contents = (normalised(origin), normalised(a), normalised(b))
-    return _score_triple(contents, options, language, path, SYMMETRIC)
+    return _score_triple(contents, options, language, path, SYMMETRIC, timeout)
 
 
 def references_of(origin: Content, reference: Content | Sequence[Content]) -> list[Content]:
@@ -369,10 +374,9 @@ def _score_triple(
     language: str | None,
     path: str | None,
     names: Names,
+    timeout: float | None,
 ) -> Score:
-    preparation = Preparation(contents[0], options, read(contents, language, path, options))
-    a = preparation.revision(contents[1])
-    b = preparation.revision(contents[2])
+    preparation, [a, b] = prepare(contents, options, language, path, timeout)
     return score_pair(preparation, a, b, names)
 
 

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from excise._walk import CancelFlag
 from excise.agreement import WORDS
-from excise.errors import Cancelled, OptionError, ParserStopped
+from excise.errors import Cancelled, OptionError, ParserStopped, Unparsable
 from excise.excision import WHITESPACE_ONLY, Score, score_pair, syntax_notes
 from excise.pairs import Group, Map, Standings, compare
-from excise.preparation import Content, Preparation, Prepared, is_large, normalised, read
+from excise.preparation import (
+    TOO_LARGE,
+    Content,
+    Preparation,
+    Prepared,
+    Reading,
+    is_large,
+    normalised,
+    read,
+)
 from excise.signature import Options, signature
 
 if TYPE_CHECKING:
@@ -42,7 +51,8 @@ class ScoreMatrix:
     contained
         contained[i, j] is the share of revision i's edit that revision j has at the same place.
     signature
-        Of all scores; names both tokenisers when some pairs are lexical for their size.
+        Of all scores; names both tokenisers when some pairs are lexical: those with a revision that
+        is too large for a grammar, or that its parser cannot read.
     notes
         Per revision.
     edit_sizes
@@ -72,6 +82,7 @@ class ScoreMatrix:
     syntax_errors: tuple[bool, ...]
     _words: npt.NDArray[np.int8]
     _groups: tuple[Group, ...]
+    _lexical: Mapping[int, str]
     _task: _Task
 
     @classmethod
@@ -89,6 +100,7 @@ class ScoreMatrix:
         place: str | None = None,
         map: Map = map,
         cancel: CancelFlag | None = None,
+        timeout: float | None = None,
     ) -> ScoreMatrix:
         """Score every pair of revisions.
 
@@ -107,6 +119,9 @@ class ScoreMatrix:
             (`CancelFlag(seconds)`) makes the matrix fall back to ``line``, which needs little more
             than one look at every line (over lexical tokens, if a parser had to be stopped); the
             note ``deadline, line granularity`` and the signature say so.
+        timeout
+            CPU seconds that a parser may take for one text (default: as many as it wants). The
+            pairs of a revision that takes more are lexical; so are all, if the origin does.
 
         Raises
         ------
@@ -123,7 +138,7 @@ class ScoreMatrix:
         names, texts = _named(revisions, ids)
         options = Options(granularity, lcs, "f1", comments, place or "")
         source, contents = normalised(origin), [normalised(text) for text in texts]
-        task = _Task(names, source, contents, language, path, map, cancel)
+        task = _Task(names, source, contents, language, path, map, cancel, timeout)
         try:
             return _matrix(task, options)
         except Cancelled as error:
@@ -146,14 +161,19 @@ class ScoreMatrix:
             raise OptionError(f"there is no revision {id!r}")
         at, content = self.ids.index(id), normalised(text)
         contents = [*self._task.contents[:at], content, *self._task.contents[at + 1 :]]
-        task = replace(self._task, contents=contents, cancel=cancel)
+        unparsable = {self._task.contents[at]: why for at, why in self._lexical.items()}
+        task = replace(self._task, contents=contents, cancel=cancel, unparsable=unparsable)
         preparation = self._groups[0].preparation
         if len(self._groups) > 1 or is_large(content):
             return _matrix(task, preparation.options)
         revisions = list(self._groups[0].revisions)
-        revisions[at] = preparation.revision(content, cancel)
+        try:
+            revisions[at] = preparation.revision(content, cancel)
+        except Unparsable as error:
+            task.unparsable[content] = f"lexical tokens: {error}"
+            return _matrix(task, preparation.options)
         group = Group(preparation, tuple(revisions))
-        return _described(task, (group,), compare(group, task.map, task.cancel))
+        return _described(task, (group,), {}, compare(group, task.map, task.cancel))
 
     def word(self, i: int, j: int) -> str:
         """Return what may be said of two revisions: one of `excise.agreement.WORDS`."""
@@ -161,14 +181,15 @@ class ScoreMatrix:
 
     def pair(self, i: int, j: int) -> Score:
         """Return the score of two revisions with its regions and counts."""
-        large = self._task.large
-        group = self._groups[-1 if large[i] or large[j] else 0]
-        return score_pair(
+        why = dict.fromkeys(self._lexical[at] for at in (i, j) if at in self._lexical)
+        group = self._groups[-1 if why else 0]
+        score = score_pair(
             group.preparation,
             group.revisions[i],
             group.revisions[j],
             ("origin", self.ids[i], self.ids[j]),
         )
+        return replace(score, notes=(*why, *score.notes)) if why else score
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,12 +203,19 @@ class _Task:
     path: str | None
     map: Map
     cancel: CancelFlag | None
+    timeout: float | None = None
     notes: tuple[str, ...] = ()
+    # Contents that a parser was found not to read, with the note: not tried again.
+    unparsable: dict[Content, str] = field(default_factory=dict)
 
-    @property
-    def large(self) -> tuple[bool, ...]:
-        """Which revisions are tokenised lexically for their size."""
-        return tuple(is_large(text) for text in self.contents)
+    def lexical(self) -> dict[int, str]:
+        """Return which revisions are known to be tokenised lexically, and why."""
+        notes = {
+            at: TOO_LARGE if is_large(text) else self.unparsable.get(text, "")
+            for at, text in enumerate(self.contents)
+            if isinstance(text, str)
+        }
+        return {at: note for at, note in notes.items() if note}
 
 
 def _named(
@@ -204,43 +232,69 @@ def _named(
     return names, list(revisions)
 
 
-def _groups(task: _Task, options: Options) -> tuple[Group, ...]:
-    """Prepare everything by grammar, and lexically for the pairs with a large revision."""
-    small = [text for text, big in zip(task.contents, task.large, strict=True) if not big]
-    readings = [read([task.origin, *small], task.language, task.path, options)]
-    if readings[0].grammar and any(task.large):
-        readings.append(read([task.origin, *task.contents], task.language, task.path, options))
-    if PARSER_SLOW in task.notes:
-        readings = [replace(reading, grammar=None) for reading in readings[:1]]
-    groups = []
-    for reading in readings:
-        preparation = Preparation(task.origin, options, reading, cancel=task.cancel)
-        skipped = [reading.grammar is not None and big for big in task.large]
-        revisions = [
-            preparation.origin if skip else preparation.revision(text, task.cancel)
-            for text, skip in zip(task.contents, skipped, strict=True)
-        ]
-        groups.append(Group(preparation, tuple(revisions)))
-    return tuple(groups)
+def _groups(task: _Task, options: Options) -> tuple[tuple[Group, ...], dict[int, str]]:
+    """Prepare everything by grammar, and again lexically if it cannot read some of the revisions.
+
+    Returns also which revisions these are, and why.
+    """
+    lexical = task.lexical()
+    preparation = _origin(task, options, lexical)
+    if preparation.reading.grammar is None:
+        return (_group(preparation, task),), {}
+    revisions = []
+    for at, text in enumerate(task.contents):
+        revision = preparation.origin
+        if at not in lexical:
+            try:
+                revision = preparation.revision(text, task.cancel)
+            except Unparsable as error:
+                lexical[at] = f"lexical tokens: {error}"
+        revisions.append(revision)
+    by_grammar = Group(preparation, tuple(revisions))
+    if not lexical:
+        return (by_grammar,), {}
+    apart = Preparation(task.origin, options, Reading.lexical(options), cancel=task.cancel)
+    return (by_grammar, _group(apart, task)), lexical
+
+
+def _origin(task: _Task, options: Options, lexical: Mapping[int, str]) -> Preparation:
+    """Prepare the origin, lexically if its parser cannot read it."""
+    others = [text for at, text in enumerate(task.contents) if at not in lexical]
+    reading = read([task.origin, *others], task.language, task.path, options, task.timeout)
+    if PARSER_SLOW in task.notes and reading.grammar:
+        reading = Reading.lexical(options)
+    try:
+        return Preparation(task.origin, options, reading, cancel=task.cancel)
+    except Unparsable as error:
+        reading = Reading.lexical(options, f"lexical tokens: {error}")
+    return Preparation(task.origin, options, reading, cancel=task.cancel)
+
+
+def _group(preparation: Preparation, task: _Task) -> Group:
+    return Group(
+        preparation, tuple(preparation.revision(text, task.cancel) for text in task.contents)
+    )
 
 
 def _matrix(task: _Task, options: Options) -> ScoreMatrix:
-    groups = _groups(task, options)
-    return _described(task, groups, _standings(groups, task))
+    groups, lexical = _groups(task, options)
+    return _described(task, groups, lexical, _standings(groups, lexical, task))
 
 
-def _described(task: _Task, groups: tuple[Group, ...], standings: Standings) -> ScoreMatrix:
+def _described(
+    task: _Task, groups: tuple[Group, ...], lexical: Mapping[int, str], standings: Standings
+) -> ScoreMatrix:
     planes = (standings.values, standings.anchored, standings.anywhere, standings.contained)
     for plane in planes:
         plane.flags.writeable = False
     options = groups[0].preparation.options
-    chosen = [groups[-1 if big else 0] for big in task.large]
+    chosen = [groups[-1 if at in lexical else 0] for at in range(len(task.ids))]
     own = [group.revisions[at] for at, group in enumerate(chosen)]
     origins = [group.preparation.origin for group in chosen]
     white = [r.is_origin and r.text != o.text for r, o in zip(own, origins, strict=True)]
     notes = [
-        (*task.notes, *_notes(group, revision, is_white))
-        for group, revision, is_white in zip(chosen, own, white, strict=True)
+        (*task.notes, *_notes(group, own[at], white[at], lexical.get(at)))
+        for at, group in enumerate(chosen)
     ]
     tokenisers = "+".join(dict.fromkeys(group.preparation.tokeniser for group in groups))
     return ScoreMatrix(
@@ -260,14 +314,18 @@ def _described(task: _Task, groups: tuple[Group, ...], standings: Standings) -> 
         ),
         _words=standings.words,
         _groups=groups,
+        _lexical=lexical,
         _task=task,
     )
 
 
-def _notes(group: Group, revision: Prepared, is_white: bool) -> tuple[str, ...]:
+def _notes(
+    group: Group, revision: Prepared, is_white: bool, lexical: str | None
+) -> tuple[str, ...]:
     sides = (group.preparation.origin, revision)
     return (
         *((WHITESPACE_ONLY,) if is_white else ()),
+        *((lexical,) if lexical else ()),
         *group.preparation.reading.notes,
         *syntax_notes(sides, ("origin", "revision")),
     )
@@ -283,15 +341,15 @@ def _edit_size(origin: Prepared, revision: Prepared) -> int:
     return size
 
 
-def _standings(groups: tuple[Group, ...], task: _Task) -> Standings:
-    """Compare by grammar the pairs that it reads, and lexically those with a large revision."""
+def _standings(groups: tuple[Group, ...], lexical: Mapping[int, str], task: _Task) -> Standings:
+    """Compare by grammar the pairs that it reads, and the others lexically."""
     import numpy as np
 
     if len(groups) == 1:
         return compare(groups[0], task.map, task.cancel)
-    small = [index for index, big in enumerate(task.large) if not big]
-    by_grammar = Group(groups[0].preparation, tuple(groups[0].revisions[i] for i in small))
+    parsed = [index for index in range(len(task.ids)) if index not in lexical]
+    by_grammar = Group(groups[0].preparation, tuple(groups[0].revisions[i] for i in parsed))
     found = compare(groups[-1], task.map, task.cancel)
-    wanted = np.ones((len(small), len(small)), dtype=bool)
-    found.write(small, compare(by_grammar, task.map, task.cancel), wanted)
+    wanted = np.ones((len(parsed), len(parsed)), dtype=bool)
+    found.write(parsed, compare(by_grammar, task.map, task.cancel), wanted)
     return found

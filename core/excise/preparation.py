@@ -10,6 +10,7 @@ from functools import cached_property
 from excise import languages, syntax
 from excise._walk import CancelFlag
 from excise.alignment import PairwiseAlignment, Units, align_units, slide_edits, units_of
+from excise.errors import Unparsable
 from excise.reparse import Parsed, parsed, reparse
 from excise.signature import Options
 from excise.text import normalise, strip_blank
@@ -25,7 +26,16 @@ from excise.tokens import (
     tokeniser,
 )
 
-__all__ = ["LEXICAL_ABOVE", "Content", "Preparation", "Prepared", "Reading", "align", "read"]
+__all__ = [
+    "LEXICAL_ABOVE",
+    "Content",
+    "Preparation",
+    "Prepared",
+    "Reading",
+    "align",
+    "prepare",
+    "read",
+]
 
 Content = str | Tokens | Sequence[Hashable]
 """A text, or a ready-made sequence of tokens."""
@@ -33,20 +43,28 @@ Content = str | Tokens | Sequence[Hashable]
 LEXICAL_ABOVE = 1_000_000
 """Bytes of normalised UTF-8 above which a triple is tokenised lexically."""
 
+TOO_LARGE = f"lexical tokens: over {LEXICAL_ABOVE:,} bytes"
+COMMENTS_KEPT = "comments kept: no grammar to find them"
+
 REPARSE_FROM = 4_000
 """Characters of an origin from which its tree is worth keeping for its revisions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How texts of one origin are read: by which grammar, and what to say about it."""
+    """How texts of one origin are read: by which grammar, and what to say about it.
+
+    ``timeout`` is the CPU time in seconds that the parser may take for one text.
+    """
 
     grammar: str | None = None
     notes: tuple[str, ...] = ()
+    timeout: float | None = None
 
-    def without_grammar(self, note: str) -> Reading:
-        """Return the lexical reading, with the reason."""
-        return Reading(None, (*self.notes, note))
+    @classmethod
+    def lexical(cls, options: Options, *notes: str) -> Reading:
+        """Return the reading without a grammar, with the reason."""
+        return cls(None, (*notes, *((COMMENTS_KEPT,) if options.comments == "drop" else ())))
 
 
 @dataclass(frozen=True)
@@ -147,7 +165,7 @@ class Preparation:
         grammar = self.reading.grammar
         if self._raw or not grammar or not isinstance(text, str) or len(text) < REPARSE_FROM:
             return self._read(text, cancel)
-        kept = parsed(text, grammar, self._vocabulary, cancel)
+        kept = parsed(text, grammar, self._vocabulary, cancel, self.reading.timeout)
         self._parsed = None if kept.has_errors else kept
         return self._prepared(text, kept.lines, kept.has_errors)
 
@@ -155,7 +173,7 @@ class Preparation:
         """Take what the origin's tree saves; None where it saves nothing or proves nothing."""
         if self._parsed is None or not isinstance(text, str):
             return None
-        lines = reparse(self._parsed, text, self._vocabulary, cancel)
+        lines = reparse(self._parsed, text, self._vocabulary, cancel, self.reading.timeout)
         return None if lines is None else self._prepared(text, lines, has_errors=False)
 
     def _prepared(self, text: Content, lines: Lines, has_errors: bool) -> Prepared:
@@ -169,40 +187,62 @@ class Preparation:
             return given(text.by_line())
         if not isinstance(text, str):
             return given(text)
-        return raw_stream(text) if self._raw else stream(text, self.reading.grammar, cancel)
+        if self._raw:
+            return raw_stream(text)
+        return stream(text, self.reading.grammar, cancel, self.reading.timeout)
 
     def _without_comments(self, content: Content, cancel: CancelFlag | None) -> Content:
         if not isinstance(content, str) or self._raw or self.options.comments == "keep":
             return content
-        grammar = self.reading.grammar
-        return syntax.drop_comments(content, grammar, cancel) if grammar else strip_blank(content)
+        grammar, timeout = self.reading.grammar, self.reading.timeout
+        if not grammar:
+            return strip_blank(content)
+        return syntax.drop_comments(content, grammar, cancel, timeout)
 
 
 def read(
-    contents: Iterable[Content], language: str | None, path: str | None, options: Options
+    contents: Iterable[Content],
+    language: str | None,
+    path: str | None,
+    options: Options,
+    timeout: float | None = None,
 ) -> Reading:
-    """Decide how the texts of one triple (or of one origin) are read.
+    """Decide how the texts of one triple (or of one origin) are read, without parsing them.
 
     The origin comes first: without language and path its shebang names the grammar.
     """
     texts = [content for content in contents if isinstance(content, str)]
     if not texts:
         return Reading()
-    reading = _by_name(language, path, texts[0])
-    if reading.grammar and any(is_large(text) for text in texts):
-        reading = reading.without_grammar(f"lexical tokens: over {LEXICAL_ABOVE:,} bytes")
-    if reading.grammar is None and options.comments == "drop":
-        reading = reading.without_grammar("comments kept: no grammar to find them")
-    return reading
+    grammar = languages.resolve(language, path, texts[0])
+    if grammar is None:
+        named = language or path
+        reason = f"no grammar for {named!r}" if named else "no language given"
+        return Reading.lexical(options, f"lexical tokens: {reason}")
+    if any(is_large(text) for text in texts):
+        return Reading.lexical(options, TOO_LARGE)
+    return Reading(grammar, timeout=timeout)
 
 
-def _by_name(language: str | None, path: str | None, text: str) -> Reading:
-    grammar = languages.resolve(language, path, text)
-    if grammar:
-        return Reading(grammar)
-    named = language or path
-    reason = f"no grammar for {named!r}" if named else "no language given"
-    return Reading(None, (f"lexical tokens: {reason}",))
+def prepare(
+    contents: Sequence[Content],
+    options: Options,
+    language: str | None,
+    path: str | None,
+    timeout: float | None = None,
+) -> tuple[Preparation, list[Prepared]]:
+    """Read an origin, the first of the contents, and its revisions, the others.
+
+    All of them lexically, with a note, where a parser cannot read one.
+    """
+    reading = read(contents, language, path, options, timeout)
+    try:
+        preparation = Preparation(contents[0], options, reading)
+        return preparation, [preparation.revision(content) for content in contents[1:]]
+    except Unparsable as error:
+        reading = Reading.lexical(options, f"lexical tokens: {error}")
+    preparation = Preparation(contents[0], options, reading)
+    return preparation, [preparation.revision(content) for content in contents[1:]]
 
 
 def is_large(text: Content) -> bool:
@@ -244,7 +284,6 @@ def align(
     """
     options = Options(granularity=granularity)
     contents = [normalised(origin), normalised(revision)]
-    preparation = Preparation(contents[0], options, read(contents, language, path, options))
-    prepared = preparation.revision(contents[1])
+    preparation, [prepared] = prepare(contents, options, language, path)
     sizes = (len(preparation.origin.units.units), len(prepared.units.units))
     return PairwiseAlignment(prepared.edits, *sizes)

@@ -85,16 +85,24 @@ class Parsed:
 
 
 def parsed(
-    text: str, grammar: str, vocabulary: Vocabulary, cancel: CancelFlag | None = None
+    text: str,
+    grammar: str,
+    vocabulary: Vocabulary,
+    cancel: CancelFlag | None = None,
+    timeout: float | None = None,
 ) -> Parsed:
     """Parse an origin, and keep its tree."""
-    tree = syntax.parse(text, grammar, cancel=cancel)
+    tree = syntax.parse(text, grammar, None, cancel, timeout)
     lines = lines_of(placed(syntax.tokens_of(text, tree, grammar), line_keys(text)), vocabulary)
     return Parsed(grammar, tree, lines, _Side.of(text, vocabulary))
 
 
 def reparse(
-    origin: Parsed, text: str, vocabulary: Vocabulary, cancel: CancelFlag | None = None
+    origin: Parsed,
+    text: str,
+    vocabulary: Vocabulary,
+    cancel: CancelFlag | None = None,
+    timeout: float | None = None,
 ) -> Lines | None:
     """Return the lines of a revision, as if it had been parsed alone, or None: parse it alone.
 
@@ -109,7 +117,7 @@ def reparse(
     old = origin.tree.copy()
     for at in range(len(edits) - 4, -1, -4):
         _edit(old, origin.side, side, edits[at : at + 4])
-    tree = syntax.parse(text, origin.grammar, old, cancel)
+    tree = syntax.parse(text, origin.grammar, old, cancel, timeout)
     if tree.root_node.has_error:
         return None
     stale += [(r.start_point[0], r.end_point[0] + 1) for r in old.changed_ranges(tree)]

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from excise.errors import ParserStopped
+from excise._scanner import Guarded, Watch
+from excise._walk import CancelFlag
+from excise.errors import ParserStopped, Unparsable
+from excise.hazards import hazard
 from excise.spans import (
     BLOCK_END,
     BLOCK_START,
@@ -32,8 +35,6 @@ from excise.text import WHITE, TokenList, strip_blank
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Tree
-
-    from excise._walk import CancelFlag
 
 __all__ = [
     "DEDENT",
@@ -73,6 +74,7 @@ _OTHER_COMMENTS = {
 _SLICE = 16_384
 # Grammars whose scanner never returns where a comment ends with the text (`print#`).
 _ENDED = {"perl"}
+_TOO_DEEP = "it nests too deeply"
 
 
 @cache
@@ -83,7 +85,9 @@ def version() -> str:
     return installed("tree-sitter-language-pack")
 
 
-def tokenise(text: str, grammar: str, cancel: CancelFlag | None = None) -> TokenList:
+def tokenise(
+    text: str, grammar: str, cancel: CancelFlag | None = None, timeout: float | None = None
+) -> TokenList:
     r"""Return the tokens of a normalised text by a grammar of the pack.
 
     Parameters
@@ -93,8 +97,8 @@ def tokenise(text: str, grammar: str, cancel: CancelFlag | None = None) -> Token
         surrogates are no error.
     grammar : str
         A name that `excise.languages.resolve` returned.
-    cancel : CancelFlag, optional
-        Looked at while the parser runs.
+    cancel, timeout
+        As for `parse`.
 
     Returns
     -------
@@ -105,8 +109,8 @@ def tokenise(text: str, grammar: str, cancel: CancelFlag | None = None) -> Token
     ------
     LookupError
         If the pack has no grammar of that name.
-    excise.errors.ParserStopped
-        When the flag was raised meanwhile.
+    excise.errors.ParserStopped, excise.errors.Unparsable
+        As from `parse`.
 
     Notes
     -----
@@ -119,7 +123,7 @@ def tokenise(text: str, grammar: str, cancel: CancelFlag | None = None) -> Token
     >>> tokenise("if x: y\n", "python").tokens
     ['if', 'x', ':', '\nINDENT', 'y', '\nDEDENT']
     """
-    return tokens_of(text, parse(text, grammar, cancel=cancel), grammar)
+    return tokens_of(text, parse(text, grammar, None, cancel, timeout), grammar)
 
 
 def tokens_of(text: str, tree: Tree, grammar: str) -> TokenList:
@@ -129,7 +133,9 @@ def tokens_of(text: str, tree: Tree, grammar: str) -> TokenList:
     return found
 
 
-def drop_comments(text: str, grammar: str, cancel: CancelFlag | None = None) -> str:
+def drop_comments(
+    text: str, grammar: str, cancel: CancelFlag | None = None, timeout: float | None = None
+) -> str:
     r"""Return a normalised text without its comments, trailing white space and blank lines.
 
     One space stays where a comment separated two characters, and every line end stays until the
@@ -141,8 +147,8 @@ def drop_comments(text: str, grammar: str, cancel: CancelFlag | None = None) -> 
         A text as `excise.text.normalise` returns it.
     grammar : str
         A name that `excise.languages.resolve` returned.
-    cancel : CancelFlag, optional
-        Looked at while the parser runs.
+    cancel, timeout
+        As for `parse`.
 
     Returns
     -------
@@ -153,8 +159,8 @@ def drop_comments(text: str, grammar: str, cancel: CancelFlag | None = None) -> 
     ------
     LookupError
         If the pack has no grammar of that name.
-    excise.errors.ParserStopped
-        When the flag was raised meanwhile.
+    excise.errors.ParserStopped, excise.errors.Unparsable
+        As from `parse`.
 
     Notes
     -----
@@ -170,7 +176,7 @@ def drop_comments(text: str, grammar: str, cancel: CancelFlag | None = None) -> 
     """
     kept: list[str] = []
     at = 0
-    for start, end in _comments(text, grammar, cancel):
+    for start, end in _comments(text, parse(text, grammar, None, cancel, timeout), grammar):
         apart = text[start - 1 : start].strip(WHITE) and text[end : end + 1].strip(WHITE)
         kept += text[at:start], "\n" * text.count("\n", start, end) or (" " if apart else "")
         at = end
@@ -178,7 +184,11 @@ def drop_comments(text: str, grammar: str, cancel: CancelFlag | None = None) -> 
 
 
 def parse(
-    text: str, grammar: str, old: Tree | None = None, cancel: CancelFlag | None = None
+    text: str,
+    grammar: str,
+    old: Tree | None = None,
+    cancel: CancelFlag | None = None,
+    timeout: float | None = None,
 ) -> Tree:
     """Parse a text; a parser is cheap (a microsecond) and belongs to one thread, so none is kept.
 
@@ -192,6 +202,8 @@ def parse(
         The tree of an earlier text, edited to fit this one, to save work.
     cancel : CancelFlag, optional
         Looked at while the parser runs.
+    timeout : float, optional
+        Seconds of CPU time that the parser may take.
 
     Returns
     -------
@@ -204,28 +216,49 @@ def parse(
         If the pack has no grammar of that name.
     excise.errors.ParserStopped
         When the flag was raised meanwhile.
+    excise.errors.Unparsable
+        Where the text is not safe for this parser, or it took too long.
     """
-    from tree_sitter import Parser
-
+    if (reason := hazard(text, grammar)) is not None:
+        raise Unparsable(f"the parser of {grammar} cannot read this text safely ({reason})")
     if grammar in _ENDED and not text.endswith("\n"):
         text += "\n"
-    data = encode(text)
+    known = _grammar(grammar)
+    clock = CancelFlag(timeout, cpu=True)
+    watch = Watch(known.guarded)
+
+    def stop(_offset: int, _has_error: bool) -> bool:
+        return watch.outgrown or clock.cancelled or (cancel is not None and cancel.cancelled)
+
+    with watch:
+        tree = _parse(known.language, encode(text), old, stop)
+    if watch.outgrown:
+        raise Unparsable(f"the parser of {grammar} cannot read this text safely ({_TOO_DEEP})")
+    if tree is None and cancel is not None and cancel.cancelled:
+        raise ParserStopped("cancelled while the text was parsed")
+    if tree is None:
+        raise Unparsable(f"the parser of {grammar} took over {timeout:g} CPU seconds")
+    return tree
+
+
+def _parse(
+    language: Language, data: bytes, old: Tree | None, stop: Callable[[int, bool], bool]
+) -> Tree | None:
+    """Run a parser; None if it was stopped."""
+    from tree_sitter import Parser
 
     def read(start: int, _point: object) -> bytes:
         return data[start : start + _SLICE]
 
-    def stop(_offset: int, _has_error: bool) -> bool:
-        return cancel is not None and cancel.cancelled
-
     # Given as one bytes object, the parser would hold the lock of the interpreter to its end, and
     # nothing could stop it; read in slices it costs the same (measured on 360 kB of Python).
-    parser: Any = Parser(_grammar(grammar).language)
+    parser: Any = Parser(language)
     try:
         tree: Tree = parser.parse(*(read, old) if old else (read,), progress_callback=stop)
-    except ValueError as error:
-        if cancel is None or not cancel.cancelled:
-            raise
-        raise ParserStopped("cancelled while the text was parsed") from error
+    except ValueError:
+        if stop(0, False):
+            return None
+        raise
     return tree
 
 
@@ -283,22 +316,25 @@ def _overlaps(node: Node, ranges: Ranges) -> bool:
 class _Grammar:
     """A language, and the roles of its node types by their number (no role: not in it)."""
 
+    guarded: Guarded
     language: Language
     roles: dict[int, int]
 
 
 @cache
 def _grammar(name: str) -> _Grammar:
-    from tree_sitter_language_pack import get_language
+    from tree_sitter import Language
+    from tree_sitter_language_pack import get_binding
 
-    load: Any = get_language  # typed for literal names; raises LookupError for any other
-    language: Language = load(name)
+    load: Any = get_binding  # typed for literal names; raises LookupError for any other
+    guarded = Guarded(load(name))
+    language = Language(guarded.capsule)
     roles: dict[int, int] = {}
     for number in range(language.node_kind_count):
         named = language.node_kind_is_named(number)
         if role := _role(language.node_kind_for_id(number) or "", named, name):
             roles[number] = role
-    return _Grammar(language, roles)
+    return _Grammar(guarded, language, roles)
 
 
 def _role(kind: str, named: bool, grammar: str) -> int:
@@ -314,12 +350,12 @@ def _role(kind: str, named: bool, grammar: str) -> int:
     )
 
 
-def _comments(text: str, grammar: str, cancel: CancelFlag | None) -> list[tuple[int, int]]:
+def _comments(text: str, tree: Tree, grammar: str) -> list[tuple[int, int]]:
     """Return the outermost comments in code points, those that touch as one."""
     roles = _grammar(grammar).roles
     starts: list[int] = []
     ends: list[int] = []
-    stack = [parse(text, grammar, cancel=cancel).root_node]
+    stack = [tree.root_node]
     while stack:
         node = stack.pop()
         if not roles.get(node.kind_id, 0) & _DROPPED:

@@ -158,10 +158,16 @@ def first_tokens(lines: Iterable[int], count: int) -> array[int]:
     return array("i", accumulate(numbers))
 
 
-def stream(text: str, grammar: str | None, cancel: CancelFlag | None = None) -> TokenStream:
+def stream(
+    text: str,
+    grammar: str | None,
+    cancel: CancelFlag | None = None,
+    timeout: float | None = None,
+) -> TokenStream:
     """Tokenise a normalised text by a grammar of the pack, or lexically without one."""
-    found = syntax.tokenise(text, grammar, cancel) if grammar else lexical.tokenise(text)
-    return placed(found, line_keys(text))
+    if grammar:
+        return placed(syntax.tokenise(text, grammar, cancel, timeout), line_keys(text))
+    return placed(lexical.tokenise(text), line_keys(text))
 
 
 def given(content: Tokens | Iterable[Hashable]) -> TokenStream:

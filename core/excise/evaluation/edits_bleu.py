@@ -5,7 +5,7 @@ from __future__ import annotations
 from excise.alignment import three_way
 from excise.evaluation.base import Item, Measure, Resources, Result, best
 from excise.evaluation.translation import SACREBLEU, sentence_bleu
-from excise.preparation import Preparation, Prepared, align, read
+from excise.preparation import Preparation, Prepared, align, prepare
 from excise.signature import Options
 from excise.text import raw_lines
 
@@ -50,15 +50,14 @@ def sanslcs_bleu(item: Item, _resources: Resources) -> Result:
     """
     origin, references, hypothesis = item.texts
     options = Options("token", "star", "precision", item.comments)
-    reading = read((origin, *references, hypothesis), item.language, item.path, options)
-    preparation = Preparation(origin, options, reading)
-    revision = preparation.revision(hypothesis)
-    result = best(references, lambda text: _bleu_of_rest(preparation, text, revision))
+    contents = (origin, hypothesis, *references)
+    preparation, [b, *sides] = prepare(contents, options, item.language, item.path, item.timeout)
+    prepared = dict(zip(references, sides, strict=True))
+    result = best(references, lambda text: _bleu_of_rest(preparation, prepared[text], b))
     return result._replace(signature=_SANSLCS.format(options.comments, preparation.tokeniser))
 
 
-def _bleu_of_rest(preparation: Preparation, reference: str, b: Prepared) -> float:
-    a = preparation.revision(reference)
+def _bleu_of_rest(preparation: Preparation, a: Prepared, b: Prepared) -> float:
     units = (preparation.origin.units, a.units, b.units)
     flat = three_way(*units, (a.edits, b.edits), "star")
     # A token's number stands for it: a token with white space inside stays one.

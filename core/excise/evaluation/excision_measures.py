@@ -24,6 +24,7 @@ def _es(item: Item, granularity: str, deletion: str) -> Result:
         comments=item.comments,
         language=item.language,
         path=item.path,
+        timeout=item.timeout,
     )
     notes = tuple(note for note in score.notes if note not in item.notes)
     return Result(score.value, score.reference, notes, score.signature)

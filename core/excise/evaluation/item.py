@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from excise import syntax
-from excise.errors import OptionError
-from excise.preparation import read
+from excise.errors import OptionError, Unparsable
+from excise.preparation import Reading, read
 from excise.signature import Options
 from excise.text import normalise, strip_blank
 
-__all__ = ["Item"]
+__all__ = ["PARSER_SECONDS", "Item"]
+
+PARSER_SECONDS = 10.0
+"""CPU seconds that a parser may take for one text of an evaluation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,7 @@ class Item:
         The same three before comments were dropped, for measures that drop them themselves.
     grammar
         The grammar of the texts; None where it is unknown.
-    language, path, comments
+    language, path, comments, timeout
         As given.
     notes
         What a reader should know, as ``comments kept: no grammar to find them``.
@@ -42,6 +45,7 @@ class Item:
     path: str | None = None
     comments: str = "keep"
     notes: tuple[str, ...] = ()
+    timeout: float | None = None
 
     @classmethod
     def of(
@@ -53,6 +57,7 @@ class Item:
         language: str | None = None,
         path: str | None = None,
         comments: str = "keep",
+        timeout: float | None = PARSER_SECONDS,
     ) -> Item:
         """Read one output.
 
@@ -66,6 +71,9 @@ class Item:
             Name the grammar by which comments are found and tokens are made.
         comments
             ``keep``, or ``drop``: what the Excision Score paper does before every measure.
+        timeout
+            CPU seconds that a parser may take for one text; where it takes more, comments are kept
+            and tokens are lexical.
 
         Raises
         ------
@@ -76,13 +84,17 @@ class Item:
         _check(origin, references, hypothesis)
         first, *middle, last = [normalise(text) for text in (origin, *references, hypothesis)]
         options = Options(comments=comments)
-        reading = read((first, *middle, last), language, path, options)
         texts = (first, tuple(middle), last)
+        reading = read((first, *middle, last), language, path, options, timeout)
         if comments == "drop":
-            first, *middle, last = [_bare(text, reading.grammar) for text in (first, *middle, last)]
+            try:
+                first, *middle, last = [_bare(text, reading) for text in (first, *middle, last)]
+            except Unparsable as error:
+                reading = Reading(None, (f"comments kept: {error}",))
+                first, *middle, last = map(strip_blank, (first, *middle, last))
         return cls(
             first, tuple(middle), last, texts, reading.grammar, language, path, comments,
-            tuple(note for note in reading.notes if note.startswith("comments")),
+            tuple(note for note in reading.notes if note.startswith("comments")), timeout,
         )  # fmt: skip
 
 
@@ -96,5 +108,7 @@ def _check(origin: object, references: Sequence[object], hypothesis: object) -> 
             raise OptionError(f"{name} is {type(text).__name__}; it must be text")
 
 
-def _bare(text: str, grammar: str | None) -> str:
-    return syntax.drop_comments(text, grammar) if grammar else strip_blank(text)
+def _bare(text: str, reading: Reading) -> str:
+    if reading.grammar is None:
+        return strip_blank(text)
+    return syntax.drop_comments(text, reading.grammar, timeout=reading.timeout)
