@@ -28,6 +28,7 @@ from excise.tokens import (
 
 __all__ = [
     "LEXICAL_ABOVE",
+    "PARSER_SECONDS",
     "Content",
     "Preparation",
     "Prepared",
@@ -42,6 +43,9 @@ Content = str | Tokens | Sequence[Hashable]
 
 LEXICAL_ABOVE = 1_000_000
 """Bytes of normalised UTF-8 above which a triple is tokenised lexically."""
+
+PARSER_SECONDS = 10.0
+"""CPU seconds that a parser gets for one text, wherever nobody waits for more: in every command."""
 
 TOO_LARGE = f"lexical tokens: over {LEXICAL_ABOVE:,} bytes"
 COMMENTS_KEPT = "comments kept: no grammar to find them"
@@ -157,7 +161,7 @@ class Preparation:
         return Preparation(self.origin.text, self.options, self.reading, raw=self.tokeniser)
 
     def _read(self, text: Content, cancel: CancelFlag | None) -> Prepared:
-        found = self._stream(text, cancel)
+        found = self._stream(text, cancel, self.reading.timeout)
         return self._prepared(text, lines_of(found, self._vocabulary), found.has_errors)
 
     def _read_origin(self, text: Content, cancel: CancelFlag | None) -> Prepared:
@@ -182,14 +186,16 @@ class Preparation:
         none = array("i")
         return Prepared(text, lines, units, none, none, True, has_errors, self._stream)
 
-    def _stream(self, text: Content, cancel: CancelFlag | None = None) -> TokenStream:
+    def _stream(
+        self, text: Content, cancel: CancelFlag | None = None, timeout: float | None = None
+    ) -> TokenStream:
         if isinstance(text, Tokens) and self._raw:
             return given(text.by_line())
         if not isinstance(text, str):
             return given(text)
         if self._raw:
             return raw_stream(text)
-        return stream(text, self.reading.grammar, cancel, self.reading.timeout)
+        return stream(text, self.reading.grammar, cancel, timeout)
 
     def _without_comments(self, content: Content, cancel: CancelFlag | None) -> Content:
         if not isinstance(content, str) or self._raw or self.options.comments == "keep":

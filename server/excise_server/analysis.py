@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import excise
+from excise.preparation import PARSER_SECONDS
 from excise.text import normalise, raw_lines
 from excise_server.places import Place, Ruler, find_places
 from excise_server.snapshot import Snapshot
@@ -88,6 +89,7 @@ def compare(
         comments=options.comments,
         map=map,
         cancel=cancel,
+        timeout=PARSER_SECONDS,
     )
     return _described(matrix)
 

@@ -19,6 +19,7 @@ from excise.patches import IGNORED, FilePair, Patch, compare_on_one_base
 from excise.patches.blocks import blocks_of
 from excise.patches.features import WHITESPACE_ONLY, compared
 from excise.patches.same_base import SIGNATURE
+from excise.preparation import PARSER_SECONDS
 from excise.ranking import rank
 from excise.tokens import Vocabulary
 from excise_server.changes import LINK, SUBMODULE, Side, patch_files
@@ -203,6 +204,8 @@ class _SyntaxErrors:
         if key not in self._known:
             check(cancel)
             texts = old.text or "", new.text or ""
-            matrix = ScoreMatrix.from_texts(texts[0], [texts[1]], path=pair.path)
+            matrix = ScoreMatrix.from_texts(
+                texts[0], [texts[1]], path=pair.path, timeout=PARSER_SECONDS
+            )
             self._known[key] = matrix.syntax_errors[0]
         return self._known[key]

@@ -191,3 +191,53 @@ def test_outlines_are_the_regions_without_their_text(o: str, a: str, b: str, gra
         assert list(outline.lines) == first
         assert score.count([outline]) == region.counts
     assert score.count(score.outlines) == score.counts
+
+
+SLOW = "|+\n" * 6000
+"""For the grammar of Python quadratic: minutes, if nothing stops it."""
+
+
+def test_a_text_over_its_time_makes_its_pairs_lexical_and_no_others():
+    revisions = {"a": ORIGIN.replace("2", "3"), "slow": SLOW, "b": ORIGIN.replace("2", "4")}
+    matrix = ScoreMatrix.from_texts(ORIGIN, revisions, language="python", timeout=0.2)
+    note = "lexical tokens: the parser of python took over 0.2 CPU seconds"
+    assert [note in notes for notes in matrix.notes] == [False, True, False]
+    assert "|gran:nested|" in matrix.signature
+    assert f"|tok:python@{syntax.version()}+lexical|" in matrix.signature
+    del revisions["slow"]
+    without = ScoreMatrix.from_texts(ORIGIN, revisions, language="python")
+    assert matrix.values[0, 2] == without.values[0, 1]
+    assert matrix.pair(0, 1).notes[0] == note
+    assert matrix.pair(0, 1).value == matrix.values[0, 1]
+    assert matrix.pair(0, 2).notes == ()
+
+
+def test_replacing_beside_a_slow_text_does_not_parse_it_again():
+    revisions = {"a": ORIGIN.replace("2", "3"), "slow": SLOW}
+    matrix = ScoreMatrix.from_texts(ORIGIN, revisions, language="python", timeout=0.2)
+    again = matrix.replaced("a", ORIGIN.replace("2", "4"))
+    assert SLOW in again._task.unparsable
+    assert again.notes[1] == matrix.notes[1]
+    assert "lexical" not in again.replaced("slow", ORIGIN).signature
+
+
+def test_a_text_that_replaces_another_may_be_slow():
+    matrix = ScoreMatrix.from_texts(ORIGIN, {"a": ORIGIN, "b": "x"}, language="python", timeout=0.2)
+    replaced = matrix.replaced("b", SLOW)
+    assert "CPU seconds" in replaced.notes[1][0]
+    built = ScoreMatrix.from_texts(ORIGIN, {"a": ORIGIN, "b": SLOW}, language="python", timeout=0.2)
+    assert np.array_equal(replaced.values, built.values)
+
+
+def test_a_slow_origin_makes_all_lexical():
+    matrix = ScoreMatrix.from_texts(SLOW, ["a", "b"], language="python", timeout=0.2)
+    assert "|tok:lexical|" in matrix.signature
+    assert all("CPU seconds" in notes[0] for notes in matrix.notes)
+    for score in (
+        excise.similarity(origin="x", a=SLOW, b="y", language="python", timeout=0.2),
+        excise.excision_score(
+            origin="x", reference="y", hypothesis=SLOW, language="python", timeout=0.2
+        ),
+    ):
+        assert score.notes == ("lexical tokens: the parser of python took over 0.2 CPU seconds",)
+        assert "|tok:lexical|" in score.signature

@@ -7,14 +7,11 @@ from dataclasses import dataclass
 
 from excise import syntax
 from excise.errors import OptionError, Unparsable
-from excise.preparation import Reading, read
+from excise.preparation import PARSER_SECONDS, Reading, read
 from excise.signature import Options
 from excise.text import normalise, strip_blank
 
-__all__ = ["PARSER_SECONDS", "Item"]
-
-PARSER_SECONDS = 10.0
-"""CPU seconds that a parser may take for one text of an evaluation."""
+__all__ = ["Item"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 import excise
+from excise.preparation import PARSER_SECONDS
 from excise.text import Revision, normalise
 from excise_server.cli.inputs import STDIN, read_set
 from excise_server.cli.options import Choices, shared_options
@@ -41,6 +42,7 @@ def command(choices: Choices, *, origin: str, revisions: tuple[str, ...]) -> int
             comments=choices.comments,
             language=choices.language or found.language,
             path=found.path,
+            timeout=PARSER_SECONDS,
         )
         document = json_text(explain_document(score, found)) if choices.json else None
     if document is not None:

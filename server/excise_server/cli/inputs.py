@@ -7,6 +7,7 @@ import sys
 import click
 
 import excise
+from excise.preparation import PARSER_SECONDS
 from excise_server.cli.options import Choices
 from excise_server.cli.progress import progress_map
 from excise_server.cli.streams import say
@@ -57,6 +58,7 @@ def similarities(found: RevisionSet, choices: Choices) -> excise.ScoreMatrix:
         lcs=choices.lcs,
         comments=choices.comments,
         map=progress_map("Scoring"),
+        timeout=PARSER_SECONDS,
     )
 
 

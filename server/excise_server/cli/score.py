@@ -10,6 +10,7 @@ from typing import IO
 import click
 
 import excise
+from excise.preparation import PARSER_SECONDS
 from excise.signature import DELETIONS
 from excise.text import normalise
 from excise_server.cli.options import Choices, shared_options
@@ -74,6 +75,7 @@ def _score_files(paths: tuple[str, ...], choices: Choices, deletion: str) -> int
             comments=choices.comments,
             language=choices.language or language_of(paths[0], texts[0], paths[1:]),
             path=paths[0],
+            timeout=PARSER_SECONDS,
         )
         document = json_text(score_document(score)) if choices.json else None
     if document is not None:
@@ -135,6 +137,7 @@ def _score_record(record: ScoreRecord, choices: Choices, deletion: str) -> excis
         comments=choices.comments,
         language=choices.language or record.language,
         path=record.path,
+        timeout=PARSER_SECONDS,
     )
 
 

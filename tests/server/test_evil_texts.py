@@ -1,0 +1,93 @@
+"""Texts that end a process where a parser gets them, or hold one for hours: every door survives."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.server.command import spawn
+from tests.server.raw_client import RawClient
+
+DEEP = "safely (it nests too deeply)"
+WIDE = "safely (a character above U+FFFF"
+EVIL = [
+    ("yaml", "a: 1\n", "- " * 254, DEEP),
+    ("md", "a\n", "> " * 255, DEEP),
+    ("md", "a\n", "1" + chr(0x100000), WIDE),
+]
+SLOW = ("py", "x = 1\n", "|+\n" * 6000, "the parser of python took over 10 CPU seconds")
+
+
+@pytest.fixture(params=EVIL, ids=lambda evil: f"{evil[0]}-{evil[2][:6]!a}")
+def files(request, tmp_path):
+    """An origin, an evil revision between two others, and what is said of the evil one."""
+    return written(tmp_path, *request.param)
+
+
+def written(tmp_path, extension, text, evil, reason):
+    contents = {"a": text, "b": text + "b\n", "evil": evil, "c": text + "c\n"}
+    paths = {name: tmp_path / f"{name}.{extension}" for name in contents}
+    for name, path in paths.items():
+        path.write_text(contents[name], encoding="utf-8")
+    return {name: str(path) for name, path in paths.items()}, reason
+
+
+@pytest.mark.parametrize("evil", [*EVIL, SLOW], ids=lambda evil: f"{evil[0]}-{evil[2][:6]!a}")
+def test_rank_ends_with_an_answer_and_a_note(tmp_path, evil):
+    paths, reason = written(tmp_path, *evil)
+    ran = spawn("rank", *paths.values(), "--json")
+    assert ran.returncode == 0, ran.stderr
+    ranking = {entry["id"]: entry for entry in json.loads(ran.stdout)["ranking"]}
+    assert set(ranking) == set(paths.values()) - {paths["a"]}
+    assert reason in ranking[paths["evil"]]["notes"][0]
+    assert all(reason not in note for note in ranking[paths["b"]]["notes"])
+
+
+@pytest.mark.parametrize("door", ["score", "explain", "cluster", "matrix"])
+def test_every_command_ends(files, door):
+    paths, reason = files
+    a, b, evil, _ = paths.values()
+    arguments = {
+        "score": ["--origin", a, "--reference", b, "--hypothesis", evil],
+        "explain": [a, b, evil],
+        "cluster": ["--origin", a, b, evil],
+        "matrix": [a, b, evil],
+    }
+    ran = spawn(door, *arguments[door], "--json")
+    assert ran.returncode == 0, ran.stderr
+    assert reason in ran.stdout.decode()
+
+
+def test_an_evil_origin_makes_all_lexical(files):
+    paths, reason = files
+    ran = spawn("matrix", paths["evil"], paths["b"], paths["c"], "--json")
+    assert ran.returncode == 0, ran.stderr
+    document = json.loads(ran.stdout)
+    assert "|tok:lexical|" in document["signature"]
+    assert all(reason in notes[0] for notes in document["notes"].values())
+
+
+@pytest.mark.parametrize(("extension", "text", "evil", "reason"), EVIL)
+def test_an_evil_file_beside_a_document_costs_its_pairs_the_grammar(
+    tmp_path, extension, text, evil, reason
+):
+    document = tmp_path / f"a.{extension}"
+    document.write_text(text)
+    for name, content in {"b": text + "b\n", "c": evil, "d": text + "d\n"}.items():
+        beside = document.with_name(f"{document.name}.suggestion-{name}")
+        beside.write_text(content, encoding="utf-8")
+    with RawClient() as client:
+        client.initialize(workspaceFolders=[{"uri": tmp_path.as_uri(), "name": "w"}])
+        client.open(uri := document.as_uri(), text, language="")
+        client.call("excise/sources", {"uri": uri})
+        found = client.call("excise/report", {"uri": uri})
+        notes = {revision["id"][-1]: revision["notes"] for revision in found["revisions"]}
+        assert reason in notes["c"][0]
+        assert all(reason not in note for note in (*notes["b"], *notes["d"]))
+        assert "+lexical|" in found["signature"]
+        # Typing on leaves the evil file where it is, and the server alive.
+        end = {"line": 1, "character": 0}
+        client.change(uri, 2, {"range": {"start": end, "end": end}, "text": "d\n"})
+        assert len(client.call("excise/report", {"uri": uri})["revisions"]) == 4
+        assert client.exit() == 0
+        assert not any("Traceback" in line for line in client.log)
