@@ -4,19 +4,29 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
-KERNELS := $(wildcard core/excise/*.pyx core/excise/*.pxd)
+KERNEL_SOURCES := $(shell find core -name '*.pyx' -o -name '*.pxd')
 CLIENT := vscode-client
+CLIENT_SOURCES := $(shell find $(CLIENT) \( -name node_modules -o -name dist -o -name out \
+  -o -name .vscode-test \) -prune -o -type f -print)
+CLIENT_CHECKED := $(CLIENT)/node_modules/.checked
 NODE_READY := $(CLIENT)/node_modules/.ready
+# One process a core; tests of one group (VS Code) stay in one, and conftest.py says which start first.
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
+PARALLEL := --numprocesses $(JOBS) --dist loadgroup --no-loadscope-reorder
+# Without compiled bytecode every process of the tests compiles ours and theirs again.
+unexport PYTHONDONTWRITEBYTECODE
 RUN_CLIENT = VENV="$(abspath $(VENV))" node $(CLIENT)/scripts/run.mjs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench bench-ir bench-lsp bench-patches eval eval-envs images nightly clean \
-  code vsix test-vscode check-vscode screenshots
+.PHONY: help demo quick test check format bench bench-ir bench-lsp bench-patches eval eval-envs images nightly clean \
+  code vsix test-vscode check-vscode check-client-changes screenshots
 
 help:
 	@echo "make demo     a real language-server session on examples/, printed as an editor shows it"
-	@echo "make test     every test (data for measuring: EXCISE_DATA=DIR)"
+	@echo "make quick    in seconds, while you work: ruff, mypy, import contracts, the fast tests"
+	@echo "make test     every test, on all cores (data for measuring: EXCISE_DATA=DIR)"
 	@echo "make code     try the VS Code extension on examples/, in a browser"
 	@echo "make check    everything static: ruff, cython-lint, mypy --strict, import contracts, eslint, tsc"
 	@echo "make format   rewrite the Python code as ruff wants it"
@@ -33,15 +43,12 @@ help:
 	@echo "make nightly  the property tests with ten times the examples"
 	@echo "make clean    remove the virtual environment and everything built"
 
-$(READY): pyproject.toml build_backend/backend.py $(KERNELS)
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
-	  echo "excise needs Python 3.11 or newer; this is `$(PYTHON) --version`. Try: make PYTHON=python3.12"; exit 1; }
-	@command -v $${CC:-cc} >/dev/null || { \
-	  echo "excise needs a C compiler (Debian: apt-get install gcc python3-dev)"; exit 1; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { \
-	  echo "excise needs the venv module (Debian: apt-get install python3-venv)"; exit 1; }
-	@echo "Installing and building into $(VENV) (about a minute the first time)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,eval]'
+$(INSTALLED): pyproject.toml tools/environment.py
+	@$(PYTHON) tools/environment.py $(VENV) $@
+
+# make looks at dates and then this at contents: only kernels made from other text are built again.
+$(READY): $(INSTALLED) $(KERNEL_SOURCES) build_backend/build_kernels.py pyproject.toml
+	@$(BIN)/python build_backend/build_kernels.py
 	@touch $@
 
 # No script of a package runs: what is installed is what the lock file names.
@@ -55,8 +62,11 @@ $(NODE_READY): $(CLIENT)/package.json $(CLIENT)/package-lock.json
 demo: $(READY)
 	@$(BIN)/python examples/demo.py
 
+quick: $(READY)
+	@$(BIN)/python tools/quick.py
+
 test: $(READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(PARALLEL)
 
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
@@ -91,7 +101,7 @@ images: $(READY)
 	$(BIN)/python docs/images.py
 
 nightly: $(READY)
-	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest
+	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest $(PARALLEL)
 
 code: $(READY) $(NODE_READY)
 	@$(RUN_CLIENT) code
@@ -107,11 +117,18 @@ screenshots: $(READY) $(NODE_READY)
 
 check-vscode: $(NODE_READY)
 	cd $(CLIENT) && npm run --silent check
+	@touch $(CLIENT_CHECKED)
+
+# Half a minute of CPU that an edit elsewhere cannot change the outcome of.
+check-client-changes: $(CLIENT_CHECKED)
+
+$(CLIENT_CHECKED): $(CLIENT_SOURCES) $(NODE_READY)
+	@$(MAKE) --no-print-directory check-vscode
 
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cython-lint core/excise/*.pyx core/excise/*.pxd
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/cython-lint $(KERNEL_SOURCES)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	@if command -v node >/dev/null; then $(MAKE) --no-print-directory check-vscode; \
@@ -123,5 +140,7 @@ format: $(READY)
 
 clean:
 	rm -rf $(CLIENT)/node_modules $(CLIENT)/.vscode-test $(CLIENT)/dist $(CLIENT)/out
-	rm -rf $(VENV) build dist *.egg-info core/excise/*.so core/excise/_*.c \
+	rm -rf $(VENV) build dist *.egg-info core/*.egg-info
+	find core -name '*.so' -delete
+	rm -rf \
 	  .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import resource
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,32 @@ from tests.reference import budget
 from tests.reference.implementations import IMPLEMENTATIONS, PLACED, PLACED_PATCHES
 
 budget.register()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """`-m "not slow"` does not import a file whose tests are all slow: half of its time."""
+    if config.option.markexpr != "not slow" or collection_path.suffix != ".py":
+        return None
+    text = collection_path.read_text(encoding="utf-8")
+    return True if re.search(r"^pytestmark = [^=]*pytest\.mark\.slow", text, re.MULTILINE) else None
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start the longest tests first: none is left for the end, when other workers have no more."""
+
+    def order(item: pytest.Item) -> int:
+        marks = {mark.name for mark in item.iter_markers()}
+        return 0 if "xdist_group" in marks else 1 if "slow" in marks else 2
+
+    items.sort(key=order)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say what the run cost, which the time on a wall does not on a machine with other work."""
+    who = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    used = sum(sum(resource.getrusage(part)[:2]) for part in who)
+    terminalreporter.write_line(f"CPU of this run: {used:.0f} s")
 
 
 @pytest.fixture(scope="session", params=sorted(IMPLEMENTATIONS))

@@ -58,6 +58,15 @@ def test_no_module_of_the_library_imports_the_facade():
                 assert all((ROOT / "core/excise" / f"{m}.py").exists() for m in modules), path
 
 
+def test_every_kernel_is_declared_and_nothing_else():
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    kernels = {kernel["name"]: kernel["sources"] for kernel in declared["ext-modules"]}
+    sources = [path.relative_to(ROOT) for path in ROOT.glob("core/**/*.pyx")]
+    assert kernels == {
+        ".".join(path.with_suffix("").parts[1:]): [path.as_posix()] for path in sources
+    }
+
+
 def test_every_dependency_has_a_range_and_an_argument():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     argued = (ROOT / "CONTRIBUTING.md").read_text()

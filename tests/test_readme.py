@@ -31,6 +31,7 @@ def test_there_are_two_commands_for_everything():
     assert all(f"\n{target}: $(READY)" in makefile for target in ("demo", "test"))
 
 
+@pytest.mark.slow
 def test_make_demo_runs_a_session():
     done = subprocess.run(
         [sys.executable, "examples/demo.py"], cwd=ROOT, capture_output=True, text=True, check=False
@@ -39,6 +40,7 @@ def test_make_demo_runs_a_session():
     assert "5 revisions, 4 clusters" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", commands())
 def test_commands(command):
     folder = ROOT / "examples" / "inventory"
@@ -55,6 +57,7 @@ def test_commands(command):
     assert b"es|gran:nested|" in done.stdout
 
 
+@pytest.mark.slow
 def test_the_library_in_ten_lines():
     program = block("python")
     assert len([line for line in program.split("\n") if line.strip()]) <= 11

@@ -50,6 +50,7 @@ def drawn(rng):
     return origin, revision
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_every_engine_returns_the_textbook_walk(seed):
     rng = random.Random(seed)

@@ -9,6 +9,8 @@ from tests.reference.implementations import IMPLEMENTATIONS
 
 import excise
 
+pytestmark = pytest.mark.slow
+
 LANGUAGES = ("python", "js", "java", "go", "cpp", "rust")
 GRANULARITY = pytest.mark.parametrize("granularity", ["token", "line", "nested"])
 

@@ -75,6 +75,7 @@ def text_counts(pairs):
     return sorted(counts for counts in pairs if counts not in ((b"-", b"-"), (b"0", b"0")))
 
 
+@pytest.mark.slow
 def test_what_git_counts_in_damaged_patches_we_count(tmp_path):
     git = shutil.which("git")
     if git is None:
@@ -170,6 +171,7 @@ def lines_run(data):
     return count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GROWING)
 def test_work_grows_with_the_input(name):
     small, large = (lines_run(GROWING[name](n)) for n in (60, 240))
@@ -177,6 +179,7 @@ def test_work_grows_with_the_input(name):
     assert large < 5 * small
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "data",
     [

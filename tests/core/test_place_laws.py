@@ -194,6 +194,7 @@ def test_edits_of_disjoint_lines_score_0(placed_implementation, granularity, tri
         assert (found.exact, found.anywhere, found.word) == (0, 0, "different")
 
 
+@pytest.mark.slow
 @FORM
 def test_property_4_more_matching_edits_are_more_similar(placed_implementation, form):
     """As `test_score_laws` has it for pooled scores, with the same generator.

@@ -11,6 +11,8 @@ from tests.reference.implementations import IMPLEMENTATIONS
 import excise
 from excise.languages import resolve
 
+pytestmark = pytest.mark.slow
+
 GRANULARITY = pytest.mark.parametrize("granularity", ["token", "line", "nested"])
 LCS = pytest.mark.parametrize("lcs", ["star", "paper"])
 CHOICES = pytest.mark.parametrize(

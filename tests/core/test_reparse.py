@@ -56,6 +56,7 @@ def mutated(lines: list[str], rng: random.Random) -> list[str]:
     return lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", [heapq, textwrap, ast, typing], ids=lambda m: m.__name__)
 def test_random_edits_of_real_python(module):
     source = normalise(inspect.getsource(module))

@@ -97,6 +97,7 @@ def one_starts_the_other(x, y):
     return x[: len(y)] == y or y[: len(x)] == x
 
 
+@pytest.mark.slow
 @LCS
 @given(triple=triples.TOKEN_TRIPLES, shared=TOKENS)
 @examples(300)
@@ -143,6 +144,7 @@ def qualifying_triple(rng, names):
     return (origin, a, b), (further, a, b)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["directed", "symmetric"])
 def test_property_4_more_matching_edits_are_more_similar(implementation, form):
     """The further the origin is from both revisions, the more edits they share.

@@ -58,6 +58,7 @@ def test_the_oracle_judges_dropped_comments(place, granularity, language, triple
     agree(triple, place=place, granularity=granularity, language=language, comments="drop")
 
 
+@pytest.mark.slow
 @FORM
 @pytest.mark.parametrize("symbols", [2, 3, 6, 20, 200])
 def test_the_oracle_judges_longer_sequences(lcs, place, symbols):

@@ -1,4 +1,4 @@
-"""How many random cases a test draws: HYPOTHESIS_PROFILE=nightly draws ten times as many."""
+"""How many random cases a test draws: HYPOTHESIS_PROFILE is quick, default or nightly."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-FACTORS = {"default": 1, "nightly": 10}
+FACTORS = {"quick": 0.05, "default": 1, "nightly": 10}
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "default")
 
 
 def scaled(count: int) -> int:
     """``count`` cases in the default profile."""
-    return count * FACTORS[PROFILE]
+    return max(1, round(count * FACTORS[PROFILE]))
 
 
 def examples(count: int) -> settings:
@@ -23,9 +23,13 @@ def examples(count: int) -> settings:
 def register() -> None:
     """Register the profiles and load the one asked for.
 
-    The default one draws the same cases every time, so that a failure on a change is due to it.
+    The default and quick ones draw the same cases every time, so that a failure on a change is due
+    to it.
     """
     common = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-    settings.register_profile("default", derandomize=True, database=None, **common)
+    for profile in ("quick", "default"):
+        settings.register_profile(
+            profile, max_examples=scaled(100), derandomize=True, database=None, **common
+        )
     settings.register_profile("nightly", max_examples=scaled(100), print_blob=True, **common)
     settings.load_profile(PROFILE)

@@ -7,7 +7,10 @@ import re
 import subprocess
 import sys
 
+import pytest
 from tests.server.command import EXAMPLES, plain_environment, spawn
+
+pytestmark = pytest.mark.slow
 
 DEMO = str(EXAMPLES.parent / "demo.py")
 

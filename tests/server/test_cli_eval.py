@@ -16,6 +16,8 @@ from tests.server.command import excise, one_line
 
 import excise as library
 
+pytestmark = pytest.mark.slow
+
 for needed in ("matplotlib", "rapidfuzz"):
     pytest.importorskip(needed, reason="pip install 'excise[eval]'")
 

@@ -181,6 +181,7 @@ def test_empty_files_are_texts(tmp_path):
     assert ran.json["similarity"] == [[1, 0], [0, 1]]
 
 
+@pytest.mark.slow
 def test_one_line_of_5_mb(tmp_path):
     line = "x" * 20 + " = 1; " + "y = 2; " * 700_000
     (tmp_path / "o.py").write_text(line)
@@ -244,6 +245,7 @@ def test_a_path_may_look_like_an_option(tmp_path, monkeypatch):
     assert ran.json["revisions"] == ["--json"]
 
 
+@pytest.mark.slow
 def test_a_path_of_undecodable_bytes_is_an_id(tmp_path):
     path = os.fsencode(tmp_path) + b"/r\xff\x1b.py"
     with open(path, "wb") as file:

@@ -143,6 +143,7 @@ def test_refusals():
     one_line(excise("cluster", "/no/such/file"), "no such file")
 
 
+@pytest.mark.slow
 def test_empty_input_and_ten_thousand_empty_messages():
     assert excise("cluster", "-", stdin="").code == 1
     ran = excise("cluster", "-", "--json", stdin=(FROM + "\n") * 10_000)

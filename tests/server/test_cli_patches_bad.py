@@ -46,6 +46,7 @@ def test_a_hunk_that_was_cut_is_noted_with_its_line():
     )
 
 
+@pytest.mark.slow
 def test_a_mail_of_two_hundred_megabytes(tmp_path):
     huge = tmp_path / "huge.eml"
     with open(huge, "wb") as file:
@@ -73,6 +74,7 @@ def test_base64_garbage():
     assert len(found["patches"]) == 2
 
 
+@pytest.mark.slow
 def test_a_zip_bomb_is_not_opened(tmp_path):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -151,6 +153,7 @@ def test_what_else_lies_in_a_folder(tmp_path):
     }
 
 
+@pytest.mark.slow
 def test_parts_nested_without_end():
     depth = 3000
     heads = "".join(

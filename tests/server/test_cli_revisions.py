@@ -293,6 +293,7 @@ def test_what_agrees_wholly_has_regions_and_what_is_equal_has_none():
     assert "No divergent region" in excise("explain", "-", stdin=none).out
 
 
+@pytest.mark.slow
 def test_a_huge_segment_is_cut_and_says_so():
     two = document("", a="a " * 200_000, b="b")
     ran = excise("explain", "-", stdin=two)
@@ -304,6 +305,7 @@ def test_a_huge_segment_is_cut_and_says_so():
     )
 
 
+@pytest.mark.slow
 def test_a_region_of_a_minified_file_is_shown_with_a_little_around_it():
     origin = "let a=1;" * 20_000
     a, b = (f"{origin[:80_000]}let a={n};{origin[80_008:]}" for n in (2, 3))

@@ -248,6 +248,7 @@ def test_records_come_from_a_file_too(tmp_path):
     one_line(excise("score", "--jsonl", str(tmp_path)), str(tmp_path), "directory")
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_file():
     def peak(records: int) -> int:
         word = "x" * 50_000

@@ -26,6 +26,8 @@ from tests.server.command import (
 from excise_server.cli import progress
 from excise_server.report.escape import printable, source_text
 
+pytestmark = pytest.mark.slow
+
 # All that a terminal may be told by us: colours, and on a progress bar the cursor and the line.
 OURS = re.compile(r"\x1b\[[\d;]*m")
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202egnp\u2066\u200b\r\x08\x00".replace("\x00", "")

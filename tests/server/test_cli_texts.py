@@ -104,6 +104,7 @@ MESSAGES = [
 ]
 
 
+@pytest.mark.slow
 def test_commit_messages_get_the_table_of_measures_and_that_of_factors():
     arguments = ("--commit-messages", "--measures", "rouge1,em", "--bootstrap", "20")
     ran = excise("eval", *arguments, "-", "--json", stdin=lines(*MESSAGES))
@@ -117,6 +118,7 @@ def test_commit_messages_get_the_table_of_measures_and_that_of_factors():
     assert "without > with each factor (BLEU of characters)" in shown
 
 
+@pytest.mark.slow
 def test_messages_without_ratings_are_named():
     bad = {"id": 5, "prediction": "a", "reference": "b"}
     arguments = ("eval", "--commit-messages", "-", "--measures", "em", "--json")

@@ -12,6 +12,8 @@ from tests.server.command import command_line, excise, spawn
 from tests.server.test_cli_patches import AGAIN, ONE, OTHER
 from tests.server.test_state import mails
 
+pytestmark = pytest.mark.slow
+
 distributed = pytest.importorskip(
     "distributed", reason="Dask is missing: pip install 'excise[distributed]'"
 )

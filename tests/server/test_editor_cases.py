@@ -135,6 +135,7 @@ def test_what_cannot_be_shown_fails_and_nothing_is_accepted(
     assert path.read_text() == text
 
 
+@pytest.mark.slow
 def test_a_server_that_complains_fails_the_session(tmp_path: Path):
     path = tmp_path / "wrong.txt"
     path.write_text(f"{ABOUT}-- client --\ngranularity: sentence\n{ORIGIN}{NOTHING}")

@@ -73,6 +73,7 @@ def alive(pid: int) -> bool:
     return not state.stdout.startswith("Z") and bool(state.stdout)
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_where_it_was(data, tmp_path):
     journal = tmp_path / "journal"
     options = ["eval", str(data), "--measures", MEASURES, "--bootstrap", "20", "--json"]
@@ -96,6 +97,7 @@ def test_a_killed_run_goes_on_where_it_was(data, tmp_path):
     assert ran.json == excise(*options, "--jobs", "1").json
 
 
+@pytest.mark.slow
 def test_an_interrupt_says_how_to_go_on(data, tmp_path):
     journal = tmp_path / "journal"
     options = ["eval", str(data), "--measures", MEASURES, "--resume", str(journal), "--jobs", "2"]
@@ -210,6 +212,7 @@ def rows(job: Job, texts: list[str]) -> list[Row]:
     return found
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_costs_its_output_alone():
     job = Job((Measure(name="deadly", score=deadly, source="this test", key="d|v:1"),))
     texts = ["a" * (at + 1) for at in range(40)]

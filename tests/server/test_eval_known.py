@@ -9,6 +9,8 @@ import pytest
 from tests.known_figures import KNOWN
 from tests.server.command import excise
 
+pytestmark = pytest.mark.slow
+
 TOLERANCE = {"hef_python_many_models_dev.jsonl.gz": 0.005}
 """Fifteen outputs stand there twice; the others agree to the fourth digit."""
 

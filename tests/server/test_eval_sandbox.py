@@ -17,6 +17,8 @@ from excise_server.evaluation.reading import Line, opened, read_records
 from excise_server.evaluation.sandbox import NEEDED, check_guards, run_tests
 from excise_server.sources import SourceError
 
+pytestmark = pytest.mark.slow
+
 try:
     check_guards()
 except SourceError as error:

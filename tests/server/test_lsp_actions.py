@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from tests.server.raw_client import Message, RawClient
 
+pytestmark = pytest.mark.slow
+
 ORIGIN = "def f(a, b):\n    x = a + b\n    return x\n\n\ndef g(a):\n    return a * 2\n"
 A = ORIGIN.replace("a + b", "a - b")
 BOTH = A.replace("a * 2", "a * 3")

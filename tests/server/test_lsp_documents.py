@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from tests.server.raw_client import RawClient
 
+pytestmark = pytest.mark.slow
+
 ORIGIN = "def f(a, b):\n    x = a + b\n    return x\n\n\ndef g(a):\n    return a * 2\n"
 A = ORIGIN.replace("a + b", "a - b")
 B = ORIGIN.replace("a * 2", "a * 3")

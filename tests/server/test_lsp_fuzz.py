@@ -16,6 +16,8 @@ from tests.server.raw_client import Message, RawClient
 
 from excise_server.lsp import protocol
 
+pytestmark = pytest.mark.slow
+
 PARSE, INVALID_REQUEST, NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 INTERNAL, NOT_INITIALIZED, CANCELLED = -32603, -32002, -32800
 STEPS = 60

@@ -36,6 +36,8 @@ from pathlib import Path
 import pytest
 from tests.server.raw_client import TIMEOUT, RawClient
 
+pytestmark = pytest.mark.slow
+
 ORIGIN = "def f(a, b):\n    x = a + b\n    return x\n\n\ndef g(a):\n    return a * 2\n"
 A = ORIGIN.replace("a + b", "a - b")
 LONG = "".join(f"x{n} = {n}\n" for n in range(5_000))

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import pytest
 from tests.server.raw_client import Message, RawClient
 
+pytestmark = pytest.mark.slow
+
 URI = "file:///nowhere/slow.svelte"
 SHOWS = {"window": {"workDoneProgress": True}}
 REQUEST_FAILED = -32803

@@ -5,6 +5,8 @@ import json
 import pytest
 from tests.server.raw_client import RawClient
 
+pytestmark = pytest.mark.slow
+
 URI = "untitled:Untitled-1"
 PARSE, INVALID_REQUEST, NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 NOT_INITIALIZED, CANCELLED, FAILED = -32002, -32800, -32803

@@ -12,6 +12,8 @@ import pytest
 from tests.server.git_repository import Repo, make, needs_git
 from tests.server.raw_client import TIMEOUT, RawClient
 
+pytestmark = pytest.mark.slow
+
 ORIGIN = "def f(a, b):\n    x = a + b\n    return x\n\n\ndef g(a):\n    return a * 2\n"
 A = ORIGIN.replace("a + b", "a - b")
 B = ORIGIN.replace("a * 2", "a * 3")

@@ -22,6 +22,7 @@ POINT = st.builds(Point, st.integers(0, 6) | FAR, st.integers(0, 9) | FAR)
 CHANGE = st.tuples(POINT, POINT, TEXT)
 
 
+@pytest.mark.slow
 @examples(2_000)
 @given(TEXT, st.lists(CHANGE, max_size=6), st.sampled_from(ENCODINGS))
 @example("abc\ndef", [(Point(1, 99), Point(1, 99), "X")], "utf-16")
@@ -36,6 +37,7 @@ def test_edits_do_what_the_model_does(text: str, changes: list, encoding: Encodi
         assert buffer.text() == text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_a_server_process_holds_what_the_model_holds(encoding: Encoding):
     """The same over the wire: the hash of what the server takes for saved tells its buffer."""

@@ -7,6 +7,8 @@ import socket
 import pytest
 from tests.server.raw_client import TIMEOUT, RawClient
 
+pytestmark = pytest.mark.slow
+
 
 def exchange(stream, message: dict) -> dict:
     body = json.dumps(message).encode()

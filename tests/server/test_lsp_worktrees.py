@@ -12,7 +12,7 @@ from tests.server.raw_client import RawClient
 ORIGIN = "def f(a, b):\n    x = a + b\n    return x\n"
 INVALID_PARAMS, REQUEST_FAILED = -32602, -32803
 
-pytestmark = needs_git
+pytestmark = [needs_git, pytest.mark.slow]
 
 
 @pytest.fixture

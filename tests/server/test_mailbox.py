@@ -12,6 +12,8 @@ from tests.server.raw_client import RawClient
 
 from excise_server.mailbox import MAX_PATCHES, read_mailbox, title
 
+pytestmark = pytest.mark.slow
+
 CODE = [f"    step_{n}(state, {n});" for n in range(8)]
 
 

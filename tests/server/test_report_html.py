@@ -16,6 +16,8 @@ from tests.server.test_cli_patches import AGAIN, COVER, ONE, OTHER, mail
 
 from excise_server.report.html_page import STYLE
 
+pytestmark = pytest.mark.slow
+
 needs_chromium = pytest.mark.skipif(
     CHROMIUM is None, reason="chromium is missing: apt-get install chromium"
 )

@@ -20,6 +20,7 @@ from excise_server.sources.git import Git, GitError
 from excise_server.sources.repository import open_repository
 
 pytestmark = [
+    pytest.mark.slow,
     needs_git,
     pytest.mark.skipif(sys.platform == "win32", reason="the traps are shell scripts"),
 ]

@@ -18,6 +18,8 @@ from excise_server.sources.conflicts import find
 from excise_server.sources.finding import Context, SourceSettings
 from excise_server.sources.markers import parse_markers
 
+pytestmark = pytest.mark.slow
+
 BASE = "start\nold\nend\n"
 
 

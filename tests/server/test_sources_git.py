@@ -13,7 +13,7 @@ from excise_server.sources.collect import collect
 from excise_server.sources.git import ALLOWED, Git, GitError, clean_environment, find_git
 from excise_server.sources.repository import AbsentError, Blob, open_repository
 
-pytestmark = needs_git
+pytestmark = [pytest.mark.slow, needs_git]
 
 
 @pytest.fixture

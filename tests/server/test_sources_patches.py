@@ -115,6 +115,7 @@ def test_alternatives_in_a_mailbox_are_revisions_each(repo):
     assert texts(ask(repo)) == {"patch:both.mbox#1": CHANGED, "patch:both.mbox#2": TEXT + "end\n"}
 
 
+@pytest.mark.slow
 @needs_git
 @pytest.mark.parametrize(
     "options", [(), ("--attach",), ("--inline",), ("--full-index", "-U0"), ("--no-prefix",)]
@@ -242,6 +243,7 @@ def broken(diff: bytes) -> dict[str, tuple[bytes, str]]:
     }
 
 
+@pytest.mark.slow
 @needs_git
 @pytest.mark.parametrize(
     "case",

@@ -67,6 +67,7 @@ def test_it_remembers(tmp_path):
     assert known(state, "-", stdin=ONE + AGAIN)["state"][-1] == "seen before and not read again: 2"
 
 
+@pytest.mark.slow
 def test_it_is_as_if_all_had_come_at_once(tmp_path):
     sent = mails(60, seed=3)
     box = tmp_path / "all.mbox"
@@ -108,6 +109,7 @@ def odd_mails(seed):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(5))
 def test_new_patches_join_as_if_all_had_come_at_once(tmp_path, monkeypatch, seed):
     whole, regroup_whole = [], regroup._grouped
@@ -245,6 +247,7 @@ def test_features_that_point_nowhere_never_reach_a_kernel(tmp_path):
     assert len(found["patches"]) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [
@@ -300,6 +303,7 @@ def moment(folder):
     return sorted(found)
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment(tmp_path):
     """A process that dies leaves the state as it was after one of its batches."""
     box = tmp_path / "all.mbox"
@@ -342,6 +346,7 @@ def test_killed_at_any_moment(tmp_path):
     assert not list(tmp_path.glob("queue.state-*"))
 
 
+@pytest.mark.slow
 def test_two_processes_at_once(tmp_path):
     """Both write to one state; each message is there once, and both see whole groups."""
     state = tmp_path / "queue.state"

@@ -11,7 +11,7 @@ from tests.server.command import excise, one_line
 from tests.server.git_repository import make, needs_git
 from tests.server.test_cli_json_docs import DOCS, keys
 
-pytestmark = needs_git
+pytestmark = [pytest.mark.slow, needs_git]
 
 BASE = "def f(a):\n    return g(a)\n\n\ndef g(a):\n    return a\n"
 GUARD = BASE.replace("    return a\n", "    if a is None:\n        return 0\n    return a\n")

@@ -15,6 +15,9 @@ from typing import NoReturn
 
 import pytest
 
+# One worker runs them, one after the other: they share the package, and a browser wants a core.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("vscode")]
+
 ROOT = Path(__file__).parents[2]
 CLIENT = ROOT / "vscode-client"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")

@@ -120,6 +120,7 @@ def test_any_text_has_a_value(name, origin, reference, hypothesis):
     value(name, origin, reference, hypothesis)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOCAL)
 def test_a_megabyte_has_a_value(name):
     long = "".join(f"call_{at % 977}(x, {at})\n" for at in range(60_000))

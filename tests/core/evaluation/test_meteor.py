@@ -17,6 +17,8 @@ from excise.evaluation.meteor import LOG_MNEXT, METEOR, NEXT, align, score
 from excise.evaluation.wordnet import EXCEPTIONS, FILES, WordNet
 from excise_server.evaluation.resources import wordnet_folder
 
+pytestmark = pytest.mark.slow
+
 # Synsets of a tiny WordNet: part of speech, and the words in it.
 SYNSETS = (
     ("noun", ["car", "auto", "motor_car", "Machine"]),

@@ -16,6 +16,8 @@ from tests.known_figures import KNOWN
 
 from excise.evaluation import Item, measure
 
+pytestmark = pytest.mark.slow
+
 # All measures of three files; of the fourth one, which is long, only one.
 MANY = "hef_python_many_models_dev.jsonl.gz"
 FIGURES = KNOWN | {MANY: {"es-nested": KNOWN[MANY]["es-nested"]}}

@@ -96,6 +96,7 @@ def test_tasks_are_drawn_whole():
         assert rho[at, 1] == pytest.approx(stats.spearmanr(x, y)[0])
 
 
+@pytest.mark.slow
 def test_intervals_are_those_of_plain_resampling():
     """The paper's way: draw the outputs of the long sample with replacement."""
     found = sample(rows=300)

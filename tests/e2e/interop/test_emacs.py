@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from tests.e2e.interop import sessions
 
+pytestmark = pytest.mark.slow
+
 INSTALL = "Debian: apt-get install emacs-nox elpa-eglot"
 EMACS = shutil.which("emacs")
 

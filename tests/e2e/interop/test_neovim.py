@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from tests.e2e.interop import sessions
 
+pytestmark = pytest.mark.slow
+
 INSTALL = "pip install 'excise[interop]'"
 # The wheel puts it beside the interpreter, which need not be on the PATH.
 PLACES = os.pathsep.join([os.environ.get("PATH", ""), str(Path(sys.executable).parent)])

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from tests.e2e.interop import sessions
 
+pytestmark = pytest.mark.slow
+
 INSTALL = "Debian: apt-get install vim vim-ale"
 VIM = shutil.which("vim")
 ALE = Path(os.environ.get("EXCISE_ALE", "/usr/share/vim-ale"))
