@@ -75,7 +75,8 @@ class Units:
     at ``line`` the keys of lines that are not blank, unit u holding the tokens ``starts[u]`` to
     ``starts[u + 1]``. ``kept`` maps these tokens to the stream's. ``lines`` are those that
     ``nested`` aligns first. ``first`` has the first unit of every line, and the number of units at
-    its end; None: each unit is a line.
+    its end; None: each unit is a line. ``numbers`` are, at ``line``, the numbers of the units among
+    the lines with tokens (a line without a key may hold some: white space in a string).
     """
 
     tokens: array[int]
@@ -84,14 +85,20 @@ class Units:
     kept: array[int] | None = None
     lines: Lines | None = None
     first: array[int] | None = None
+    numbers: array[int] | None = None
 
     def token_lines(self) -> array[int]:
         """Return the line of every token; lines with tokens are numbered without gaps."""
-        first = self.starts if self.starts is not None else self.first
-        if first is None:
+        if self.starts is not None and self.numbers is not None:
+            return array("i", chain.from_iterable(map(repeat, self.numbers, _sizes(self.starts))))
+        if self.first is None:
             return array("i", range(len(self.tokens)))
-        sizes = filter(None, map(sub, islice(first, 1, None), first))
+        sizes = filter(None, _sizes(self.first))
         return array("i", chain.from_iterable(map(repeat, count(), sizes)))
+
+
+def _sizes(starts: array[int]) -> Iterator[int]:
+    return map(sub, islice(starts, 1, None), starts)
 
 
 def units_of(lines: Lines, granularity: str, vocabulary: Vocabulary) -> Units:
@@ -160,15 +167,18 @@ def paper_order(origin: Units, a: array[int], b: array[int]) -> bool:
 def _line_units(lines: Lines, vocabulary: Vocabulary) -> Units:
     first = lines.first
     starts, kept, counted = array("i", [0]), array("i"), array("i")
-    keys = []
+    keys, numbers, with_tokens = [], array("i"), 0
     for line, key in enumerate(lines.keys):
+        number = with_tokens
+        with_tokens += first[line] < first[line + 1]
         if key is None:
             continue
+        numbers.append(number)
         keys.append(("line", key))
         counted.extend(lines.tokens[first[line] : first[line + 1]])
         kept.extend(range(first[line], first[line + 1]))
         starts.append(len(counted))
-    return Units(counted, vocabulary.intern(keys), starts=starts, kept=kept)
+    return Units(counted, vocabulary.intern(keys), starts=starts, kept=kept, numbers=numbers)
 
 
 def _matched(flat: array[int], n_origin: int) -> Iterator[tuple[int, int]]:
