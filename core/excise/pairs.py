@@ -86,6 +86,7 @@ def compare(group: Group, map: Map, cancel: CancelFlag | None, raw: bool = False
     import numpy as np
 
     found = _counted(group, map, cancel)
+    np.fill_diagonal(found.contained, 1.0)
     undefined = found.values < 0
     for plane in (found.values, found.anchored, found.anywhere):
         plane[undefined] = 0.0
@@ -98,6 +99,8 @@ def compare(group: Group, map: Map, cancel: CancelFlag | None, raw: bool = False
     found.words[same] = WORDS.index(SAME)
     if group.preparation.options.place == "pooled":
         found.values[:] = _pooled(group, map, cancel, same, undone)
+        # All is one place, as for a single pair. Words and containment stay those of the places.
+        found.anchored[:] = found.anywhere[:] = found.values
     if not raw:
         unchanged = np.array([revision.is_origin for revision in group.revisions], dtype=bool)
         by_lines = np.outer(unchanged, unchanged) | (undefined & ~undone)

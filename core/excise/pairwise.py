@@ -46,10 +46,11 @@ class ScoreMatrix:
     values
         k x k floats in [0, 1]; values[i, j] is values[j, i], the diagonal is 1. Read-only.
     anchored, anywhere
-        The parts of `values` (with ``place:anchored``: (3 anchored + anywhere) / 4): what counts
-        if only the same place did, and if every place did.
+        The parts of `values`, which are (3 anchored + anywhere) / 4: what counts if only the same
+        place did, and if every place did. With ``place:pooled`` both are `values`.
     contained
-        contained[i, j] is the share of revision i's edit that revision j has at the same place.
+        contained[i, j] is the share of revision i's edit that revision j has at the same place;
+        1 on the diagonal.
     signature
         Of all scores; names both tokenisers when some pairs are lexical: those with a revision that
         is too large for a grammar, or that its parser cannot read.

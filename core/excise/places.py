@@ -48,14 +48,20 @@ class Elsewhere(NamedTuple):
     ----------
     a, b
         Indices of the place where A does it and of the place where B does.
-    n_grams
+    added, deleted
         How many, orders 1 to 4. Over all pairs of places they sum up to what the pair has in
         common anywhere beyond what it has in common here.
     """
 
     a: int
     b: int
-    n_grams: int
+    added: int
+    deleted: int
+
+    @property
+    def n_grams(self) -> int:
+        """How many of both kinds."""
+        return self.added + self.deleted
 
 
 def describe_places(
@@ -83,8 +89,8 @@ def matches_elsewhere(
 
     An n-gram that stands at several places of both is matched in the order of the places.
     """
-    found: Counter[tuple[int, int]] = Counter()
-    for operation in (_added, _deleted):
+    found: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0])
+    for kind, operation in enumerate((_added, _deleted)):
         left: dict[Gram, list[int]] = defaultdict(list)
         right: dict[Gram, list[int]] = defaultdict(list)
         for number, place in enumerate(places):
@@ -95,9 +101,10 @@ def matches_elsewhere(
             for gram in (by_b - by_a).elements():
                 right[gram].append(number)
         for gram in left.keys() & right.keys():
-            found.update(zip(left[gram], right[gram], strict=False))
-    ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))
-    return tuple(Elsewhere(a, b, n_grams) for (a, b), n_grams in ranked)
+            for pair in zip(left[gram], right[gram], strict=False):
+                found[pair][kind] += 1
+    matches = [Elsewhere(a, b, *n_grams) for (a, b), n_grams in found.items()]
+    return tuple(sorted(matches, key=lambda match: (-match.n_grams, match)))
 
 
 def _added(o: Grams, a: Grams, b: Grams) -> tuple[Grams, Grams]:

@@ -20,12 +20,14 @@ LANGUAGE = pytest.mark.parametrize("language", [None, "python"])
 
 @GRANULARITY
 @LANGUAGE
+@pytest.mark.parametrize("place", ["anchored", "pooled"])
 @given(first=triples.TEXT_TRIPLES, second=triples.TEXT_TRIPLES)
 @examples(40)
-def test_a_matrix_says_of_a_pair_what_the_pair_says(granularity, language, first, second):
+def test_a_matrix_says_of_a_pair_what_the_pair_says(granularity, language, place, first, second):
     origin, *revisions = [*first, *second[1:], first[0]]
-    options = {"granularity": granularity, "language": language}
+    options = {"granularity": granularity, "language": language, "place": place}
     matrix = excise.ScoreMatrix.from_texts(origin, revisions, **options)
+    assert matrix.contained.diagonal().tolist() == [1.0] * len(revisions)
     for i, j in combinations(range(len(revisions)), 2):
         pair = excise.similarity(origin=origin, a=revisions[i], b=revisions[j], **options)
         assert matrix.values[i, j] == matrix.values[j, i] == pair.value

@@ -25,7 +25,8 @@ SMALL = document("x = 1\ny = 2\n", "python", a="x = 2\ny = 2\n", b="x = 2\ny = 2
 def test_matrix_document():
     ran = excise("matrix", ORIGIN, *SUGGESTIONS, "--json")
     assert (ran.code, ran.err) == (0, "")
-    assert set(ran.json) == {"schema", "signature", "revisions", "similarity", "notes", "rejected"}
+    pairs = ("similarity", "anchored", "anywhere", "contained", "words")
+    assert set(ran.json) == {"schema", "signature", "revisions", *pairs, "notes", "rejected"}
     assert ran.json["schema"] == 1
     assert ran.json["signature"] == SIGNATURE
     assert ran.json["revisions"] == SUGGESTIONS
@@ -60,6 +61,7 @@ def test_cluster_document():
         "members": [ada, bo],
         "representative": ada,
         "min_similarity": 2579 / 3094,
+        "words": ["same", "overlaps"],
     }
     members = [name for cluster in ran.json["clusters"] for name in cluster["members"]]
     assert sorted(members) == SUGGESTIONS
@@ -79,13 +81,14 @@ def test_explain_document():
     ran = excise("explain", ORIGIN, *SUGGESTIONS[:2], "--json")
     assert set(ran.json) == {
         *("schema", "signature", "revisions", "value", "score", "exact"),
-        *("keep", "add", "delete", "notes", "regions"),
+        *("keep", "add", "delete", "notes", "regions", "places", "elsewhere"),
+        *("anchored", "anywhere", "contained", "word"),
     }
     assert ran.json["revisions"] == SUGGESTIONS[:2]
     assert ran.json["signature"] == SIGNATURE
     assert ran.json["exact"] == "2579/3094"
     first = ran.json["regions"][0]
-    assert set(first) == {"share", "origin", "a", "b", "counts"}
+    assert set(first) == {"share", "place", "origin", "a", "b", "counts"}
     assert first["a"]["text"] == "available = item.on_hand - item.reserved"
     assert first["a"]["lines"] == [42, 43]
     assert first["counts"]["delete"] == [[1, 1, 1], [0, 0, 0], [0, 0, 0], [0, 0, 0]]
@@ -137,7 +140,9 @@ def test_a_lone_revision_agrees_with_nobody():
     assert excise("matrix", "-", "--json", stdin=lone).json["similarity"] == [[1.0]]
     assert "–" in excise("rank", "-", stdin=lone).out
     cluster = excise("cluster", "--origin", "-", "--json", stdin=lone).json["clusters"]
-    assert cluster == [{"members": ["a"], "representative": "a", "min_similarity": 1.0}]
+    assert cluster == [
+        {"members": ["a"], "representative": "a", "min_similarity": 1.0, "words": ["same"]}
+    ]
 
 
 def test_language_wins_over_path_and_the_option_over_both():
@@ -200,7 +205,7 @@ def test_people_see_who_stands_for_a_cluster():
     ran = excise("cluster", "--origin", "-", stdin=SMALL)
     assert ran.out.split("\n")[1:4] == [
         "      1  ●  a",
-        "            b         1.00 ━━━━━━━━━━",
+        "            b         1.00 ━━━━━━━━━━  same",
         "      2  ●  c",
     ]
 
@@ -227,6 +232,7 @@ similarity  0.28  ━━━━━━━╌╌╌╌╌╌╌╌╌╌╌╌╌�
   keep      0.00  ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌
   add       0.00  ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌
   delete    0.83  ━━━━━━━━━━━━━━━━━━━━╌╌╌╌
+overlaps
 es|gran:nested|lcs:star|place:anchored|del:f1|n:4|comments:keep|tok:python@0.13.0|v:2
 
 region 1 of 2 · 18 % of all divergent 1-4-grams ────────────────────────────────

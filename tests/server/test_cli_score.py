@@ -38,7 +38,7 @@ def test_the_document_holds_the_number_and_its_reasons():
     assert (ran.code, ran.err) == (0, "")
     assert set(ran.json) == {
         *("schema", "signature", "value", "score", "exact", "keep", "add", "delete"),
-        *("reference", "notes", "regions"),
+        *("reference", "notes", "regions", "word"),
     }
     assert ran.json["schema"] == 1
     assert ran.json["value"] == ran.json["score"] == 2579 / 3094
@@ -50,7 +50,7 @@ def test_the_document_holds_the_number_and_its_reasons():
     )
     assert sum(region["share"] for region in ran.json["regions"]) == pytest.approx(1)
     for region in ran.json["regions"]:
-        assert set(region) == {"share", "origin", "reference", "hypothesis", "counts"}
+        assert set(region) == {"share", "place", "origin", "reference", "hypothesis", "counts"}
         assert set(region["origin"]) == {"lines", "span", "text", "tokens"}
         assert {key: len(counts) for key, counts in region["counts"].items()} == {
             "keep": 4,

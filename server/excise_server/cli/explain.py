@@ -24,8 +24,9 @@ __all__ = ["command"]
 def command(choices: Choices, *, origin: str, revisions: tuple[str, ...]) -> int:
     """Show the divergent regions of the revisions A and B of ORIGIN side by side.
 
-    Each region says what was kept, added and deleted, by both or by one of them, how far they agree
-    on it, and its share of all divergent 1-4-grams. ORIGIN may be - alone, as for matrix: the
+    Each region says what was kept, added and deleted, by both or by one of them, how much of it is
+    alike, and its share of all divergent 1-4-grams. Regions stand by place; what both add or delete
+    at different places comes last. ORIGIN may be - alone, as for matrix: the
     document then holds exactly two revisions.
     """
     if origin != STDIN and len(revisions) != 2:
@@ -40,6 +41,7 @@ def command(choices: Choices, *, origin: str, revisions: tuple[str, ...]) -> int
             granularity=choices.granularity,
             lcs=choices.lcs,
             comments=choices.comments,
+            place=choices.place,
             language=choices.language or found.language,
             path=found.path,
             timeout=PARSER_SECONDS,
@@ -71,7 +73,9 @@ def _print(score: excise.Score, found: RevisionSet, choices: Choices) -> None:
     texts = (normalise(found.origin), normalise(a.text), normalise(b.text))
     names = Names(columns, texts if choices.comments == "keep" else None)
     out = console()
-    out.print(legend(columns, (found.name, a.id, b.id)), "", summary(score, "similarity"))
+    out.print(
+        legend(columns, (found.name, a.id, b.id)), "", summary(score, "similarity", columns[1:])
+    )
     for line in notes_text("note", [f"{name}: {note}" for name, note in found.notes]):
         out.print(line)
     for view in region_views(score, names):

@@ -57,6 +57,7 @@ def similarities(found: RevisionSet, choices: Choices) -> excise.ScoreMatrix:
         granularity=choices.granularity,
         lcs=choices.lcs,
         comments=choices.comments,
+        place=choices.place,
         map=progress_map("Scoring"),
         timeout=PARSER_SECONDS,
     )

@@ -17,7 +17,7 @@ __all__ = ["command"]
 @click.argument("revisions", nargs=-1, metavar="REVISION...")
 @shared_options
 def command(choices: Choices, *, origin: str, revisions: tuple[str, ...]) -> int:
-    """Print the similarity of every pair of REVISIONs of ORIGIN: 1 the same edit, 0 nothing shared.
+    """Print the similarity of every pair of REVISIONs of ORIGIN, from 0 (nothing in common) to 1.
 
     ORIGIN may be - alone: a JSON document on standard input, {"origin", "language" or "path",
     "revisions": [{"id", "text"}]}.

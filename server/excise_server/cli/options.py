@@ -10,18 +10,19 @@ from typing import Any
 
 import click
 
-from excise.signature import COMMENTS, GRANULARITIES, LCS
+from excise.signature import COMMENTS, GRANULARITIES, LCS, PLACES
 
 __all__ = ["Choices", "shared_options"]
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What was chosen on the command line, checked by click."""
+    """What was chosen on the command line, checked by click; None: as the library has it."""
 
     granularity: str
     lcs: str
     comments: str
+    place: str | None
     language: str | None
     encoding: str | None
     json: bool
@@ -61,6 +62,12 @@ _OPTIONS = (
         help="Whether comments count.",
     ),
     click.option(
+        "--place",
+        type=click.Choice(PLACES),
+        help="Whether an edit counts whole only at the same place of the origin, and a quarter "
+        "elsewhere.  [default: anchored; pooled for --lcs paper and --deletion precision]",
+    ),
+    click.option(
         "--language",
         metavar="NAME",
         help="Grammar, language id or extension; wins over file names and records.",
@@ -82,6 +89,8 @@ def shared_options(function: Callable[..., int]) -> Callable[..., int]:
     def with_choices(**given: Any) -> int:  # noqa: ANN401 - what click parsed
         names = Choices.__dataclass_fields__
         chosen = Choices(**{name: given.pop(name) for name in names})
+        if (chosen.place, chosen.lcs) == ("anchored", "paper"):
+            raise click.UsageError("--lcs paper has no places: drop --place anchored.")
         return function(chosen, **given)
 
     for option in reversed(_OPTIONS):

@@ -95,5 +95,6 @@ def _check(paths: tuple[str, ...], choices: Choices) -> None:
         )
     if choices.comments != "keep":
         raise click.UsageError("--comments drop needs whole files; a patch shows only hunks.")
-    if (choices.granularity, choices.lcs) != ("nested", "star"):
-        raise click.UsageError("--granularity and --lcs need --origin; patches have one form.")
+    if (choices.granularity, choices.lcs, choices.place) != ("nested", "star", None):
+        names = "--granularity, --lcs and --place"
+        raise click.UsageError(f"{names} need --origin; patches have one form.")

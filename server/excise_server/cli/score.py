@@ -73,6 +73,7 @@ def _score_files(paths: tuple[str, ...], choices: Choices, deletion: str) -> int
             lcs=choices.lcs,
             deletion=deletion,
             comments=choices.comments,
+            place=choices.place,
             language=choices.language or language_of(paths[0], texts[0], paths[1:]),
             path=paths[0],
             timeout=PARSER_SECONDS,
@@ -96,7 +97,9 @@ def _print_score(
     chosen = (normalise(texts[0]), normalise(texts[at]), normalise(texts[-1]))
     names = Names(columns, chosen if choices.comments == "keep" else None, deletion)
     out = console()
-    out.print(legend(columns, (paths[0], paths[at], paths[-1])), "", summary(score, "score"))
+    out.print(
+        legend(columns, (paths[0], paths[at], paths[-1])), "", summary(score, "score", columns[1:])
+    )
     for view in region_views(score, names):
         out.print(view)
 
@@ -135,6 +138,7 @@ def _score_record(record: ScoreRecord, choices: Choices, deletion: str) -> excis
         lcs=choices.lcs,
         deletion=deletion,
         comments=choices.comments,
+        place=choices.place,
         language=choices.language or record.language,
         path=record.path,
         timeout=PARSER_SECONDS,

@@ -6,10 +6,20 @@ Plain ASCII: whatever a terminal would obey is a JSON escape.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from excise import Cluster, Count, DivergentRegion, Ranked, Score, ScoreMatrix, Segment
+from excise import (
+    Cluster,
+    Count,
+    DivergentRegion,
+    EditCounts,
+    Ranked,
+    Score,
+    ScoreMatrix,
+    Segment,
+)
 from excise_server.sources import RevisionSet
 
 __all__ = [
@@ -57,6 +67,7 @@ def score_document(score: Score) -> Document:
         "value": score.value,
         **_numbers(score),
         "exact": str(score.exact),
+        "word": score.word,
         "reference": score.reference,
         "notes": list(score.notes),
         "regions": [_region(region, "reference", "hypothesis") for region in score.regions],
@@ -72,18 +83,26 @@ def explain_document(score: Score, found: RevisionSet) -> Document:
         "value": score.value,
         **_numbers(score),
         "exact": str(score.exact),
+        **_shares(score),
         "notes": [*score.notes, *(f"{name}: {note}" for name, note in found.notes)],
+        "places": _places(score),
+        "elsewhere": [{**match._asdict(), "n_grams": match.n_grams} for match in score.elsewhere],
         "regions": [_region(region, "a", "b") for region in score.regions],
     }
 
 
 def matrix_document(matrix: ScoreMatrix, found: RevisionSet) -> Document:
     """Return the similarities of all pairs, in the order of ``revisions``."""
+    k = len(matrix.ids)
     return {
         "schema": SCHEMA,
         "signature": matrix.signature,
         "revisions": list(matrix.ids),
-        "similarity": [[float(value) for value in row] for row in matrix.values],
+        "similarity": matrix.values.tolist(),
+        "anchored": matrix.anchored.tolist(),
+        "anywhere": matrix.anywhere.tolist(),
+        "contained": matrix.contained.tolist(),
+        "words": [[matrix.word(i, j) for j in range(k)] for i in range(k)],
         **_about(matrix, found),
     }
 
@@ -130,6 +149,7 @@ def cluster_document(
                 "members": [matrix.ids[at] for at in cluster.members],
                 "representative": matrix.ids[cluster.representative],
                 "min_similarity": cluster.min_similarity,
+                "words": [matrix.word(at, cluster.representative) for at in cluster.members],
             }
             for cluster in clusters
         ],
@@ -139,6 +159,27 @@ def cluster_document(
 
 def _numbers(score: Score) -> Document:
     return {"score": score.value, "keep": score.keep, "add": score.add, "delete": score.delete}
+
+
+def _shares(score: Score) -> Document:
+    a_in_b, b_in_a = score.contained
+    return {
+        "anchored": float(score.anchored),
+        "anywhere": float(score.anywhere),
+        "contained": {"a": float(a_in_b), "b": float(b_in_a)},
+        "word": score.word,
+    }
+
+
+def _places(score: Score) -> list[Document]:
+    """Return the places with the indices of their regions in the document."""
+    members: dict[int, list[int]] = defaultdict(list)
+    for index, region in enumerate(score.regions):
+        members[region.place].append(index)
+    return [
+        {"regions": members[number], "counts": _all_counts(place.counts)}
+        for number, place in enumerate(score.places)
+    ]
 
 
 def _about(matrix: ScoreMatrix, found: RevisionSet) -> Document:
@@ -156,17 +197,13 @@ def _rejected(found: RevisionSet) -> list[Document]:
 
 
 def _region(region: DivergentRegion, a: str, b: str) -> Document:
-    counts = region.counts
     return {
         "share": region.share,
+        "place": region.place,
         "origin": _segment(region.origin),
         a: _segment(region.a),
         b: _segment(region.b),
-        "counts": {
-            "keep": _counts(counts.keep),
-            "add": _counts(counts.add),
-            "delete": _counts(counts.delete),
-        },
+        "counts": _all_counts(region.counts),
     }
 
 
@@ -177,6 +214,11 @@ def _segment(segment: Segment) -> Document:
         "text": segment.text,
         "tokens": list(segment.tokens),
     }
+
+
+def _all_counts(counts: EditCounts) -> Document:
+    names = ("keep", "add", "delete")
+    return {name: _counts(getattr(counts, name)) for name in names}
 
 
 def _counts(counts: Sequence[Count]) -> list[list[int]]:

@@ -14,6 +14,13 @@ from rich.text import Text
 from excise import DivergentRegion, Score, Segment
 from excise.excision import excision
 from excise_server.report.escape import printable
+from excise_server.report.region_places import (
+    Numbered,
+    by_place,
+    elsewhere_view,
+    line_range,
+    place_head,
+)
 from excise_server.report.source import Source, shared_indentation
 from excise_server.report.tables import number
 
@@ -55,15 +62,26 @@ def legend(columns: Sequence[str], ids: Sequence[str]) -> RenderableType:
 
 
 def region_views(score: Score, names: Names) -> Iterator[RenderableType]:
-    """Yield one view per divergent region, in the order of the text."""
+    """Yield one view per divergent region, place by place, and what matches at other places."""
     regions = score.regions
     if not regions:
         yield Text()
         yield Text("No divergent region: what was changed, was changed alike.", "dim")
-    for place, region in enumerate(regions, start=1):
+    groups = by_place(regions)
+    counts = score.places if len(groups) > 1 else ()
+    for number_of_place, (place, members) in enumerate(groups.items(), start=1):
+        if counts:
+            yield Text()
+            yield place_head(number_of_place, len(groups), counts[place].counts, names.columns)
+        yield from _regions(members, len(regions), names)
+    yield from elsewhere_view(score, groups, names.columns)
+
+
+def _regions(members: Sequence[Numbered], of: int, names: Names) -> Iterator[RenderableType]:
+    for at, region in members:
         share = f"{100 * region.share:.0f} %" if region.share >= 0.005 else "under 1 %"
-        of = f"region {place} of {len(regions)}"
-        title = Text.assemble((of, "bold"), f" · {share} of all divergent 1-4-grams")
+        head = (f"region {at} of {of}", "bold")
+        title = Text.assemble(head, f" · {share} of all divergent 1-4-grams")
         yield Text()
         yield Rule(title, align="left", style="dim")
         yield _view(region, names)
@@ -81,7 +99,7 @@ def _view(region: DivergentRegion, names: Names) -> Table:
     segments = (region.origin, region.a, region.b)
     texts = names.texts or (None, None, None)
     heads = [
-        Text.assemble((column, "bold cyan"), (f" {_lines(segment)}", "dim"))
+        Text.assemble((column, "bold cyan"), (f" {line_range([segment])}", "dim"))
         for column, segment in zip(names.columns, segments, strict=True)
     ]
     table.add_row("", *heads)
@@ -90,14 +108,6 @@ def _view(region: DivergentRegion, names: Names) -> Table:
     for row in _operations(region, names):
         table.add_row(*row)
     return table
-
-
-def _lines(segment: Segment) -> str:
-    """Return the segment's lines, counted from 1 as editors do."""
-    if segment.lines is None:
-        return ""
-    first, past = segment.lines
-    return f"{first + 1}" if past <= first + 1 else f"{first + 1}-{past}"
 
 
 def _bodies(segments: Sequence[Segment], texts: Sequence[str | None]) -> Iterator[RenderableType]:

@@ -12,6 +12,7 @@ from rich.text import Text
 from excise import Cluster, Ranked, Score, ScoreMatrix
 from excise_server.report.digits import digits
 from excise_server.report.escape import printable
+from excise_server.report.words import beside, between
 from excise_server.sources import RevisionSet
 
 __all__ = [
@@ -21,9 +22,11 @@ __all__ = [
     "notes_about",
     "notes_text",
     "number",
+    "plural",
     "rank_table",
     "signature_text",
     "summary",
+    "word_beside",
 ]
 
 _STYLES = ((0.75, "green"), (0.5, "yellow"), (0.25, "dark_orange"), (0.0, "red"))
@@ -36,14 +39,22 @@ def number(value: float | None) -> Text:
     return Text(digits(value), "dim" if value is None else _style(value))
 
 
+def plural(count: int, noun: str) -> str:
+    """Return "1 n-gram", "2,000 n-grams"."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def bar(value: float | None, width: int = 12) -> Text:
     """Return a value in [0, 1] as a bar."""
     filled = round((value or 0.0) * width)
     return Text.assemble(("━" * filled, _style(value or 0.0)), ("╌" * (width - filled), "dim"))
 
 
-def summary(score: Score, title: str) -> RenderableType:
-    """Return the number, the operations it is the mean of, and everything to be known of it."""
+def summary(score: Score, title: str, names: tuple[str, str]) -> RenderableType:
+    """Return the number, the operations it is the mean of, and everything to be known of it.
+
+    `names` are what A and B are called.
+    """
     table = Table.grid(padding=(0, 2))
     bold = number(score.value)
     bold.stylize("bold")
@@ -52,7 +63,19 @@ def summary(score: Score, title: str) -> RenderableType:
         value: float | None = getattr(score, name)
         undefined = Text("undefined: neither revision has any", "dim")
         table.add_row(f"  {name}", number(value), undefined if value is None else bar(value, 24))
-    return Group(table, *notes_text("note", score.notes), signature_text(score.signature))
+    notes = notes_text("note", score.notes)
+    return Group(table, _word(score, names), *notes, signature_text(score.signature))
+
+
+def _word(score: Score, names: tuple[str, str]) -> Text:
+    """Return the word for the pair, and the parts of the score where they differ."""
+    a_in_b, b_in_a = score.contained
+    line = Text(between(score.word, (float(a_in_b), float(b_in_a)), *names), "bold")
+    if score.anchored == score.anywhere:
+        return line
+    parts = number(float(score.anchored)), number(float(score.anywhere))
+    line.append(": at the same place ", "not bold").append_text(parts[0])
+    return line.append(", anywhere ", "not bold").append_text(parts[1])
 
 
 def matrix_table(matrix: ScoreMatrix, width: int) -> Iterable[RenderableType]:
@@ -98,12 +121,13 @@ def rank_table(ranking: Sequence[Ranked], found: RevisionSet) -> RenderableType:
 
 
 def cluster_table(matrix: ScoreMatrix, clusters: Sequence[Cluster]) -> RenderableType:
-    """Return the clusters; ● is the representative, the numbers are similarities to it."""
+    """Return the clusters; ● is the representative, numbers and words are about it."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("cluster", justify="right")
     table.add_column("", width=1)
     table.add_column("revision", overflow="fold")
     table.add_column("similarity", no_wrap=True)
+    table.add_column("to ●")
     for place, cluster in enumerate(clusters, start=1):
         best = cluster.representative
         members = [best, *(at for at in cluster.members if at != best)]
@@ -114,9 +138,16 @@ def cluster_table(matrix: ScoreMatrix, clusters: Sequence[Cluster]) -> Renderabl
                 Text("●", "green") if at == best else "",
                 Text(printable(matrix.ids[at]), "bold" if at == best else ""),
                 Text() if at == best else Text.assemble(number(value), " ", bar(value, 10)),
+                "" if at == best else word_beside(matrix, best, at),
                 end_section=at == members[-1],
             )
     return table
+
+
+def word_beside(matrix: ScoreMatrix, best: int, at: int) -> str:
+    """Return the word for a member of a cluster beside its representative."""
+    contained = float(matrix.contained[at, best]), float(matrix.contained[best, at])
+    return beside(matrix.word(at, best), contained)
 
 
 def notes_about(matrix: ScoreMatrix, found: RevisionSet) -> list[Text]:

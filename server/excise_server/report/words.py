@@ -1,0 +1,54 @@
+"""The word for a pair (section 6a of the definition), said of two names or of one beside another.
+
+Of all words only "same" claims sameness. "contains" has a direction, which these phrases give.
+"""
+
+from __future__ import annotations
+
+from excise.agreement import CONTAINS, NEARLY_ALL
+
+__all__ = ["beside", "between"]
+
+
+def between(word: str, contained: tuple[float, float], a: str, b: str) -> str:
+    """Return what is said of A and B.
+
+    Parameters
+    ----------
+    contained
+        How much of A's edit B has at the same place, and the reverse.
+
+    Examples
+    --------
+    >>> between("contains", (1.0, 0.4), "a", "b")
+    'b contains a'
+    >>> between("overlaps", (0.5, 0.4), "a", "b")
+    'overlaps'
+    """
+    if word != CONTAINS:
+        return word
+    a_in_b, b_in_a = (share >= float(NEARLY_ALL) for share in contained)
+    if a_in_b and b_in_a:
+        return "each contains the other"
+    return f"{b} contains {a}" if a_in_b else f"{a} contains {b}"
+
+
+def beside(word: str, contained: tuple[float, float]) -> str:
+    """Return what is said of a member beside its representative.
+
+    Parameters
+    ----------
+    contained
+        How much of the member's edit the representative has at the same place, and the reverse.
+
+    Examples
+    --------
+    >>> beside("contains", (0.4, 1.0)), beside("contains", (1.0, 0.4)), beside("same", (1.0, 1.0))
+    ('contains it', 'contained in it', 'same')
+    """
+    if word != CONTAINS:
+        return word
+    in_it, has_it = (share >= float(NEARLY_ALL) for share in contained)
+    if in_it and has_it:
+        return "each contains the other"
+    return "contained in it" if in_it else "contains it"
