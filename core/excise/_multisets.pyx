@@ -8,38 +8,33 @@ from libc.string cimport memset
 from excise._tables cimport NO_MEMORY, enlarged
 
 
-cdef int by_id(const void* x, const void* y) noexcept nogil:
-    cdef uint32_t a = (<const Item*>x).id, b = (<const Item*>y).id
-    return (a > b) - (a < b)
+cdef int by_key(const void* x, const void* y) noexcept nogil:
+    cdef const Item* a = <const Item*>x
+    cdef const Item* b = <const Item*>y
+    if a.key != b.key:
+        return (a.key > b.key) - (a.key < b.key)
+    return (a.part > b.part) - (a.part < b.part)
 
 
-cdef int64_t gathered(Item* items, int64_t n) noexcept nogil:
-    """Sort items, and add up those with the same id; return how many are left."""
-    cdef int64_t i, used = 0
-    qsort(items, n, sizeof(Item), by_id)
-    for i in range(n):
-        if used and items[used - 1].id == items[i].id:
-            items[used - 1].count += items[i].count
-        else:
-            items[used] = items[i]
-            used += 1
-    return used
+cdef void ordered(Item* items, int64_t n) noexcept nogil:
+    qsort(items, n, sizeof(Item), by_key)
 
 
-cdef int append(Multisets* sets, Item* items, int64_t n) noexcept nogil:
-    """Add one multiset; the items are sorted in place."""
+cdef int append(Multisets* sets, const Item* items, int64_t n) noexcept nogil:
+    """Add one multiset of `ordered` items: those of one key are added up."""
     cdef int64_t used = sets.first[sets.n] if sets.first is not NULL else 0
-    cdef int64_t room, i
+    cdef int64_t room, i, kinds = 0
     cdef void* moved
-    n = gathered(items, n)
+    for i in range(n):
+        kinds += i == 0 or items[i].key != items[i - 1].key
     room = sets.capacity
-    moved = enlarged(sets.ids, used + n, &room, sizeof(uint32_t))
-    if moved is NULL and used + n:
+    moved = enlarged(sets.ids, used + kinds, &room, sizeof(uint32_t))
+    if moved is NULL and used + kinds:
         return NO_MEMORY
     sets.ids = <uint32_t*>moved
     room = sets.capacity
-    moved = enlarged(sets.counts, used + n, &room, sizeof(uint32_t))
-    if moved is NULL and used + n:
+    moved = enlarged(sets.counts, used + kinds, &room, sizeof(uint32_t))
+    if moved is NULL and used + kinds:
         return NO_MEMORY
     sets.counts = <uint32_t*>moved
     sets.capacity = room
@@ -57,16 +52,20 @@ cdef int append(Multisets* sets, Item* items, int64_t n) noexcept nogil:
     sets.first[sets.n] = used
     sets.total[sets.n] = 0
     for i in range(n):
-        sets.ids[used + i] = items[i].id
-        sets.counts[used + i] = items[i].count
+        if i and items[i].key == items[i - 1].key:
+            sets.counts[used - 1] += items[i].count
+        else:
+            sets.ids[used] = <uint32_t>items[i].key
+            sets.counts[used] = items[i].count
+            used += 1
         sets.total[sets.n] += items[i].count
     sets.n += 1
-    sets.first[sets.n] = used + n
+    sets.first[sets.n] = used
     return 0
 
 
 cdef int64_t merged(const Multisets* sets, int64_t i, int64_t j) noexcept nogil:
-    """Return the size of the intersection of two of them."""
+    """Return the size of the intersection of two of them, whose keys are their ids."""
     cdef int64_t p = sets.first[i], q = sets.first[j], found = 0
     while p < sets.first[i + 1] and q < sets.first[j + 1]:
         if sets.ids[p] == sets.ids[q]:

@@ -1,12 +1,18 @@
 # cython: language_level=3
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from excise._multisets cimport Item, Multisets
+from excise._sites cimport Sites
 from excise._tables cimport Table
 
 cdef enum:
     ORDERS = 4
     OPERATIONS = 3        # keep, add, delete
+    SEVERAL = 0x80000000  # marks features that are in several blocks
+
+cdef struct Part:
+    uint32_t block
+    uint32_t count
 
 
 cdef class Index:
@@ -14,8 +20,17 @@ cdef class Index:
     cdef Table features_  # (node * operations + operation, name) -> feature
     cdef uint32_t* base   # feature -> node * operations + operation: the feature without a name
     cdef int64_t base_capacity
-    cdef Multisets edits, lines
+    cdef Multisets edits  # features, ordered by base: those of one n-gram stand together
+    cdef Multisets lines  # of context, for the rescue of renamed files
     cdef int64_t n_lines
+    cdef Sites sites      # the blocks
+    cdef int64_t* sizes   # n-grams of each patch by operation
+    cdef int64_t sizes_capacity
+    # Of every feature of `edits` the block that it is in; or SEVERAL | p: then parts[p] holds how
+    # many blocks that are, and they follow.
+    cdef uint32_t* where
+    cdef Part* parts
+    cdef int64_t n_parts, where_capacity, parts_capacity
     cdef bint keyed
     # Scratch of `add`: per node the occurrences in the block's O and A, and which nodes those are.
     cdef int32_t* in_o
@@ -29,7 +44,10 @@ cdef class Index:
                   int64_t* n_touched) noexcept nogil
     cdef int widen(self, int64_t node) noexcept nogil
     cdef int64_t feature(self, uint32_t node, int operation, int32_t key) noexcept nogil
-    cdef int put(self, uint32_t id, int32_t count, int64_t* n) noexcept nogil
-    cdef int block(self, const int32_t* tokens, const int32_t* place, int64_t* n) noexcept nogil
-    cdef int count(self, int64_t i, bint keyed, Item** items, int64_t* n) noexcept nogil
-    cdef int kind(self, uint32_t id, bint keyed) noexcept nogil
+    cdef int put(self, uint64_t key, uint32_t part, int32_t count, int64_t* n) noexcept nogil
+    cdef int block(self, const int32_t* tokens, const int32_t* block, uint32_t part, int64_t* n
+                   ) noexcept nogil
+    cdef int note_parts(self, int64_t n) noexcept nogil
+    cdef int note_sizes(self, int64_t n) noexcept nogil
+    cdef int take(self, const int32_t* tokens, const int32_t* blocks, int64_t n_blocks,
+                  const int32_t* around, const int32_t* context, int64_t n_context) noexcept nogil

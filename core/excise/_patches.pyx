@@ -4,14 +4,30 @@
 
 Every n-gram is a node of a trie (parent, token), every feature a node with an operation and a file
 name, both numbered by hash tables that compare the whole key: counts are exact. A patch is a
-sorted list of (feature, count), as are its context lines.
+sorted list of (feature, count), as are its context lines; beside it lies which block has what.
 """
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memset
 
-from excise._multisets cimport append, free_multisets, gathered, merged
+from excise._multisets cimport append, free_multisets, merged, ordered
+from excise._sites cimport MOST_LINES, NO_HEADING, SITE_INTS, end_patch, free_sites, put_site
 from excise._tables cimport NO_MEMORY, empty, enlarged, find, release
+
+
+cdef struct Placed:
+    # A block of the patch that is being added: its file name, its number, its first context line.
+    int32_t key
+    int32_t at
+    int64_t around
+
+
+cdef int by_name(const void* x, const void* y) noexcept nogil:
+    cdef const Placed* a = <const Placed*>x
+    cdef const Placed* b = <const Placed*>y
+    if a.key != b.key:
+        return (a.key > b.key) - (a.key < b.key)
+    return (a.at > b.at) - (a.at < b.at)
 
 
 cdef class Index:
@@ -35,6 +51,10 @@ cdef class Index:
         free(self.base)
         free_multisets(&self.edits)
         free_multisets(&self.lines)
+        free_sites(&self.sites)
+        free(self.sizes)
+        free(self.where)
+        free(self.parts)
         free(self.in_o)
         free(self.in_a)
         free(self.touched)
@@ -123,26 +143,28 @@ cdef class Index:
         self.base[found] = <uint32_t>plain
         return found
 
-    cdef int put(self, uint32_t id, int32_t count, int64_t* n) noexcept nogil:
+    cdef int put(self, uint64_t key, uint32_t part, int32_t count, int64_t* n) noexcept nogil:
         cdef int64_t room = self.items_capacity
         cdef void* moved = enlarged(self.items, n[0] + 1, &room, sizeof(Item))
         if moved is NULL:
             return NO_MEMORY
         self.items = <Item*>moved
         self.items_capacity = room
-        self.items[n[0]].id = id
+        self.items[n[0]].key = key
+        self.items[n[0]].part = part
         self.items[n[0]].count = <uint32_t>count
         n[0] += 1
         return 0
 
-    cdef int block(self, const int32_t* tokens, const int32_t* place, int64_t* n) noexcept nogil:
-        """Add the features of one block: its name, then O and A from, to."""
+    cdef int block(self, const int32_t* tokens, const int32_t* block, uint32_t part, int64_t* n
+                   ) noexcept nogil:
+        """Put the features of one block."""
         cdef int64_t n_touched = 0, at, found
         cdef int32_t counts[OPERATIONS]
         cdef int32_t o, a
         cdef int operation, status = 0
-        if (self.walk(tokens, place[1], place[2], False, &n_touched) != 0
-                or self.walk(tokens, place[3], place[4], True, &n_touched) != 0):
+        if (self.walk(tokens, block[1], block[2], False, &n_touched) != 0
+                or self.walk(tokens, block[3], block[4], True, &n_touched) != 0):
             status = NO_MEMORY
         for at in range(n_touched):
             o = self.in_o[self.touched[at]]
@@ -154,13 +176,92 @@ cdef class Index:
             counts[2] = o - counts[0]
             for operation in range(OPERATIONS):
                 if counts[operation] and status == 0:
-                    found = self.feature(self.touched[at], operation, place[0])
+                    found = self.feature(self.touched[at], operation, block[0])
                     status = NO_MEMORY if found < 0 else self.put(
-                        <uint32_t>found, counts[operation], n)
+                        <uint64_t>self.base[found] << 32 | <uint64_t>found, part,
+                        counts[operation], n)
         return status
 
+    cdef int note_parts(self, int64_t n) noexcept nogil:
+        """Note of the `ordered` items which blocks have them."""
+        cdef int64_t used = self.edits.first[self.edits.n] if self.edits.n else 0
+        cdef int64_t at = 0, stop, size
+        cdef void* moved = enlarged(self.where, used + n, &self.where_capacity, sizeof(uint32_t))
+        if moved is NULL and n:
+            return NO_MEMORY
+        self.where = <uint32_t*>moved
+        while at < n:
+            stop = at + 1
+            while stop < n and self.items[stop].key == self.items[at].key:
+                stop += 1
+            size = stop - at
+            if size == 1:
+                self.where[used] = self.items[at].part
+            else:
+                moved = enlarged(
+                    self.parts, self.n_parts + size + 1, &self.parts_capacity, sizeof(Part))
+                if moved is NULL or self.n_parts + size >= SEVERAL:
+                    return NO_MEMORY
+                self.parts = <Part*>moved
+                self.where[used] = SEVERAL | <uint32_t>self.n_parts
+                self.parts[self.n_parts].count = <uint32_t>size
+                self.n_parts += 1
+                for at in range(at, stop):
+                    self.parts[self.n_parts].block = self.items[at].part
+                    self.parts[self.n_parts].count = self.items[at].count
+                    self.n_parts += 1
+            used += 1
+            at = stop
+        return 0
+
+    cdef int note_sizes(self, int64_t n) noexcept nogil:
+        cdef int64_t first = OPERATIONS * self.edits.n, at
+        cdef void* moved = enlarged(
+            self.sizes, first + OPERATIONS, &self.sizes_capacity, sizeof(int64_t))
+        if moved is NULL:
+            return NO_MEMORY
+        self.sizes = <int64_t*>moved
+        memset(self.sizes + first, 0, OPERATIONS * sizeof(int64_t))
+        for at in range(n):
+            self.sizes[first + (self.items[at].key >> 32) % OPERATIONS] += self.items[at].count
+        return 0
+
+    cdef int take(self, const int32_t* tokens, const int32_t* blocks, int64_t n_blocks,
+                  const int32_t* around, const int32_t* context, int64_t n_context) noexcept nogil:
+        cdef int64_t n = 0, at, lines = 0
+        cdef int status = 0
+        cdef const int32_t* block
+        cdef Placed* order = <Placed*>malloc(n_blocks * sizeof(Placed) + 1)
+        if order is NULL:
+            return NO_MEMORY
+        for at in range(n_blocks):
+            order[at].key = blocks[SITE_INTS * at]
+            order[at].at = <int32_t>at
+            order[at].around = lines
+            lines += blocks[SITE_INTS * at + 6]
+        qsort(order, n_blocks, sizeof(Placed), by_name)
+        for at in range(n_blocks):
+            block = blocks + SITE_INTS * order[at].at
+            if status == 0:
+                status = self.block(tokens, block, <uint32_t>at, &n)
+            if status == 0:
+                status = put_site(
+                    &self.sites, order[at].at, block, around + 2 * order[at].around)
+        free(order)
+        ordered(self.items, n)
+        if (status != 0 or self.note_parts(n) != 0 or self.note_sizes(n) != 0
+                or append(&self.edits, self.items, n) != 0 or end_patch(&self.sites) != 0):
+            return NO_MEMORY
+        n = 0
+        for at in range(n_context):
+            self.n_lines = max(self.n_lines, <int64_t>context[at] + 1)
+            if self.put(<uint64_t>context[at], 0, 1, &n) != 0:
+                return NO_MEMORY
+        ordered(self.items, n)
+        return append(&self.lines, self.items, n)
+
     def add(self, const int32_t[::1] tokens not None, const int32_t[::1] blocks not None,
-            const int32_t[::1] context not None):
+            const int32_t[::1] around not None, const int32_t[::1] context not None):
         """Add a patch.
 
         Parameters
@@ -168,86 +269,38 @@ cdef class Index:
         tokens
             Of all its blocks.
         blocks
-            Five ints each: the file's name as an int, and from, to (exclusive) in O and A.
+            Seven ints each: the file's name as an int; from, to (exclusive) in O and in A; the
+            heading of its hunk (-1: none); how many of the pairs in `around` are its own.
+        around
+            The context lines of the blocks in their order: a line as an int, and its words.
         context
             Its context lines as ints counted from 0, repeated as often as they stand there.
         """
-        cdef int64_t n = 0, at
-        cdef int status = 0
-        cdef const int32_t* words = &tokens[0] if tokens.shape[0] else NULL
-        if blocks.shape[0] % 5:
-            raise ValueError("a block is five ints")
-        for at in range(0, blocks.shape[0], 5):
+        cdef int64_t at, lines = 0
+        cdef int status
+        if blocks.shape[0] % SITE_INTS:
+            raise ValueError("a block is seven ints")
+        for at in range(0, blocks.shape[0], SITE_INTS):
             if not (0 <= blocks[at + 1] <= blocks[at + 2] <= tokens.shape[0]
                     and 0 <= blocks[at + 3] <= blocks[at + 4] <= tokens.shape[0]
                     and blocks[at] >= 0):
                 raise ValueError("a block lies outside the tokens")
+            if blocks[at + 5] < NO_HEADING or not 0 <= blocks[at + 6] <= MOST_LINES:
+                raise ValueError("a block has no such heading or context")
+            lines += blocks[at + 6]
+        if around.shape[0] != 2 * lines:
+            raise ValueError("the context lines of blocks are two ints each")
+        for at in range(around.shape[0]):
+            if around[at] < 0:
+                raise ValueError("context lines and their words are not negative")
         with nogil:
-            for at in range(0, blocks.shape[0], 5):
-                if status == 0:
-                    status = self.block(words, &blocks[at], &n)
-            if status == 0:
-                status = append(&self.edits, self.items, n)
-            if status == 0:
-                n = 0
-                for at in range(context.shape[0]):
-                    self.n_lines = max(self.n_lines, <int64_t>context[at] + 1)
-                    if status == 0:
-                        status = self.put(<uint32_t>context[at], 1, &n)
-            if status == 0:
-                status = append(&self.lines, self.items, n)
+            status = self.take(
+                &tokens[0] if tokens.shape[0] else NULL,
+                &blocks[0] if blocks.shape[0] else NULL, blocks.shape[0] // SITE_INTS,
+                &around[0] if around.shape[0] else NULL,
+                &context[0] if context.shape[0] else NULL, context.shape[0])
         if status != 0:
             raise MemoryError("excise: out of memory for the n-grams of patches")
-
-    cdef int count(self, int64_t i, bint keyed, Item** items, int64_t* n) noexcept nogil:
-        """Write the features of a patch, with or without names, ascending; the caller frees."""
-        cdef int64_t first = self.edits.first[i], at
-        n[0] = self.edits.first[i + 1] - first
-        items[0] = <Item*>malloc(n[0] * sizeof(Item) + 1)
-        if items[0] is NULL:
-            return NO_MEMORY
-        for at in range(n[0]):
-            items[0][at].id = self.edits.ids[first + at]
-            if not keyed:
-                items[0][at].id = self.base[items[0][at].id]
-            items[0][at].count = self.edits.counts[first + at]
-        if not keyed:
-            n[0] = gathered(items[0], n[0])
-        return 0
-
-    def pair(self, int64_t i, int64_t j, bint keyed):
-        """Return keep, add, delete of a pair, each (both, of i, of j), with or without names."""
-        cdef int64_t found[3 * OPERATIONS]
-        cdef int64_t p = 0, q = 0, n = 0, m = 0
-        cdef Item* x = NULL
-        cdef Item* y = NULL
-        self.check(i)
-        self.check(j)
-        memset(found, 0, sizeof(found))
-        try:
-            if self.count(i, keyed, &x, &n) != 0 or self.count(j, keyed, &y, &m) != 0:
-                raise MemoryError("excise: out of memory while comparing patches")
-            while p < n or q < m:
-                if q == m or (p < n and x[p].id < y[q].id):
-                    found[3 * self.kind(x[p].id, keyed) + 1] += x[p].count
-                    p += 1
-                elif p == n or y[q].id < x[p].id:
-                    found[3 * self.kind(y[q].id, keyed) + 2] += y[q].count
-                    q += 1
-                else:
-                    found[3 * self.kind(x[p].id, keyed)] += min(x[p].count, y[q].count)
-                    found[3 * self.kind(x[p].id, keyed) + 1] += x[p].count
-                    found[3 * self.kind(x[p].id, keyed) + 2] += y[q].count
-                    p += 1
-                    q += 1
-        finally:
-            free(x)
-            free(y)
-        return tuple(found)
-
-    cdef int kind(self, uint32_t id, bint keyed) noexcept nogil:
-        """Return the operation of a feature, or of one without a name."""
-        return <int>((self.base[id] if keyed else id) % OPERATIONS)
 
     def context(self, int64_t i, int64_t j):
         """Return how many context lines a pair shares, and how many each has."""

@@ -2,9 +2,10 @@
 # cython: initializedcheck=False, freethreading_compatible=True
 """All pairs of patches that score at least so much, without looking at all pairs.
 
-`_postings` says which pairs can; those are counted exactly. Patches whose context lines agree are
-found in the same way, and compared without the names of their files. Over 300 lines: the loops over
-candidates share one scratch memory, and apart each would need it passed through C interfaces.
+`_postings` says which pairs can, counted anywhere; those are counted exactly, by place. Patches whose
+context lines agree are found in the same way, and compared without the names of their files. Over
+300 lines: the loops over candidates share one scratch memory, and apart each would need it passed
+through C interfaces.
 """
 from libc.math cimport log
 from libc.stdint cimport int32_t, int64_t, uint32_t
@@ -15,11 +16,13 @@ from array import array
 
 from excise.errors import Cancelled
 
+from excise._matches cimport Tally, tally
 from excise._multisets cimport Multisets, merged
 from excise._patches cimport OPERATIONS, Index
 from excise._postings cimport (
     Postings, Relation, free_postings, free_relation, gather, hopeless, invert, relate, unseen,
 )
+from excise._sites cimport APART, TOGETHER, Joined, free_joined, join
 from excise._tables cimport NO_MEMORY, enlarged
 from excise._walk cimport CancelFlag, Stop, stopped
 
@@ -37,8 +40,7 @@ cdef struct Row:
     uint32_t* touched
     uint32_t* near
     uint32_t* named           # by feature
-    uint32_t* bare            # by feature without its name
-    uint32_t* other           # the same of the other patch
+    Joined joined             # and with one of them the places
 
 
 cdef void free_row(Row* row) noexcept nogil:
@@ -47,8 +49,7 @@ cdef void free_row(Row* row) noexcept nogil:
     free(row.touched)
     free(row.near)
     free(row.named)
-    free(row.bare)
-    free(row.other)
+    free_joined(&row.joined)
     memset(row, 0, sizeof(Row))
 
 
@@ -151,33 +152,26 @@ cdef class Search:
         return 0
 
     cdef int make_row(self, Row* row) noexcept nogil:
-        cdef int64_t n = self.edits.n + 1, bare = OPERATIONS * <int64_t>self.index.nodes.n + 1
+        cdef int64_t n = self.edits.n + 1
         row.shared = <int64_t*>calloc(n, sizeof(int64_t))
         row.context = <int64_t*>calloc(n, sizeof(int64_t))
         row.touched = <uint32_t*>malloc(n * sizeof(uint32_t))
         row.near = <uint32_t*>malloc(n * sizeof(uint32_t))
         row.named = <uint32_t*>calloc(self.edits.ids + 1, sizeof(uint32_t))
-        row.bare = <uint32_t*>calloc(bare, sizeof(uint32_t))
-        row.other = <uint32_t*>calloc(bare, sizeof(uint32_t))
         if (row.shared is NULL or row.context is NULL or row.touched is NULL or row.near is NULL
-                or row.named is NULL or row.bare is NULL or row.other is NULL):
+                or row.named is NULL):
             return NO_MEMORY
         return 0
 
     cdef void spread(self, int64_t i, Row* row, bint take) noexcept nogil:
-        """Write the counts of a patch where `named` and `bare` look them up; or wipe them out."""
+        """Write the counts of a patch where `named` looks them up; or wipe them out."""
         cdef const Multisets* sets = self.edits.sets
         cdef int64_t at
         for at in range(sets.first[i], sets.first[i + 1]):
-            if take:
-                row.named[sets.ids[at]] = 0
-                row.bare[self.index.base[sets.ids[at]]] = 0
-            else:
-                row.named[sets.ids[at]] = sets.counts[at]
-                row.bare[self.index.base[sets.ids[at]]] += sets.counts[at]
+            row.named[sets.ids[at]] = 0 if take else sets.counts[at]
 
     cdef int64_t named(self, int64_t j, const Row* row) noexcept nogil:
-        """Return what patch j shares with the one that is spread out."""
+        """Return what patch j shares with the one that is spread out, anywhere."""
         cdef const Multisets* sets = self.edits.sets
         cdef int64_t at, found = 0, weight = 1
         for at in range(sets.first[j], sets.first[j + 1]):
@@ -187,24 +181,34 @@ cdef class Search:
                 found += weight * min(row.named[sets.ids[at]], sets.counts[at])
         return found
 
-    cdef int64_t bare(self, int64_t j, Row* row) noexcept nogil:
-        """The same without names, under which several features are one."""
-        cdef const Multisets* sets = self.edits.sets
-        cdef int64_t at, found = 0, weight = 1
-        cdef uint32_t base
-        for at in range(sets.first[j], sets.first[j + 1]):
-            row.other[self.index.base[sets.ids[at]]] += sets.counts[at]
-        for at in range(sets.first[j], sets.first[j + 1]):
-            base = self.index.base[sets.ids[at]]
-            if self.edits.weights is not NULL:
-                weight = self.edits.weights[sets.ids[at]]
-            found += weight * min(row.bare[base], row.other[base])
-            row.other[base] = 0
-        return found
-
-    cdef double over(self, int64_t shared, int64_t i, int64_t j) noexcept nogil:
+    cdef double over(self, int64_t here, int64_t shared, int64_t i, int64_t j) noexcept nogil:
+        """2 (here + (shared - here) / 4) / (a + b), rounded once."""
         cdef int64_t total = self.edits.total[i] + self.edits.total[j]
-        return 2.0 * shared / total if total else 1.0
+        return (3.0 * here + shared) / (2.0 * total) if total else 1.0
+
+    cdef int score(self, int64_t i, int64_t j, int64_t shared, Row* row, double* value,
+                   const Stop* halt) noexcept nogil:
+        """Write the score of a pair; `shared` as counted, or RENAMED."""
+        cdef bint renamed = shared == RENAMED
+        cdef int64_t here = 0
+        cdef int operation
+        cdef Tally found
+        cdef int status = join(&self.index.sites, i, j, self.index.keyed and not renamed,
+                               &row.joined, halt)
+        if status != 0:
+            return status
+        if not renamed and row.joined.joint == APART:
+            here = 0
+        elif not renamed and row.joined.joint == TOGETHER:
+            here = shared
+        else:
+            tally(self.index, i, j, not renamed, &row.joined, self.edits.weights, &found)
+            shared = 0
+            for operation in range(OPERATIONS):
+                here += found.here[operation]
+                shared += found.shared[operation]
+        value[0] = self.over(here, shared, i, j)
+        return 0
 
     cdef bint renamed(self, int64_t i, int64_t j) noexcept nogil:
         cdef int64_t a = self.lines.total[i], b = self.lines.total[j]
@@ -213,7 +217,7 @@ cdef class Search:
         return 2 * merged(self.lines.sets, i, j) * RESCUE_DENOMINATOR >= RESCUE_NUMERATOR * (a + b)
 
     cdef int search(self, int64_t i, Row* row, const Postings* edits, const Postings* lines,
-                    double least, Found* found, int64_t* work) noexcept nogil:
+                    Found* found, int64_t* work, const Stop* halt) noexcept nogil:
         """Compare patch i with every later one of the postings."""
         cdef int64_t n = 0, m = 0, at, shared, most, k = 0
         cdef uint32_t j
@@ -243,14 +247,17 @@ cdef class Search:
                 most = shared + unseen(&self.edits, i, j)
             if hopeless(&self.edits, i, j, most):
                 continue
-            if most != shared:
+            if most != shared and shared != RENAMED:
                 if not spread:
                     self.spread(i, row, False)
                     spread = True
-                shared = self.bare(j, row) if shared == RENAMED else self.named(j, row)
-                work[1] += 1
-            value = self.over(shared, i, j)
-            if shared and value >= least:
+                shared = self.named(j, row)
+                if shared == 0 or hopeless(&self.edits, i, j, shared):
+                    work[1] += 1
+                    continue
+            work[1] += 1
+            status = self.score(i, j, shared, row, &value, halt)
+            if status == 0 and value > 0 and value >= self.edits.least:
                 status = keep(found, i, j, value)
         if spread:
             self.spread(i, row, True)
@@ -289,7 +296,7 @@ cdef class Search:
                 status = invert(&self.lines, start, stop, &lines)
             while i < stop and status == 0:
                 status = 1 if stopped(halt, 0) else self.search(
-                    i, &row, &edits, &lines, self.edits.least, &found, work)
+                    i, &row, &edits, &lines, &found, work, halt)
                 i += 1
             free_row(&row)
             free_postings(&edits)
@@ -310,8 +317,9 @@ cdef class Search:
     def dense(self, const int32_t[::1] members not None, double[:, ::1] values not None,
               CancelFlag cancel=None):
         """Write the scores of every pair of the members, whatever they are; not in two threads."""
-        cdef int64_t k = members.shape[0], i, at
+        cdef int64_t k = members.shape[0], i, j, at, shared
         cdef int status = 0
+        cdef double value = 0
         cdef const Stop* halt = NULL if cancel is None else &cancel.stop
         if values.shape[0] != k or values.shape[1] != k:
             raise ValueError("values must be one row and column a member")
@@ -322,7 +330,7 @@ cdef class Search:
             raise RuntimeError("this search is in use by another thread")
         self.busy = True
         with nogil:
-            if self.row.other is NULL:
+            if self.row.named is NULL:
                 free_row(&self.row)
                 status = self.make_row(&self.row)
             for i in range(k):
@@ -333,11 +341,11 @@ cdef class Search:
                 self.spread(members[i], &self.row, False)
                 values[i, i] = 1
                 for at in range(i + 1, k):
-                    values[i, at] = values[at, i] = self.over(
-                        self.bare(members[at], &self.row)
-                        if self.renamed(members[i], members[at])
-                        else self.named(members[at], &self.row),
-                        members[i], members[at])
+                    j = members[at]
+                    shared = RENAMED if self.renamed(members[i], j) else self.named(j, &self.row)
+                    if status == 0:
+                        status = self.score(members[i], j, shared, &self.row, &value, halt)
+                    values[i, at] = values[at, i] = value
                 self.spread(members[i], &self.row, True)
         self.busy = False
         finish(status)
@@ -348,26 +356,26 @@ cdef class Search:
         cdef int64_t total, most
         if not (0 <= i < relation.n and 0 <= j < relation.n):
             raise IndexError(f"no patches {i}, {j} of {relation.n}")
-        most = seen(relation, i, j) + unseen(relation, i, j)
+        most = seen(relation, NULL if context else self.index.base, i, j) + unseen(relation, i, j)
         total = relation.total[i] + relation.total[j]
         return 2.0 * min(most, min(relation.total[i], relation.total[j])) / total if total else 1.0
 
 
-cdef int64_t seen(const Relation* relation, int64_t i, int64_t j) noexcept nogil:
-    """Return what `gather` adds up for a pair."""
+cdef int64_t seen(const Relation* relation, const uint32_t* base, int64_t i, int64_t j) noexcept nogil:
+    """Return what `gather` adds up for a pair; sets are ordered by base, if there is one, and id."""
     cdef const Multisets* sets = relation.sets
     cdef int64_t p = sets.first[i], q = sets.first[j], found = 0, weight = 1
-    cdef uint32_t f
+    cdef uint32_t f, g
     while p < sets.first[i + 1] and q < sets.first[j + 1]:
-        f = sets.ids[p]
-        if f == sets.ids[q]:
+        f, g = sets.ids[p], sets.ids[q]
+        if f == g:
             if relation.levels[f] <= min(relation.cut[i], relation.cut[j]):
                 if relation.weights is not NULL:
                     weight = relation.weights[f]
                 found += weight * min(sets.counts[p], sets.counts[q])
             p += 1
             q += 1
-        elif f < sets.ids[q]:
+        elif (f < g) if base is NULL or base[f] == base[g] else (base[f] < base[g]):
             p += 1
         else:
             q += 1

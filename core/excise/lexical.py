@@ -6,10 +6,12 @@ import re
 
 from excise.text import TokenList
 
-__all__ = ["tokenise", "words"]
+__all__ = ["count_words", "tokenise", "words"]
 
 # A word, or any other character that is not white space (`excise.text.WHITE`) on its own.
-_TOKEN = re.compile(r"[0-9A-Za-z_\x80-\U0010ffff]+|[^ \t\n\v\f\r]")
+_WORD = r"[0-9A-Za-z_\x80-\U0010ffff]+"
+_TOKEN = re.compile(rf"{_WORD}|[^ \t\n\v\f\r]")
+_WORDS = re.compile(_WORD)
 
 
 def tokenise(text: str) -> TokenList:
@@ -56,3 +58,12 @@ def words(text: str) -> list[str]:
     ['a', '+', 'b']
     """
     return _TOKEN.findall(text)
+
+
+def count_words(text: str) -> int:
+    """Return how many of the tokens are words.
+
+    >>> count_words("if (a + b1) {")
+    3
+    """
+    return len(_WORDS.findall(text))

@@ -159,7 +159,7 @@ class FarPool(Pool):
         self._features = crew.submit(work.merge, parts)
         (features,) = crew.results([self._features])
         for patch, edits in zip(patches, features.edits, strict=True):
-            self.index.add(edits.tokens, edits.blocks, edits.context)
+            self.index.add(*edits.ints)
             self.patches.append(patch)
             self.notes.append(edits.notes)
 

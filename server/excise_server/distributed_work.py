@@ -14,7 +14,7 @@ from importlib.metadata import version
 from excise._patches import Index
 from excise._search import Search
 from excise.patches import Message, Patch, compare_on_one_base
-from excise.patches.features import Edits, Reader
+from excise.patches.features import BLOCK, NO_HEADING, Edits, Reader
 from excise.patches.mail import read_piece
 
 __all__ = ["Features", "count", "merge", "read_pieces", "scores", "search_pairs", "version_here"]
@@ -61,12 +61,20 @@ def merge(parts: Sequence[Features]) -> Features:
             np.array(vocabulary.intern(words), dtype=np.int32)
             for vocabulary, words in zip(reader.vocabularies, part.words, strict=True)
         ]
-        for edits in part.edits:
-            blocks = array("i", edits.blocks)
-            blocks[::5] = _renamed(maps[1], blocks[::5])
-            tokens, context = _renamed(maps[0], edits.tokens), _renamed(maps[2], edits.context)
-            merged.append(Edits(tokens, blocks, context, edits.notes))
+        merged += [_merged(edits, *maps) for edits in part.edits]
     return Features(parts[0].run if parts else "", tuple(merged), ([], [], []))
+
+
+def _merged(edits: Edits, tokens: object, names: object, lines: object) -> Edits:
+    blocks, around = array("i", edits.blocks), array("i", edits.around)
+    blocks[::BLOCK] = _renamed(names, edits.names)
+    titled = [at for at in range(5, len(blocks), BLOCK) if blocks[at] != NO_HEADING]
+    headings = _renamed(lines, array("i", (blocks[at] for at in titled)))
+    for at, heading in zip(titled, headings, strict=True):
+        blocks[at] = heading
+    around[::2] = _renamed(lines, around[::2])
+    context = _renamed(lines, edits.context)
+    return Edits(_renamed(tokens, edits.tokens), blocks, around, context, edits.notes)
 
 
 def _renamed(names: object, ints: array[int]) -> array[int]:
@@ -105,5 +113,5 @@ class _Run:
 def _search(run: _Run, least: float, idf: bool) -> Search:
     index = Index(True)
     for edits in run.features.edits:
-        index.add(edits.tokens, edits.blocks, edits.context)
+        index.add(*edits.ints)
     return Search(index, least, idf)

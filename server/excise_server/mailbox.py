@@ -7,11 +7,24 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from excise.clustering import Cluster
-from excise.patches import DISTANCE, Message, PatchError, Pool, group, read
+from excise.patches import (
+    DISTANCE,
+    Likeness,
+    Match,
+    Message,
+    PatchError,
+    Pool,
+    Side,
+    differences,
+    group,
+    read,
+)
 from excise.text import normalise
 from excise_server.explanation import Block, Line, Table
 from excise_server.findings import name
+from excise_server.report.digits import digits
 from excise_server.report.escape import printable
+from excise_server.report.likeness import beside, parts, said
 
 __all__ = ["MAX_PATCHES", "Mailbox", "PatchStanding", "explain", "read_mailbox", "title"]
 
@@ -19,7 +32,9 @@ MAX_PATCHES = 2000
 """Most patches that are compared while somebody reads; the command compares more."""
 
 MAX_ROWS = 20
-WHOLE = 1.0
+MAX_MATCHES = 5
+MAX_N_GRAMS = 200_000
+"""N-grams of a pair up to which an explanation says what matches elsewhere, and where."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +42,14 @@ class PatchStanding:
     """One patch: its cluster, and the other patch that is most like it.
 
     ``cluster`` counts from 1; ``nearest`` is a place in `Mailbox.patches` (None: nothing in
-    common with any), ``score`` its similarity; ``contains`` and ``contained`` tell whether this
-    patch has all n-grams of that one, and the reverse; ``equal`` that they have one patch-id.
+    common with any), ``likeness`` what that one (a) and this one (b) have in common; ``equal``
+    tells that they have one patch-id.
     """
 
     message: Message
     cluster: int
     nearest: int | None = None
-    score: float = 0.0
-    contains: bool = False
-    contained: bool = False
+    likeness: Likeness | None = None
     equal: bool = False
 
 
@@ -85,7 +98,7 @@ def read_mailbox(text: str) -> Mailbox:
 
 
 def title(mailbox: Mailbox, message: Message) -> str:
-    """Return "cluster 1 of 3 · same as #14, 0.93 · contains it whole"; empty for a cover letter."""
+    """Return "cluster 1 of 3 · contains #14, 0.93"; empty for a cover letter."""
     if message.error:
         return f"not compared: {printable(message.error)}"
     at = mailbox.standing(message)
@@ -93,14 +106,14 @@ def title(mailbox: Mailbox, message: Message) -> str:
         return mailbox.reason if message.patch.files else ""
     patch, clusters = mailbox.patches[at], mailbox.clusters
     parts = [f"cluster {patch.cluster} of {len(clusters)}"]
-    if patch.nearest is None:
+    if patch.nearest is None or patch.likeness is None:
         return " · ".join([*parts, "nothing in common with the others"][: len(mailbox.patches)])
     other = mailbox.patches[patch.nearest]
-    same = other.cluster == patch.cluster
-    parts.append(
-        f"{'same as' if same else 'nearest is'} #{other.message.number}, {patch.score:.2f}"
-    )
-    return " · ".join([*parts, *_containment(patch)])
+    words = beside(patch.likeness, f"#{other.message.number}")
+    parts.append(f"{words}, {digits(patch.likeness.value)}")
+    if patch.equal and not patch.likeness.equal:
+        parts.append("equal patch-ids")
+    return " · ".join(parts)
 
 
 def explain(mailbox: Mailbox, message: Message) -> list[Block]:
@@ -140,24 +153,14 @@ def _standing(
 ) -> PatchStanding:
     if best is None:
         return PatchStanding(message, cluster)
-    score, other = best
+    _, other = best
     return PatchStanding(
         message,
         cluster,
         other,
-        score,
-        contains=pool.contained(other, at) == WHOLE,
-        contained=pool.contained(at, other) == WHOLE,
-        equal=pool.patch_id(at) == pool.patch_id(other),
+        pool.likeness(other, at),
+        pool.patch_id(at) == pool.patch_id(other),
     )
-
-
-def _containment(patch: PatchStanding) -> list[str]:
-    if patch.equal:
-        return ["the same patch"]
-    if patch.contains:
-        return ["contains it whole"]
-    return ["is contained in it"] if patch.contained else []
 
 
 def _members(mailbox: Mailbox, at: int, cluster: Cluster) -> list[Block]:
@@ -170,27 +173,59 @@ def _members(mailbox: Mailbox, at: int, cluster: Cluster) -> list[Block]:
         if other != at:
             message = mailbox.patches[other].message
             role = "representative" if other == first else ""
-            score = f"{mailbox.pool.score(at, other):.2f}"
-            rows.append((f"#{message.number}", score, name(message.title), role))
+            likeness = mailbox.pool.likeness(at, other)
+            score = digits(likeness.value)
+            rows.append((f"#{message.number}", score, said(likeness), name(message.title), role))
     blocks: list[Block] = [Line("It is the representative of its cluster")] if at == first else []
-    blocks.append(Table(("patch", "ES", "title", ""), tuple(rows[:MAX_ROWS])))
+    blocks.append(Table(("patch", "ES", "word", "title", ""), tuple(rows[:MAX_ROWS])))
     if len(rows) > MAX_ROWS:
         blocks.append(Line(f"… and {len(rows) - MAX_ROWS} more"))
     return blocks
 
 
 def _why(mailbox: Mailbox, at: int, nearest: int) -> list[Block]:
-    """Return how the patch compares with the one most like it."""
+    """Return how the patch compares with the one most like it, and what matches elsewhere."""
     assert mailbox.pool is not None
     found = mailbox.pool.compare(at, nearest)
     number = mailbox.patches[nearest].message.number
     numbers = [
-        f"{operation} {value:.2f}"
+        f"{operation} {digits(value)}"
         for operation, value in (("keep", found.keep), ("add", found.add), ("delete", found.delete))
         if value is not None
     ]
     blocks: list[Block] = [Line(f"Beside #{number}: {', '.join(numbers) or 'no text in common'}")]
+    blocks.append(Line(parts(found)))
+    if found.shares.anywhere > found.shares.anchored:
+        blocks += _elsewhere(mailbox, at, nearest)
     rows = tuple((name(a or "–"), name(b or "–")) for a, b in found.files[:MAX_ROWS])
     if any(a != b for a, b in found.files):
         blocks.append(Table(("here", f"#{number}"), rows))
     return [*blocks, *(Line(note) for note in found.notes[:MAX_ROWS])]
+
+
+def _elsewhere(mailbox: Mailbox, at: int, nearest: int) -> list[Block]:
+    """Return which change blocks match at other places of the nearest patch."""
+    pool = mailbox.pool
+    assert pool is not None
+    if pool.index.size(at) + pool.index.size(nearest) > MAX_N_GRAMS:
+        return []
+    patches = pool.patches[at], pool.patches[nearest]
+    renamed = pool.rescued(at, nearest)
+    found = [
+        (match.n_grams, _place(row.a), _place(match))
+        for row in differences(*patches, ignored=pool.ignored, renamed=renamed).differing
+        for match in row.elsewhere
+        if row.a is not None and match.of_a
+    ]
+    found.sort(key=lambda match: -match[0])
+    number = mailbox.patches[nearest].message.number
+    rows = tuple((own, other, f"{n:,}") for n, own, other in found[:MAX_MATCHES])
+    blocks: list[Block] = [Table(("here", f"elsewhere in #{number}", "n-grams"), rows)]
+    if len(found) > MAX_MATCHES:
+        blocks.append(Line(f"… and {len(found) - MAX_MATCHES} more"))
+    return blocks
+
+
+def _place(side: Side | Match) -> str:
+    heading = f" ({name(side.heading)})" if side.heading else ""
+    return f"{name(side.path)}:{side.line}{heading}"

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from excise import Cluster
-from excise.patches import group
+from excise.edits import Count
+from excise.patches import Likeness, group
 from excise.patches.grouping import components
 from excise.patches.pool import RESCUE, Closeness, Map
 from excise_server.sources.known import KnownPool
@@ -36,20 +37,18 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-Scored = tuple[float, float | None, float | None]
-
 
 @dataclass(frozen=True, slots=True)
 class Groups:
     """Groups by the numbers that patches have in the state.
 
-    ``labels`` names each patch's component; ``scores`` holds for each member its score with its
-    representative and both containments.
+    ``labels`` names each patch's component; ``likenesses`` holds for each member what its
+    representative has in common with it (None: it is the representative).
     """
 
     labels: dict[int, int]
     clusters: tuple[tuple[tuple[int, ...], int, float], ...]
-    scores: dict[int, Scored]
+    likenesses: dict[int, Likeness | None]
 
 
 class _Seen(Closeness):
@@ -99,36 +98,49 @@ def cluster_known(
         state.remember(name, _packed(found))
     numbers = [entry.n for entry in state.entries_of(members)]
     clusters = _clusters_of(found, numbers)
-    scores = {
-        (cluster.representative, at): found.scores[numbers[at]]
+    known_pairs = {
+        (cluster.representative, at): likeness
         for cluster in clusters
         for at in cluster.members
-        if at != cluster.representative
+        if (likeness := found.likenesses[numbers[at]]) is not None
     }
-    return KnownPool(state, members, ignored=state.ignored, scores=scores), clusters
+    pool = KnownPool(state, members, ignored=state.ignored, likenesses=known_pairs)
+    return pool, clusters
 
 
 def _packed(groups: Groups) -> list[object]:
     labels = [[n, label] for n, label in groups.labels.items()]
-    return [labels, groups.clusters, [[n, *scored] for n, scored in groups.scores.items()]]
+    likenesses = [
+        [n, likeness and [likeness.operations, likeness.equal, likeness.in_another_file]]
+        for n, likeness in groups.likenesses.items()
+    ]
+    return [labels, groups.clusters, likenesses]
 
 
 def _unpacked(value: Any) -> Groups | None:  # noqa: ANN401 - JSON
     """Return remembered groups, if they are whole."""
     try:
-        labels, clusters, scores = value
+        labels, clusters, likenesses = value
         found = Groups(
             {int(n): int(label) for n, label in labels},
             tuple(
                 (tuple(map(int, members)), int(n), float(least)) for members, n, least in clusters
             ),
-            {int(n): (float(v), a, b) for n, v, a, b in scores},
+            {int(n): _likeness(fields) for n, fields in likenesses},
         )
     except (TypeError, ValueError):
         return None
     members = [n for cluster in found.clusters for n in cluster[0]]
-    whole = sorted(members) == sorted(found.labels) == sorted(found.scores)
+    whole = sorted(members) == sorted(found.labels) == sorted(found.likenesses)
     return found if whole and all(best in of for of, best, _ in found.clusters) else None
+
+
+def _likeness(fields: Any) -> Likeness | None:  # noqa: ANN401 - JSON
+    if fields is None:
+        return None
+    operations, equal, in_another_file = fields
+    keep, add, delete = (Count(*map(int, counts)) for counts in operations)
+    return Likeness((keep, add, delete), bool(equal), bool(in_another_file))
 
 
 def _grouped(
@@ -152,16 +164,17 @@ def _grouped(
         for label, component in enumerate(components(len(pool), edges))
         for place in component
     }
-    scores = {
-        numbers[place]: _scored(pool, cluster.representative, place)
+    likenesses = {
+        numbers[place]: None if place == best else pool.likeness(best, place)
         for cluster in clusters
+        for best in (cluster.representative,)
         for place in cluster.members
     }
     named = tuple(
         (tuple(numbers[m] for m in c.members), numbers[c.representative], c.min_similarity)
         for c in clusters
     )
-    return Groups(labels, named, scores)
+    return Groups(labels, named, likenesses)
 
 
 def _regrouped(
@@ -189,7 +202,8 @@ def _regrouped(
     found = _grouped(state, again, threshold=threshold, linkage=linkage, at=past)
     kept = [cluster for cluster in known.clusters if known.labels[cluster[0][0]] not in touched]
     order = sorted([*kept, *found.clusters], key=lambda c: (-len(c[0]), c[0]))
-    return Groups({**known.labels, **found.labels}, tuple(order), {**known.scores, **found.scores})
+    likenesses = {**known.likenesses, **found.likenesses}
+    return Groups({**known.labels, **found.labels}, tuple(order), likenesses)
 
 
 def _clusters_of(groups: Groups, numbers: Sequence[int]) -> tuple[Cluster, ...]:
@@ -199,12 +213,6 @@ def _clusters_of(groups: Groups, numbers: Sequence[int]) -> tuple[Cluster, ...]:
         Cluster(tuple(places[n] for n in members), places[best], least)
         for members, best, least in groups.clusters
     )
-
-
-def _scored(pool: KnownPool, best: int, at: int) -> Scored:
-    if best == at:
-        return 1.0, None, None
-    return pool.score(best, at), pool.contained(best, at), pool.contained(at, best)
 
 
 def _neighbours(
@@ -218,12 +226,12 @@ def _neighbours(
     """Return the known patches that a new one may join: close enough, or equal."""
     equal = {entry.patch_id for entry in fresh}
     found = {entry.n for entry in old if entry.patch_id in equal}
-    names = {name for entry in fresh for name in entry.edits.blocks[::5]}
+    names = {name for entry in fresh for name in entry.edits.names}
     contexts = [entry.edits.context for entry in fresh if entry.edits.context]
     some = [
         entry
         for entry in old
-        if not names.isdisjoint(entry.edits.blocks[::5])
+        if not names.isdisjoint(entry.edits.names)
         or any(_alike(entry.edits.context, context) for context in contexts)
     ]
     asked = [*fresh, *some]

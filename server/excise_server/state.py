@@ -20,7 +20,7 @@ from importlib.metadata import version
 from typing import Any
 
 from excise.patches import Message, Patch, patch_id
-from excise.patches.features import IGNORED, Edits, Reader
+from excise.patches.features import IGNORED, Edits, Reader, text_id
 from excise.patches.mail import read_piece
 from excise.patches.pool import signature
 from excise_server.sources.queue import Member
@@ -43,8 +43,9 @@ WAIT = 60.0
 """Seconds to wait for another process that writes."""
 
 _FEATURES = (
-    "INSERT INTO features (n, message, tokens, blocks, context, notes, patch_id) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO features "
+    "(n, message, tokens, blocks, around, context, notes, patch_id, text_id) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _ANOTHER = "another version, or other ignored paths: everything was read anew"
 
@@ -67,6 +68,7 @@ class Entry:
     message: Message
     edits: Edits
     patch_id: str
+    text_id: str
 
 
 def digest_of(piece: bytes) -> bytes:
@@ -246,17 +248,18 @@ class State:
                     for item in json.loads(zlib.decompress(items))
                 )
         query = (
-            "SELECT n, id, digest, message, tokens, blocks, context, notes, patch_id "
+            "SELECT n, id, digest, message, notes, patch_id, text_id, "
+            "tokens, blocks, around, context "
             "FROM features JOIN pieces USING (n) WHERE n > ? ORDER BY n"
         )
         last = self.entries[-1].n if self.entries else 0
         limits = [len(vocabulary) for vocabulary in self._reader.vocabularies]
-        for n, name, digest, text, tokens, blocks, context, notes, equal in self._file.execute(
-            query, (last,)
-        ):
-            ints = unpacked(tokens), unpacked(blocks), unpacked(context)
-            edits = checked(Edits(*ints, tuple(json.loads(notes))), *limits)
-            self._known(Entry(n, json.loads(name), unpack_message(text), edits, equal), digest)
+        for n, name, digest, text, notes, equal, same, *ints in self._file.execute(query, (last,)):
+            tokens, blocks, around, context = map(unpacked, ints)
+            edits = Edits(tokens, blocks, around, context, tuple(json.loads(notes)))
+            message = unpack_message(text)
+            known = Entry(n, json.loads(name), message, checked(edits, *limits), equal, same)
+            self._known(known, digest)
 
     def _known(self, entry: Entry, digest: bytes) -> None:
         self.entries.append(entry)
@@ -279,12 +282,11 @@ class State:
 
     def _keep(self, n: int, name: str, digest: bytes, message: Message) -> None:
         edits = self._reader.edits(message.patch, self.ignored)
-        equal = patch_id(message.patch)
+        ids = patch_id(message.patch), text_id(message.patch)
         text = pack_message(message)
-        ints = packed(edits.tokens), packed(edits.blocks), packed(edits.context)
-        row = (n, text, *ints, json.dumps(edits.notes), equal)
+        row = (n, text, *map(packed, edits.ints), json.dumps(edits.notes), *ids)
         self._file.execute(_FEATURES, row)
-        self._known(Entry(n, name, unpack_message(text), edits, equal), digest)
+        self._known(Entry(n, name, unpack_message(text), edits, *ids), digest)
 
     def _sizes(self) -> tuple[int, ...]:
         return tuple(len(vocabulary) for vocabulary in self._reader.vocabularies)

@@ -8,13 +8,10 @@ from array import array
 from dataclasses import asdict
 from typing import Any
 
-from excise.patches.features import Edits
+from excise.patches.features import BLOCK, MOST_LINES, NO_HEADING, Edits
 from excise.patches.model import Binary, FilePair, Message, Patch, Series, Warned
 
 __all__ = ["BadStateError", "checked", "pack_message", "packed", "unpack_message", "unpacked"]
-
-_PLACE = 5
-"""Ints of a block: its file's name, O from and to, A from and to."""
 
 
 class BadStateError(ValueError):
@@ -85,14 +82,22 @@ def checked(edits: Edits, words: int, names: int, lines: int) -> Edits:
     BadStateError
         If one does not.
     """
-    tokens, blocks = edits.tokens, edits.blocks
-    starts = [blocks[at::_PLACE] for at in range(_PLACE)]
+    tokens, blocks, around = edits.tokens, edits.blocks, edits.around
+    columns = [blocks[at::BLOCK] for at in range(BLOCK)]
     ordered = all(
         0 <= o_lo <= o_hi and 0 <= a_lo <= a_hi and max(o_hi, a_hi) <= len(tokens)
-        for o_lo, o_hi, a_lo, a_hi in zip(*starts[1:], strict=False)
+        for o_lo, o_hi, a_lo, a_hi in zip(*columns[1:5], strict=False)
     )
-    inside = _below(tokens, words) and _below(starts[0], names) and _below(edits.context, lines)
-    if len(blocks) % _PLACE or not (ordered and inside):
+    headings = array("i", (heading for heading in columns[5] if heading != NO_HEADING))
+    inside = (
+        _below(tokens, words)
+        and _below(edits.names, names)
+        and all(_below(ints, lines) for ints in (headings, around[::2], edits.context))
+        and _below(columns[6], MOST_LINES + 1)
+        and len(around) == 2 * sum(columns[6])
+        and _below(around[1::2], 2**31)
+    )
+    if len(blocks) % BLOCK or not (ordered and inside):
         raise BadStateError("features that point nowhere")
     return edits
 

@@ -8,18 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests import archive
-from tests.reference import patches as oracle
+from tests.reference.budget import examples
+from tests.reference.implementations import PLACED_PATCHES
 
-from excise.patches import Pool, group, parse, patch_id, read
+from excise import signature
+from excise.patches import Pool, differences, group, parse, patch_id, read
 
 CASES = sorted((Path(__file__).parents[1] / "cases" / "patches").glob("*.txt"))
 
 
-def hunk(*lines, name="x.c", start=1):
+def hunk(*lines, name="x.c", start=1, heading=""):
     old = sum(line[:1] in " -" for line in lines)
     new = sum(line[:1] in " +" for line in lines)
-    text = [f"--- a/{name}", f"+++ b/{name}", f"@@ -{start},{old} +{start},{new} @@", *lines, ""]
-    return "\n".join(text).encode()
+    header = f"@@ -{start},{old} +{start},{new} @@ {heading}".rstrip()
+    return "\n".join([f"--- a/{name}", f"+++ b/{name}", header, *lines, ""]).encode()
 
 
 def pool_of(*patches, **options):
@@ -35,7 +37,15 @@ def compare(a, b, **options):
 
 def described(data):
     found = compare(*(data[name].encode() for name in ("a.patch", "b.patch")))
-    lines = [f"value {found.exact}", f"a in b {found.contained_in_b}"]
+    shares = found.shares
+    lines = [
+        f"value {found.exact}",
+        f"anchored {shares.anchored}",
+        f"anywhere {shares.anywhere}",
+        f"a in b {shares.a_in_b}",
+        f"b in a {shares.b_in_a}",
+        f"word {found.word}{', in another file' if found.in_another_file else ''}",
+    ]
     lines += [f"files {a or '-'} {b or '-'}" for a, b in found.files]
     lines += [f"facts {path}: {', '.join(a)} | {', '.join(b)}" for path, a, b in found.facts]
     return "\n".join([*lines, *(f"note {note}" for note in found.notes)])
@@ -48,20 +58,30 @@ def test_case(path):
 
 _LINE = st.sampled_from(["foo(a);", "bar(a);", "  foo(a);", "", " ", "return 0;", "x = 1;", "}"])
 _BODY = st.lists(st.tuples(st.sampled_from(" +-"), _LINE).map("".join), min_size=1, max_size=12)
-_FILE = st.tuples(_BODY, st.sampled_from(["x.c", "d/x.c", "y.c"])).map(
-    lambda drawn: hunk(*drawn[0], name=drawn[1])
+_FILE = st.builds(
+    lambda body, name, heading: hunk(*body, name=name, heading=heading),
+    _BODY,
+    st.sampled_from(["x.c", "d/x.c", "y.c"]),
+    st.sampled_from(["", "", "f(a)", "g", " g "]),
 )
 _PATCH = st.lists(_FILE, min_size=1, max_size=3).map(b"".join)
 
 
-@given(_PATCH, _PATCH)
-def test_the_library_is_the_oracle(a, b):
-    pool = pool_of(a, b)
-    expected = oracle.score(parse(a), parse(b))
-    found = pool.compare(0, 1)
-    assert found.exact == expected
-    assert pool_of(b, a).compare(0, 1).exact == expected
-    assert {(i, j): v for i, j, v in pool.near(0.0)}.get((0, 1), 0.0) == float(expected)
+@given(_PATCH, _PATCH, st.sampled_from(["name", "none"]))
+def test_the_library_is_the_oracle(a, b, key):
+    expected, found = (PLACED_PATCHES[name](a, b, key) for name in ("oracle", "core"))
+    if not any(map(sum, expected.counts.values())):
+        # Nothing changes on either side: header facts are no n-grams to the oracle.
+        assert (found.exact, found.word) == (expected.exact, expected.word)
+    elif expected.word == "different" and expected.exact == expected.anywhere == 0:
+        assert (found.exact, found.anywhere, found.word) == (0, 0, "different")
+    else:
+        assert found == expected
+    pool = pool_of(a, b, key=key)
+    assert pool.score(0, 1) == float(expected.exact)
+    assert {(i, j): v for i, j, v in pool.near(0.0)}.get((0, 1), 0.0) == float(expected.exact)
+    parts = differences(*pool.patches, ignored=(), renamed=pool.rescued(0, 1) or key == "none")
+    assert parts.exact in (expected.exact, None)
 
 
 @given(_PATCH)
@@ -82,15 +102,31 @@ def test_white_space_counts_in_a_patch_id_where_nothing_else_changes():
     assert ids[2] == ids[3]
 
 
-def test_the_score_depends_on_no_other_patch():
-    a, b = hunk("-x = 1;", "+x = 2;"), hunk("-x = 1;", "+x = 3;")
-    many = pool_of(a, hunk("-q", "+r"), b, hunk("+x = 2;", name="z"))
-    assert many.compare(0, 2) == compare(a, b)
+@pytest.mark.parametrize("others", [0, 1, 146])
+@given(_PATCH, _PATCH)
+@examples(30)
+def test_the_score_depends_on_no_other_patch(others, a, b):
+    alone = pool_of(a, b)
+    among = pool_of(*(hunk(f"-x = {n};", "+x = 2;", name="x.c") for n in range(others)), a, b)
+    assert among.compare(others, others + 1) == alone.compare(0, 1)
+    assert among.signature == alone.signature
+    near = [{(i, j): value for i, j, value in pool.near(0.0)} for pool in (among, alone)]
+    assert near[0].get((others, others + 1)) == near[1].get((0, 1))
 
 
 def test_signature():
-    assert pool_of().signature == "es|n:4|comments:keep|tok:lexical|basis:edits|key:name|v:2"
-    assert "key:none" in pool_of(key="none").signature
+    assert pool_of().signature == (
+        "es|n:4|comments:keep|tok:lexical|basis:edits|key:name|place:anchored"
+        f"|v:{signature.DEFINITION}"
+    )
+    assert "key:none|place:anchored" in pool_of(key="none").signature
+
+
+def test_the_same_text_elsewhere_is_not_one_cluster():
+    case = archive.read(CASES[0].with_name("guard-in-two-functions.txt"))
+    pool = pool_of(*(case[name].encode() for name in ("a.patch", "b.patch")))
+    assert [found.members for found in group(pool)] == [(0,), (1,)]
+    assert pool.compare(0, 1).word == "same text elsewhere"
 
 
 def test_key_none_joins_siblings():

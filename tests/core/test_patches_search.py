@@ -17,6 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.reference import patches as oracle
+from tests.reference.patch_blocks import blocks, components, submission
+from tests.reference.patch_places import compare, n_grams
 
 from excise._patches import Index
 from excise._search import Search
@@ -28,11 +30,11 @@ from excise.patches.pool import Closeness
 NO_INTS = array("i")
 
 
-def hunk(*lines, name="x.c"):
+def hunk(*lines, name="x.c", heading=""):
     old = sum(line[:1] in " -" for line in lines)
     new = sum(line[:1] in " +" for line in lines)
-    text = [f"--- a/{name}", f"+++ b/{name}", f"@@ -1,{old} +1,{new} @@", *lines, ""]
-    return "\n".join(text).encode()
+    header = f"@@ -1,{old} +1,{new} @@ {heading}".rstrip()
+    return "\n".join([f"--- a/{name}", f"+++ b/{name}", header, *lines, ""]).encode()
 
 
 def pool_of(patches, **options):
@@ -47,16 +49,28 @@ _LINE = st.sampled_from(
 )
 _BODY = st.lists(st.tuples(st.sampled_from(" +-"), _LINE).map("".join), min_size=1, max_size=8)
 _NAMES = st.sampled_from(["x.c", "d/x.c", "y.c", "z.c"])
-_FILE = st.tuples(_BODY, _NAMES).map(lambda drawn: hunk(*drawn[0], name=drawn[1]))
+_HEADINGS = st.sampled_from(["", "f", "g"])
+_FILE = st.builds(
+    lambda body, name, heading: hunk(*body, name=name, heading=heading), _BODY, _NAMES, _HEADINGS
+)
 _PATCHES = st.lists(st.lists(_FILE, min_size=1, max_size=3).map(b"".join), min_size=2, max_size=7)
 _LEAST = st.sampled_from([0.0, 0.1, 0.3, 0.45, 0.5, 2 / 3, 0.9, 1.0])
 
 
-def value(features):
-    """Return 2 * shared / (a + b) of two Counters."""
+def pooled(features):
+    """Return 2 * shared / (a + b) of two Counters: what the search bounds."""
     a, b = features
     total = a.total() + b.total()
     return Fraction(2 * (a & b).total(), total) if total else Fraction(1)
+
+
+def features(patch):
+    """Return the oracle's features; where nothing changes all header facts are one."""
+    found = oracle.features(patch)
+    if any(gram != ("no change",) for *_, gram in found):
+        return found
+    names = tuple(sorted(found.elements()))
+    return Counter({(names, "add", len(names)): 1})
 
 
 @given(_PATCHES, _LEAST)
@@ -64,7 +78,7 @@ def test_the_pairs_found_are_those_of_the_oracle(patches, least):
     pool = pool_of(patches)
     expected = []
     for i, j in combinations(range(len(patches)), 2):
-        score = float(oracle.score(pool.patches[i], pool.patches[j]))
+        score = float(compare(patches[i], patches[j]).exact)
         if score > 0 and score >= least:
             expected.append((i, j, score))
     assert pool.near(least) == expected
@@ -80,24 +94,22 @@ def test_no_bound_is_below_what_it_bounds(patches, least, idf):
     pool = pool_of(patches)
     search = Search(pool.index, least, idf)
     for i, j in combinations(range(len(patches)), 2):
-        a, b = (oracle.features(pool.patches[at]) for at in (i, j))
+        a, b = (features(pool.patches[at]) for at in (i, j))
         if idf:
             weights = weights_of(pool.patches)
             a, b = (
                 Counter({name: weights[name[1:]] * n for name, n in found.items()})
                 for found in (a, b)
             )
-        assert search.bound(i, j) >= float(value((a, b))) * (1 - 1e-12)
+        assert search.bound(i, j) >= float(pooled((a, b))) * (1 - 1e-12)
         lines = tuple(oracle.context(pool.patches[at]) for at in (i, j))
         if lines[0] or lines[1]:
-            assert search.bound(i, j, context=True) >= float(value(lines)) * (1 - 1e-12)
+            assert search.bound(i, j, context=True) >= float(pooled(lines)) * (1 - 1e-12)
 
 
 def weights_of(patches):
     """Return the weight of each n-gram with its operation, in 1 / 65536."""
-    often = Counter(
-        name for patch in patches for name in {name[1:] for name in oracle.features(patch)}
-    )
+    often = Counter(name for patch in patches for name in {name[1:] for name in features(patch)})
     n = len(patches)
     return {
         name: math.floor(0.5 + 65536 * (math.log((1 + n) / (1 + df)) + 1))
@@ -112,13 +124,25 @@ def test_weights_are_those_of_the_pool(patches):
     values = np.empty((len(patches), len(patches)))
     Search(pool.index, 0.0, True).dense(array("i", range(len(patches))), values)
     for i, j in combinations(range(len(patches)), 2):
-        a, b = (oracle.features(pool.patches[at]) for at in (i, j))
-        if oracle.renamed(pool.patches[i], pool.patches[j]):
-            a, b = oracle.without_names(a), oracle.without_names(b)
-            weighted = [Counter({k: weights[k] * n for k, n in x.items()}) for x in (a, b)]
-        else:
-            weighted = [Counter({k: weights[k[1:]] * n for k, n in x.items()}) for x in (a, b)]
-        assert values[i, j] == values[j, i] == float(value(weighted))
+        expected = weighted(patches[i], patches[j], weights)
+        if expected is not None:
+            assert values[i, j] == values[j, i] == float(expected)
+
+
+def weighted(a, b, weights):
+    """Return the value with every n-gram at its weight; None where no tokens are compared."""
+    sides = submission(a), submission(b)
+    key = "none" if oracle.renamed(*(side.patch for side in sides)) else "name"
+    a, b = (blocks(side, key) for side in sides)
+    if not all(any(block.old != block.new for block in side) for side in (a, b)):
+        return None
+
+    def size(grams):
+        return sum(weights[name[1:]] * n for name, n in grams.items())
+
+    here = sum(size(n_grams(of_a) & n_grams(of_b)) for of_a, of_b in components(a, b))
+    shared, total = size(n_grams(a) & n_grams(b)), size(n_grams(a)) + size(n_grams(b))
+    return Fraction(3 * here + shared, 2 * total)
 
 
 @given(_PATCHES, st.permutations(range(7)))
@@ -154,7 +178,7 @@ def test_a_frequent_n_gram_is_not_walked():
     index = Index()
     for n in range(500):
         own = [1, 2, *range(100 * n + 3, 100 * n + 43)]
-        index.add(array("i", own), array("i", [0, 0, 0, 0, len(own)]), NO_INTS)
+        index.add(array("i", own), array("i", [0, 0, 0, 0, len(own), -1, 0]), NO_INTS, NO_INTS)
     *_, (walked, counted) = Search(index, 0.45).pairs(0, 500)
     assert (walked, counted) == (0, 0)
     *_, (walked, _) = Search(index, 0.0).pairs(0, 500)
@@ -258,6 +282,17 @@ def matrix(kernel):
     return values
 
 
+def test_no_kernel_pair_scores_more_with_places(kernel):
+    """What the search relies on: it looks for pairs by their pooled values."""
+    moved = 0
+    for i, j, value in kernel.near(0.0):
+        shares = kernel.likeness(i, j).shares
+        assert shares.anchored <= shares.anywhere
+        assert value == float((3 * shares.anchored + shares.anywhere) / 4)
+        moved += shares.anchored < shares.anywhere
+    assert moved > 1000  # places do decide something
+
+
 def test_every_kernel_pair_is_found(kernel, matrix):
     for least in (0.0, 0.1, 0.45, 0.7, 0.95):
         found = kernel.near(least)
@@ -312,9 +347,7 @@ def test_kernel_groups_are_those_of_the_dense_matrix(kernel, matrix, linkage, th
     """Where no distances are equal: scipy breaks ties by what else is in the matrix."""
     shaken = copy.copy(kernel)
     shaken.__class__ = Shaken
-    ids = np.array([kernel.patch_id(at) for at in range(len(kernel))])
     distances = 1.0 - (matrix - noise(np.arange(1312), 1312))
-    distances[ids[:, None] == ids] = 0.0
     ours = group(shaken, threshold=threshold, linkage=linkage)
     assert {frozenset(found.members) for found in ours} == dense_groups(
         distances, threshold, linkage
@@ -324,9 +357,7 @@ def test_kernel_groups_are_those_of_the_dense_matrix(kernel, matrix, linkage, th
 @pytest.mark.parametrize("threshold", [0.3, 0.55])
 def test_ties_leave_a_complete_linkage(kernel, matrix, threshold):
     """With equal distances several results are right: ours is one, and nearly scipy's."""
-    ids = np.array([kernel.patch_id(at) for at in range(len(kernel))])
     distances = 1.0 - matrix
-    distances[ids[:, None] == ids] = 0.0
     ours = {frozenset(found.members) for found in group(kernel, threshold=threshold)}
     dense = dense_groups(distances, threshold, "complete")
     assert len(ours ^ dense) <= 4

@@ -157,8 +157,8 @@ def test_what_both_do_is_counted_and_the_rest_stands_side_by_side():
     assert (changed.a.line, changed.b.line, changed.a.new, changed.b.new) == (
         11, 1, ("x = 2;",), ("x = 3;",),
     )  # fmt: skip
-    assert 0 < changed.similarity < 1
-    assert (alone.a.new, alone.b, alone.similarity) == (("only(a);",), None, 0)
+    assert 0 < changed.here < changed.size
+    assert (alone.a.new, alone.b, alone.elsewhere) == (("only(a);",), None, ())
 
 
 def test_files_of_one_side_and_renamed_ones():
@@ -209,6 +209,6 @@ def test_nothing_differs_iff_the_blocks_are_the_same(a, b):
     pool.add(a), pool.add(b)
     if not found.differing and a.files and b.files:
         assert pool.score(0, 1) == 1
-    for difference in found.differing:
-        assert 0 <= difference.similarity < 1
-        assert (difference.a is None or difference.b is None) == (difference.similarity == 0)
+    for row in found.differing:
+        assert 0 <= row.here + sum(match.n_grams for match in row.elsewhere) <= row.size
+    assert found.exact in (None, pool.compare(0, 1).exact)

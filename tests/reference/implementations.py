@@ -164,5 +164,35 @@ def compare_patches_slowly(a: bytes, b: bytes, key: str = "name") -> Any:
     return compare(a, b, key)
 
 
-# The core joins here, with a function that gives the same `Comparison`, when its pools know places.
-PLACED_PATCHES = {"oracle": compare_patches_slowly}
+def compare_patches_in_a_pool(a: bytes, b: bytes, key: str = "name") -> Any:
+    """Give what the library says of two patch texts as the oracle would say it."""
+    from tests.reference.counts import OPERATIONS, Placed
+    from tests.reference.patch_places import IN_ANOTHER_FILE, Comparison
+
+    from excise.patches import Pool, parse
+
+    pool = Pool(key=key, ignored=())
+    for text in (a, b):
+        pool.add(parse(text))
+    found = pool.compare(0, 1)
+    notes = {IN_ANOTHER_FILE} if found.in_another_file else set()
+    said = [set(pool.notes[side]) & {"whitespace-only", "header facts only"} for side in (0, 1)]
+    if all(said) and {"whitespace-only"} in said:
+        notes.add("whitespace-only")
+    shares = found.shares
+    counts = {
+        operation: Placed(count.here, count.anywhere, count.a, count.b)
+        for operation, count in zip(OPERATIONS, found.operations, strict=True)
+    }
+    return Comparison(
+        found.exact,
+        shares.anchored,
+        shares.anywhere,
+        (shares.a_in_b, shares.b_in_a),
+        found.word,
+        frozenset(notes),
+        counts,
+    )
+
+
+PLACED_PATCHES = {"oracle": compare_patches_slowly, "core": compare_patches_in_a_pool}

@@ -98,9 +98,17 @@ def test_the_basis_is_said():
         text.replace("--- a/x.c", "diff --git a/x.c b/x.c\n" + blob.format(new))
         for text, new in ((ONE, "2345678"), (AGAIN, "3456789"))
     ]
-    assert excise("cluster", "-", "--json", stdin="".join(shown)).json["basis"] == "origin"
-    other = shown[1].replace("index 1234567", "index 7654321")
-    assert excise("cluster", "-", "--json", stdin=shown[0] + other).json["basis"] == "edits"
+    assert excise("cluster", "-", "--json", stdin="".join(shown)).json["basis"] == "edits"
+
+
+@pytest.mark.parametrize("others", [0, 1, 146])
+def test_a_pair_has_one_number_whatever_lies_beside_it(others):
+    blob = "diff --git a/x.c b/x.c\nindex 1234567..{} 100644\n--- a/x.c"
+    pair = [text.replace("--- a/x.c", blob.format(new)) for text, new in ((ONE, 2), (AGAIN, 3))]
+    beside = "".join(mail(f"o {n}", f"b{n};", f"f(b{n});", path=f"{n}.c") for n in range(others))
+    ran = excise("cluster", "-", "--json", "--scores", stdin="".join(pair) + beside)
+    [*known] = [value for i, j, value in ran.json["scores"] if {i, j} == {"-#1", "-#2"}]
+    assert (known, ran.json["basis"]) == ([39 / 49], "edits")
 
 
 def test_options_reach_the_groups():

@@ -5,20 +5,21 @@ r"""Patches instead of files: reading, comparing and grouping what maintainers a
 >>> for message in (*read(mail), *read(mail.replace(b"b;", b"c;"))):
 ...     at = pool.add(message.patch)
 >>> pool.compare(0, 1).value
-0.7
+0.6
 >>> [found.members for found in group(pool)]
 [(0, 1)]
 """
 
-from excise.patches.differences import Difference, Differences, Side, differences
+from excise.patches.differences import Difference, Differences, Match, Side, differences
 from excise.patches.errors import PatchError
 from excise.patches.features import IGNORED, patch_id
 from excise.patches.grouping import DISTANCE, LINKAGE, group
+from excise.patches.likeness import Comparison, Likeness
 from excise.patches.mail import MAX_MESSAGE, read
 from excise.patches.model import Binary, FilePair, Hunk, Message, Patch, Series, Warned
 from excise.patches.parse import parse
-from excise.patches.pool import Comparison, Pool, signature
-from excise.patches.same_base import OneBase, SameBase, compare_on_one_base, share_a_base
+from excise.patches.pool import Pool, signature
+from excise.patches.same_base import OneBase, SameBase, compare_on_one_base
 from excise.patches.series import Posting, joined, newest, postings
 
 __all__ = [
@@ -32,6 +33,8 @@ __all__ = [
     "Differences",
     "FilePair",
     "Hunk",
+    "Likeness",
+    "Match",
     "Message",
     "OneBase",
     "Patch",
@@ -51,6 +54,5 @@ __all__ = [
     "patch_id",
     "postings",
     "read",
-    "share_a_base",
     "signature",
 ]

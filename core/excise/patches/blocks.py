@@ -5,8 +5,8 @@ A diff tool's own alignment is not canonical: two tools cut the same edit in dif
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from excise._lcs import edits
@@ -19,34 +19,53 @@ __all__ = ["Block", "blocks_of", "context_of", "images", "text_of"]
 CONTEXT_LONGER_THAN = 3
 """Characters above which a stripped context line tells something about its file."""
 
+AROUND = 3
+"""Lines before a block, and behind it, that say where it stands."""
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A maximal run of lines that a patch deletes and inserts, at a place of the old file."""
+    """A maximal run of lines that a patch deletes and inserts.
+
+    ``line`` is the first deleted line of the old file (or the line before which the new ones go),
+    from 1. ``around`` are the nearest lines of the hunk's old image that are not blank, stripped:
+    up to three before the block and three behind it.
+    """
 
     pair: FilePair
     hunk: Hunk
-    place: int
-    """First deleted line of the old file (or the line before which lines are inserted), from 1."""
+    line: int
     old: tuple[str, ...]
     new: tuple[str, ...]
+    around: tuple[str, ...]
+
+    @property
+    def heading(self) -> str:
+        """The heading of its hunk, decoded; mostly a function."""
+        return text_of([self.hunk.heading])[0]
 
 
-def text_of(lines: list[bytes]) -> list[str]:
-    """Decode lines: as UTF-8, else as latin-1."""
-    data = b"\n".join(lines)
+def text_of(lines: Sequence[bytes]) -> list[str]:
+    """Decode lines, each as UTF-8 or else as latin-1, so that equal lines are equal texts."""
     try:
-        text = data.decode()
+        return b"\n".join(lines).decode().split("\n") if lines else []
     except UnicodeDecodeError:
-        text = data.decode("latin-1")
-    return text.split("\n") if lines else []
+        return [_decoded(line) for line in lines]
+
+
+def _decoded(line: bytes) -> str:
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        return line.decode("latin-1")
 
 
 def images(hunk: Hunk) -> tuple[list[str], list[str]]:
     """Return the lines of the old and of the new image, without line ends."""
-    old = [line[1:] for line in hunk.lines if line[:1] != b"+"]
-    new = [line[1:] for line in hunk.lines if line[:1] != b"-"]
-    return text_of(old), text_of(new)
+    lines = text_of(hunk.lines)
+    old = [line[1:] for line in lines if line[:1] != "+"]
+    new = [line[1:] for line in lines if line[:1] != "-"]
+    return old, new
 
 
 def blocks_of(pair: FilePair, vocabulary: Vocabulary, *, raw: bool = False) -> Iterator[Block]:
@@ -57,38 +76,38 @@ def blocks_of(pair: FilePair, vocabulary: Vocabulary, *, raw: bool = False) -> I
     """
     for hunk in pair.hunks:
         old, new = images(hunk)
+        solid = _solid(old)
         if raw:
-            keys = _ended(old, hunk.old_open), _ended(new, hunk.new_open)
-            places = list(range(len(old))), list(range(len(new)))
-            old, new = keys
+            old, new = _ended(old, hunk.old_open), _ended(new, hunk.new_open)
+            aligned: tuple[Sequence[int], Sequence[int]] = range(len(old)), range(len(new))
+            flat = edits(vocabulary.intern(old), vocabulary.intern(new))
         else:
-            keys = [line.rstrip(WHITE) for line in old], [line.rstrip(WHITE) for line in new]
-            places = (
-                [at for at, key in enumerate(keys[0]) if key],
-                [at for at, key in enumerate(keys[1]) if key],
+            aligned = solid, _solid(new)
+            keys = ([lines[at].rstrip(WHITE) for at in places]
+                    for lines, places in zip((old, new), aligned, strict=True))  # fmt: skip
+            flat = edits(*map(vocabulary.intern, keys))
+        for at in range(0, len(flat), 4):
+            o, a = aligned[0][flat[at] : flat[at + 1]], aligned[1][flat[at + 2] : flat[at + 3]]
+            start = aligned[0][flat[at]] if flat[at] < len(aligned[0]) else len(old)
+            nearest = _nearest(solid, start, o[-1] + 1 if o else start)
+            yield Block(
+                pair,
+                hunk,
+                hunk.old_start + start,
+                tuple([old[place] for place in o]),
+                tuple([new[place] for place in a]),
+                tuple([old[place].strip(WHITE) for place in nearest]),
             )
-        ids = [vocabulary.intern([keys[side][at] for at in places[side]]) for side in (0, 1)]
-        yield from _blocks(pair, hunk, (old, new), places, edits(ids[0], ids[1]))
 
 
-def _blocks(
-    pair: FilePair,
-    hunk: Hunk,
-    sides: tuple[list[str], list[str]],
-    places: tuple[list[int], list[int]],
-    flat: array[int],
-) -> Iterator[Block]:
-    (old, new), (o, a) = sides, places
-    for at in range(0, len(flat), 4):
-        o_lo, o_hi, a_lo, a_hi = flat[at : at + 4]
-        start = o[o_lo] if o_lo < len(o) else len(old)
-        yield Block(
-            pair,
-            hunk,
-            hunk.old_start + start,
-            tuple(old[place] for place in o[o_lo:o_hi]),
-            tuple(new[place] for place in a[a_lo:a_hi]),
-        )
+def _solid(lines: Sequence[str]) -> list[int]:
+    return [at for at, line in enumerate(lines) if line.rstrip(WHITE)]
+
+
+def _nearest(solid: list[int], start: int, stop: int) -> list[int]:
+    """Return the lines that are not blank nearest to a run of lines, before it and behind it."""
+    before, behind = bisect_left(solid, start), bisect_left(solid, stop)
+    return [*solid[max(before - AROUND, 0) : before], *solid[behind : behind + AROUND]]
 
 
 def context_of(pair: FilePair) -> list[str]:

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
-from excise.lexical import words
-from excise.patches.blocks import Block, blocks_of
-from excise.patches.features import IGNORED, compared
+from excise._matches import places
+from excise._patches import Index
+from excise.patches.features import IGNORED, EditedBlock, Reader, compared, edited_blocks
+from excise.patches.flows import Flows, Grams, flows
 from excise.patches.model import FilePair, Patch
 from excise.patches.pairing import paired
 from excise.signature import MAX_ORDER
-from excise.tokens import Vocabulary
 
-__all__ = ["Difference", "Differences", "Side", "differences"]
+__all__ = ["Difference", "Differences", "Match", "Side", "differences"]
 
 MOST_WORK = 2_000_000
 """Tokens looked at to match a file's blocks; where it takes more, blocks are taken in order."""
+
+Row = tuple[int | None, int | None]
+"""Blocks of A and of B that are read side by side, by their numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,25 +29,49 @@ class Side:
     """A change block as one patch has it: lines without their ends, undecodable bytes as latin-1.
 
     ``line`` is the first deleted line of the old file, from 1 (or the line before which the new
-    ones go).
+    ones go), and ``heading`` that of its hunk: the function, as git sees it.
     """
 
     path: str
     line: int
+    heading: str
     old: tuple[str, ...]
     new: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """A change block that both patches have, but not alike, or that only one has.
+class Match:
+    """N-grams in common with a block of the other patch that is at another place.
 
-    ``similarity`` is ``2 * shared / (a + b)`` over the n-grams of the two blocks alone, in [0, 1).
+    ``of_a`` tells that they are those of A's block; path, line and heading are then B's.
+    """
+
+    of_a: bool
+    path: str
+    line: int
+    heading: str
+    n_grams: int
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A change block that both patches have, but not alike or not at one place; or only one has.
+
+    Attributes
+    ----------
+    size
+        N-grams of the block, or of both blocks.
+    here
+        How many of them the other patch has at the same place.
+    elsewhere
+        Where it has others of them, the largest first.
     """
 
     a: Side | None
     b: Side | None
-    similarity: float
+    size: int
+    here: int
+    elsewhere: tuple[Match, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,32 +83,43 @@ class Differences:
     files
         Paths that were compared with each other, (a, b); None: the other has no such file.
     same
-        How many change blocks both have, wherever they stand.
+        How many change blocks both have at the same place.
+    same_size
+        N-grams of these, of both patches.
     differing
-        All others, file by file, by their place.
+        All others, file by file, in their order.
     """
 
     files: tuple[tuple[str | None, str | None], ...]
     same: int
+    same_size: int
     differing: tuple[Difference, ...]
+
+    @property
+    def exact(self) -> Fraction | None:
+        """The score, which is what these parts add up to; None where no line is changed."""
+        here = self.same_size + sum(row.here for row in self.differing)
+        moved = sum(match.n_grams for row in self.differing for match in row.elsewhere)
+        size = self.same_size + sum(row.size for row in self.differing)
+        return (here + Fraction(moved, 4)) / size if size else None
 
 
 def differences(
     a: Patch, b: Patch, *, ignored: Sequence[str] = IGNORED, renamed: bool = False
 ) -> Differences:
-    r"""Return where two patches differ.
+    r"""Return where two patches differ (``basis:edits``).
 
-    Blocks are alike when their tokens are; in patches that change white space only, when their
-    lines are. The rest of a file's blocks is matched in order, so that the sum of similarities is
-    largest.
+    Blocks are alike when their tokens are, at the same place; in patches that change white space
+    only, when their lines are. The rest of a file's blocks is matched in order, so that the sum of
+    similarities is largest. Blocks that are alike but at different places stand side by side, too.
 
     Parameters
     ----------
     ignored
         Globs of base names or paths that are left out.
     renamed
-        Files are paired by their order, too, where paths and names do not agree
-        (`Pool.rescued` says when).
+        N-grams match whatever the names of their files, and files are paired by their order, too,
+        where paths and names do not agree (`Pool.rescued` says when).
 
     Examples
     --------
@@ -90,95 +129,140 @@ def differences(
     >>> found.same, found.differing[0].a.new, found.differing[0].b.new
     (1, ('b c',), ('b d',))
     """
-    files = [compared(patch, ignored)[0] for patch in (a, b)]
-    pairs = paired(*files, by_content=renamed)
-    raw = not any(block.changed for pair in (*files[0], *files[1]) for block in _blocks(pair))
-    same = 0
-    differing: list[Difference] = []
-    for one, other in pairs:
-        sides = [_blocks(pair, raw) if pair else [] for pair in (one, other)]
-        left, right = _without_same(*sides)
-        same += len(sides[0]) - len(left)
-        differing += _matched(left, right)
-    names = tuple((x.path if x else None, y.path if y else None) for x, y in pairs)
-    return Differences(names, same, tuple(differing))
+    return _Compared(a, b, ignored, renamed).differences()
 
 
-@dataclass(frozen=True, slots=True)
-class _Tokens:
-    """A block, and what is compared of it."""
+class _Compared:
+    """Two patches, block by block; blocks are numbered in their patch."""
 
-    block: Block
-    old: tuple[str, ...]
-    new: tuple[str, ...]
+    def __init__(self, a: Patch, b: Patch, ignored: Sequence[str], renamed: bool) -> None:
+        files = [compared(patch, ignored)[0] for patch in (a, b)]
+        self.pairs = paired(*files, by_content=renamed)
+        self.blocks = edited_blocks(files[0])[0], edited_blocks(files[1])[0]
+        grams = ([_grams(block, not renamed) for block in side] for side in self.blocks)
+        self.grams: tuple[list[Grams], list[Grams]] = next(grams), next(grams)
+        reader, index = Reader(), Index()
+        for patch in (a, b):
+            index.add(*reader.edits(patch, ignored).ints)
+        self.places = places(index, 0, 1, not renamed)
 
-    @property
-    def changed(self) -> bool:
-        return self.old != self.new
-
-    def side(self) -> Side:
-        return Side(self.block.pair.path, self.block.place, self.block.old, self.block.new)
-
-    def grams(self) -> Counter[tuple[str, ...]]:
-        """Return the n-grams of all orders, each with its operation."""
-        old, new = (_grams(tokens) for tokens in (self.old, self.new))
-        found: Counter[tuple[str, ...]] = Counter()
-        for name, part in (("keep", old & new), ("add", new - old), ("delete", old - new)):
-            found.update({(name, *gram): count for gram, count in part.items()})
-        return found
-
-
-def _grams(tokens: tuple[str, ...]) -> Counter[tuple[str, ...]]:
-    return Counter(
-        tokens[at : at + n] for n in range(1, MAX_ORDER + 1) for at in range(len(tokens) - n + 1)
-    )
-
-
-def _blocks(pair: FilePair, raw: bool = False) -> list[_Tokens]:
-    found = []
-    for block in blocks_of(pair, Vocabulary(), raw=raw):
-        old, new = (
-            lines if raw else tuple(words("\n".join(lines))) for lines in (block.old, block.new)
+    def differences(self) -> Differences:
+        alike: list[tuple[int, int]] = []
+        rows: list[Row] = []
+        for pair in self.pairs:
+            same, *left = self._without_same(*self._own(pair))
+            alike += same
+            rows += self._beside(*left)
+        rows = self._with_moved(rows)
+        beside = [(x, y) for x, y in (*alike, *rows) if x is not None and y is not None]
+        matched = flows(self.grams, self.places, beside)
+        return Differences(
+            tuple((x.path if x else None, y.path if y else None) for x, y in self.pairs),
+            len(alike),
+            sum(self._size(x, y) for x, y in alike),
+            tuple(self._difference(x, y, matched) for x, y in rows),
         )
-        found.append(_Tokens(block, old, new))
+
+    def _own(self, pair: tuple[FilePair | None, FilePair | None]) -> list[list[int]]:
+        return [
+            [at for at, edited in enumerate(side) if edited.block and edited.block.pair is file]
+            for side, file in zip(self.blocks, pair, strict=True)
+        ]
+
+    def _text(self, side: int, at: int) -> Hashable:
+        return self.blocks[side][at].old, self.blocks[side][at].new
+
+    def _without_same(
+        self, a: Sequence[int], b: Sequence[int]
+    ) -> tuple[list[tuple[int, int]], list[int], list[int]]:
+        """Return the blocks that both sides have at one place, and those left of each."""
+        there: dict[Hashable, list[int]] = defaultdict(list)
+        for y in reversed(b):
+            there[self._text(1, y), self.places[1][y]].append(y)
+        named = ((x, there[self._text(0, x), self.places[0][x]]) for x in a)
+        same = [(x, equal.pop()) for x, equal in named if equal]
+        taken = [set(side) for side in zip(*same, strict=True)] or [set(), set()]
+        return same, [x for x in a if x not in taken[0]], [y for y in b if y not in taken[1]]
+
+    def _beside(self, a: Sequence[int], b: Sequence[int]) -> Iterator[Row]:
+        """Yield the blocks of both sides in order, side by side where they share n-grams."""
+        work = sum(
+            (1 + len(b if side == 0 else a)) * (1 + self.grams[side][at].total())
+            for side, own in enumerate((a, b))
+            for at in own
+        )
+        if work > MOST_WORK:
+            pairs = [(at, at) for at in range(min(len(a), len(b)))]
+        else:
+            pairs = _best([[self._likeness(x, y) for y in b] for x in a])
+        i = j = 0
+        for k, m in [*pairs, (len(a), len(b))]:
+            yield from ((x, None) for x in a[i:k])
+            yield from ((None, y) for y in b[j:m])
+            if k < len(a) and m < len(b):
+                yield a[k], b[m]
+            i, j = k + 1, m + 1
+
+    def _likeness(self, x: int, y: int) -> float:
+        """2 * shared / (a + b) over the n-grams of two blocks alone; 0 at different places."""
+        if self.places[0][x] != self.places[1][y]:
+            return 0.0
+        total = self._size(x, y)
+        return 2 * (self.grams[0][x] & self.grams[1][y]).total() / total if total else 0.0
+
+    def _with_moved(self, rows: Sequence[Row]) -> list[Row]:
+        """Return the rows, blocks that are alike but at different places side by side."""
+        there: dict[Hashable, list[int]] = defaultdict(list)
+        for x, y in reversed(rows):
+            if x is None and y is not None:
+                there[self._text(1, y)].append(y)
+        found: list[Row] = []
+        for x, y in rows:
+            equal = there[self._text(0, x)] if x is not None and y is None else []
+            found.append((x, equal.pop() if equal else y))
+        moved = {y for x, y in found if x is not None}
+        return [(x, y) for x, y in found if x is not None or y not in moved]
+
+    def _size(self, x: int | None, y: int | None) -> int:
+        sizes = (self.grams[side][at].total() for side, at in enumerate((x, y)) if at is not None)
+        return sum(sizes)
+
+    def _difference(self, x: int | None, y: int | None, matched: Flows) -> Difference:
+        here, elsewhere = 0, []
+        for side, at in enumerate((x, y)):
+            if at is not None:
+                here += matched.here[side][at]
+                for other, n in matched.elsewhere[side][at].items():
+                    place = self._side(1 - side, other)
+                    elsewhere.append(Match(side == 0, place.path, place.line, place.heading, n))
+        return Difference(
+            None if x is None else self._side(0, x),
+            None if y is None else self._side(1, y),
+            self._size(x, y),
+            here,
+            tuple(sorted(elsewhere, key=lambda match: -match.n_grams)),
+        )
+
+    def _side(self, side: int, at: int) -> Side:
+        block = self.blocks[side][at].block
+        assert block is not None
+        return Side(block.pair.path, block.line, block.heading, block.old, block.new)
+
+
+def _grams(edited: EditedBlock, keyed: bool) -> Grams:
+    """Return the n-grams of all orders, each with its operation and, if keyed, its file's name."""
+    old, new = (_n_grams(tokens) for tokens in (edited.old, edited.new))
+    found: Grams = Counter()
+    name = edited.name if keyed else ""
+    for operation, part in (("keep", old & new), ("add", new - old), ("delete", old - new)):
+        found.update({(name, operation, *gram): count for gram, count in part.items()})
     return found
 
 
-def _without_same(
-    a: Sequence[_Tokens], b: Sequence[_Tokens]
-) -> tuple[list[_Tokens], list[_Tokens]]:
-    """Return the blocks of each side that the other side does not have, too."""
-    places: dict[tuple[tuple[str, ...], tuple[str, ...]], list[int]] = defaultdict(list)
-    for at in reversed(range(len(b))):
-        places[b[at].old, b[at].new].append(at)
-    left, taken = [], set()
-    for block in a:
-        equal = places[block.old, block.new]
-        if equal:
-            taken.add(equal.pop())
-        else:
-            left.append(block)
-    return left, [block for at, block in enumerate(b) if at not in taken]
-
-
-def _matched(a: Sequence[_Tokens], b: Sequence[_Tokens]) -> Iterator[Difference]:
-    """Yield the blocks of both sides in order, side by side where they share n-grams."""
-    grams = [[block.grams() for block in side] for side in (a, b)]
-    work = sum(
-        len(grams[1 - side]) * (1 + found.total()) for side in (0, 1) for found in grams[side]
+def _n_grams(tokens: tuple[Hashable, ...]) -> Grams:
+    return Counter(
+        tokens[at : at + n] for n in range(1, MAX_ORDER + 1) for at in range(len(tokens) - n + 1)
     )
-    if work > MOST_WORK:
-        pairs = [(at, at) for at in range(min(len(a), len(b)))]
-    else:
-        pairs = _best([[_similarity(x, y) for y in grams[1]] for x in grams[0]])
-    i = j = 0
-    for k, m in [*pairs, (len(a), len(b))]:
-        yield from (Difference(block.side(), None, 0.0) for block in a[i:k])
-        yield from (Difference(None, block.side(), 0.0) for block in b[j:m])
-        if k < len(a) and m < len(b):
-            value = _similarity(grams[0][k], grams[1][m])
-            yield Difference(a[k].side(), b[m].side(), value)
-        i, j = k + 1, m + 1
 
 
 def _best(scores: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
@@ -199,8 +283,3 @@ def _best(scores: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
         else:
             j += 1
     return found
-
-
-def _similarity(a: Counter[tuple[str, ...]], b: Counter[tuple[str, ...]]) -> float:
-    total = a.total() + b.total()
-    return 2 * (a & b).total() / total if total else 0.0

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import hashlib
 from array import array
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from itertools import chain
 
-from excise.lexical import words
-from excise.patches.blocks import Block, blocks_of, context_of
+from excise.lexical import count_words, words
+from excise.patches.blocks import AROUND, Block, blocks_of, context_of
 from excise.patches.model import FilePair, Patch
 from excise.tokens import Vocabulary
 
-__all__ = ["IGNORED", "Edits", "Reader", "compared", "facts_of", "patch_id"]
+__all__ = [
+    "BLOCK",
+    "IGNORED",
+    "MOST_LINES",
+    "NO_HEADING",
+    "EditedBlock",
+    "Edits",
+    "Reader",
+    "compared",
+    "edited_blocks",
+    "facts_of",
+    "patch_id",
+    "text_id",
+]
 
 IGNORED = (
     "*.lock", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "go.sum",
@@ -25,17 +39,98 @@ IGNORED = (
 BLANKS = b" \t\v\f\r"
 WHITESPACE_ONLY = "whitespace-only"
 NO_TEXT = "header facts only"
+NO_FACT = "no change"
+NO_HEADING = -1
 ONLY_IGNORED = "only ignored paths: compared all the same"
+BLOCK = 7
+"""Ints of a block in `Edits.blocks`."""
+
+MOST_LINES = 2 * AROUND
+"""Lines around a block, at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """A patch as ints: `tokens`, `blocks` (name, then O and A from, to), `context` lines."""
+    """A patch as ints, under the vocabularies of a `Reader`.
+
+    Attributes
+    ----------
+    tokens
+        Of all its blocks.
+    blocks
+        `BLOCK` ints each: name of its file; O from, to and A from, to in `tokens`; heading of its
+        hunk (-1: none); how many lines of `around` are its own.
+    around
+        The lines around the blocks in their order: a line, and how many words it has (at least 1).
+    context
+        The context lines that can rescue a renamed file.
+    notes
+        ``whitespace-only``, ``header facts only``, ..
+    """
 
     tokens: array[int]
     blocks: array[int]
+    around: array[int]
     context: array[int]
     notes: tuple[str, ...]
+
+    @property
+    def ints(self) -> tuple[array[int], array[int], array[int], array[int]]:
+        """What `excise._patches.Index` takes."""
+        return self.tokens, self.blocks, self.around, self.context
+
+    @property
+    def names(self) -> array[int]:
+        """The file names of the blocks."""
+        return self.blocks[::BLOCK]
+
+
+@dataclass(frozen=True, slots=True)
+class EditedBlock:
+    """What is compared of a block: tokens (or raw lines) before and after, and where it stands."""
+
+    name: str
+    old: tuple[Hashable, ...]
+    new: tuple[Hashable, ...]
+    heading: str = ""
+    around: tuple[str, ...] = ()
+    block: Block | None = None
+    """None for header facts."""
+
+
+def edited_blocks(
+    files: Sequence[FilePair],
+) -> tuple[list[EditedBlock], tuple[str, ...]]:
+    """Return the blocks of a patch as they are compared, and what is to be noted.
+
+    A patch that changes white space only is compared by its raw lines. Their tokens are no other
+    patch's, so that it shares nothing with a patch that changes more. No block: there is no text.
+    """
+    lines = Vocabulary()
+    blocks = [
+        _edited(block, tuple(words("\n".join(block.old))), tuple(words("\n".join(block.new))))
+        for pair in files
+        for block in blocks_of(pair, lines)
+    ]
+    if any(block.old != block.new for block in blocks):
+        return blocks, ()
+    blocks = [
+        _edited(block, *(tuple(("raw", line) for line in side) for side in (block.old, block.new)))
+        for pair in files
+        for block in blocks_of(pair, lines, raw=True)
+    ]
+    return blocks, (WHITESPACE_ONLY if blocks else NO_TEXT,)
+
+
+def _edited(block: Block, old: tuple[Hashable, ...], new: tuple[Hashable, ...]) -> EditedBlock:
+    return EditedBlock(block.pair.name, old, new, block.heading, block.around, block)
+
+
+def _facts(files: Sequence[FilePair]) -> EditedBlock:
+    """Return all header facts as one token under all names: equal, or nothing in common."""
+    named = sorted((pair.name, fact) for pair in files for fact in facts_of(pair) or [NO_FACT])
+    facts = sorted(fact for _, fact in named)
+    return EditedBlock("\0".join(chain(*named)), (), (("facts", *facts),))
 
 
 class Reader:
@@ -45,65 +140,47 @@ class Reader:
         """Start with empty vocabularies."""
         self._tokens = Vocabulary()
         self._names = Vocabulary()
-        self._context = Vocabulary()
+        self._lines = Vocabulary()
+        self._weights = _Weights()
 
     @property
     def vocabularies(self) -> tuple[Vocabulary, Vocabulary, Vocabulary]:
-        """Of tokens, of names, of context lines: what the ints of all edits stand for."""
-        return self._tokens, self._names, self._context
+        """Of tokens, of names, of context lines and headings: what the ints of edits stand for."""
+        return self._tokens, self._names, self._lines
 
     def edits(self, patch: Patch, ignored: Sequence[str] = IGNORED) -> Edits:
-        """Return what of a patch is compared.
-
-        A patch that changes white space only is compared by its raw lines, one without text by its
-        header facts. Their tokens are no other patch's, so that such pairs share nothing.
-        """
+        """Return what of a patch is compared: `edited_blocks`, or its header facts."""
         files, notes = compared(patch, ignored)
-        lines = Vocabulary()
-        blocks = [block for pair in files for block in blocks_of(pair, lines)]
-        tokens, places, changed = self._lexical(blocks)
-        if not changed:
-            raw = [block for pair in files for block in blocks_of(pair, lines, raw=True)]
-            notes = (*notes, WHITESPACE_ONLY if raw else NO_TEXT)
-            tokens, places = self._raw(raw) if raw else self._facts(files)
-        context = self._context.intern(line for pair in files for line in context_of(pair))
-        return Edits(tokens, places, context, notes)
+        blocks, said = edited_blocks(files)
+        if not blocks and files:
+            blocks = [_facts(files)]
+        written = array("i"), array("i"), array("i")
+        for edited in blocks:
+            self._write(edited, *written)
+        context = self._lines.intern(line for pair in files for line in context_of(pair))
+        return Edits(*written, context, (*notes, *said))
 
-    def _lexical(self, blocks: Iterable[Block]) -> tuple[array[int], array[int], bool]:
-        """Return tokens and places, and whether any token changed."""
-        tokens, places, changed = array("i"), array("i"), False
-        for block in blocks:
-            start = len(tokens)
-            tokens.extend(self._tokens.intern(words("\n".join(block.old))))
-            middle = len(tokens)
-            tokens.extend(self._tokens.intern(words("\n".join(block.new))))
-            changed = changed or tokens[start:middle] != tokens[middle:]
-            places.extend(
-                (*self._names.intern([block.pair.name]), start, middle, middle, len(tokens))
-            )
-        return tokens, places, changed
+    def _write(
+        self, edited: EditedBlock, tokens: array[int], blocks: array[int], around: array[int]
+    ) -> None:
+        start = len(tokens)
+        tokens.extend(self._tokens.intern(edited.old))
+        middle = len(tokens)
+        tokens.extend(self._tokens.intern(edited.new))
+        heading = self._lines.intern([edited.heading])[0] if edited.heading else NO_HEADING
+        lines = [line for line in edited.around if self._weights[line]]
+        for line, number in zip(lines, self._lines.intern(lines), strict=True):
+            around.extend((number, self._weights[line]))
+        name = self._names.intern([edited.name])[0]
+        blocks.extend((name, start, middle, middle, len(tokens), heading, len(lines)))
 
-    def _raw(self, blocks: Iterable[Block]) -> tuple[array[int], array[int]]:
-        tokens, places = array("i"), array("i")
-        for block in blocks:
-            start = len(tokens)
-            tokens.extend(self._tokens.intern(("raw", line) for line in block.old))
-            middle = len(tokens)
-            tokens.extend(self._tokens.intern(("raw", line) for line in block.new))
-            places.extend(
-                (*self._names.intern([block.pair.name]), start, middle, middle, len(tokens))
-            )
-        return tokens, places
 
-    def _facts(self, files: Iterable[FilePair]) -> tuple[array[int], array[int]]:
-        tokens, places = array("i"), array("i")
-        for pair in files:
-            name = self._names.intern([pair.name])[0]
-            for fact in facts_of(pair) or ["no change"]:
-                at = len(tokens)
-                tokens.extend(self._tokens.intern([("fact", fact)]))
-                places.extend((name, at, at, at, at + 1))
-        return tokens, places
+class _Weights(dict[str, int]):
+    """How many words a line has, counted once."""
+
+    def __missing__(self, line: str) -> int:
+        self[line] = count_words(line)
+        return self[line]
 
 
 def compared(patch: Patch, ignored: Sequence[str]) -> tuple[tuple[FilePair, ...], tuple[str, ...]]:
@@ -118,8 +195,8 @@ def patch_id(patch: Patch) -> str:
     """Return a name that equal patches share: a SHA-1 over files in the order of their paths.
 
     Like `git patch-id --stable` it sees names, context and changed lines without their white
-    space, and neither line numbers nor the order of files. Unlike it, it sees header facts, gives
-    every patch a name, and keeps white space where nothing else changes.
+    space, and neither line numbers nor headings nor the order of files. Unlike it, it sees header
+    facts, gives every patch a name, and keeps white space where nothing else changes.
     """
     whole = hashlib.sha1(usedforsecurity=False)
     for pair in sorted(patch.files, key=lambda pair: (pair.path, pair.old or "")):
@@ -128,6 +205,21 @@ def patch_id(patch: Patch) -> str:
         text = b"\n".join(hunk.text for hunk in pair.hunks if hunk.text)
         bare = text.translate(None, BLANKS)
         whole.update((text if _is_white_space_only(text, bare) else bare) + b"\0\0")
+    return whole.hexdigest()
+
+
+def text_id(patch: Patch) -> str:
+    r"""Return a name that patches of equal texts share: a SHA-1 over all that was read (guard 1).
+
+    Unlike a patch-id it sees line numbers, white space and the order of files; ``\r\n`` is a line
+    end. The mail around a patch is not part of its text.
+    """
+    whole = hashlib.sha1(usedforsecurity=False)
+    for pair in patch.files:
+        whole.update(repr(replace(pair, hunks=())).encode())
+        for hunk in pair.hunks:
+            text = (hunk.text + b"\n").replace(b"\r\n", b"\n")
+            whole.update(repr(replace(hunk, text=text, line=0)).encode())
     return whole.hexdigest()
 
 

@@ -30,11 +30,11 @@ MOST = 12_000
 def group(
     pool: Pool, *, threshold: float = DISTANCE, linkage: str = LINKAGE, map: Map = map
 ) -> tuple[Cluster, ...]:
-    """Group the patches of a pool, the largest group first.
+    """Cluster the patches of a pool agglomeratively on 1 - score; the largest group comes first.
 
-    Equal patch-ids first; then agglomerative clustering on 1 - score. Patches of different
-    components of the graph {distance <= threshold} never meet under any of the linkages, so each
-    component is clustered alone, with the labels that the whole matrix would give.
+    Patches of different components of the graph {distance <= threshold} never meet under any of
+    the linkages, so each component is clustered alone, with the labels that the whole matrix would
+    give.
 
     Raises
     ------
@@ -46,17 +46,17 @@ def group(
     check(threshold, linkage)
     # A hair below, so that rounding in 1 - value never separates what the linkage would join.
     close = pool.closeness(1.0 - threshold - 1e-9, map)
-    ids = [pool.patch_id(at) for at in range(len(pool))]
+    # A search finds what shares something: empty patches share nothing, and are equal all the same.
     first: dict[str, int] = {}
     edges: Iterable[tuple[int, int]] = [
-        (first.setdefault(name, at), at) for at, name in enumerate(ids)
+        (first.setdefault(pool.patch_id(at), at), at) for at in range(len(pool))
     ]
     if threshold > 0:
         near = (zip(i, j, strict=True) for i, j in close.pairs())
         edges = chain(edges, chain.from_iterable(near))
     found: list[Cluster] = []
     for members in components(len(pool), edges):
-        found += _clusters(close, members, ids, threshold, linkage)
+        found += _clusters(close, members, threshold, linkage)
     if pool.idf:
         found = [_unweighted(pool, cluster) for cluster in found]
     return tuple(sorted(found, key=lambda c: (-len(c.members), c.members)))
@@ -84,10 +84,8 @@ def components(n: int, edges: Iterable[tuple[int, int]]) -> list[list[int]]:
 
 
 def _clusters(
-    close: Closeness, members: list[int], ids: list[str], threshold: float, linkage: str
+    close: Closeness, members: list[int], threshold: float, linkage: str
 ) -> list[Cluster]:
-    import numpy as np
-
     if len(members) == 1:
         return [Cluster((members[0],), members[0], 1.0)]
     if len(members) > MOST:
@@ -96,12 +94,8 @@ def _clusters(
             f"and at most {MOST:,} can be grouped at once: choose a smaller threshold"
         )
     values = close.values(array("i", members))
-    distances = 1.0 - values
-    numbers: dict[str, int] = {}
-    same = np.array([numbers.setdefault(ids[at], at) for at in members])
-    distances[same[:, None] == same] = 0.0
     together: dict[int, list[int]] = defaultdict(list)
-    for at, label in enumerate(labels(distances, threshold, linkage)):
+    for at, label in enumerate(labels(1.0 - values, threshold, linkage)):
         together[label].append(at)
     return [_cluster(values, local, members) for local in together.values()]
 

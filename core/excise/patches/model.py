@@ -23,7 +23,8 @@ class Warned:
 class Hunk:
     r"""A hunk as counted by its header.
 
-    ``text`` are its lines, with ``\n`` between them (lines apart take twice the memory).
+    ``text`` are its lines, with ``\n`` between them (lines apart take twice the memory), and
+    ``heading`` is what stands behind the second ``@@``, stripped: the function, as git sees it.
     ``old_open`` and ``new_open``: the last line of that image has no line end. ``line`` is the
     header's line in the bytes.
     """
@@ -34,6 +35,7 @@ class Hunk:
     line: int
     old_open: bool = False
     new_open: bool = False
+    heading: bytes = b""
 
     @property
     def lines(self) -> tuple[bytes, ...]:

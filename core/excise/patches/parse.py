@@ -14,6 +14,7 @@ from excise.patches.errors import PatchError
 from excise.patches.headers import EXTENDED, Header, pair_of, take_index, text_of
 from excise.patches.model import Binary, FilePair, Hunk, Patch, Warned
 from excise.patches.paths import git_names, header_name, plain_names, unquote
+from excise.text import WHITE
 
 __all__ = ["parse"]
 
@@ -194,7 +195,9 @@ class _Reader:
             self.warn("lines beyond the hunk's count are left out")
         start = int(match[1]), int(match[3])
         number = self.number(begin)
-        self.header.hunks.append(Hunk(*start, b"\n".join(lines), number, *_open_sides(opened)))
+        heading = match.string[match.end() :].strip(_WHITE)
+        text = b"\n".join(lines)
+        self.header.hunks.append(Hunk(*start, text, number, *_open_sides(opened), heading))
 
     def body(self, old: int, new: int) -> tuple[list[bytes], set[bytes], int, int]:
         """Take the lines that the counts ask for; return them, open sides, and what is missing."""
@@ -248,6 +251,7 @@ class _Reader:
 _STARTS = frozenset((b"d", b"-", b"@", b"B", b"F"))
 _DOUBTFUL = frozenset((b"---", b"-- ", b"--", b"--\r"))
 _EMPTY = frozenset((b"", b"\r"))
+_WHITE = WHITE.encode()
 _KINDS = frozenset((b" ", b"+", b"-", b"\\"))
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from excise._matches import pair
 from excise._patches import Index
 from excise._search import Search
 from excise.edits import Count
 from excise.excision import f1
-from excise.patches.features import IGNORED, Reader, patch_id
+from excise.patches.features import IGNORED, Reader, patch_id, text_id
+from excise.patches.likeness import Comparison, Likeness, pooled
 from excise.patches.model import Patch
 from excise.patches.pairing import Pairing, paired
 from excise.signature import DEFINITION, MAX_ORDER
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["EDITS", "Comparison", "Pool", "signature"]
+__all__ = ["EDITS", "Pool", "signature"]
 
 EDITS = "edits"
 RESCUE = Fraction(9, 10)
@@ -37,51 +38,15 @@ def signature(key: str = "name", *, idf: bool = False) -> str:
     """Return the signature of ``basis:edits``; `idf` is that of groups, never of a score.
 
     >>> signature()
-    'es|n:4|comments:keep|tok:lexical|basis:edits|key:name|v:2'
-    >>> signature(idf=True)
-    'es|n:4|comments:keep|tok:lexical|basis:edits|key:name|idf:yes|v:2'
+    'es|n:4|comments:keep|tok:lexical|basis:edits|key:name|place:anchored|v:2'
+    >>> signature("none", idf=True)
+    'es|n:4|comments:keep|tok:lexical|basis:edits|key:none|place:anchored|idf:yes|v:2'
     """
     weighted = "|idf:yes" if idf else ""
     return (
-        f"es|n:{MAX_ORDER}|comments:keep|tok:lexical|basis:edits|key:{key}{weighted}|v:{DEFINITION}"
+        f"es|n:{MAX_ORDER}|comments:keep|tok:lexical|basis:edits|key:{key}|place:anchored{weighted}"
+        f"|v:{DEFINITION}"
     )
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """How much two patches have in common, and why.
-
-    Attributes
-    ----------
-    exact
-        The score as a fraction in [0, 1].
-    keep, add, delete
-        F of each operation alone; None where neither patch has any.
-    contained_in_b, contained_in_a
-        The share of one patch's added and deleted n-grams that the other has, too.
-    files
-        Paths that were compared with each other, (a, b); None: the other has no such file.
-    facts
-        Header facts that differ: (path, of a, of b).
-    notes
-        ``whitespace-only: a``, ``renamed file: ..``, reasons of a 0.
-    """
-
-    exact: Fraction
-    keep: float | None
-    add: float | None
-    delete: float | None
-    contained_in_b: float | None
-    contained_in_a: float | None
-    files: tuple[tuple[str | None, str | None], ...]
-    facts: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]
-    notes: tuple[str, ...]
-    signature: str
-
-    @property
-    def value(self) -> float:
-        """The score as the nearest float."""
-        return float(self.exact)
 
 
 class Pool:
@@ -112,6 +77,7 @@ class Pool:
         self.index = Index(key == "name")
         self._reader = Reader()
         self._ids: dict[int, str] = {}
+        self._texts: dict[int, str] = {}
 
     def __len__(self) -> int:
         """Return how many patches there are."""
@@ -125,7 +91,7 @@ class Pool:
     def add(self, patch: Patch) -> int:
         """Add a patch; return its number."""
         edits = self._reader.edits(patch, self.ignored)
-        self.index.add(edits.tokens, edits.blocks, edits.context)
+        self.index.add(*edits.ints)
         self.patches.append(patch)
         self.notes.append(edits.notes)
         return len(self.patches) - 1
@@ -149,28 +115,32 @@ class Pool:
         """Return what groups are made of: scores, or with `idf` weighted ones."""
         return Closeness(Search(self.index, least, self.idf), map)
 
+    def text_id(self, i: int) -> str:
+        """Return the name that patches of equal texts share."""
+        if i not in self._texts:
+            self._texts[i] = text_id(self.patches[i])
+        return self._texts[i]
+
+    def likeness(self, i: int, j: int) -> Likeness:
+        """Return what two patches have in common, in numbers and in a word."""
+        operations = keyed = self._operations(i, j, True)
+        if self.rescued(i, j):
+            operations = self._operations(i, j, False)
+        equal = self.text_id(i) == self.text_id(j)
+        return Likeness(operations, equal, operations != keyed and not equal)
+
     def compare(self, i: int, j: int) -> Comparison:
         """Compare two patches of the pool."""
-        keyed = self.index.pair(i, j, True)
-        renamed = self.rescued(i, j)
-        flat = self.index.pair(i, j, False) if renamed else keyed
-        keep, add, delete = (
-            Count(flat[at], flat[at + 1], flat[at + 2], flat[at]) for at in (0, 3, 6)
-        )
-        pooled = Count(*(sum(counts) for counts in zip(keep, add, delete, strict=True)))
-        pairs = paired(self.patches[i].files, self.patches[j].files, by_content=renamed)
+        found = self.likeness(i, j)
+        files = self.patches[i].files, self.patches[j].files
+        pairs = paired(*files, by_content=self.rescued(i, j))
         notes = self._notes(i, j)
-        if renamed and flat != keyed:
-            notes = (*notes, "files paired by their context lines, not by name")
         if not any(a and b for a, b in pairs):
             notes = (*notes, "no common file")
         return Comparison(
-            f1(pooled) if pooled.defined else Fraction(1),
-            _f(keep),
-            _f(add),
-            _f(delete),
-            _share(add.here + delete.here, add.a + delete.a),
-            _share(add.here + delete.here, add.b + delete.b),
+            found.operations,
+            found.equal,
+            found.in_another_file,
             tuple((a.path if a else None, b.path if b else None) for a, b in pairs),
             tuple(_facts(pairs)),
             notes,
@@ -179,19 +149,17 @@ class Pool:
 
     def score(self, i: int, j: int) -> float:
         """Return the score alone."""
-        flat = self.index.pair(i, j, not self.rescued(i, j))
-        total = sum(flat[1::3]) + sum(flat[2::3])
-        return 2 * sum(flat[::3]) / total if total else 1.0
+        whole = pooled(self._operations(i, j, not self.rescued(i, j)))
+        return float(f1(whole)) if whole.defined else 1.0
 
     def rescued(self, i: int, j: int) -> bool:
         """Whether the context lines agree so well that names do not count."""
         both, a, b = self.index.context(i, j)
         return a > 0 and b > 0 and Fraction(2 * both, a + b) >= RESCUE
 
-    def contained(self, i: int, j: int) -> float | None:
-        """Return the share of the added and deleted n-grams of patch i that patch j has."""
-        flat = self.index.pair(i, j, not self.rescued(i, j))
-        return _share(flat[3] + flat[6], flat[4] + flat[7])
+    def _operations(self, i: int, j: int, keyed: bool) -> tuple[Count, Count, Count]:
+        flat = pair(self.index, i, j, keyed)
+        return Count(*flat[:4]), Count(*flat[4:8]), Count(*flat[8:])
 
     def _notes(self, i: int, j: int) -> tuple[str, ...]:
         sides = (("a", self.notes[i]), ("b", self.notes[j]))
@@ -234,11 +202,3 @@ def _facts(pairs: Iterable[Pairing]) -> Iterator[tuple[str, tuple[str, ...], tup
         named = a or b
         if facts[0] != facts[1] and named is not None:
             yield named.path, *facts
-
-
-def _share(both: int, own: int) -> float | None:
-    return both / own if own else None
-
-
-def _f(count: Count) -> float | None:
-    return float(f1(count)) if count.defined else None

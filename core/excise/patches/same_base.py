@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["OneBase", "SameBase", "compare_on_one_base", "share_a_base"]
+__all__ = ["OneBase", "SameBase", "compare_on_one_base"]
 
 ORIGIN = "origin"
 SIGNATURE = (
@@ -282,21 +282,3 @@ class _Origin(Closeness):
             pair = min(members[x], members[y]), max(members[x], members[y])
             values[x, y] = values[y, x] = self._near.get(pair, 0.0)
         return values
-
-
-def share_a_base(patches: Iterable[Patch]) -> bool:
-    """Whether every path that several patches change has one pre-image, and there is such a path.
-
-    A blob that a patch does not show (or abbreviates to fewer than 7 digits) is unknown.
-    """
-    blobs: dict[str, list[str]] = defaultdict(list)
-    for patch in patches:
-        for pair in patch.files:
-            blobs[pair.old or pair.path].append(pair.old_blob)
-    shared = [found for found in blobs.values() if len(found) > 1]
-    return bool(shared) and all(_one_blob(found) for found in shared)
-
-
-def _one_blob(found: Sequence[str]) -> bool:
-    shortest = min(found, key=len)
-    return len(shortest) >= 7 and all(blob.startswith(shortest) for blob in found)

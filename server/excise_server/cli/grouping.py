@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from excise.clustering import DISTANCE as REVISIONS_DISTANCE
 from excise.clustering import LINKAGE as REVISIONS_LINKAGE
-from excise.patches import DISTANCE, LINKAGE, OneBase, Patch, Pool, group, share_a_base
+from excise.patches import DISTANCE, LINKAGE, OneBase, Patch, Pool, group
 from excise_server.cli.output import write_text
 from excise_server.cli.patch_options import PatchChoices
 from excise_server.cli.progress import progress
@@ -30,10 +30,9 @@ def group_queue(queue: Queue, chosen: PatchChoices, crew: Crew | None = None) ->
     """Group what was read, here or by workers."""
     queue = newest(queue) if chosen.newest else queue
     queue = as_series(queue) if chosen.series else queue
-    # A series may change a file twice, and weights are those of edits.
-    edits = chosen.series or chosen.idf
     patches = [member.message.patch for member in queue.patches]
-    one_base = chosen.same_base or (not edits and share_a_base(patches))
+    # The caller says so, or not: what lies in the queue never changes the number of a pair.
+    one_base = chosen.same_base
     ignored = chosen.ignored
     pool: Pool
     if crew is not None and not one_base:

@@ -8,14 +8,22 @@ from functools import partial
 
 from excise import Cluster
 from excise.patches import Patch, Pool, differences
-from excise.patches.differences import Difference, Side
+from excise.patches.differences import Difference, Match, Side
+from excise_server.report.digits import digits
 from excise_server.report.groups import Grouped
 from excise_server.report.html_clusters import render
 from excise_server.report.html_model import OWN, TWO, Block, Group, Item, Picture, Report
 from excise_server.report.html_picture import shown_first
+from excise_server.report.likeness import parts, said
 from excise_server.sources.paths import visible
 
 __all__ = ["difference_blocks", "patches_page"]
+
+MAX_HEADING = 80
+"""Most characters shown of a hunk's heading; git itself writes no more."""
+
+MAX_MATCHES = 3
+"""Most other places named of one row."""
 
 
 def patches_page(found: Grouped) -> str:
@@ -54,15 +62,34 @@ def patches_page(found: Grouped) -> str:
     )
 
 
-def difference_blocks(found: Sequence[Difference]) -> Iterator[Block]:
-    """Yield differing change blocks as what a page shows."""
+def difference_blocks(found: Sequence[Difference], *, numbers: bool = False) -> Iterator[Block]:
+    """Yield differing change blocks as what a page shows; `numbers` says how much matches."""
     for difference in found:
-        named = difference.a or difference.b
-        assert named is not None
-        where = f"{visible(named.path)}, line {named.line:,}"
-        if difference.a and difference.b and difference.a.path != difference.b.path:
-            where = f"{where}; {visible(difference.b.path)}, line {difference.b.line:,}"
-        yield Block(where, _signed(difference.a), _signed(difference.b))
+        a, b = difference.a, difference.b
+        places = dict.fromkeys(_place(side) for side in (a, b) if side)
+        if a and b and a.path == b.path and a.heading == b.heading:
+            places = dict.fromkeys([_place(a)])
+        note = _matching(difference) if numbers else ""
+        yield Block("; ".join(places), _signed(a), _signed(b), note)
+
+
+def _place(side: Side | Match) -> str:
+    heading = f" ({_cut(side.heading)})" if side.heading else ""
+    return f"{visible(side.path)}, line {side.line:,}{heading}"
+
+
+def _cut(heading: str) -> str:
+    return heading if len(heading) <= MAX_HEADING else f"{heading[:MAX_HEADING]}…"
+
+
+def _matching(difference: Difference) -> str:
+    """Say how much of a row matches at its place, and how much at which others."""
+    said = [f"{difference.here:,} of {difference.size:,} n-grams match here"]
+    shown = difference.elsewhere[:MAX_MATCHES]
+    said += [f"{match.n_grams:,} at {_place(match)}" for match in shown]
+    if rest := sum(match.n_grams for match in difference.elsewhere[MAX_MATCHES:]):
+        said.append(f"{rest:,} at other places")
+    return "; ".join(said)
 
 
 def _signed(side: Side | None) -> list[tuple[str, str]] | None:
@@ -100,7 +127,7 @@ def _item(found: Grouped, best: int, at: int) -> Item:
     files = found.patch_of(at).files
     facts = [f"{visible(p.path)}: {visible(fact)}" for p in files for fact in p.facts]
     lines = f"+{sum(p.added for p in files):,} -{sum(p.deleted for p in files):,}"
-    about = (
+    about = [
         ("from", message.author),
         ("date", message.date),
         ("version", f"v{series.version}{place}" if series.numbered or series.version > 1 else ""),
@@ -108,25 +135,37 @@ def _item(found: Grouped, best: int, at: int) -> Item:
                   + (f" and {len(files) - 12:,} more" if len(files) > 12 else "")),
         ("facts", "; ".join(facts[:12])),
         ("notes", "; ".join(pool.notes[at])),
-    )  # fmt: skip
+    ]  # fmt: skip
     same = at == best
+    likeness = None if same else pool.likeness(best, at)
+    if likeness is not None:
+        contained = f"{digits(likeness.contained_in_a)} of what it adds and deletes"
+        about += [
+            ("contained", f"the representative has {contained}"),
+            ("parts", parts(likeness)),
+        ]
     return Item(
         name=visible(members[at].id),
         title=message.title or message.subject,
-        about=about,
+        about=tuple(about),
         similarity=1.0 if same else pool.score(best, at),
-        contains=None if same else pool.contained(best, at),
+        contains=likeness.contained_in_b if likeness else None,
         blocks=partial(_differing, found, best, at),
         columns=OWN if same else TWO,
+        word=said(likeness) if likeness else "",
     )
 
 
-def _differing(found: Grouped, best: int, at: int) -> Iterator[Block]:
+def _differing(found: Grouped, best: int, at: int) -> Iterator[Block | str]:
     pool, own = found.pool, found.patch_of(at)
     if best == at:
         differ = differences(Patch(), own, ignored=pool.ignored)
-    else:
-        differ = differences(
-            found.patch_of(best), own, ignored=pool.ignored, renamed=pool.rescued(best, at)
-        )
-    return difference_blocks(differ.differing)
+        yield from difference_blocks(differ.differing)
+        return
+    differ = differences(
+        found.patch_of(best), own, ignored=pool.ignored, renamed=pool.rescued(best, at)
+    )
+    if differ.same and differ.differing:
+        alike = f"{differ.same:,} change blocks are alike at the same place"
+        yield f"{alike}, {differ.same_size:,} n-grams of both."
+    yield from difference_blocks(differ.differing, numbers=True)

@@ -11,16 +11,19 @@ from rich.table import Table
 from rich.text import Text
 
 from excise import Cluster
-from excise.patches import Message, Pool
+from excise.patches import Likeness, Message, Pool
 from excise_server.report.documents import SCHEMA, Document
 from excise_server.report.escape import printable
 from excise_server.report.groups import Grouped
+from excise_server.report.likeness import said
 from excise_server.report.tables import bar, number
 from excise_server.sources.queue import Member, Queue
 
 __all__ = ["patch_csv", "patch_document", "patch_table"]
 
-Row = tuple[int, int, bool, float, float | None, float | None]
+Row = tuple[int, int, Likeness | None]
+"""Cluster, patch, and what it has in common with the representative; None: it is that."""
+
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -46,7 +49,10 @@ def patch_document(found: Grouped, *, scores: bool) -> Document:
             }
             for cluster in clusters
         ],
-        "patches": [_patch(queue.patches[row[1]], pool, row) for row in _rows(pool, clusters)],
+        "patches": [
+            _patch(queue.patches[row[1]], pool, clusters[row[0] - 1].representative, row)
+            for row in _rows(pool, clusters)
+        ],
         "covers": [{"id": m.id, "subject": m.message.subject} for m in queue.covers],
         "notes": notes,
         "rejected": [{"id": left.id, "reason": left.reason} for left in queue.rejected],
@@ -77,11 +83,14 @@ def patch_table(
     table.add_column("", width=1)
     table.add_column("patch", overflow="fold")
     table.add_column("similarity", no_wrap=True)
+    table.add_column("word")
     table.add_column("contains", justify="right", no_wrap=True)
     table.add_column("version", justify="right", no_wrap=True)
     table.add_column("subject", overflow="fold")
-    for place, at, stands, value, contains, _ in _rows(pool, clusters):
+    for place, at, likeness in _rows(pool, clusters):
         message = queue.patches[at].message
+        stands = likeness is None
+        value = 1.0 if stands else pool.score(clusters[place - 1].representative, at)
         table.add_row(
             str(numbers.get(clusters[place - 1].members, place)) if stands else "",
             Text("●", "green") if stands else "",
@@ -90,7 +99,8 @@ def patch_table(
                 (" new" if new and queue.patches[at].id in new else "", "yellow"),
             ),
             Text() if stands else Text.assemble(number(value), " ", bar(value, 8)),
-            Text() if stands else number(contains),
+            Text(said(likeness) if likeness else ""),
+            number(likeness.contained_in_b) if likeness else Text(),
             _version(message),
             Text(printable(message.title or message.subject), "dim"),
         )
@@ -102,37 +112,51 @@ def patch_csv(pool: Pool, clusters: Sequence[Cluster], queue: Queue) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     names = "cluster id representative similarity contains contained version subject author date"
-    writer.writerow(names.split())
-    for place, at, stands, value, contains, contained in _rows(pool, clusters):
+    writer.writerow([*names.split(), *_SHARES])
+    for place, at, likeness in _rows(pool, clusters):
         message = queue.patches[at].message
         texts = message.subject, message.author, message.date
-        cells = [place, _cell(queue.patches[at].id), int(stands), value, contains, contained]
-        writer.writerow([*cells, message.series.version, *map(_cell, texts)])
+        known = _shares(pool, clusters[place - 1].representative, at, likeness)
+        first = [known.pop(name) for name in ("similarity", "contains", "contained")]
+        cells = [place, _cell(queue.patches[at].id), int(likeness is None), *first]
+        writer.writerow([*cells, message.series.version, *map(_cell, texts), *known.values()])
     return out.getvalue()
 
 
 def _rows(pool: Pool, clusters: Iterable[Cluster]) -> Iterator[Row]:
-    """Yield a row a patch: cluster, patch, whether it stands for it, similarity, containment."""
+    """Yield a row a patch, representatives first."""
     for place, cluster in enumerate(clusters, start=1):
         best = cluster.representative
-        for at in (best, *(at for at in cluster.members if at != best)):
-            if at == best:
-                yield place, at, True, 1.0, None, None
-            else:
-                value = pool.score(best, at)
-                yield place, at, False, value, pool.contained(best, at), pool.contained(at, best)
+        yield place, best, None
+        yield from ((place, at, pool.likeness(best, at)) for at in cluster.members if at != best)
 
 
-def _patch(member: Member, pool: Pool, row: Row) -> Document:
-    place, at, _, value, contains, contained = row
+_SHARES = ("word", "anchored", "anywhere", "in_another_file")
+
+
+def _shares(pool: Pool, best: int, at: int, likeness: Likeness | None) -> Document:
+    """Return what a patch has in common with its representative; of that one itself nothing."""
+    if likeness is None:
+        return {"similarity": 1.0, "contains": None, "contained": None, **dict.fromkeys(_SHARES)}
+    return {
+        "similarity": pool.score(best, at),
+        "contains": likeness.contained_in_b,
+        "contained": likeness.contained_in_a,
+        "word": likeness.word,
+        "anchored": float(likeness.shares.anchored),
+        "anywhere": float(likeness.shares.anywhere),
+        "in_another_file": likeness.in_another_file,
+    }
+
+
+def _patch(member: Member, pool: Pool, best: int, row: Row) -> Document:
+    place, at, likeness = row
     message = member.message
     return {
         "id": member.id,
         **({"messages": list(member.parts)} if member.parts else {}),
         "cluster": place,
-        "similarity": value,
-        "contains": contains,
-        "contained": contained,
+        **_shares(pool, best, at, likeness),
         "patch_id": pool.patch_id(at),
         "message_id": message.message_id,
         "subject": message.subject,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from excise._patches import Index
-from excise.patches import IGNORED, Message, Patch, Pool
+from excise.patches import IGNORED, Likeness, Message, Patch, Pool
 from excise.patches.mail import pieces, read_piece
 from excise_server.sources import Rejected, SourceError
 from excise_server.sources.queue import ENDINGS, NO_DIFF, Member, Queue, files, is_foreign
@@ -126,9 +126,9 @@ class KnownPool(Pool):
 
     Parameters
     ----------
-    scores
-        Of each member its score with the representative of its group, and both containments; what
-        these say needs no index.
+    likenesses
+        What the representative of each group has in common with its members; these pairs need no
+        index.
     """
 
     def __init__(
@@ -138,12 +138,12 @@ class KnownPool(Pool):
         *,
         ignored: Sequence[str] = IGNORED,
         idf: bool = False,
-        scores: Mapping[tuple[int, int], tuple[float, float | None, float | None]] | None = None,
+        likenesses: Mapping[tuple[int, int], Likeness] | None = None,
     ) -> None:
         """Take what is known of the members from the state."""
         self._index: Index | None = None
         super().__init__(ignored=ignored, idf=idf)
-        self._state, self._scores = state, scores or {}
+        self._state, self._likenesses = state, likenesses or {}
         self.entries = state.entries_of(members)
         for entry in self.entries:
             self.patches.append(entry.message.patch)
@@ -155,7 +155,7 @@ class KnownPool(Pool):
         if self._index is None:
             self._index = Index(self.key == "name")
             for entry in self.entries:
-                self._index.add(entry.edits.tokens, entry.edits.blocks, entry.edits.context)
+                self._index.add(*entry.edits.ints)
         return self._index
 
     @index.setter
@@ -164,16 +164,20 @@ class KnownPool(Pool):
 
     def score(self, i: int, j: int) -> float:
         """Return the score of two patches."""
-        known = self._scores.get((i, j))
-        return known[0] if known else super().score(i, j)
+        known = self._likenesses.get((i, j))
+        return super().score(i, j) if known is None else known.value
 
-    def contained(self, i: int, j: int) -> float | None:
-        """Return the share of the added and deleted n-grams of patch i that patch j has."""
-        if (known := self._scores.get((i, j))) is not None:
-            return known[1]
-        if (known := self._scores.get((j, i))) is not None:
-            return known[2]
-        return super().contained(i, j)
+    def likeness(self, i: int, j: int) -> Likeness:
+        """Return what two patches have in common."""
+        if (known := self._likenesses.get((i, j))) is not None:
+            return known
+        if (known := self._likenesses.get((j, i))) is not None:
+            return known.swapped()
+        return super().likeness(i, j)
+
+    def text_id(self, i: int) -> str:
+        """Return the name that patches of equal texts share."""
+        return self.entries[i].text_id
 
     def patch_id(self, i: int) -> str:
         """Return the name that equal patches share."""

@@ -1,0 +1,176 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: initializedcheck=False, freethreading_compatible=True
+"""Counting by place: one walk along the features of two patches, whose order is that of n-grams.
+
+Features of one n-gram (under several file names) stand together, so that names can be left out.
+"""
+from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.string cimport memset
+
+from excise._multisets cimport Multisets
+from excise._patches cimport OPERATIONS, SEVERAL, Index, Part
+from excise._sites cimport MIXED, TOGETHER, Joined, free_joined, join
+from excise._tables cimport NO_MEMORY
+
+
+cdef struct Side:
+    # Some features of one patch, all of one n-gram; `place` is that of its first block.
+    int64_t start
+    int64_t stop
+    const int32_t* place
+
+
+cdef const Part* parts_of(Index index, int64_t at, Part* alone, int64_t* n) noexcept nogil:
+    """The blocks that have a feature; `alone` gives room for one."""
+    cdef uint32_t where = index.where[at]
+    if where & SEVERAL:
+        where ^= SEVERAL
+        n[0] = index.parts[where].count
+        return &index.parts[where + 1]
+    alone.block = where
+    alone.count = index.edits.counts[at]
+    n[0] = 1
+    return alone
+
+
+cdef int64_t at_one_place(Index index, Side a, Side b, int64_t* left) noexcept nogil:
+    """The common n-grams, place by place; `left` is all 0, before and after."""
+    cdef int64_t found = 0, at, i, n, taken
+    cdef const Part* parts
+    cdef Part alone
+    for at in range(a.start, a.stop):
+        parts = parts_of(index, at, &alone, &n)
+        for i in range(n):
+            left[a.place[parts[i].block]] += parts[i].count
+    for at in range(b.start, b.stop):
+        parts = parts_of(index, at, &alone, &n)
+        for i in range(n):
+            taken = min(left[b.place[parts[i].block]], <int64_t>parts[i].count)
+            left[b.place[parts[i].block]] -= taken
+            found += taken
+    for at in range(a.start, a.stop):
+        parts = parts_of(index, at, &alone, &n)
+        for i in range(n):
+            left[a.place[parts[i].block]] = 0
+    return found
+
+
+cdef int64_t total(const Multisets* sets, Side side) noexcept nogil:
+    cdef int64_t found = 0, at
+    for at in range(side.start, side.stop):
+        found += sets.counts[at]
+    return found
+
+
+cdef void add_up(Index index, Side a, Side b, Joined* joined, int64_t weight, int operation,
+                 Tally* found) noexcept nogil:
+    """Count what both sides have of one n-gram."""
+    cdef int64_t shared = min(total(&index.edits, a), total(&index.edits, b))
+    found.shared[operation] += weight * shared
+    if joined.joint == TOGETHER:
+        found.here[operation] += weight * shared
+    elif joined.joint == MIXED:
+        found.here[operation] += weight * at_one_place(index, a, b, joined.left)
+
+
+cdef void tally(Index index, int64_t i, int64_t j, bint keyed, Joined* joined,
+                const uint32_t* weights, Tally* found) noexcept nogil:
+    """Count what a pair has in common; `joined` says which blocks share a place.
+
+    Parameters
+    ----------
+    keyed
+        Whether n-grams match in files of one name only.
+    weights
+        Of the features; NULL: 1.
+    """
+    cdef const Multisets* sets = &index.edits
+    cdef int64_t p_end = sets.first[i + 1], q_end = sets.first[j + 1], weight = 1
+    cdef uint32_t x, y
+    cdef Side a, b, one, other
+    memset(found, 0, sizeof(Tally))
+    a.start, b.start = sets.first[i], sets.first[j]
+    a.place = joined.place
+    b.place = joined.place + (index.sites.first[i + 1] - index.sites.first[i])
+    one, other = a, b
+    while a.start < p_end and b.start < q_end:
+        x, y = index.base[sets.ids[a.start]], index.base[sets.ids[b.start]]
+        if x < y:
+            a.start += 1
+            continue
+        if y < x:
+            b.start += 1
+            continue
+        a.stop, b.stop = a.start + 1, b.start + 1
+        while a.stop < p_end and index.base[sets.ids[a.stop]] == x:
+            a.stop += 1
+        while b.stop < q_end and index.base[sets.ids[b.stop]] == x:
+            b.stop += 1
+        if weights is not NULL:
+            weight = weights[sets.ids[a.start]]  # names make no difference to it
+        if not keyed:
+            add_up(index, a, b, joined, weight, x % OPERATIONS, found)
+        else:
+            one.start, other.start = a.start, b.start
+            while one.start < a.stop and other.start < b.stop:
+                if sets.ids[one.start] < sets.ids[other.start]:
+                    one.start += 1
+                elif sets.ids[other.start] < sets.ids[one.start]:
+                    other.start += 1
+                else:
+                    one.stop, other.stop = one.start + 1, other.start + 1
+                    add_up(index, one, other, joined, weight, x % OPERATIONS, found)
+                    one.start += 1
+                    other.start += 1
+        a.start, b.start = a.stop, b.stop
+
+
+cdef int joined_by(Index index, int64_t i, int64_t j, bint keyed, Joined* joined) except -1:
+    index.check(i)
+    index.check(j)
+    if join(&index.sites, i, j, keyed and index.keyed, joined, NULL) == NO_MEMORY:
+        raise MemoryError("excise: out of memory while comparing patches")
+    return 0
+
+
+def pair(Index index not None, int64_t i, int64_t j, bint keyed):
+    """Return keep, add, delete of a pair, each as `excise.edits.Count`.
+
+    Parameters
+    ----------
+    keyed
+        Whether n-grams match in files of one name only.
+    """
+    cdef Joined joined
+    cdef Tally found
+    memset(&joined, 0, sizeof(Joined))
+    try:
+        joined_by(index, i, j, keyed, &joined)
+        tally(index, i, j, keyed, &joined, NULL, &found)
+    finally:
+        free_joined(&joined)
+    return tuple([
+        count for operation in range(OPERATIONS) for count in (
+            found.here[operation], index.sizes[OPERATIONS * i + operation],
+            index.sizes[OPERATIONS * j + operation], found.shared[operation])])
+
+
+def places(Index index not None, int64_t i, int64_t j, bint keyed):
+    """Return the places of the blocks of both patches, in their order: equal ints are one place."""
+    cdef Joined joined
+    cdef int64_t n, first = 0, at, block, patch
+    memset(&joined, 0, sizeof(Joined))
+    try:
+        joined_by(index, i, j, keyed, &joined)
+        found = []
+        for patch in (i, j):
+            at = index.sites.first[patch]
+            n = index.sites.first[patch + 1] - at
+            numbers = [0] * n
+            for block in range(n):
+                numbers[index.sites.sites[at + block].at] = joined.place[first + block]
+            found.append(numbers)
+            first += n
+        return tuple(found)
+    finally:
+        free_joined(&joined)
