@@ -104,6 +104,10 @@ AWKWARD = {
         ["a/x/w", "b/x/w", "y/w"],
     ),
     "an end that is all of another": ([at("/w"), at("/a/w")], ["/w", "/a/w"]),
+    "an end that is a branch": (
+        [at("/q/r/a/w"), at("/q/r/b/w"), at(branch="a/w")],
+        ["r/a/w", "b/w", "a/w (heads/a/w)"],
+    ),
     "trailing slashes": ([at("/r/a/w/"), at("/r/b/w//")], ["a/w", "b/w"]),
     "equal but for case": (
         [at("/src/httpx/.claude/worktrees/Fix"), at("/src/httpx/.claude/worktrees/fix")],
