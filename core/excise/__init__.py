@@ -29,7 +29,7 @@ Next: `excise.excision` has equation 3 in plain view; `excise.alignment` what is
 """
 
 from excise._walk import CancelFlag
-from excise.alignment import Edit, PairwiseAlignment
+from excise.alignment import Edit, Edits, PairwiseAlignment
 from excise.clustering import Cluster, cluster
 from excise.edits import Count, EditCounts
 from excise.errors import (
@@ -45,8 +45,9 @@ from excise.places import Elsewhere, Place
 from excise.preparation import align
 from excise.ranking import Ranked, rank
 from excise.regions import DivergentRegion, Outline, Segment
+from excise.replay import Conflict, Replayed, replay
 from excise.signature import Options
-from excise.text import Revision
+from excise.text import Revision, Text
 from excise.tokens import Tokens
 
 __all__ = [
@@ -54,10 +55,12 @@ __all__ = [
     "CancelFlag",
     "Cancelled",
     "Cluster",
+    "Conflict",
     "Count",
     "DivergentRegion",
     "Edit",
     "EditCounts",
+    "Edits",
     "Elsewhere",
     "ExciseError",
     "OptionError",
@@ -66,15 +69,18 @@ __all__ = [
     "PairwiseAlignment",
     "Place",
     "Ranked",
+    "Replayed",
     "Revision",
     "Score",
     "ScoreMatrix",
     "Segment",
+    "Text",
     "Tokens",
     "UndecodableTextError",
     "align",
     "cluster",
     "excision_score",
     "rank",
+    "replay",
     "similarity",
 ]

@@ -18,6 +18,7 @@ from excise.tokens import Lines, Vocabulary
 
 __all__ = [
     "Edit",
+    "Edits",
     "PairwiseAlignment",
     "Region",
     "Units",
@@ -35,6 +36,32 @@ class Edit(NamedTuple):
     o_hi: int
     a_lo: int
     a_hi: int
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """The edits between two texts, ascending, as the kernels keep them: four ints each."""
+
+    flat: array[int]
+
+    def __len__(self) -> int:
+        """Return how many edits there are."""
+        return len(self.flat) // 4
+
+    def __iter__(self) -> Iterator[Edit]:
+        """Yield them in order."""
+        quarters = iter(self.flat)
+        return map(Edit._make, zip(quarters, quarters, quarters, quarters, strict=True))
+
+    def maximal(self) -> list[Edit]:
+        """Return the edits with those that touch joined, as can happen where one slid down."""
+        joined: list[Edit] = []
+        for edit in self:
+            if joined and joined[-1].o_hi == edit.o_lo and joined[-1].a_hi == edit.a_lo:
+                before = joined.pop()
+                edit = Edit(before.o_lo, edit.o_hi, before.a_lo, edit.a_hi)
+            joined.append(edit)
+        return joined
 
 
 class Region(NamedTuple):
@@ -59,7 +86,7 @@ class PairwiseAlignment:
     @property
     def edits(self) -> tuple[Edit, ...]:
         """Return the edits, ascending."""
-        return tuple(Edit(*self.flat[at : at + 4]) for at in range(0, len(self.flat), 4))
+        return tuple(Edits(self.flat))
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -183,10 +210,10 @@ def _line_units(lines: Lines, vocabulary: Vocabulary) -> Units:
 
 def _matched(flat: array[int], n_origin: int) -> Iterator[tuple[int, int]]:
     place = shift = 0
-    for at in range(0, len(flat), 4):
-        yield from ((o, o + shift) for o in range(place, flat[at]))
-        place = flat[at + 1]
-        shift = flat[at + 3] - place
+    for edit in Edits(flat):
+        yield from ((o, o + shift) for o in range(place, edit.o_lo))
+        place = edit.o_hi
+        shift = edit.a_hi - place
     yield from ((o, o + shift) for o in range(place, n_origin))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from excise._walk import CancelFlag
 from excise.agreement import WORDS
+from excise.alignment import Edits
 from excise.errors import Cancelled, OptionError, ParserStopped, Unparsable
 from excise.excision import WHITESPACE_ONLY, Score, score_pair, syntax_notes
 from excise.pairs import Group, Map, Standings, compare
@@ -333,10 +334,9 @@ def _notes(
 
 
 def _edit_size(origin: Prepared, revision: Prepared) -> int:
-    edits, o, a = revision.edits, origin.units.starts, revision.units.starts
+    o, a = origin.units.starts, revision.units.starts
     size = 0
-    for at in range(0, len(edits), 4):
-        o_lo, o_hi, a_lo, a_hi = edits[at : at + 4]
+    for o_lo, o_hi, a_lo, a_hi in Edits(revision.edits):
         size += o[o_hi] - o[o_lo] if o else o_hi - o_lo
         size += a[a_hi] - a[a_lo] if a else a_hi - a_lo
     return size

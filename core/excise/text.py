@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import codecs
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
 
 from excise.errors import BinaryTextError, UndecodableTextError
 
 __all__ = [
     "WHITE",
     "Revision",
+    "Text",
     "TokenList",
     "decode",
     "join_lines",
@@ -112,6 +115,44 @@ def raw_lines(text: str) -> list[str]:
     lines = [f"{line}\n" for line in text.split("\n")]
     last = lines.pop()[:-1]
     return [*lines, last] if last else lines
+
+
+@dataclass(frozen=True)
+class Text:
+    r"""A normalised text, split into lines once, when somebody asks for them.
+
+    Examples
+    --------
+    >>> text = Text.of("\ufeffa\r\nb")
+    >>> text.lines, text.starts, text.is_ended
+    (['a\n', 'b'], [0, 2, 3], False)
+    """
+
+    normalised: str
+
+    @classmethod
+    def of(cls, text: str) -> Text:
+        """Normalise a text."""
+        return cls(normalise(text))
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines with their line ends, as `raw_lines` has them."""
+        return raw_lines(self.normalised)
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """The code point at which each line starts, and the length of the text."""
+        return [0, *accumulate(map(len, self.lines))]
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the last line has its line end; an empty text lacks nothing."""
+        return self.normalised[-1:] in ("", "\n")
+
+    def between(self, start: int, stop: int) -> str:
+        """Return the lines from one to another (exclusive) as one text."""
+        return self.normalised[self.starts[start] : self.starts[stop]]
 
 
 def line_key(line: str) -> str:

@@ -1,0 +1,269 @@
+"""A revision of an older text replayed onto a newer one: a three-way merge by exact lines.
+
+What a revision did to its base is done again to the origin, so that many revisions with different
+bases can be scored on one origin. Both alignments with the base are canonical and slid down
+(definition, section 4a): then a block that has landed already stands at the same line of the base
+in both, and is not inserted twice.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from operator import itemgetter
+from typing import NamedTuple
+
+from excise._lcs import edits as lcs_edits
+from excise._places import slide
+from excise._walk import CancelFlag
+from excise.alignment import Edit, Edits
+from excise.text import Text
+from excise.tokens import Vocabulary
+
+__all__ = ["ALREADY", "BOTH_INSERT", "LINE_ENDS", "Conflict", "Replayed", "replay"]
+
+BOTH_INSERT = "both insert here"
+ALREADY = "already in the origin"
+LINE_ENDS = "line ends or a byte order mark differ; compared without them"
+
+ORIGIN, REVISION = 0, 1
+
+
+class Conflict(NamedTuple):
+    """Lines of the base that origin and revision both change, each in its own way.
+
+    Attributes
+    ----------
+    base, origin, revision
+        The lines (from, to; 0-based, exclusive) of each text.
+    origin_text, revision_text
+        What the two have there; the replayed text has the revision's.
+    """
+
+    base: tuple[int, int]
+    origin: tuple[int, int]
+    revision: tuple[int, int]
+    origin_text: str
+    revision_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    r"""What a revision says on another origin.
+
+    Attributes
+    ----------
+    text
+        Normalised: line ends are ``\n``, and there is no byte order mark.
+    conflicts
+        In the order of the base.
+    notes
+        ``both insert here`` where the two insert different lines between the same two lines of the
+        base; ``already in the origin`` for a revision of which nothing is left to do; what differs
+        in line ends only.
+    """
+
+    text: str
+    conflicts: tuple[Conflict, ...]
+    notes: tuple[str, ...]
+
+
+def replay(base: str, origin: str, revision: str, *, cancel: CancelFlag | None = None) -> Replayed:
+    r"""Do to the origin what a revision did to its base. Total, and pure.
+
+    Edits of the origin and of the revision conflict if they change a common line of the base, or if
+    one inserts strictly inside what the other changes; then the revision's lines are taken, and the
+    conflict is reported. Equal edits are taken once. Edits that only touch are both made; of two
+    different insertions between the same lines the origin's comes first. Of a revision that the
+    origin holds already nothing is done.
+
+    Parameters
+    ----------
+    base
+        What the revision started from.
+    origin
+        What the base has become since.
+    revision
+        What is replayed.
+
+    Raises
+    ------
+    excise.errors.Cancelled
+        When the flag was raised meanwhile.
+
+    Notes
+    -----
+    Near linear in the lines, unless the texts have little in common (docs/algorithm.md, "Replay").
+    The line end of the last line is no part of that line: it is merged by itself, so that two texts
+    without one can both grow at their end.
+
+    Examples
+    --------
+    >>> replay("a\nb\nc\n", "new\na\nb\nc\n", "a\nb\nC\n").text
+    'new\na\nb\nC\n'
+    >>> replay("a\nb\n", "a\nb\none\n", "a\nb\ntwo\n")
+    Replayed(text='a\nb\none\ntwo\n', conflicts=(), notes=('both insert here',))
+    """
+    texts = Text.of(base), Text.of(origin), Text.of(revision)
+    lines = [[line.removesuffix("\n") for line in text.lines] for text in texts]
+    merge = _Merge(lines, cancel)
+    merged = lines[1] if merge.has_landed() else merge.lines()
+    is_ended = _is_ended(*texts)
+    result = "\n".join(merged)
+    # A blank last line is nothing without its line end.
+    result += "\n" if merged and (is_ended or not merged[-1]) else ""
+    notes = merge.notes
+    if result == texts[1].normalised and texts[2].normalised != texts[0].normalised:
+        notes = [*notes, ALREADY]
+    if _line_ends_differ((base, origin, revision)):
+        notes = [*notes, LINE_ENDS]
+    return Replayed(result, tuple(merge.conflicts), tuple(notes))
+
+
+class _Group(NamedTuple):
+    """Edits that conflict, directly or through others: those of the origin, of the revision.
+
+    A group of one side only has no conflict.
+    """
+
+    lo: int
+    hi: int
+    edits: tuple[list[Edit], list[Edit]]
+
+
+class _Merge:
+    """One merge, line by line of the base."""
+
+    def __init__(self, texts: list[list[str]], cancel: CancelFlag | None) -> None:
+        """Take the lines of base, origin and revision, and align them."""
+        self._base, *self._sides = texts
+        self._cancel = cancel
+        vocabulary = Vocabulary()
+        units = self._units = [vocabulary.intern(lines) for lines in texts]
+        self._edits: list[list[Edit]] = []
+        for own in units[1:]:
+            edits = lcs_edits(units[0], own, cancel=cancel)
+            self._edits.append(Edits(slide(edits, units[0], None, own, None)).maximal())
+        self.conflicts: list[Conflict] = []
+        self.notes: list[str] = []
+
+    def has_landed(self) -> bool:
+        """Whether the origin holds the whole revision already.
+
+        That is so if the revision lies on a shortest way from the base to the origin. Alignments
+        alone cannot tell where lines repeat, or where others were inserted beside the same block.
+        """
+        origin, revision = self._edits
+        rest = _size(origin) - _size(revision)
+        if rest < 0 or not revision or any(map(self._is_undone, revision)):
+            return False
+        return rest == _size(Edits(lcs_edits(*self._units[:0:-1], cancel=self._cancel)))
+
+    def _is_undone(self, edit: Edit) -> bool:
+        """Whether the origin keeps the lines of an edit and around it, which stand nowhere else."""
+        lo, hi = edit.o_lo - 1, edit.o_hi + 1
+        after = bisect_right(self._edits[ORIGIN], lo, key=itemgetter(1))
+        if after < len(self._edits[ORIGIN]) and self._edits[ORIGIN][after].o_lo < hi:
+            return False
+        return all(self._occurrences[unit] == 2 for unit in self._units[0][max(lo, 0) : hi])
+
+    @cached_property
+    def _occurrences(self) -> Counter[int]:
+        """How often each line stands in base and origin; what the origin keeps stands in both."""
+        return Counter(chain(*self._units[:2]))
+
+    def lines(self) -> list[str]:
+        """Return the merged lines; fill in conflicts and notes."""
+        merged: list[str] = []
+        line = 0
+        inserted: tuple[int, list[str]] | None = None  # before which line, and what
+        for group in _groups(*self._edits):
+            merged += self._base[line : group.lo]
+            lines = self._chosen(group)
+            if group.lo == group.hi:
+                if inserted is not None and inserted[0] == group.lo:
+                    lines = self._beside(inserted[1], lines)
+                inserted = group.lo, lines
+            merged += lines
+            line = group.hi
+        return merged + self._base[line:]
+
+    def _chosen(self, group: _Group) -> list[str]:
+        """Return the lines of the side that changes these, or the revision's if both do."""
+        changing = [side for side in (ORIGIN, REVISION) if group.edits[side]]
+        if len(changing) == 1:
+            return self._sides[changing[0]][slice(*_span(group, changing[0]))]
+        in_origin, in_revision = _span(group, ORIGIN), _span(group, REVISION)
+        o, r = self._sides[ORIGIN][slice(*in_origin)], self._sides[REVISION][slice(*in_revision)]
+        if o != r:
+            base = group.lo, group.hi
+            self.conflicts.append(Conflict(base, in_origin, in_revision, _ended(o), _ended(r)))
+        return r
+
+    def _beside(self, origin: list[str], revision: list[str]) -> list[str]:
+        """Return what the revision inserts where the origin has inserted already.
+
+        Nothing if the origin has inserted the same lines, alone or with others around them.
+        """
+        if f"\n{_ended(revision)}" in f"\n{_ended(origin)}":
+            return []
+        if BOTH_INSERT not in self.notes:
+            self.notes.append(BOTH_INSERT)
+        return revision
+
+
+def _groups(origin: list[Edit], revision: list[Edit]) -> Iterator[_Group]:
+    """Yield the edits in the order of the base, those that conflict together.
+
+    Sorted by their lines, an edit conflicts with one before it if and only if it begins before that
+    one ends: an insertion at the first line of another edit comes before it, and one at its end
+    begins where it ends.
+    """
+    group: _Group | None = None
+    for edit, side in sorted(_sided(origin, revision), key=lambda item: (item[0][:2], item[1])):
+        if group is None or edit.o_lo >= group.hi:
+            if group is not None:
+                yield group
+            group = _Group(edit.o_lo, edit.o_hi, ([], []))
+        group.edits[side].append(edit)
+        group = group._replace(hi=max(group.hi, edit.o_hi))
+    if group is not None:
+        yield group
+
+
+def _sided(origin: list[Edit], revision: list[Edit]) -> Iterable[tuple[Edit, int]]:
+    yield from ((edit, ORIGIN) for edit in origin)
+    yield from ((edit, REVISION) for edit in revision)
+
+
+def _span(group: _Group, side: int) -> tuple[int, int]:
+    """Return the lines of a text that stand for the group's lines of the base."""
+    first, last = group.edits[side][0], group.edits[side][-1]
+    return first.a_lo - (first.o_lo - group.lo), last.a_hi + (group.hi - last.o_hi)
+
+
+def _is_ended(base: Text, origin: Text, revision: Text) -> bool:
+    """Merge whether the last line has its line end: the side that changed this decides."""
+    return (revision if revision.is_ended != base.is_ended else origin).is_ended
+
+
+def _line_ends_differ(texts: Iterable[str]) -> bool:
+    styles = []
+    for text in texts:
+        both = text.count("\r\n")
+        found = (text.count("\n") > both, both > 0, text.count("\r") > both)
+        if any(found):
+            styles.append((*found, text.startswith("\ufeff")))
+    return len(set(styles)) > 1
+
+
+def _ended(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _size(edits: Iterable[Edit]) -> int:
+    return sum(edit.o_hi - edit.o_lo + edit.a_hi - edit.a_lo for edit in edits)
