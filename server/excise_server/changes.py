@@ -16,7 +16,7 @@ from excise.patches import Binary, FilePair, Hunk
 from excise.text import decode, line_key, normalise, raw_lines
 from excise.tokens import Vocabulary
 
-__all__ = ["LINK", "SUBMODULE", "Side", "changed_file", "patch_files"]
+__all__ = ["LINK", "SUBMODULE", "Side", "changed_file", "patch_files", "renamed_files"]
 
 LINK, SUBMODULE = "120000", "160000"
 _RENAMED = 0.5
@@ -56,7 +56,7 @@ def patch_files(
 
     What differs in line ends or a byte order mark alone did not change.
     """
-    moved = _renames(old, new)
+    moved = renamed_files(old, new)
     found = []
     for path in sorted(old.keys() | new.keys()):
         if path in moved.values():
@@ -182,7 +182,7 @@ def _is_open(lines: Sequence[str], stop: int) -> bool:
     return stop == len(lines) > 0 and not lines[-1].endswith("\n")
 
 
-def _renames(old: Mapping[str, Side], new: Mapping[str, Side]) -> dict[str, str]:
+def renamed_files(old: Mapping[str, Side], new: Mapping[str, Side]) -> dict[str, str]:
     """Return the old path of each renamed file: equal data first, then the most equal lines."""
     gone = {path: side for path, side in old.items() if path not in new}
     made = {path: side for path, side in new.items() if path not in old}

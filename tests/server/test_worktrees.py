@@ -58,7 +58,7 @@ def test_the_report(repo):
     worktree(repo, "dana")
     found = report(repo)
     assert found["base"] == repo.head()
-    assert found["unchanged"] == ["worktree:work", "worktree:dana"]
+    assert found["unchanged"] == ["worktree:dana"]
     assert found["basis"] == "origin"
     assert "basis:origin" in found["signature"]
     entries = by_id(found)
@@ -74,8 +74,8 @@ def test_the_report(repo):
     assert 0.3 < values[at["ada"]][at["bo"]] == values[at["bo"]][at["ada"]] < 1
     assert values[at["ada"]][at["chen"]] == 0
     table = excise("worktrees", str(repo.path))
-    assert "worktree:ada" in table.out
-    assert "as the base, not ranked: worktree:work, worktree:dana" in " ".join(table.out.split())
+    assert " ada " in table.out
+    assert "no edits, not ranked: worktree:dana" in " ".join(table.out.split())
 
 
 def test_every_key_is_described(repo):
@@ -110,7 +110,7 @@ def test_equal_worktrees_score_one_however_they_got_there(repo):
     bo = worktree(repo, "bo", a__py=GUARD, c__txt="new\n")
     repo.git("add", "a.py", cwd=bo)
     chen = worktree(repo, "chen", a__py=GUARD.replace("\n", "\r\n"), c__txt="new\n")
-    found = report(repo, folder=chen)
+    found = report(repo, "--include-target", folder=chen)
     assert found["similarity"] == [[1.0] * 3] * 3
     assert [entry["rank"] for entry in found["ranking"]] == [1, 1, 1]
     assert by_id(found)["bo"]["uncommitted"] == 2
@@ -210,9 +210,9 @@ def test_worktrees_inside_the_main_one_are_no_part_of_it(repo):
         write(path, "a.py", GUARD if name == "ada" else OTHER)
     found = report(repo)
     assert found["revisions"] == ["worktree:ada", "worktree:bo"]
-    assert found["unchanged"] == ["worktree:work"]
+    assert report(repo, "--include-target")["unchanged"] == ["worktree:work"]
     shutil.copytree(repo.path / ".git", repo.path / "copy" / ".git")
-    assert report(repo)["unchanged"] == ["worktree:work"]
+    assert report(repo, "--include-target")["unchanged"] == ["worktree:work"]
 
 
 def test_no_repository_bare_unborn_and_no_folder(repo, tmp_path, monkeypatch):
@@ -235,7 +235,8 @@ def test_worktrees_of_a_bare_repository(repo, tmp_path):
     for name in ("ada", "bo"):
         repo.git("worktree", "add", "--quiet", "-b", name, tmp_path / name, cwd=bare)
         write(tmp_path / name, "a.py", GUARD)
-    found = report(repo, folder=tmp_path / "ada")
+    assert report(repo, folder=tmp_path / "ada")["revisions"] == ["worktree:bo"]
+    found = report(repo, "--include-target", folder=tmp_path / "ada")
     assert found["revisions"] == ["worktree:ada", "worktree:bo"]
     assert found["similarity"][0][1] == 1.0
 
@@ -246,7 +247,7 @@ def test_one_worktree(repo):
     assert ran.code == 0
     assert "nothing to compare" in ran.out
     repo.write("a.py", GUARD)
-    [entry] = report(repo)["ranking"]
+    [entry] = report(repo, "--include-target")["ranking"]
     assert (entry["rank"], entry["agreement"], entry["representative"]) == (1, None, True)
 
 
@@ -259,7 +260,7 @@ def test_unrelated_histories_are_left_out(repo):
     found = report(repo, code=1)
     assert found["revisions"] == ["worktree:ada", "worktree:bo"]
     assert found["rejected"] == [
-        {"id": "worktree:chen", "reason": "its history has nothing in common with the others"}
+        {"id": "worktree:chen", "reason": "its history has nothing in common with the target"}
     ]
 
 
@@ -359,18 +360,6 @@ def test_branches(repo):
     ran = excise("cluster", "--git", "agent/*", str(repo.path), "--json")
     assert ran.json["revisions"] == found["revisions"]
     assert "none matches x/*" in excise("cluster", "--git", "x/*", str(repo.path)).err
-
-
-def test_a_base_of_ones_own_and_a_later_start(repo):
-    first = repo.head()
-    worktree(repo, "ada", a__py=GUARD)
-    repo.commit(b__txt="two\n")
-    worktree(repo, "bo", a__py=GUARD)
-    found = report(repo)
-    assert found["base"] == first
-    assert by_id(found)["bo"]["files"][1]["path"] == "b.txt"
-    assert report(repo, "--base", "HEAD", "--only", "bo")["base"] == repo.head()
-    one_line(excise("worktrees", str(repo.path), "--base", "--exec=x"), "there is no commit")
 
 
 def test_options_reach_the_report(repo):

@@ -1,4 +1,4 @@
-"""``excise worktrees``: whole worktrees or branches against the commit they all started from."""
+"""``excise worktrees``: whole worktrees or branches, each against its own base, on one commit."""
 
 from __future__ import annotations
 
@@ -42,7 +42,16 @@ class Shown:
     help="Also branches that no worktree shows (agent/*, origin/pr-*); ** for all.",
 )
 @click.option("--only", metavar="GLOB", multiple=True, help="Only worktrees or branches so named.")
-@click.option("--base", metavar="REV", default="", help="Compare with it, not the merge base.")
+@click.option(
+    "--onto", metavar="REV", default="", help="Replay them onto it, not onto HEAD of this checkout."
+)
+@click.option(
+    "--base",
+    metavar="NAME=REV",
+    multiple=True,
+    help="The commit that a candidate started from, where git's answer is wrong.",
+)
+@click.option("--include-target", is_flag=True, help="Compare this checkout as a candidate, too.")
 @click.option("--no-untracked", is_flag=True, help="Leave out files that git does not track.")
 @click.option(
     "--threshold",
@@ -66,7 +75,9 @@ def command(
     repository: str,
     branches: tuple[str, ...],
     only: tuple[str, ...],
-    base: str,
+    onto: str,
+    base: tuple[str, ...],
+    include_target: bool,
     no_untracked: bool,
     threshold: float | None,
     linkage: str | None,
@@ -74,15 +85,33 @@ def command(
     as_json: bool,
     html: str | None,
 ) -> int:
-    """Compare every worktree of REPO, uncommitted changes included, with what all started from.
+    """Compare what every worktree of REPO changed, uncommitted changes included.
 
-    Each is one revision over all its files: ranked by agreement and the smaller edit, grouped by
-    what they say. The order is advice. Git is only read, and nothing of the repository is run.
+    Each candidate is read against the commit that it started from (its merge base with HEAD), and
+    its edits are replayed onto HEAD of this checkout, which is not a candidate itself. So a stale
+    one is compared by what it changed, not by what it lacks. They are ranked by agreement and the
+    smaller edit, and grouped by what they say. The order is advice. Git is only read, and nothing
+    of the repository is run.
     """
     choice = Choice(
-        branches=branches, only=only, base=base, untracked=not no_untracked
-    )  # fmt: skip
+        branches=branches,
+        only=only,
+        onto=onto,
+        bases=tuple(map(_own_base, base)),
+        untracked=not no_untracked,
+        target=include_target,
+    )
     return compare(repository, choice, Shown(threshold, linkage, ignore_path, as_json, html))
+
+
+def _own_base(option: str) -> tuple[str, str]:
+    name, equals, revision = option.partition("=")
+    if not (name and equals and revision):
+        raise click.UsageError(
+            f"--base {option!r} names no candidate: write --base NAME=REV for what one started "
+            "from, or --onto REV to compare all on another commit (what --base REV was until 0.1)."
+        )
+    return name, revision
 
 
 def compare(folder: str, choice: Choice, shown: Shown) -> int:
@@ -134,5 +163,5 @@ def _print(found: Worktrees) -> None:
     if found.ranking:
         out.print(worktree_table(found, out.width))
     else:
-        out.print("Nothing differs from the base: there is nothing to compare.")
+        out.print("No candidate changes anything: there is nothing to compare.")
     out.print(*about_worktrees(found), sep="\n")

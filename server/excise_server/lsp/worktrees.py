@@ -54,6 +54,6 @@ def _compared(
     from excise_server.sources.repository import open_folder
     from excise_server.worktrees import compare_worktrees
 
-    choice = Choice(branches=tuple(params.branches or ()), base=params.base or "")
+    choice = Choice(branches=tuple(params.branches or ()), onto=params.base or "")
     found = compare_worktrees(open_folder(folder, folders), choice, cancel=cancel)
     return worktrees_document(found)

@@ -25,12 +25,14 @@ def worktrees_page(found: Worktrees) -> str:
     candidates = found.candidates
     ids = [candidate.id for candidate in candidates.found]
     notes = [
-        f"base {candidates.base}",
+        f"all replayed onto {candidates.origin}",
         f"basis origin, {found.linkage} linkage, distance {found.threshold:g}",
         *candidates.notes,
     ]
     if candidates.unchanged:
-        notes.append(f"as the base, not ranked: {', '.join(candidates.unchanged)}")
+        notes.append(f"no edits, not ranked: {', '.join(candidates.unchanged)}")
+    if candidates.landed:
+        notes.append(f"already in the target, not ranked: {', '.join(candidates.landed)}")
     return render(
         Report(
             title=f"{len(ids):,} worktrees and branches of {visible(found.top)}",
@@ -38,8 +40,8 @@ def worktrees_page(found: Worktrees) -> str:
             facts=(
                 ("compared", f"{len(ids):,}"),
                 ("to read", f"{len(found.clusters):,}"),
-                ("as the base", f"{len(candidates.unchanged):,}"),
-                ("base", candidates.base[:10]),
+                ("without edits", f"{len(candidates.unchanged):,}"),
+                ("replayed onto", candidates.origin[:10]),
             ),
             groups=[_group(found, cluster) for cluster in found.clusters],
             picture=picture_of(found.values, ids, found.clusters),
@@ -65,6 +67,7 @@ def _row(found: Worktrees, ranked: Ranked, place: int) -> list[Child]:
     candidate = found.candidates.found[ranked.index]
     said = ["no change"] if ranked.no_op else []
     said += ["syntax errors"] if ranked.syntax_errors else []
+    said += [f"behind {candidate.behind}"] if candidate.behind else []
     said += [f"{candidate.uncommitted} uncommitted"] if candidate.uncommitted else []
     lines = element(
         "span",

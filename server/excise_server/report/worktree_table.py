@@ -28,7 +28,7 @@ def worktree_table(found: Worktrees, width: int) -> RenderableType:
     names = width >= _NAMED_FROM
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("rank", justify="right")
-    table.add_column("revision", overflow="fold")
+    table.add_column("candidate", overflow="fold")
     table.add_column("agreement", no_wrap=True)
     table.add_column("edit", justify="right", no_wrap=True)
     table.add_column("cluster", no_wrap=True)
@@ -44,7 +44,10 @@ def worktree_table(found: Worktrees, width: int) -> RenderableType:
         own = Text("●", "green") if stands else number(value)
         table.add_row(
             str(ranked.rank),
-            Text(printable(ranked.id), "bold" if ranked.rank == 1 else ""),
+            Text(
+                printable(visible(found.candidates.found[ranked.index].label)),
+                "bold" if ranked.rank == 1 else "",
+            ),
             Text.assemble(number(ranked.agreement), " ", bar(ranked.agreement, 10)),
             f"{ranked.edit_size:,}",
             Text.assemble(f"{place} ", own),
@@ -55,12 +58,14 @@ def worktree_table(found: Worktrees, width: int) -> RenderableType:
 
 
 def about_worktrees(found: Worktrees) -> list[RenderableType]:
-    """Return what is to be known of all: the base, who changed nothing, the signature."""
+    """Return what is to be known of all: the origin, who changed nothing, the signature."""
     candidates = found.candidates
     how = f"basis origin, {found.linkage} linkage, distance {found.threshold:g}"
-    lines = [f"base {candidates.base[:12]} in {visible(found.top)}; {how}"]
+    lines = [f"all replayed onto {candidates.origin[:12]} of {visible(found.top)}; {how}"]
     if candidates.unchanged:
-        lines.append(f"as the base, not ranked: {', '.join(candidates.unchanged)}")
+        lines.append(f"no edits, not ranked: {', '.join(candidates.unchanged)}")
+    if candidates.landed:
+        lines.append(f"already in the target, not ranked: {', '.join(candidates.landed)}")
     return [*notes_text("note", [*candidates.notes, *lines]), signature_text(found.signature)]
 
 
@@ -79,5 +84,6 @@ def _notes(found: Worktrees, at: int, notes: tuple[str, ...]) -> list[str]:
     about = next(r for r in ranked if r.index == at)
     said = ["no change"] if about.no_op else []
     said += ["syntax errors"] if about.syntax_errors else []
+    said += [f"behind {candidate.behind}"] if candidate.behind else []
     said += [f"{candidate.uncommitted} uncommitted"] if candidate.uncommitted else []
     return [*said, *notes]

@@ -22,7 +22,8 @@ def worktrees_document(found: Worktrees) -> Document:
         "threshold": found.threshold,
         "linkage": found.linkage,
         "repository": visible(found.top),
-        "base": candidates.base,
+        "base": candidates.origin,
+        "origin": candidates.origin,
         "revisions": ids,
         "similarity": [[float(value) for value in row] for row in found.values],
         "ranking": _ranking(found),
@@ -35,6 +36,7 @@ def worktrees_document(found: Worktrees) -> Document:
             for cluster in found.clusters
         ],
         "unchanged": list(candidates.unchanged),
+        "landed": list(candidates.landed),
         "notes": {
             **({"": list(candidates.notes)} if candidates.notes else {}),
             **{ranked.id: list(ranked.notes) for ranked in found.ranking if ranked.notes},
@@ -61,6 +63,8 @@ def _ranking(found: Worktrees) -> list[Document]:
     return [
         {
             "id": ranked.id,
+            "label": visible(found.candidates.found[ranked.index].label),
+            "tool": found.candidates.found[ranked.index].tool or None,
             "rank": ranked.rank,
             "agreement": ranked.agreement,
             "edit_size": ranked.edit_size,
@@ -83,6 +87,12 @@ def _place(candidate: Candidate) -> Document:
         "folder": visible(candidate.folder) or None,
         "branch": visible(candidate.branch) or None,
         "commit": candidate.commit,
+        "base": candidate.base,
+        "behind": candidate.behind,
+        "conflicts": [
+            {"path": visible(path), "reason": reason}
+            for path, reason in candidate.conflicts.items()
+        ],
         "uncommitted": candidate.uncommitted,
     }
 

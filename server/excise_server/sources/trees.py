@@ -131,7 +131,8 @@ def check_size(tree: Tree) -> None:
     """Refuse a tree of which too many files differ."""
     if len(tree.old.keys() | tree.new.keys()) > MAX_FILES:
         raise SourceError(
-            f"over {MAX_FILES:,} files differ from the base", hint="name a nearer one with --base"
+            f"over {MAX_FILES:,} files differ from its base",
+            hint="name a nearer one with --base NAME=REV",
         )
 
 

@@ -1,0 +1,144 @@
+"""A candidate's files replayed onto the target: its own edits, on the text that the target has now.
+
+Pure. Texts are merged by exact lines (`excise.replay`); of what is not text the target's version
+gives way, and it is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import excise
+from excise_server.changes import LINK, SUBMODULE, Side, renamed_files
+
+__all__ = ["ReplayedFiles", "replay_files"]
+
+CREATED = "the target created this file, too"
+DELETED = "the target deleted this file"
+REWROTE = "the target changed this file, too"
+SAME_LINES = "the target changed these lines, too"
+
+
+@dataclass(slots=True)
+class ReplayedFiles:
+    """A candidate as a change of the target.
+
+    Attributes
+    ----------
+    old, new
+        The target's files that it changes, and what it makes of them, by path.
+    conflicts
+        Per path: where both the candidate and the target changed the same lines.
+    notes
+        What the replay decided where more than one result was right.
+    landed
+        Paths whose change is in the target already.
+    """
+
+    old: dict[str, Side] = field(default_factory=dict)
+    new: dict[str, Side] = field(default_factory=dict)
+    conflicts: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    landed: list[str] = field(default_factory=list)
+
+
+def replay_files(
+    old: Mapping[str, Side],
+    new: Mapping[str, Side],
+    now: Mapping[str, Side | None],
+    moved: Mapping[str, str],
+) -> ReplayedFiles:
+    """Replay what a candidate changed since its base onto the target.
+
+    Parameters
+    ----------
+    old, new
+        The candidate's files at its base, and as it has them.
+    now
+        The target's side of those that it changed since that base; None: it deleted the file.
+    moved
+        The new paths of files that the target renamed.
+    """
+    result = ReplayedFiles()
+    renames = renamed_files(old, new)
+    for path in sorted(old.keys() | new.keys()):
+        if path in renames.values():
+            continue  # replayed under its new name
+        before = renames.get(path, path)
+        _replay_file(result, path, before, old.get(before), new.get(path), now, moved)
+    return result
+
+
+def _replay_file(
+    result: ReplayedFiles,
+    path: str,
+    before: str,
+    base: Side | None,
+    revision: Side | None,
+    now: Mapping[str, Side | None],
+    moved: Mapping[str, str],
+) -> None:
+    origin = now.get(before, base)
+    if before != path and (made := now.get(path)) is not None:
+        result.conflicts[path] = CREATED
+        result.old[path] = made
+    home = moved.get(before, before)
+    target = home if path == before else path
+    merged = _merged(result, target, base, origin, revision)
+    if _equal(merged, origin) and target == home:
+        result.landed.append(path)
+        return
+    if origin is not None:
+        result.old[home] = origin
+    if merged is not None:
+        result.new[target] = merged
+
+
+def _merged(
+    result: ReplayedFiles,
+    path: str,
+    base: Side | None,
+    origin: Side | None,
+    revision: Side | None,
+) -> Side | None:
+    """Return the file after the replay; None where the candidate deletes it."""
+    if _equal(origin, base) or _equal(origin, revision):
+        return revision
+    if base is None:
+        result.conflicts[path] = CREATED
+        return revision
+    if origin is None:
+        result.conflicts[path] = DELETED
+        return revision
+    if revision is None:
+        result.conflicts[path] = REWROTE
+        return None
+    mode = revision.mode if revision.mode != base.mode else origin.mode
+    before, now, after = (_text(side) for side in (base, origin, revision))
+    if before is None or now is None or after is None:
+        if not _equal(replace(revision, mode=base.mode), base):
+            result.conflicts[path] = REWROTE
+            return revision
+        return replace(origin, mode=mode)
+    merged = excise.replay(before, now, after)
+    if merged.conflicts:
+        result.conflicts[path] = SAME_LINES
+    result.notes += [f"{path}: {note}" for note in merged.notes]
+    return Side(mode, merged.text.encode())
+
+
+def _text(side: Side) -> str | None:
+    return None if side.mode in (LINK, SUBMODULE) else side.text
+
+
+def _equal(a: Side | None, b: Side | None) -> bool:
+    """Whether two sides are one file: line ends and a byte order mark are no edit."""
+    if a is None or b is None:
+        return a is b
+    if a.mode != b.mode:
+        return False
+    if a.data == b.data:
+        return True
+    texts = _text(a), _text(b)
+    return texts[0] is not None and texts[0] == texts[1]

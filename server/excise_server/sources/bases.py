@@ -1,0 +1,124 @@
+"""What a candidate started from: its own base, so that nobody else's commits count as its edits.
+
+That is the merge base with the target. A worktree that was made on top of somebody's feature branch
+started later; its reflog says where, and is believed only where the histories bear it out.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+
+from excise_server.sources import SourceError
+from excise_server.sources.paths import read_bytes, visible
+from excise_server.sources.repository import Repository
+
+__all__ = ["Start", "commit_named", "own_base", "start_at"]
+
+_FIRST_LINE = re.compile(rb"(0{40,64}) ([0-9a-f]{40,64}) ")
+_REFLOG_LIMIT = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The commit that a candidate started from, how far the target is ahead of it, and notes."""
+
+    base: str
+    behind: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def own_base(
+    repository: Repository, target: str, commit: str, *, folder: str = "", branch: str = ""
+) -> Start | None:
+    """Return where a candidate started; None if its history has nothing in common with the target.
+
+    Parameters
+    ----------
+    target, commit
+        The commits of the target and of the candidate.
+    folder, branch
+        The candidate's worktree and local branch, empty where it has none.
+    """
+    bases = repository.merge_bases(target, commit)
+    if not bases:
+        return None
+    notes = ("several merge bases: the first one is taken",) if len(bases) > 1 else ()
+    base = bases[0]
+    if folder and (later := _stacked_on(repository, base, commit, folder, branch)):
+        base = later
+    return Start(base, _ahead(repository, base, target), notes)
+
+
+def start_at(repository: Repository, base: str, target: str) -> Start:
+    """Return the start that the user named."""
+    return Start(base, _ahead(repository, base, target))
+
+
+def commit_named(repository: Repository, name: str, option: str) -> str:
+    """Return the commit of a revision that the user named.
+
+    Raises
+    ------
+    SourceError
+        If there is none.
+    """
+    options = ("rev-parse", "--verify", "--quiet", "--end-of-options")
+    answer = repository.git.run(*options, f"{name}^{{commit}}", status=(0, 1, 128))
+    if not (commit := answer.decode("ascii", "replace").strip()):
+        raise SourceError(f"there is no commit {visible(name)!r}", hint=f"check {option}")
+    return commit
+
+
+def _stacked_on(
+    repository: Repository, base: str, commit: str, folder: str, branch: str
+) -> str | None:
+    """Return the commit that a worktree was made at, if that is a branch of somebody else's.
+
+    It must lie between the merge base and the worktree's commit, and a ref other than the
+    worktree's own branch and its upstream must hold it. So a worktree made *of* a branch keeps
+    that branch's edits, and one made on top of it does not count them.
+    """
+    made = _made_at(repository, folder)
+    if made is None or made in (base, commit):
+        return None
+    if not (_is_ancestor(repository, base, made) and _is_ancestor(repository, made, commit)):
+        return None
+    own = {f"refs/heads/{branch}", _upstream(repository, branch)} if branch else set()
+    holding = repository.git.run("for-each-ref", f"--contains={made}", "--format=%(refname)")
+    refs = {os.fsdecode(ref) for ref in holding.split(b"\n") if ref}
+    return made if refs - own else None
+
+
+def _made_at(repository: Repository, folder: str) -> str | None:
+    """Return the first commit of a linked worktree's reflog; None where it does not say."""
+    link = os.path.join(folder, ".git")
+    try:
+        if not os.path.isfile(link):
+            return None
+        answer = repository.git.at(folder).run("rev-parse", "--absolute-git-dir")
+        own = os.path.realpath(os.fsdecode(answer.removesuffix(b"\n")))
+        log = read_bytes(os.path.join(own, "logs", "HEAD"), [own], limit=_REFLOG_LIMIT)
+    except SourceError:
+        return None
+    first = _FIRST_LINE.match(log)
+    return first[2].decode() if first else None
+
+
+def _is_ancestor(repository: Repository, older: str, newer: str) -> bool:
+    # Of two commits where one is an ancestor it is the only merge base; a missing object is none.
+    try:
+        return repository.merge_bases(older, newer) == [older]
+    except SourceError:
+        return False
+
+
+def _upstream(repository: Repository, branch: str) -> str:
+    answer = repository.git.run("for-each-ref", "--format=%(upstream)", f"refs/heads/{branch}")
+    return os.fsdecode(answer.split(b"\n")[0])
+
+
+def _ahead(repository: Repository, base: str, target: str) -> int:
+    answer = repository.git.run("rev-list", "--count", f"{base}..{target}")
+    return int(answer)
