@@ -40,13 +40,16 @@ class Counter:
         self, score: excise.Score, pair: tuple[int, int]
     ) -> Iterator[tuple[int, Numbers, float]]:
         """Yield the places that hold regions of a pair, with their numbers and share."""
-        regions: dict[int, list[excise.Outline]] = {}
-        for outline in score.outlines:
-            regions.setdefault(self._homes.of(outline.lines, pair), []).append(outline)
-        sizes = {home: sum(o.n_grams for o in found) for home, found in regions.items()}
+        regions: dict[int, list[int]] = {}
+        outlines = score.outlines
+        for index, outline in enumerate(outlines):
+            regions.setdefault(self._homes.of(outline.lines, pair), []).append(index)
+        sizes = {home: sum(outlines[i].n_grams for i in found) for home, found in regions.items()}
         total = sum(sizes.values())
         for home, found in regions.items():
-            yield home, self._numbers(score.count(found)), sizes[home] / total
+            counts = score.count(outlines[i] for i in found)
+            known = self._numbers(counts) if counts.defined else _undefined(score, found)
+            yield home, known, sizes[home] / total
 
     def _numbers(self, counts: excise.EditCounts) -> Numbers:
         if (known := self._known.get(counts)) is None:
@@ -54,6 +57,13 @@ class Counter:
             keep, add, delete = (None if x is None else float(x) for x in operations[:3])
             known = self._known[counts] = Numbers(float(operations.value), keep, add, delete)
         return known
+
+
+def _undefined(score: excise.Score, found: Sequence[int]) -> Numbers:
+    """Return the numbers of regions where tokens only changed their order: 1 if alike, else 0."""
+    regions = score.regions
+    alike = all(regions[i].a.tokens == regions[i].b.tokens for i in found)
+    return Numbers(float(alike), None, None, None)
 
 
 class _Homes:

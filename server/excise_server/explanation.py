@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
+from excise.agreement import CONTAINS, DIFFERENT, OVERLAPS, WORDS
 from excise_server.analysis import Analysis
-from excise_server.findings import full_name, name, summary_of
+from excise_server.findings import full_name, name, summary_of, word_of_pair
 from excise_server.places import Variant
 from excise_server.report.digits import digits
 from excise_server.report.escape import printable
@@ -62,8 +64,8 @@ def explain_place(analysis: Analysis, index: int) -> list[Block]:
     if (rest := len(standing.place.variants) - MAX_VARIANTS) > 0:
         blocks.append(Line(f"… and {rest} more variants: excise/report has all"))
     if standing.pairs:
-        blocks += _pair_table(standing, ids)
-    return blocks
+        blocks += _pair_table(analysis, standing)
+    return [*blocks, *_without_divergence(standing)]
 
 
 def explain_file(analysis: Analysis) -> list[Block]:
@@ -81,7 +83,7 @@ def explain_file(analysis: Analysis) -> list[Block]:
         for ranked in ranking
     )
     blocks: list[Block] = [
-        Line(f"Agreement of {len(comparison.ranking)} revisions (ES, 1 is the same edit)"),
+        Line(f"Agreement of {len(comparison.ranking)} revisions (ES, from 0 to 1)"),
         Table(("rank", "revision", "agreement", "edit size", "notes"), rows),
     ]
     if (rest := len(comparison.ranking) - MAX_ROWS) > 0:
@@ -101,6 +103,24 @@ def _matrix(analysis: Analysis) -> list[Block]:
     blocks: list[Block] = [Table(("ES", *(name(matrix.ids[b]) for b in order)), rows)]
     if len(matrix.ids) > MAX_COLUMNS:
         blocks.append(Line(f"the first {MAX_COLUMNS} of {len(matrix.ids)}: excise/report has all"))
+    return [*blocks, *_words(analysis, order)]
+
+
+def _words(analysis: Analysis, order: Sequence[int]) -> list[Block]:
+    """Return a line for each word that says more than the number, with the pairs it is said of."""
+    matrix = analysis.comparison.matrix
+    pairs: dict[str, list[str]] = {word: [] for word in WORDS if word not in (OVERLAPS, DIFFERENT)}
+    for a, b in combinations(order, 2):
+        if (word := matrix.word(a, b)) == CONTAINS:
+            pairs[word].append(word_of_pair(analysis, a, b))
+        elif word in pairs:
+            pairs[word].append(f"{name(matrix.ids[a])} / {name(matrix.ids[b])}")
+    blocks: list[Block] = []
+    for word, said in pairs.items():
+        more = [f"and {len(said) - MAX_NAMES} more"] if len(said) > MAX_NAMES else []
+        if said:
+            head = "" if word == CONTAINS else f"{word}: "
+            blocks.append(Line(f"{head}{', '.join([*said[:MAX_NAMES], *more])}"))
     return blocks
 
 
@@ -113,20 +133,46 @@ def _variant_table(standing: Standing, ids: Sequence[str]) -> Table:
     return Table(head, tuple(rows))
 
 
-def _pair_table(standing: Standing, ids: Sequence[str]) -> list[Block]:
-    """Return the pairs that diverge here, best ranked first, up to the limit."""
-    head = ("revision", "revision", "ES", "keep", "add", "delete", "share")
+def _pair_table(analysis: Analysis, standing: Standing) -> list[Block]:
+    """Return the pairs that diverge here, best ranked first, up to the limit.
+
+    The numbers are those of this place, the word is that of the whole revisions.
+    """
+    ids = analysis.comparison.matrix.ids
+    head = ("revision", "revision", "ES", "keep", "add", "delete", "share", "in the whole file")
     rows = tuple(
-        (name(ids[p.a]), name(ids[p.b]), *_cells(p.numbers), f"{p.share:.0%}")
+        (
+            name(ids[p.a]),
+            name(ids[p.b]),
+            *_cells(p.numbers),
+            f"{p.share:.0%}",
+            word_of_pair(analysis, p.a, p.b),
+        )
         for p in standing.pairs[:MAX_PAIRS]
     )
     blocks: list[Block] = [Table(head, rows)]
     if (rest := len(standing.pairs) - len(rows)) > 0:
         blocks.append(Line(f"… and {rest} more pairs that diverge here"))
-    agreeing = len(standing.compared) * (len(standing.compared) - 1) // 2 - len(standing.pairs)
-    if agreeing:
-        blocks.append(Line(f"pairs that do the same here: {agreeing}"))
     return blocks
+
+
+def _without_divergence(standing: Standing) -> list[Block]:
+    """Return how many pairs have equal text here, and how many differ without diverging tokens."""
+    if not standing.pairs:
+        return []
+    compared, diverging = set(standing.compared), {(p.a, p.b) for p in standing.pairs}
+    variant_of = {
+        member: number
+        for number, variant in enumerate(standing.place.variants)
+        for member in compared.intersection(variant.members)
+    }
+    others = [pair for pair in combinations(standing.compared, 2) if pair not in diverging]
+    equal = sum(variant_of[a] == variant_of[b] for a, b in others)
+    lines = (
+        ("pairs with the same text here", equal),
+        ("pairs whose text differs here without a divergent region", len(others) - equal),
+    )
+    return [Line(f"{said}: {number}") for said, number in lines if number]
 
 
 def _variant(analysis: Analysis, standing: Standing, number: int, variant: Variant) -> list[Block]:

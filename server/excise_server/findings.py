@@ -13,9 +13,19 @@ from excise.text import Revision
 from excise_server.analysis import Analysis
 from excise_server.report.digits import digits
 from excise_server.report.escape import printable
+from excise_server.report.words import between, words_of
 from excise_server.standing import MAX_PAIRS, Standing
 
-__all__ = ["MAX_PLACES", "Findings", "PlaceFinding", "find", "full_name", "name", "summary_of"]
+__all__ = [
+    "MAX_PLACES",
+    "Findings",
+    "PlaceFinding",
+    "find",
+    "full_name",
+    "name",
+    "summary_of",
+    "word_of_pair",
+]
 
 MAX_PLACES = 200
 """Most places shown as diagnostics; the report has all."""
@@ -83,15 +93,23 @@ def full_name(revision: Revision) -> str:
 
 
 def summary_of(standing: Standing, count: int) -> str:
-    """Return one place in a line.
+    """Return one place in a line: "3 of 5 revisions agree here, 2 variants, ES 0.62".
 
-    "3 of 5 revisions agree here, 2 variants, ES 0.62".
+    To agree is to have the same text.
     """
     place, variants = standing.place, len(standing.place.variants)
     if count == 1:
         return "the revision differs from the origin here"
+    if place.agree > 1:
+        agree = f"{place.agree} of {count} revisions agree here"
+    else:
+        agree = (
+            f"no two of {count} revisions agree here"
+            if count > 2
+            else "the two revisions differ here"
+        )
     parts = [
-        f"{place.agree} of {count} revisions agree here",
+        agree,
         f"{variants} variant{'s' if variants > 1 else ''}",
     ]
     if standing.mean is not None:
@@ -147,17 +165,25 @@ def _ranking(analysis: Analysis) -> list[str]:
 
 
 def _pairs(analysis: Analysis) -> list[str]:
-    """Return the score of every pair, best ranked first, up to the limit."""
+    """Return the score and the word of every pair, best ranked first, up to the limit."""
     matrix = analysis.comparison.matrix
     order = [ranked.index for ranked in analysis.comparison.ranking]
     lines = [
-        f"ES {digits(float(matrix.values[a, b]))} {name(matrix.ids[a])} / {name(matrix.ids[b])}"
+        f"ES {digits(float(matrix.values[a, b]))} {name(matrix.ids[a])} / {name(matrix.ids[b])}: "
+        f"{word_of_pair(analysis, a, b)}"
         for a, b in islice(combinations(order, 2), MAX_PAIRS)
     ]
     total = len(order) * (len(order) - 1) // 2
     if total > MAX_PAIRS:
         lines.append(f"… and {total - MAX_PAIRS} more pairs: excise/report has all")
     return lines
+
+
+def word_of_pair(analysis: Analysis, a: int, b: int) -> str:
+    """Return what is said of two revisions as whole texts, by their indices."""
+    matrix = analysis.comparison.matrix
+    contained = float(matrix.contained[a, b]), float(matrix.contained[b, a])
+    return between(matrix.word(a, b), contained, name(matrix.ids[a]), name(matrix.ids[b]))
 
 
 def _data(analysis: Analysis) -> dict[str, Any]:
@@ -170,13 +196,20 @@ def _data(analysis: Analysis) -> dict[str, Any]:
     }
     if len(matrix.ids) <= MAX_MATRIX:
         data["similarity"] = [[round(x, 4) for x in row] for row in matrix.values.tolist()]
+        data["words"] = words_of(matrix)
     return data
 
 
 def _place_data(analysis: Analysis, index: int, standing: Standing, limit: int) -> dict[str, Any]:
-    ids = analysis.comparison.matrix.ids
+    matrix = analysis.comparison.matrix
     pairs = [
-        {"a": ids[p.a], "b": ids[p.b], "es": round(p.numbers.es, 4), "share": round(p.share, 4)}
+        {
+            "a": matrix.ids[p.a],
+            "b": matrix.ids[p.b],
+            "es": round(p.numbers.es, 4),
+            "share": round(p.share, 4),
+            "word": matrix.word(p.a, p.b),
+        }
         for p in standing.pairs[:limit]
     ]
     return {

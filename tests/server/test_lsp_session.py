@@ -63,7 +63,9 @@ async def test_revisions_become_diagnostics(client: LanguageClient):
     assert [d.range.start.line for d in places] == [0, 1, 6]
     assert places[1].range == t.Range(t.Position(1, 0), t.Position(1, 13))
     assert (places[1].data["compared"], places[1].data["diverging"]) == (5, 9)
-    assert {"a": "gpt", "b": "claude", "es": 1.0, "share": 1.0} in places[1].data["pairs"]
+    assert {"a": "gpt", "b": "claude", "es": 1.0, "share": 1.0, "word": "same"} in places[1].data[
+        "pairs"
+    ]
 
 
 @pytest.mark.asyncio

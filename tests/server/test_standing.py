@@ -44,6 +44,15 @@ def test_a_pair_that_does_not_diverge_in_a_place_agrees_there():
     assert first.mean.es == 1.0
 
 
+@pytest.mark.parametrize(("b", "es"), [("c a b", 0.0), ("a c b", 1.0)])
+def test_words_in_another_order_are_alike_only_where_the_order_is(b, es):
+    texts = [f"{words}\n\nthen\n\n{end}\n" for words, end in (("a c b", "x"), (b, "y"))]
+    comparison, (first, second) = standings("a b c\n\nthen\n\nonce\n", *texts)
+    assert first.mean.es == es
+    assert second.mean.es < 1
+    assert comparison.matrix.word(0, 1) != "same"
+
+
 def test_an_insertion_among_blank_lines_belongs_to_where_it_stands():
     origin = "a()\n\n\n\n\nb()\n"
     _, (blank, inserted) = standings(

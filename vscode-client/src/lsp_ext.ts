@@ -110,6 +110,7 @@ export interface ReportResult {
   readonly signature: string;
   readonly revisions: readonly ReportRevision[];
   readonly similarity: readonly (readonly number[])[];
+  readonly words: readonly (readonly string[])[];
   readonly clusters: readonly ReportCluster[];
   readonly regions: readonly ReportRegion[];
 }

@@ -71,8 +71,9 @@ export function clusters(uri: string, report: ReportResult): ClusterNode[] {
       revisions: members.map((revision) => {
         const [row, column] = [index.get(revision.id) ?? 0, index.get(cluster.representative) ?? 0];
         const es = report.similarity[row]?.[column];
+        const word = report.words[row]?.[column] ?? "";
         const name = names.get(revision.id) ?? nameOf(revision.id);
-        return revisionNode(uri, report, revision, { name, cluster, es });
+        return revisionNode(uri, report, revision, { name, cluster, es, word });
       }),
     };
   });
@@ -82,12 +83,12 @@ function revisionNode(
   uri: string,
   report: ReportResult,
   revision: ReportRevision,
-  { name, cluster, es }: { name: string; cluster: ReportCluster; es: number | undefined },
+  { name, cluster, es, word }: { name: string; cluster: ReportCluster; es: number | undefined; word: string },
 ): RevisionNode {
   const { representative } = cluster;
   const parts = [
     ...(revision.agreement === null ? [] : [`${score(revision.agreement)} agreement`]),
-    ...(revision.id === representative ? [] : [`ES ${score(es)}`]),
+    ...(revision.id === representative ? [] : [`ES ${score(es)}, ${plain(word)}`]),
     count(revision.editSize, "token"),
     ...(revision.syntaxErrors ? ["syntax errors"] : []),
     ...(revision.noOp ? ["no change"] : []),
@@ -107,7 +108,7 @@ function revisionNode(
       ...label,
       `Agreement (mean similarity to the others): ${score(revision.agreement)}`,
       `Edit size: ${count(revision.editSize, "token")} deleted and inserted`,
-      `ES to the representative ${nameOf(representative)}: ${score(es)}`,
+      `ES to the representative ${nameOf(representative)}: ${score(es)}, ${plain(word)}`,
       ...(revision.noOp ? ["It is the saved text: nothing is changed."] : []),
       ...revision.notes.map((note) => plain(note, 300)),
       "The order is advice: agreement is not correctness.",

@@ -58,7 +58,8 @@ def place_title(analysis: Analysis, index: int) -> str:
     """Return "3 variants · 3 of 5 agree"."""
     place, count = analysis.standings[index].place, len(analysis.snapshot.revisions)
     variants = len(place.variants)
-    return f"{variants} variant{'s' if variants > 1 else ''} · {place.agree} of {count} agree"
+    agree = f"{place.agree} of {count} agree" if place.agree > 1 else "no two agree"
+    return f"{variants} variant{'s' if variants > 1 else ''} · {agree}"
 
 
 def _lens(

@@ -206,6 +206,7 @@ class ReportResult:
     signature: str
     revisions: list[ReportRevision]
     similarity: list[list[float]]
+    words: list[list[str]]
     clusters: list[ReportCluster]
     regions: list[ReportRegion]
 

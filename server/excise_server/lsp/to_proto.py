@@ -14,6 +14,7 @@ from excise_server.findings import Findings
 from excise_server.lsp import protocol as p
 from excise_server.lsp.related import Related
 from excise_server.lsp.sync import Encoding, width
+from excise_server.report.words import words_of
 from excise_server.standing import MAX_PAIRS, Standing
 
 __all__ = ["Mapper", "diagnostics", "region", "report"]
@@ -109,6 +110,7 @@ def report(
         signature=comparison.signature,
         revisions=_revisions(analysis, files, notes),
         similarity=comparison.matrix.values.tolist(),
+        words=words_of(comparison.matrix),
         clusters=[
             p.ReportCluster(
                 [ids[at] for at in found.members], ids[found.representative], found.min_similarity

@@ -20,6 +20,7 @@ from excise import (
     ScoreMatrix,
     Segment,
 )
+from excise_server.report.words import words_of
 from excise_server.sources import RevisionSet
 
 __all__ = [
@@ -93,7 +94,6 @@ def explain_document(score: Score, found: RevisionSet) -> Document:
 
 def matrix_document(matrix: ScoreMatrix, found: RevisionSet) -> Document:
     """Return the similarities of all pairs, in the order of ``revisions``."""
-    k = len(matrix.ids)
     return {
         "schema": SCHEMA,
         "signature": matrix.signature,
@@ -102,7 +102,7 @@ def matrix_document(matrix: ScoreMatrix, found: RevisionSet) -> Document:
         "anchored": matrix.anchored.tolist(),
         "anywhere": matrix.anywhere.tolist(),
         "contained": matrix.contained.tolist(),
-        "words": [[matrix.word(i, j) for j in range(k)] for i in range(k)],
+        "words": words_of(matrix),
         **_about(matrix, found),
     }
 

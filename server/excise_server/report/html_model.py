@@ -70,6 +70,8 @@ class Picture:
     names: Sequence[str]
     bands: Sequence[int]
     whole: int
+    words: Sequence[Sequence[str]] = ()
+    """What may be said of each two, where it is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,12 @@ def shown_first(clusters: Sequence[Cluster]) -> list[int]:
     return shown
 
 
-def picture_of(values: Values, names: Sequence[str], clusters: Sequence[Cluster]) -> Picture | None:
+def picture_of(
+    values: Values,
+    names: Sequence[str],
+    clusters: Sequence[Cluster],
+    words: Sequence[Sequence[str]] = (),
+) -> Picture | None:
     """Return the picture of a whole matrix; None where there is nothing to see."""
     import numpy as np
 
@@ -45,7 +50,8 @@ def picture_of(values: Values, names: Sequence[str], clusters: Sequence[Cluster]
         return None
     bands = [place for place, cluster in enumerate(clusters) for _ in cluster.members]
     inside = values[np.ix_(shown, shown)]
-    return Picture(inside, [names[at] for at in shown], bands[: len(shown)], len(names))
+    said = [[words[i][j] for j in shown] for i in shown] if words else ()
+    return Picture(inside, [names[at] for at in shown], bands[: len(shown)], len(names), said)
 
 
 def picture_part(report: Report, picture: Picture) -> Markup:
@@ -115,7 +121,10 @@ def _grid(picture: Picture, tree: Tree) -> Markup:
         element(
             "tr",
             element("th", f"{place + 1} ", element("span", names[place], class_="id"), scope="row"),
-            *(_cell(float(picture.values[i, j])) for j in tree.order),
+            *(
+                _cell(float(picture.values[i, j]), picture.words[i][j] if picture.words else None)
+                for j in tree.order
+            ),
         )
         for place, i in enumerate(tree.order)
     )
@@ -127,7 +136,7 @@ def _grid(picture: Picture, tree: Tree) -> Markup:
     return element("div", element("table", *inner, class_="grid"), class_="scroll")
 
 
-def _cell(value: float) -> Markup:
+def _cell(value: float, word: str | None) -> Markup:
     level = next((at for at, least in ((5, 0.8), (4, 0.6), (3, 0.4), (2, 0.2), (1, 0.02))
                   if value >= least), 0)  # fmt: skip
-    return element("td", digits(value), class_=f"h{level}" if level else None)
+    return element("td", digits(value), class_=f"h{level}" if level else None, title=word)

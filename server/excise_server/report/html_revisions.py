@@ -7,9 +7,11 @@ from functools import partial
 
 from excise import Cluster, ScoreMatrix
 from excise_server.places import find_places
+from excise_server.report.digits import digits
 from excise_server.report.html_clusters import render
 from excise_server.report.html_model import OWN, TWO, Block, Group, Item, Report
 from excise_server.report.html_picture import picture_of
+from excise_server.report.words import word_beside, words_of
 from excise_server.sources import RevisionSet
 
 __all__ = ["revisions_page"]
@@ -38,7 +40,7 @@ def revisions_page(
             what="revisions",
             facts=facts,
             groups=[_group(matrix, cluster, found) for cluster in clusters],
-            picture=picture_of(matrix.values, matrix.ids, clusters),
+            picture=picture_of(matrix.values, matrix.ids, clusters, words_of(matrix)),
             threshold=threshold,
             linkage=linkage,
             signature=matrix.signature,
@@ -59,14 +61,20 @@ def _group(matrix: ScoreMatrix, cluster: Cluster, found: RevisionSet) -> Group:
 
 def _item(matrix: ScoreMatrix, found: RevisionSet, best: int, at: int) -> Item:
     said = "no change" if matrix.no_ops[at] else f"{matrix.edit_sizes[at]:,} tokens"
+    about = [("edit", said), ("notes", "; ".join(matrix.notes[at]))]
+    if at != best and matrix.anchored[best, at] != matrix.anywhere[best, at]:
+        anchored, anywhere = (float(m[best, at]) for m in (matrix.anchored, matrix.anywhere))
+        parts = f"{digits(anchored)} at the same place, {digits(anywhere)} anywhere"
+        about.append(("similarity", parts))
     return Item(
         name=matrix.ids[at],
         title=found.revisions[at].label,
-        about=(("edit", said), ("notes", "; ".join(matrix.notes[at]))),
+        about=tuple(about),
         similarity=float(matrix.values[best, at]),
         contains=None,
         blocks=partial(_blocks, found, best, at),
         columns=OWN if at == best else TWO,
+        word="" if at == best else word_beside(matrix, best, at),
     )
 
 

@@ -12,7 +12,7 @@ from rich.text import Text
 from excise import Cluster, Ranked, Score, ScoreMatrix
 from excise_server.report.digits import digits
 from excise_server.report.escape import printable
-from excise_server.report.words import beside, between
+from excise_server.report.words import between, word_beside
 from excise_server.sources import RevisionSet
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
     "rank_table",
     "signature_text",
     "summary",
-    "word_beside",
 ]
 
 _STYLES = ((0.75, "green"), (0.5, "yellow"), (0.25, "dark_orange"), (0.0, "red"))
@@ -142,12 +141,6 @@ def cluster_table(matrix: ScoreMatrix, clusters: Sequence[Cluster]) -> Renderabl
                 end_section=at == members[-1],
             )
     return table
-
-
-def word_beside(matrix: ScoreMatrix, best: int, at: int) -> str:
-    """Return the word for a member of a cluster beside its representative."""
-    contained = float(matrix.contained[at, best]), float(matrix.contained[best, at])
-    return beside(matrix.word(at, best), contained)
 
 
 def notes_about(matrix: ScoreMatrix, found: RevisionSet) -> list[Text]:

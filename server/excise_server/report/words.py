@@ -5,9 +5,10 @@ Of all words only "same" claims sameness. "contains" has a direction, which thes
 
 from __future__ import annotations
 
+from excise import ScoreMatrix
 from excise.agreement import CONTAINS, NEARLY_ALL
 
-__all__ = ["beside", "between"]
+__all__ = ["beside", "between", "word_beside", "words_of"]
 
 
 def between(word: str, contained: tuple[float, float], a: str, b: str) -> str:
@@ -52,3 +53,15 @@ def beside(word: str, contained: tuple[float, float]) -> str:
     if in_it and has_it:
         return "each contains the other"
     return "contained in it" if in_it else "contains it"
+
+
+def word_beside(matrix: ScoreMatrix, best: int, at: int) -> str:
+    """Return the word for a member of a cluster beside its representative."""
+    contained = float(matrix.contained[at, best]), float(matrix.contained[best, at])
+    return beside(matrix.word(at, best), contained)
+
+
+def words_of(matrix: ScoreMatrix) -> list[list[str]]:
+    """Return the words of all pairs, in the shape of the matrix."""
+    every = range(len(matrix.ids))
+    return [[matrix.word(i, j) for j in every] for i in every]

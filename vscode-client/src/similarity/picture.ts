@@ -19,6 +19,8 @@ export interface Picture {
   readonly rows: readonly Row[];
   /** Similarities in the order of the rows. */
   readonly values: readonly (readonly number[])[];
+  /** What may be said of each two, in the same shape. */
+  readonly words: readonly (readonly string[])[];
   readonly brackets: readonly Bracket[];
 }
 
@@ -61,6 +63,7 @@ export function picture(path: string, report: ReportResult): Picture {
           ];
     }),
     values: order.map((row) => order.map((column) => report.similarity[row]?.[column] ?? 0)),
+    words: order.map((row) => order.map((column) => plain(report.words[row]?.[column] ?? ""))),
     brackets: brackets(tree),
   };
 }

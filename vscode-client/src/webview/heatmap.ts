@@ -160,11 +160,12 @@ function move(to: Position): void {
   }
   at = to;
   const value = shown.values[to.row]?.[to.column] ?? 0;
+  const word = shown.words[to.row]?.[to.column] ?? "";
   const together = a.cluster === b.cluster ? `both in cluster ${a.cluster}` : `clusters ${a.cluster} and ${b.cluster}`;
   const text =
     to.row === to.column
       ? `${a.name}: rank ${a.rank}, cluster ${a.cluster}${a.representative ? ", its representative" : ""}`
-      : `${a.name} and ${b.name}: ${score(value)}, ${together}`;
+      : `${a.name} and ${b.name}: ${score(value)}, ${word}, ${together}`;
   const cell = element("cell", HTMLElement);
   // A new element each time: screen readers say what has focus, not what changed in it.
   const fresh = cell.cloneNode() as HTMLElement;

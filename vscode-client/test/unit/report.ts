@@ -28,6 +28,11 @@ export function report(more: Partial<ReportResult> = {}): ReportResult {
       [0.8, 1, 0.2],
       [0.1, 0.2, 1],
     ],
+    words: [
+      ["same", "contains", "different"],
+      ["contains", "same", "different"],
+      ["different", "different", "same"],
+    ],
     clusters: [
       { members: ["b", "worktree:a"], representative: "worktree:a", min_similarity: 0.8 },
       { members: ["c"], representative: "c", min_similarity: 1 },
