@@ -126,7 +126,7 @@ def session(client: Client) -> Iterator[RenderableType]:
     report = client.request("excise/report", {"uri": uri})
     yield Rule("3  the ranking: agreement with the others, and small edits", align="left")
     yield ranking(report)
-    yield Rule("4  the clusters: which of them say the same", align="left")
+    yield Rule("4  the clusters: which of them are alike", align="left")
     yield clusters(report)
 
     place = min(report["regions"], key=lambda region: region["agree"])

@@ -1,4 +1,4 @@
-"""Clusters of revisions that say the same: agglomerative, on 1 - ES, with medoids."""
+"""Clusters of revisions that are alike: agglomerative, on 1 - ES, with medoids."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LINKAGES = ("average", "complete", "single")
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Revisions that say nearly the same, by index.
+    """Revisions that are alike, by index.
 
     ``representative`` is the medoid, the member with the largest mean similarity to the others
     (the first of several); ``min_similarity`` is the smallest similarity of a member to it.

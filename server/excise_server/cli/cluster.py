@@ -1,4 +1,4 @@
-"""``excise cluster``: revisions or patches that say the same, and one that stands for them."""
+"""``excise cluster``: revisions or patches that are alike, and one that stands for them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from excise_server.sources.commits import is_range
 __all__ = ["command"]
 
 
-@click.command("cluster", short_help="Group patches, or revisions of a file, that say the same.")
+@click.command("cluster", short_help="Group patches, or revisions of a file, that are alike.")
 @click.option(
     "--origin", metavar="FILE", help="The file before any edit (- as for matrix); without: patches."
 )
@@ -44,7 +44,7 @@ def command(
     git: tuple[str, ...],
     revisions: tuple[str, ...],
 ) -> int:
-    """Group patches, or REVISIONs of a file, that say the same; each group has a representative.
+    """Group patches, or REVISIONs of a file, that are alike; each group has a representative.
 
     Without --origin: patch files, mailboxes and folders of them (- is standard input). What cannot
     be read is named as rejected, and the others are grouped without it.
