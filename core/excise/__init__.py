@@ -12,7 +12,7 @@ The score excises what all three share and compares what is left (1: same edit, 
 >>> score.value
 0.0
 >>> [region.a.text for region in score.regions]
-['+= abs(x)']
+['+= abs(', ')']
 
 Against a reference it is the paper's directed measure, with all the choices in its signature:
 
@@ -40,6 +40,7 @@ from excise.errors import (
     UndecodableTextError,
 )
 from excise.excision import Score, excision_score, similarity
+from excise.hunks import Hunk, HunkCounts, Hunks, Variant
 from excise.pairwise import ScoreMatrix
 from excise.places import Elsewhere, Place
 from excise.preparation import align
@@ -63,6 +64,9 @@ __all__ = [
     "Edits",
     "Elsewhere",
     "ExciseError",
+    "Hunk",
+    "HunkCounts",
+    "Hunks",
     "OptionError",
     "Options",
     "Outline",
@@ -77,6 +81,7 @@ __all__ = [
     "Text",
     "Tokens",
     "UndecodableTextError",
+    "Variant",
     "align",
     "cluster",
     "excision_score",

@@ -215,6 +215,12 @@ class Score:
         """Return the counts of some of `outlines`, by place."""
         return count(chosen, self._judged.sides)
 
+    @property
+    def reading(self) -> tuple[Preparation, bool]:
+        """The preparation that was asked, and whether it was read by raw lines in the end."""
+        asked = self._judged.asked
+        return asked, self._judged.sides[0] is not asked.origin
+
     def _symmetric(self) -> Score:
         """Return the score that words are about."""
         judged = self._judged

@@ -55,6 +55,8 @@ class Standings:
         [i, j]: how much of revision i's edit revision j has at the same place.
     words
         Index of the word in `excise.agreement.WORDS`.
+    by_lines
+        Whether raw lines were compared in the end.
     """
 
     values: Values
@@ -62,6 +64,7 @@ class Standings:
     anywhere: Values
     contained: Values
     words: Codes
+    by_lines: Mask
 
     def write(self, rows: list[int], other: Standings, wanted: Mask) -> None:
         """Take the wanted pairs of some revisions from what another comparison found of them."""
@@ -103,8 +106,9 @@ def compare(group: Group, map: Map, cancel: CancelFlag | None, raw: bool = False
         found.anchored[:] = found.anywhere[:] = found.values
     if not raw:
         unchanged = np.array([revision.is_origin for revision in group.revisions], dtype=bool)
-        by_lines = np.outer(unchanged, unchanged) | (undefined & ~undone)
-        _by_raw_lines(found, group, by_lines & ~same, map, cancel)
+        by_lines = (np.outer(unchanged, unchanged) | (undefined & ~undone)) & ~same
+        _by_raw_lines(found, group, by_lines, map, cancel)
+        found.by_lines[:] = by_lines
     return found
 
 
@@ -118,7 +122,8 @@ def _counted(group: Group, map: Map, cancel: CancelFlag | None) -> Standings:
     planes = np.zeros((4, k, k))
     _run(Batch(units.tokens, units.starts, revisions, lines), planes, map, cancel)
     values, anchored, anywhere, contained = planes
-    return Standings(values, anchored, anywhere, contained, np.zeros((k, k), np.int8))
+    words, by_lines = np.zeros((k, k), np.int8), np.zeros((k, k), np.bool_)
+    return Standings(values, anchored, anywhere, contained, words, by_lines)
 
 
 def _run(batch: Batch, planes: Values, map: Map, cancel: CancelFlag | None) -> None:

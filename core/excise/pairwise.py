@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from excise.agreement import WORDS
 from excise.alignment import Edits
 from excise.errors import Cancelled, OptionError, ParserStopped, Unparsable
 from excise.excision import WHITESPACE_ONLY, Score, score_pair, syntax_notes
+from excise.hunks import Hunks, Side, find_hunks
 from excise.pairs import Group, Map, Standings, compare
 from excise.preparation import (
     TOO_LARGE,
@@ -23,6 +24,7 @@ from excise.preparation import (
     read,
 )
 from excise.signature import Options, signature
+from excise.text import Text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,6 +85,7 @@ class ScoreMatrix:
     unchanged: tuple[bool, ...]
     syntax_errors: tuple[bool, ...]
     _words: npt.NDArray[np.int8]
+    _by_lines: npt.NDArray[np.bool_]
     _groups: tuple[Group, ...]
     _lexical: Mapping[int, str]
     _task: _Task
@@ -134,8 +137,8 @@ class ScoreMatrix:
 
         Examples
         --------
-        >>> ScoreMatrix.from_texts("a b", {"x": "a c", "y": "a c", "z": "b"}).values.tolist()
-        [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+        >>> ScoreMatrix.from_texts("a b", {"x": "a c", "y": "a c", "z": "a d"}).values.tolist()
+        [[1.0, 1.0, 0.5], [1.0, 1.0, 0.5], [0.5, 0.5, 1.0]]
         """
         names, texts = _named(revisions, ids)
         options = Options(granularity, lcs, "f1", comments, place or "")
@@ -192,6 +195,58 @@ class ScoreMatrix:
             ("origin", self.ids[i], self.ids[j]),
         )
         return replace(score, notes=(*why, *score.notes)) if why else score
+
+    def hunks(
+        self, revisions: Iterable[int] | None = None, *, cancel: CancelFlag | None = None
+    ) -> Hunks:
+        r"""Return where the exact texts differ from the origin's, by the alignments of the scores.
+
+        Every divergent region of a pair lies in one hunk, and the variants of a revision in all
+        hunks make its normalised text. Hunks are runs of lines at every granularity, and depend on
+        it as the alignments do.
+
+        Parameters
+        ----------
+        revisions
+            Indices of the revisions to look at, ascending (default: all). A hunk names them by
+            these.
+
+        Raises
+        ------
+        excise.errors.OptionError
+            For ready-made sequences, which have no lines of text.
+        excise.errors.Cancelled
+            When the flag was raised by `cancel`.
+
+        Examples
+        --------
+        >>> matrix = ScoreMatrix.from_texts("a\nb\nc\n", ["a\nB\nc\n", "a\nb\nC\n"])
+        >>> [(hunk.lo, hunk.hi, hunk.text) for hunk in matrix.hunks([0])]
+        [(1, 2, 'b\n')]
+        """
+        chosen = list(range(len(self.ids)) if revisions is None else revisions)
+        contents = [self._task.origin, *(self._task.contents[at] for at in chosen)]
+        texts = [Text(content) for content in contents if isinstance(content, str)]
+        if len(texts) < len(contents):
+            raise OptionError("ready-made sequences have no lines of text, and no hunks")
+        return find_hunks(texts[0], self._sides(chosen, texts[1:]), cancel)
+
+    def _sides(self, chosen: list[int], texts: list[Text]) -> list[Side]:
+        """Return the revisions as all pairs of them are read."""
+        lexical = any(at in self._lexical for at in chosen)
+        by_lines = [bool(row[chosen].any()) for row in self._by_lines]
+        sides = []
+        for at, text in zip(chosen, texts, strict=True):
+            groups = [] if at in self._lexical else [self._groups[0]]
+            groups += [self._groups[-1]] if lexical else []
+            readings = [(group.preparation, group.revisions[at], False) for group in groups]
+            if by_lines[at]:
+                readings += [
+                    (group.preparation, group.preparation.raw().revision(own.text), True)
+                    for group, (_, own, _) in zip(groups, readings, strict=True)
+                ]
+            sides.append(Side(at, text, tuple(readings)))
+        return sides
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,6 +370,7 @@ def _described(
             r.has_errors and not o.has_errors for o, r in zip(origins, own, strict=True)
         ),
         _words=standings.words,
+        _by_lines=standings.by_lines,
         _groups=groups,
         _lexical=lexical,
         _task=task,

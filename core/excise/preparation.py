@@ -13,7 +13,7 @@ from excise.alignment import PairwiseAlignment, Units, align_units, slide_edits,
 from excise.errors import Unparsable
 from excise.reparse import Parsed, parsed, reparse
 from excise.signature import Options
-from excise.text import normalise, strip_blank
+from excise.text import line_key, normalise, strip_blank
 from excise.tokens import (
     Lines,
     Tokens,
@@ -160,6 +160,14 @@ class Preparation:
         """Return the same origin read as raw lines, to score edits of white space."""
         return Preparation(self.origin.text, self.options, self.reading, raw=self.tokeniser)
 
+    def rows(self, content: str) -> list[int] | None:
+        """Return which lines of a text are left where comments are dropped; None: all of them."""
+        if self.options.comments == "keep":
+            return None
+        grammar = self.reading.grammar
+        text = syntax.blank_comments(content, grammar) if grammar else content
+        return [row for row, line in enumerate(text.split("\n")) if line_key(line)]
+
     def _read(self, text: Content, cancel: CancelFlag | None) -> Prepared:
         found = self._stream(text, cancel, self.reading.timeout)
         return self._prepared(text, lines_of(found, self._vocabulary), found.has_errors)
@@ -286,7 +294,7 @@ def align(
     >>> align("CTGC", "CGTC", granularity="token").pairs
     []
     >>> align(list("CTGC"), list("CGTC")).pairs
-    [(0, 0), (2, 1), (3, 3)]
+    [(0, 0), (1, 2), (3, 3)]
     """
     options = Options(granularity=granularity)
     contents = [normalised(origin), normalised(revision)]

@@ -174,13 +174,20 @@ def drop_comments(
     >>> drop_comments("a/* b */c; // d\n\n// e\n", "c")
     'a c;\n'
     """
+    return strip_blank(blank_comments(text, grammar, cancel, timeout))
+
+
+def blank_comments(
+    text: str, grammar: str, cancel: CancelFlag | None = None, timeout: float | None = None
+) -> str:
+    """Return the text without its comments, line by line: the first step of `drop_comments`."""
     kept: list[str] = []
     at = 0
     for start, end in _comments(text, parse(text, grammar, None, cancel, timeout), grammar):
         apart = text[start - 1 : start].strip(WHITE) and text[end : end + 1].strip(WHITE)
         kept += text[at:start], "\n" * text.count("\n", start, end) or (" " if apart else "")
         at = end
-    return strip_blank("".join(kept) + text[at:])
+    return "".join(kept) + text[at:]
 
 
 def parse(

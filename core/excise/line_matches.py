@@ -1,0 +1,209 @@
+"""Lines of the origin that revisions keep, by the alignments that scores are made of.
+
+A *reading* is one text as one preparation aligned it: in units (tokens; at ``line`` lines with a
+key; raw lines). A line with units is *kept* if all of them are matched to all units of one line of
+the revision, and both lines are the same text.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from excise.preparation import Prepared
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Ints = npt.NDArray[np.int32]
+    Mask = npt.NDArray[np.bool_]
+
+__all__ = ["Matched", "Reading", "Stretches", "match_lines", "reading_of", "stretches"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One text in units of a preparation.
+
+    Attributes
+    ----------
+    first
+        The first unit of every line of the exact text, and the number of units.
+    edits
+        The alignment with the origin, flat, in units; empty for the origin itself.
+    is_raw
+        Whether the units are raw lines (guard 2): then blank lines are units, too.
+    starts
+        The first token of every unit where these are not tokens.
+    """
+
+    first: Ints
+    edits: Ints
+    is_raw: bool
+    starts: array[int] | None
+
+    @property
+    def hollow(self) -> Mask:
+        """Which lines have no unit."""
+        none: Mask = self.first[1:] == self.first[:-1]
+        return none
+
+
+def reading_of(
+    prepared: Prepared, n_lines: int, rows: Sequence[int] | None, *, slid: bool, is_raw: bool
+) -> Reading:
+    """Return the reading of a text with so many lines.
+
+    Parameters
+    ----------
+    rows
+        Which lines of the text were prepared, where comments were dropped before.
+    slid
+        Whether regions are made of the slid alignment.
+    """
+    import numpy as np
+
+    first = prepared.lines.first
+    if prepared.units.starts is not None:
+        keyed = (key is not None for key in prepared.lines.keys)
+        sizes = np.fromiter(keyed, np.int32, len(prepared.lines.keys))
+    else:
+        bounds = np.frombuffer(first, np.int32)
+        sizes = bounds[1:] - bounds[:-1]
+    whole = np.zeros(n_lines, np.int32)
+    if rows is None:
+        whole[:] = sizes[:n_lines]
+    else:
+        whole[list(rows)] = sizes[: len(rows)]
+    edits = prepared.slid if slid else prepared.edits
+    return Reading(
+        np.concatenate(([0], np.cumsum(whole))).astype(np.int32),
+        np.array(edits, np.int32),
+        is_raw,
+        prepared.units.starts,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """A revision, line by line of the origin.
+
+    Attributes
+    ----------
+    line
+        The revision's line for each line of the origin; -1: not kept by all readings alike.
+    ids
+        Names of the exact lines of origin and revision; equal names are equal lines.
+    readings
+        Pairs of readings (origin, revision).
+    """
+
+    line: Ints
+    ids: tuple[Ints, Ints]
+    readings: Sequence[tuple[Reading, Reading]]
+
+
+def match_lines(
+    ids: tuple[array[int], array[int]], readings: Sequence[tuple[Reading, Reading]]
+) -> Matched:
+    """Return which lines with units the readings of a revision keep, all alike."""
+    import numpy as np
+
+    origin, revision = (np.array(names, np.int32) for names in ids)
+    line = _kept(*readings[0])
+    for pair in readings[1:]:
+        line = np.where(line == _kept(*pair), line, -1)
+    line[line >= 0] = np.where(origin[line >= 0] == revision[line[line >= 0]], line[line >= 0], -1)
+    return Matched(line, (origin, revision), readings)
+
+
+def _kept(origin: Reading, revision: Reading) -> Ints:
+    """Return the line that holds exactly the units of each line of the origin, or -1."""
+    import numpy as np
+
+    start, stop = origin.first[:-1], origin.first[1:]
+    o_lo, o_hi, _, a_hi = (revision.edits[row::4] for row in range(4))
+    before = np.searchsorted(o_lo, start, "right")  # edits that begin at the line, or before it
+    through = np.searchsorted(o_lo, stop - 1, "right") > before
+    ends = np.concatenate(([0], o_hi))[before]
+    unit = start + np.concatenate(([0], a_hi - o_hi))[before]
+    line = np.searchsorted(revision.first, unit, "right") - 1
+    line = np.clip(line, 0, max(len(revision.first) - 2, 0))
+    whole = (start < stop) & ~through & (ends <= start)
+    if len(revision.first) > 1:
+        whole &= revision.first[line] == unit
+        whole &= revision.first[line + 1] == unit + stop - start
+    result: Ints = np.where(whole & (len(revision.first) > 1), line, -1).astype(np.int32)
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class Stretches:
+    """What lies between lines that all revisions keep.
+
+    Attributes
+    ----------
+    lo, hi
+        The lines of the origin (from, to; exclusive) of each stretch.
+    spans
+        The lines of each revision, as two rows for each of them.
+    is_changed
+        Which stretches some revision changes.
+    """
+
+    lo: Ints
+    hi: Ints
+    spans: Sequence[tuple[Ints, Ints]]
+    is_changed: Mask
+
+    def changed(self) -> Iterator[tuple[tuple[int, int], list[tuple[int, int]]]]:
+        """Yield the lines of each stretch that is changed, in the origin and in each revision."""
+        import numpy as np
+
+        for at in np.flatnonzero(self.is_changed).tolist():
+            spans = [(int(lo[at]), int(hi[at])) for lo, hi in self.spans]
+            yield (int(self.lo[at]), int(self.hi[at])), spans
+
+
+def stretches(n_lines: int, revisions: Sequence[Matched]) -> Stretches:
+    """Cut the origin at the lines that all revisions keep."""
+    import numpy as np
+
+    kept = np.ones(n_lines, bool)
+    for revision in revisions:
+        kept &= revision.line >= 0
+    between = np.flatnonzero(kept).astype(np.int32)
+    lo = np.concatenate(([0], between + 1)).astype(np.int32)
+    hi = np.concatenate((between, [n_lines])).astype(np.int32)
+    is_changed = np.zeros(len(lo), bool)
+    spans = []
+    for revision in revisions:
+        line = revision.line[between]
+        a_lo = np.concatenate(([0], line + 1)).astype(np.int32)
+        a_hi = np.concatenate((line, [len(revision.ids[1])])).astype(np.int32)
+        is_changed |= _differs(revision, np.flatnonzero(~kept), (lo, hi), (a_lo, a_hi))
+        for origin, reading in revision.readings:
+            edited = np.searchsorted(origin.first[lo], reading.edits[0::4], "right") - 1
+            is_changed[edited] = True
+        spans.append((a_lo, a_hi))
+    return Stretches(lo, hi, spans, is_changed)
+
+
+def _differs(
+    revision: Matched,
+    inside: npt.NDArray[np.intp],
+    origin: tuple[Ints, Ints],
+    own: tuple[Ints, Ints],
+) -> Mask:
+    """Return the stretches in which a revision has other lines, given the origin's lines inside."""
+    import numpy as np
+
+    differs: Mask = (origin[1] - origin[0]) != (own[1] - own[0])
+    stretch = np.searchsorted(origin[0], inside, "right") - 1
+    inside, stretch = inside[~differs[stretch]], stretch[~differs[stretch]]
+    theirs = own[0][stretch] + inside - origin[0][stretch]
+    differs[stretch[revision.ids[0][inside] != revision.ids[1][theirs]]] = True
+    return differs
