@@ -89,7 +89,7 @@ ROOM = 1024
 
 cdef enum:
     _ROOM = 1024
-    _SPARE = 1 << 20      # what a scanner may write after one token; a test measures that it is less
+    _SPARE = 1 << 20      # what a scanner may write after one token; a test measures less
     _OLDEST = 13
     _NEWEST = 15
 

@@ -2,10 +2,10 @@
 # cython: initializedcheck=False, freethreading_compatible=True
 """All pairs of patches that score at least so much, without looking at all pairs.
 
-`_postings` says which pairs can, counted anywhere; those are counted exactly, by place. Patches whose
-context lines agree are found in the same way, and compared without the names of their files. Over
-300 lines: the loops over candidates share one scratch memory, and apart each would need it passed
-through C interfaces.
+`_postings` says which pairs can, counted anywhere; those are counted exactly, by place. Patches
+whose context lines agree are found in the same way, and compared without the names of their files.
+Over 300 lines: the loops over candidates share one scratch memory, and apart each would need it
+passed through C interfaces.
 """
 from libc.math cimport log
 from libc.stdint cimport int32_t, int64_t, uint32_t
@@ -361,8 +361,10 @@ cdef class Search:
         return 2.0 * min(most, min(relation.total[i], relation.total[j])) / total if total else 1.0
 
 
-cdef int64_t seen(const Relation* relation, const uint32_t* base, int64_t i, int64_t j) noexcept nogil:
-    """Return what `gather` adds up for a pair; sets are ordered by base, if there is one, and id."""
+cdef int64_t seen(
+    const Relation* relation, const uint32_t* base, int64_t i, int64_t j
+) noexcept nogil:
+    """Return what `gather` adds up for a pair; sets are ordered by base, if any, and id."""
     cdef const Multisets* sets = relation.sets
     cdef int64_t p = sets.first[i], q = sets.first[j], found = 0, weight = 1
     cdef uint32_t f, g

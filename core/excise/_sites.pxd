@@ -44,7 +44,9 @@ cdef struct Joined:
     Joint joint
 
 
-cdef int put_site(Sites* all, int32_t at, const int32_t* block, const int32_t* around) noexcept nogil
+cdef int put_site(
+    Sites* all, int32_t at, const int32_t* block, const int32_t* around
+) noexcept nogil
 cdef int end_patch(Sites* all) noexcept nogil
 cdef void free_sites(Sites* all) noexcept nogil
 cdef int join(const Sites* all, int64_t i, int64_t j, bint keyed, Joined* joined, const Stop* halt

@@ -9,7 +9,9 @@ from excise._tables cimport NO_MEMORY, enlarged
 from excise._walk cimport CANCELLED, Stop, stopped
 
 
-cdef int put_site(Sites* all, int32_t at, const int32_t* block, const int32_t* around) noexcept nogil:
+cdef int put_site(
+    Sites* all, int32_t at, const int32_t* block, const int32_t* around
+) noexcept nogil:
     """Add a block to the patch that is being read; `around` are pairs of a line and its words."""
     cdef int32_t n = block[6], i, slot
     cdef void* moved = enlarged(all.sites, all.n_sites + 1, &all.capacities[0], sizeof(Site))
