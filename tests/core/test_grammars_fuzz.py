@@ -13,8 +13,10 @@ from tests.reference import budget
 
 from excise import languages
 
+pytestmark = pytest.mark.slow
+
 BATCH = 12
-STRIDE = 211 if budget.PROFILE == "default" else 1
+STRIDE = 1 if budget.PROFILE == "nightly" else 211
 GRAMMARS = languages.names()
 BATCHES = [GRAMMARS[start : start + BATCH] for start in range(0, len(GRAMMARS), BATCH)]
 

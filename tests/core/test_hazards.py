@@ -15,7 +15,7 @@ from excise.hazards import hazard
 
 ABOVE = "\U00100000"
 INDENTED = "".join(" " * depth + "if x:\n" for depth in range(511))
-HEREDOCS = "".join(f"<<{letter * 96}, " for letter in "ABCDEFGHIJ")
+HEREDOCS = "".join(f"<<{letter * 96}," for letter in "ABCDEFGHIJ")
 DEEP = "it nests too deeply"
 WIDE = "a character above U+FFFF where it asks for digits or letters"
 
@@ -38,66 +38,7 @@ REPRODUCERS = [
     ("yaml", "".join(" " * depth + "a:\n" for depth in range(300)), DEEP),
     ("yaml", "- ? " * 130, DEEP),
     # One byte too many each: an odd number of string delimiters, a heredoc that just fits.
-    (
-        "python",
-        "".join(" " * depth + "if x:\n" for depth in range(511)) + " " * 511 + "f''\n",
-        DEEP,
-    ),
-    (
-        "ruby",
-        "f(" + "".join(f"<<{letter * 96}," for letter in "ABCDEFGHIJ") + f"<<{'Z' * 19})\n",
-        DEEP,
-    ),
-    ("perl", '"@{[' * 90, DEEP),
-    ("agda", "'" * 520, DEEP),
-    ("typst", "[" * 300, DEEP),
-    ("kotlin", '"${' * 1030, DEEP),
-]
-
-CHILD = """
-import json, sys
-import excise
-for grammar, text in json.load(sys.stdin):
-    print("text", flush=True)
-    matrix = excise.ScoreMatrix.from_texts("a\\n", [text, "b\\n"], language=grammar)
-    dropped = excise.similarity(
-        origin=text, a=text + "b\\n", b="a\\n", language=grammar, comments="drop"
-    )
-    excise.align(text, "a\\n", language=grammar)
-    print(json.dumps([matrix.notes, matrix.signature, dropped.notes]), flush=True)
-"""
-
-
-def read_in_a_child(texts: list[tuple[str, str]]) -> list[list]:
-    """Return notes and signatures; a text that ends the process fails the test by its number."""
-    child = subprocess.run(
-        [sys.executable, "-c", CHILD], input=json.dumps(texts), text=True, capture_output=True
-    )
-    lines = child.stdout.split("\n")
-    assert child.returncode == 0, (child.returncode, texts[lines.count("text") - 1], child.stderr)
-    return [json.loads(line) for line in lines if line.startswith("[")]
-
-
-def test_no_text_ends_the_process_and_each_is_read_lexically_with_a_note():
-    answers = read_in_a_child([(grammar, text) for grammar, text, _ in REPRODUCERS])
-    for (grammar, _, reason), (notes, signature, dropped) in zip(REPRODUCERS, answers, strict=True):
-        note = f"lexical tokens: the parser of {grammar} cannot read this text safely ({reason})"
-        # Only the pairs of that text are lexical.
-        assert notes[0] == [note]
-        assert note not in notes[1]
-        assert f"|tok:{grammar}@{syntax.version()}+lexical|" in signature
-        assert dropped == [note, "comments kept: no grammar to find them"]
-
-
-@pytest.mark.parametrize(
-    ("grammar", "text"),
-    [
-        ("markdown", "1. " + ABOVE + "\n\nabout 100" + ABOVE + "\n\n- a 1" + ABOVE + "\n"),
-        ("markdown", "- " * 200),
-        ("yaml", "- " * 200),
-        ("bash", "echo {1..2} " + ABOVE),
-        ("python", "x = 1" + ABOVE),
-        ("python", INDENTED + " " * 511 + "f''\n", DEEP),
+    ("python", INDENTED + " " * 511 + "f''\n", DEEP),
     ("ruby", f"f({HEREDOCS}<<{'Z' * 19})\n", DEEP),
     ("perl", '"@{[' * 90, DEEP),
     ("agda", "'" * 520, DEEP),
