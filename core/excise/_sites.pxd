@@ -24,7 +24,7 @@ cdef struct Site:
     int32_t n             # context lines with words: lines[first:first + n], ascending
     int64_t first
     int64_t words         # of all of them
-    uint64_t mask         # a bit for each line: most pairs need no look at the lines
+    uint64_t mask         # a bit for each line, all without any: most pairs need no look at these
 
 cdef struct Sites:
     # Of patch i: sites[first[i]:first[i + 1]], ascending by key.

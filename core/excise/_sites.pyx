@@ -40,6 +40,8 @@ cdef int put_site(
         lines[slot] = line
         site.words += line.words
         site.mask |= <uint64_t>1 << ((line.id * <uint64_t>0x9E3779B97F4A7C15) >> 58)
+    if site.words == 0:
+        site.mask = ~<uint64_t>0
     all.n_sites += 1
     all.n_lines += n
     return 0
@@ -86,13 +88,11 @@ cdef int64_t common_words(const Sites* all, const Site* x, const Site* y) noexce
 
 
 cdef bint related(const Sites* all, const Site* x, const Site* y) noexcept nogil:
-    """Whether two blocks of one file name stand at one place, by themselves."""
+    """Whether two blocks of one file name stand at one place by themselves; masks meet."""
     cdef bint both = x.heading != NO_HEADING and y.heading != NO_HEADING
     cdef int64_t common
     if x.words == 0 or y.words == 0:
         return not both or x.heading == y.heading
-    if not x.mask & y.mask:
-        return False
     common = common_words(all, x, y)
     if both and x.heading == y.heading:
         return common > 0
@@ -158,6 +158,8 @@ cdef int join(const Sites* all, int64_t i, int64_t j, bint keyed, Joined* joined
             if stopped(halt, x):
                 return CANCELLED
             for y in range(q, q_stop):
+                if not a[x].mask & b[y].mask:
+                    continue
                 own, other = root_of(parent, <int32_t>x), root_of(parent, <int32_t>(n + y))
                 if own != other and related(all, &a[x], &b[y]):
                     parent[max(own, other)] = min(own, other)

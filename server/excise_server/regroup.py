@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from excise import Cluster
 from excise.edits import Count
-from excise.patches import Likeness, group
+from excise.patches import EditsLikeness, group
 from excise.patches.grouping import components
 from excise.patches.pool import RESCUE, Closeness, Map
 from excise_server.sources.known import KnownPool
@@ -48,7 +48,7 @@ class Groups:
 
     labels: dict[int, int]
     clusters: tuple[tuple[tuple[int, ...], int, float], ...]
-    likenesses: dict[int, Likeness | None]
+    likenesses: dict[int, EditsLikeness | None]
 
 
 class _Seen(Closeness):
@@ -135,12 +135,12 @@ def _unpacked(value: Any) -> Groups | None:  # noqa: ANN401 - JSON
     return found if whole and all(best in of for of, best, _ in found.clusters) else None
 
 
-def _likeness(fields: Any) -> Likeness | None:  # noqa: ANN401 - JSON
+def _likeness(fields: Any) -> EditsLikeness | None:  # noqa: ANN401 - JSON
     if fields is None:
         return None
     operations, equal, in_another_file = fields
     keep, add, delete = (Count(*map(int, counts)) for counts in operations)
-    return Likeness((keep, add, delete), bool(equal), bool(in_another_file))
+    return EditsLikeness((keep, add, delete), bool(equal), bool(in_another_file))
 
 
 def _grouped(
@@ -165,7 +165,7 @@ def _grouped(
         for place in component
     }
     likenesses = {
-        numbers[place]: None if place == best else pool.likeness(best, place)
+        numbers[place]: None if place == best else pool.edits_likeness(best, place)
         for cluster in clusters
         for best in (cluster.representative,)
         for place in cluster.members

@@ -177,8 +177,8 @@ def test_two_other_binary_files_are_not_the_same_change(repo):
     worktree(repo, "bo", x__bin=b"a\0d")
     worktree(repo, "chen", x__bin=b"a\0c")
     found = report(repo)
-    # That it is binary is one fact, which data it is another.
-    assert found["similarity"] == [[1.0, 0.5, 1.0], [0.5, 1.0, 0.5], [1.0, 0.5, 1.0]]
+    # Header facts, of which the data are one, are equal or not.
+    assert found["similarity"] == [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 1.0]]
 
 
 def test_submodules_count_by_their_commit(repo, tmp_path, monkeypatch):

@@ -14,7 +14,7 @@ from excise.patches.differences import Difference, Differences, Match, Side, dif
 from excise.patches.errors import PatchError
 from excise.patches.features import IGNORED, patch_id
 from excise.patches.grouping import DISTANCE, LINKAGE, group
-from excise.patches.likeness import Comparison, Likeness
+from excise.patches.likeness import Comparison, EditsLikeness, Likeness
 from excise.patches.mail import MAX_MESSAGE, read
 from excise.patches.model import Binary, FilePair, Hunk, Message, Patch, Series, Warned
 from excise.patches.parse import parse
@@ -31,6 +31,7 @@ __all__ = [
     "Comparison",
     "Difference",
     "Differences",
+    "EditsLikeness",
     "FilePair",
     "Hunk",
     "Likeness",

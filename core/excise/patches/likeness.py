@@ -1,7 +1,8 @@
-"""What two patches have in common (``basis:edits``, section 8): counts, score, word."""
+"""What two patches have in common (section 8): score, shares, word."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,7 +11,7 @@ from excise.agreement import Shares, word_of
 from excise.edits import Count
 from excise.excision import ANCHORED, ANYWHERE, PLACED, Weights, f1
 
-__all__ = ["Comparison", "Likeness", "pooled"]
+__all__ = ["Comparison", "EditsLikeness", "Likeness", "pooled"]
 
 
 def pooled(operations: Sequence[Count]) -> Count:
@@ -18,9 +19,56 @@ def pooled(operations: Sequence[Count]) -> Count:
     return Count(*map(sum, zip(*operations, strict=True)))
 
 
+class Likeness(ABC):
+    """How much two patches have in common, on either basis.
+
+    Attributes
+    ----------
+    equal
+        Whether a guard found the patches equal.
+    in_another_file
+        Whether what they have in common stands in files of other names (rename rescue).
+    """
+
+    __slots__ = ()
+
+    equal: bool
+    in_another_file: bool
+
+    @property
+    @abstractmethod
+    def exact(self) -> Fraction:
+        """The score as a fraction in [0, 1]."""
+
+    @property
+    @abstractmethod
+    def shares(self) -> Shares:
+        """The shares that its word is made of."""
+
+    @property
+    def value(self) -> float:
+        """The score as the nearest float."""
+        return float(self.exact)
+
+    @property
+    def contained_in_b(self) -> float:
+        """The share of A's added and deleted n-grams that B has at the same place."""
+        return float(self.shares.a_in_b)
+
+    @property
+    def contained_in_a(self) -> float:
+        """The share of B's added and deleted n-grams that A has at the same place."""
+        return float(self.shares.b_in_a)
+
+    @property
+    def word(self) -> str:
+        """The word for the pair (`excise.agreement`)."""
+        return word_of(self.shares, equal=self.equal)
+
+
 @dataclass(frozen=True, slots=True)
-class Likeness:
-    """How much two patches have in common.
+class EditsLikeness(Likeness):
+    """How much the edits of two patches have in common (``basis:edits``).
 
     Attributes
     ----------
@@ -29,8 +77,7 @@ class Likeness:
     equal
         Whether the texts of the patches are equal (guard 1).
     in_another_file
-        Whether files of other names were compared with each other, because their context lines
-        agree (rename rescue), and had something in common.
+        Whether the context lines of files of other names agree, and these have something in common.
     """
 
     operations: tuple[Count, Count, Count]
@@ -41,11 +88,6 @@ class Likeness:
     def exact(self) -> Fraction:
         """The score as a fraction in [0, 1]."""
         return _share(pooled(self.operations), PLACED)
-
-    @property
-    def value(self) -> float:
-        """The score as the nearest float."""
-        return float(self.exact)
 
     @property
     def keep(self) -> float | None:
@@ -69,36 +111,21 @@ class Likeness:
         return Shares(
             _share(whole, ANCHORED),
             _share(whole, ANYWHERE),
-            Fraction(edited.here, edited.a) if edited.a else Fraction(0),
-            Fraction(edited.here, edited.b) if edited.b else Fraction(0),
+            Fraction(edited.here, edited.a or 1),
+            Fraction(edited.here, edited.b or 1),
         )
 
-    @property
-    def contained_in_b(self) -> float:
-        """The share of A's added and deleted n-grams that B has at the same place."""
-        return float(self.shares.a_in_b)
-
-    @property
-    def contained_in_a(self) -> float:
-        """The share of B's added and deleted n-grams that A has at the same place."""
-        return float(self.shares.b_in_a)
-
-    def swapped(self) -> Likeness:
+    def swapped(self) -> EditsLikeness:
         """Return the same of B and A."""
         keep, add, delete = (
             Count(count.here, count.b, count.a, count.anywhere) for count in self.operations
         )
-        return Likeness((keep, add, delete), self.equal, self.in_another_file)
-
-    @property
-    def word(self) -> str:
-        """The word for the pair (`excise.agreement`)."""
-        return word_of(self.shares, equal=self.equal)
+        return EditsLikeness((keep, add, delete), self.equal, self.in_another_file)
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(Likeness):
-    """How much two patches have in common, and why.
+class Comparison(EditsLikeness):
+    """How much the edits of two patches have in common, and why.
 
     Attributes
     ----------

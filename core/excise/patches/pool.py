@@ -13,7 +13,7 @@ from excise._search import Search
 from excise.edits import Count
 from excise.excision import f1
 from excise.patches.features import IGNORED, Reader, patch_id, text_id
-from excise.patches.likeness import Comparison, Likeness, pooled
+from excise.patches.likeness import Comparison, EditsLikeness, Likeness, pooled
 from excise.patches.model import Patch
 from excise.patches.pairing import Pairing, paired
 from excise.signature import DEFINITION, MAX_ORDER
@@ -123,15 +123,19 @@ class Pool:
 
     def likeness(self, i: int, j: int) -> Likeness:
         """Return what two patches have in common, in numbers and in a word."""
+        return self.edits_likeness(i, j)
+
+    def edits_likeness(self, i: int, j: int) -> EditsLikeness:
+        """Return what their edits have in common."""
         operations = keyed = self._operations(i, j, True)
         if self.rescued(i, j):
             operations = self._operations(i, j, False)
         equal = self.text_id(i) == self.text_id(j)
-        return Likeness(operations, equal, operations != keyed and not equal)
+        return EditsLikeness(operations, equal, operations != keyed and not equal)
 
     def compare(self, i: int, j: int) -> Comparison:
-        """Compare two patches of the pool."""
-        found = self.likeness(i, j)
+        """Compare two patches of the pool by their edits."""
+        found = self.edits_likeness(i, j)
         files = self.patches[i].files, self.patches[j].files
         pairs = paired(*files, by_content=self.rescued(i, j))
         notes = self._notes(i, j)

@@ -9,6 +9,7 @@ from functools import partial
 from excise import Cluster
 from excise.patches import Patch, Pool, differences
 from excise.patches.differences import Difference, Match, Side
+from excise.patches.pool import EDITS
 from excise_server.report.digits import digits
 from excise_server.report.groups import Grouped
 from excise_server.report.html_clusters import render
@@ -165,7 +166,8 @@ def _differing(found: Grouped, best: int, at: int) -> Iterator[Block | str]:
     differ = differences(
         found.patch_of(best), own, ignored=pool.ignored, renamed=pool.rescued(best, at)
     )
-    if differ.same and differ.differing:
+    if differ.same and differ.differing and pool.basis == EDITS:
         alike = f"{differ.same:,} change blocks are alike at the same place"
         yield f"{alike}, {differ.same_size:,} n-grams of both."
-    yield from difference_blocks(differ.differing, numbers=True)
+    # What a block matches adds up to the score of edits; that of one origin is made of regions.
+    yield from difference_blocks(differ.differing, numbers=pool.basis == EDITS)

@@ -49,10 +49,7 @@ def patch_document(found: Grouped, *, scores: bool) -> Document:
             }
             for cluster in clusters
         ],
-        "patches": [
-            _patch(queue.patches[row[1]], pool, clusters[row[0] - 1].representative, row)
-            for row in _rows(pool, clusters)
-        ],
+        "patches": [_patch(queue.patches[row[1]], pool, row) for row in _rows(pool, clusters)],
         "covers": [{"id": m.id, "subject": m.message.subject} for m in queue.covers],
         "notes": notes,
         "rejected": [{"id": left.id, "reason": left.reason} for left in queue.rejected],
@@ -90,7 +87,7 @@ def patch_table(
     for place, at, likeness in _rows(pool, clusters):
         message = queue.patches[at].message
         stands = likeness is None
-        value = 1.0 if stands else pool.score(clusters[place - 1].representative, at)
+        value = 1.0 if likeness is None else likeness.value
         table.add_row(
             str(numbers.get(clusters[place - 1].members, place)) if stands else "",
             Text("●", "green") if stands else "",
@@ -116,7 +113,7 @@ def patch_csv(pool: Pool, clusters: Sequence[Cluster], queue: Queue) -> str:
     for place, at, likeness in _rows(pool, clusters):
         message = queue.patches[at].message
         texts = message.subject, message.author, message.date
-        known = _shares(pool, clusters[place - 1].representative, at, likeness)
+        known = _shares(likeness)
         first = [known.pop(name) for name in ("similarity", "contains", "contained")]
         cells = [place, _cell(queue.patches[at].id), int(likeness is None), *first]
         writer.writerow([*cells, message.series.version, *map(_cell, texts), *known.values()])
@@ -134,12 +131,12 @@ def _rows(pool: Pool, clusters: Iterable[Cluster]) -> Iterator[Row]:
 _SHARES = ("word", "anchored", "anywhere", "in_another_file")
 
 
-def _shares(pool: Pool, best: int, at: int, likeness: Likeness | None) -> Document:
+def _shares(likeness: Likeness | None) -> Document:
     """Return what a patch has in common with its representative; of that one itself nothing."""
     if likeness is None:
         return {"similarity": 1.0, "contains": None, "contained": None, **dict.fromkeys(_SHARES)}
     return {
-        "similarity": pool.score(best, at),
+        "similarity": likeness.value,
         "contains": likeness.contained_in_b,
         "contained": likeness.contained_in_a,
         "word": likeness.word,
@@ -149,14 +146,14 @@ def _shares(pool: Pool, best: int, at: int, likeness: Likeness | None) -> Docume
     }
 
 
-def _patch(member: Member, pool: Pool, best: int, row: Row) -> Document:
+def _patch(member: Member, pool: Pool, row: Row) -> Document:
     place, at, likeness = row
     message = member.message
     return {
         "id": member.id,
         **({"messages": list(member.parts)} if member.parts else {}),
         "cluster": place,
-        **_shares(pool, best, at, likeness),
+        **_shares(likeness),
         "patch_id": pool.patch_id(at),
         "message_id": message.message_id,
         "subject": message.subject,

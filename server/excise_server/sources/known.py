@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from excise._patches import Index
-from excise.patches import IGNORED, Likeness, Message, Patch, Pool
+from excise.patches import IGNORED, EditsLikeness, Message, Patch, Pool
 from excise.patches.mail import pieces, read_piece
 from excise_server.sources import Rejected, SourceError
 from excise_server.sources.queue import ENDINGS, NO_DIFF, Member, Queue, files, is_foreign
@@ -138,7 +138,7 @@ class KnownPool(Pool):
         *,
         ignored: Sequence[str] = IGNORED,
         idf: bool = False,
-        likenesses: Mapping[tuple[int, int], Likeness] | None = None,
+        likenesses: Mapping[tuple[int, int], EditsLikeness] | None = None,
     ) -> None:
         """Take what is known of the members from the state."""
         self._index: Index | None = None
@@ -167,13 +167,13 @@ class KnownPool(Pool):
         known = self._likenesses.get((i, j))
         return super().score(i, j) if known is None else known.value
 
-    def likeness(self, i: int, j: int) -> Likeness:
-        """Return what two patches have in common."""
+    def edits_likeness(self, i: int, j: int) -> EditsLikeness:
+        """Return what the edits of two patches have in common."""
         if (known := self._likenesses.get((i, j))) is not None:
             return known
         if (known := self._likenesses.get((j, i))) is not None:
             return known.swapped()
-        return super().likeness(i, j)
+        return super().edits_likeness(i, j)
 
     def text_id(self, i: int) -> str:
         """Return the name that patches of equal texts share."""
