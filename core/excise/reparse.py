@@ -13,13 +13,14 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from excise import syntax
 from excise._lcs import edits as lcs_edits
 from excise._walk import CancelFlag
-from excise.spans import BLOCK_END, BLOCK_START, Span, encode, write
-from excise.text import WHITE, line_key
+from excise.spans import BLANKS, BLOCK_END, BLOCK_START, Span, encode, write
+from excise.text import line_key
 from excise.tokens import (
     Lines,
     Vocabulary,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Parsed", "parsed", "reparse"]
 
-BLANKS = WHITE.encode()
 MARKS = (BLOCK_START, BLOCK_END)
 Stretch = tuple[int, int]
 """Lines of the revision: the first, and one past the last."""
@@ -123,15 +123,37 @@ def reparse(
     stale += [(r.start_point[0], r.end_point[0] + 1) for r in old.changed_ranges(tree)]
     keys = _keys(origin.lines.keys, edits, text.split("\n"))
     lines = _Assembly(origin.lines, edits, keys)
-    stretches = _widened(stale, keys)
-    ranges = [(side.starts[low], min(side.starts[high], len(side.data))) for low, high in stretches]
-    found = syntax.walk(tree.root_node, origin.grammar, ranges)
+    stretches, ranges, found = _walked(tree, side, origin.grammar, stale, keys)
     places = [start for start, _, _ in found]
     for stretch, (low, high) in zip(stretches, ranges, strict=True):
         near = _near(found, places, low, high)
         spans = list(_clipped(near, side.data, low, high))
         lines.add(stretch, side.data[low:high], spans, vocabulary)
     return lines.finish()
+
+
+def _walked(
+    tree: Tree, side: _Side, grammar: str, stale: list[Stretch], keys: Sequence[object]
+) -> tuple[list[Stretch], list[tuple[int, int]], list[Span]]:
+    """Walk what is stale, widened; return it as stretches and as byte ranges, with its spans.
+
+    Text of a string that no leaf covers is a token or not by all of its node (a quote gone from
+    one line turns blank text on another into white space), so such a node is walked as a whole.
+    """
+    size = len(side.data)
+    while True:
+        stretches = _widened(stale, keys)
+        ranges = [(side.starts[low], min(side.starts[high], size)) for low, high in stretches]
+        spans, loose = syntax.walk(tree.root_node, side.data, grammar, ranges)
+        torn = [span for span in loose if not _is_inside(span[0], min(span[1], size), ranges)]
+        if not torn:
+            return stretches, ranges, spans
+        stale = stale + [(side.point(start)[0], side.point(end)[0] + 1) for start, end in torn]
+
+
+def _is_inside(start: int, end: int, ranges: Sequence[tuple[int, int]]) -> bool:
+    at = bisect_right(ranges, start, key=itemgetter(0)) - 1
+    return at >= 0 and end <= ranges[at][1]
 
 
 def _edit(tree: Tree, old: _Side, new: _Side, edit: Sequence[int]) -> None:

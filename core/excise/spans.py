@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from excise.text import WHITE, TokenList
 
 __all__ = [
+    "BLANKS",
     "BLOCK_END",
     "BLOCK_START",
     "DEDENT",
@@ -30,6 +31,8 @@ DEDENT = "\nDEDENT"
 
 PLAIN, VERBATIM, BLOCK_START, BLOCK_END = range(4)
 """What a range is: text to strip, text as it stands, or the place of a mark."""
+
+BLANKS = WHITE.encode()
 
 _TEXT = re.compile(f"[^{WHITE}]+")
 

@@ -1,36 +1,24 @@
 r"""Tree-sitter tokens (definition, section 1); the only importer of tree-sitter, and lazily.
 
 Three steps: `parse` a text, `walk` its tree to spans of bytes, `spans.write` them as tokens. The
-walk knows about nodes, the writer about lines, white space and text that no leaf covers. Over 300
-lines, because comments are found by the same roles of nodes, and no other module may know these.
+walk (`nodes.py`) knows about nodes, the writer about lines, white space and text outside strings
+that no leaf covers.
 """
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from excise import nodes
 from excise._scanner import Guarded, Watch
 from excise._walk import CancelFlag
 from excise.errors import ParserStopped, Unparsable
 from excise.hazards import hazard
-from excise.spans import (
-    BLOCK_END,
-    BLOCK_START,
-    DEDENT,
-    INDENT,
-    PLAIN,
-    VERBATIM,
-    Span,
-    code_points,
-    encode,
-    write,
-)
+from excise.nodes import NodeTypes, Ranges, Walked
+from excise.spans import DEDENT, INDENT, code_points, encode, write
 from excise.text import WHITE, TokenList, strip_blank
 
 if TYPE_CHECKING:
@@ -47,29 +35,6 @@ __all__ = [
     "walk",
 ]
 
-Ranges = Sequence[tuple[int, int]]
-_END = itemgetter(1)
-
-# What a node is, by its type; a node may be several of these.
-_STRING, _CODE, _ATOM, _COMMENT, _BLOCK, _DROPPED = (1 << bit for bit in range(6))
-# One token whatever lies below. In no grammar of the pack is that an interpolation.
-_WHOLE = _ATOM | _COMMENT
-_STRING_TYPE = re.compile(r"string|char|rune|heredoc|regex")
-_ATOM_TYPE = re.compile(r"string\w*_(content|fragment)$")
-_CODE_TYPES = {"interpolation", "template_substitution"}
-# For `drop_comments` a comment is what its type says, except: text of the program that is only
-# called so (SQL's COMMENT ON, an entry of a Kconfig menu), and comments called otherwise.
-_NO_COMMENTS = {
-    "kconfig": {"comment_entry"},
-    "mermaid": {"er_attribute_comment"},
-    "sql": {"comment_statement", "keyword_comment"},
-}
-_OTHER_COMMENTS = {
-    "dtd": {"Comment"},
-    "haskell": {"haddock"},
-    "sql": {"marginalia"},
-    "xml": {"Comment"},
-}
 # Bytes given to the parser at once.
 _SLICE = 16_384
 # Grammars whose scanner never returns where a comment ends with the text (`print#`).
@@ -128,7 +93,7 @@ def tokenise(
 
 def tokens_of(text: str, tree: Tree, grammar: str) -> TokenList:
     """Return the tokens of a text that is parsed already."""
-    found = write(text, walk(tree.root_node, grammar))
+    found = write(text, walk(tree.root_node, encode(text), grammar).spans)
     found.has_errors = tree.root_node.has_error
     return found
 
@@ -183,7 +148,11 @@ def blank_comments(
     """Return the text without its comments, line by line: the first step of `drop_comments`."""
     kept: list[str] = []
     at = 0
-    for start, end in _comments(text, parse(text, grammar, None, cancel, timeout), grammar):
+    tree = parse(text, grammar, None, cancel, timeout)
+    found = nodes.comments(tree.root_node, _grammar(grammar).types)
+    starts = code_points(text, [start for start, _ in found])
+    ends = code_points(text, [end for _, end in found])
+    for start, end in zip(starts, ends, strict=True):
         apart = text[start - 1 : start].strip(WHITE) and text[end : end + 1].strip(WHITE)
         kept += text[at:start], "\n" * text.count("\n", start, end) or (" " if apart else "")
         at = end
@@ -269,63 +238,18 @@ def _parse(
     return tree
 
 
-def walk(root: Node, grammar: str, within: Ranges | None = None) -> list[Span]:
-    """Return the leaves and atoms at and below a node, and where a Python block begins and ends.
-
-    Iterative: a tree may be deeper than Python's recursion limit. With `within` (byte ranges,
-    ascending) only what overlaps one of them is descended into; spans may then reach beyond.
-    """
-    roles = _grammar(grammar).roles
-    spans: list[Span] = []
-    verbatim = False
-    stack: list[Node | None] = [root]
-    left: list[tuple[bool, int]] = []  # below whom None stands on the stack: (verbatim, block end)
-    while stack:
-        node = stack.pop()
-        if node is None:
-            verbatim, end = left.pop()
-            if end:
-                spans.append((end, end, BLOCK_END))
-            continue
-        children = node.children
-        role = roles.get(node.kind_id, 0)
-        if within and children and not role & _WHOLE:
-            children = [child for child in children if _overlaps(child, within)]
-            if not children:
-                continue  # no leaf, although nothing of it is left: its text lies between leaves
-        if role:
-            outside, verbatim = verbatim, bool(role & _STRING or (verbatim and not role & _CODE))
-            if children and not role & _WHOLE:
-                start, end = node.byte_range
-                block = role & _BLOCK and start < end
-                if block:
-                    spans.append((start, start, BLOCK_START))
-                stack.append(None)
-                left.append((outside, end if block else 0))
-                stack.extend(children[::-1])
-                continue
-            spans.append((node.start_byte, node.end_byte, VERBATIM if verbatim else PLAIN))
-            verbatim = outside
-        elif children:
-            stack.extend(children[::-1])
-        else:
-            spans.append((node.start_byte, node.end_byte, VERBATIM if verbatim else PLAIN))
-    return spans
-
-
-def _overlaps(node: Node, ranges: Ranges) -> bool:
-    start, end = node.byte_range
-    at = bisect_right(ranges, start, key=_END)  # the first range that ends behind its start
-    return at < len(ranges) and ranges[at][0] < end
+def walk(root: Node, data: bytes, grammar: str, within: Ranges | None = None) -> Walked:
+    """Find what is a token at and below a node, as `excise.nodes.walk` does."""
+    return nodes.walk(root, data, _grammar(grammar).types, within)
 
 
 @dataclass(frozen=True, slots=True)
 class _Grammar:
-    """A language, and the roles of its node types by their number (no role: not in it)."""
+    """A language, and what its node types are."""
 
     guarded: Guarded
     language: Language
-    roles: dict[int, int]
+    types: NodeTypes
 
 
 @cache
@@ -336,40 +260,4 @@ def _grammar(name: str) -> _Grammar:
     load: Any = get_binding  # typed for literal names; raises LookupError for any other
     guarded = Guarded(load(name))
     language = Language(guarded.capsule)
-    roles: dict[int, int] = {}
-    for number in range(language.node_kind_count):
-        named = language.node_kind_is_named(number)
-        if role := _role(language.node_kind_for_id(number) or "", named, name):
-            roles[number] = role
-    return _Grammar(guarded, language, roles)
-
-
-def _role(kind: str, named: bool, grammar: str) -> int:
-    comment = "comment" in kind
-    dropped = comment and named and kind not in _NO_COMMENTS.get(grammar, ())
-    return (
-        (_STRING if _STRING_TYPE.search(kind) else 0)
-        | (_CODE if kind in _CODE_TYPES else 0)
-        | (_ATOM if _ATOM_TYPE.search(kind) else 0)
-        | (_COMMENT if comment else 0)
-        | (_BLOCK if kind == "block" and grammar == "python" else 0)
-        | (_DROPPED if dropped or kind in _OTHER_COMMENTS.get(grammar, ()) else 0)
-    )
-
-
-def _comments(text: str, tree: Tree, grammar: str) -> list[tuple[int, int]]:
-    """Return the outermost comments in code points, those that touch as one."""
-    roles = _grammar(grammar).roles
-    starts: list[int] = []
-    ends: list[int] = []
-    stack = [tree.root_node]
-    while stack:
-        node = stack.pop()
-        if not roles.get(node.kind_id, 0) & _DROPPED:
-            stack.extend(node.children[::-1])
-        elif ends and node.start_byte <= ends[-1]:
-            ends[-1] = node.end_byte
-        else:
-            starts.append(node.start_byte)
-            ends.append(node.end_byte)
-    return list(zip(code_points(text, starts), code_points(text, ends), strict=True))
+    return _Grammar(guarded, language, NodeTypes.of(language, name))

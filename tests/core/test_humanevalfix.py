@@ -8,6 +8,8 @@ import pytest
 from tests.reference.implementations import IMPLEMENTATIONS
 
 import excise
+from excise import languages, syntax
+from excise.text import WHITE, normalise
 
 pytestmark = pytest.mark.slow
 
@@ -51,6 +53,27 @@ def test_no_fix_is_white_space_only(items):
         origin, fix = item["origin"], item["reference"]
         score = excise.similarity(origin=origin, a=fix, b=origin, language=item["language"])
         assert "whitespace-only" not in score.notes, item["id"]
+
+
+# Fixes whose tokens are those of their bugs once tokens of white space only are left out.
+BY_WHITE_SPACE = {
+    *("Python/28", "Python/86", "Python/118", "JavaScript/28", "Java/28", "Java/86"),
+    *("Java/118", "Go/86", "Go/118", "CPP/28", "CPP/118", "Rust/118"),
+}
+
+
+def test_white_space_in_a_string_tells_twelve_fixes_from_their_bugs(items):
+    found = set()
+    for item in items:
+        grammar = languages.resolve(item["language"], None)
+        bug, fix = (
+            [token for token in syntax.tokenise(text, grammar).tokens if token.strip(WHITE)]
+            for text in map(normalise, (item["origin"], item["reference"]))
+        )
+        if bug == fix:
+            found.add(item["id"])
+    prefix = items[0]["id"].partition("/")[0]
+    assert found == {name for name in BY_WHITE_SPACE if name.partition("/")[0] == prefix}
 
 
 @GRANULARITY

@@ -8,16 +8,21 @@ import heapq
 import inspect
 import json
 import random
+import re
 import textwrap
 import typing
+from pathlib import Path
 
 import pytest
+from tests import archive
+from tests.reference.budget import scaled
 
 from excise import languages, similarity
 from excise.reparse import parsed, reparse
 from excise.text import normalise
 from excise.tokens import Lines, Vocabulary, lines_of, stream
 
+STRINGS = archive.read(Path(__file__).parents[1] / "cases" / "strings" / "told.txt")
 NOISE = ['"', "'", '"""', "(", ")", "#", "\\", "é", "\u2028", "\f", "if x: y", "    ", ""]
 
 
@@ -85,6 +90,37 @@ def test_blocks_and_ends(before, after):
     padding = "".join(f"v{n} = {n}\n" for n in range(12))
     assert inherits(before + padding, after + padding, "python")
     assert inherits(padding + before, padding + after, "python")
+
+
+def test_a_quote_on_one_line_turns_white_space_on_others_into_tokens():
+    """In a D string of tokens a character holds quotes: behind it white space counts."""
+    padding = "".join(f"int v{n};\n" for n in range(12))
+    text = padding + "auto a = q{{\n  {}\n  c\n  d\n  e\n}};\n" + padding
+    assert inherits(text.format("b"), text.format("'b'"), "d")
+    assert inherits(text.format("'b'"), text.format("b"), "d")
+
+
+@pytest.mark.slow
+def test_random_edits_of_strings_in_every_language():
+    """White space, quotes and text come and go."""
+    used = 0
+    for grammar in sorted(STRINGS):
+        rng = random.Random(grammar)
+        for _ in range(scaled(25)):
+            origin = filled(STRINGS[grammar], rng, rng.choice([0, 1, 3]))
+            used += inherits(origin, filled(origin, rng, rng.choice([1, 1, 2])), grammar)
+    assert used > scaled(900)  # or this tests nothing
+
+
+def filled(text: str, rng: random.Random, count: int) -> str:
+    """Insert or delete at white space, mostly: there the strings are."""
+    text = re.sub("[␣␉␠]", " ", text)
+    for _ in range(count):
+        blanks = [place for place, char in enumerate(text) if char == " "] or [0]
+        place = rng.choice([rng.choice(blanks), rng.randrange(len(text) + 1)])
+        new = rng.choice([" ", "  ", "\n", "\n\n", "\n  \n", "'", '"', "`", "a", "b c", "\t", ""])
+        text = text[:place] + new + text[place + rng.choice([0, 0, 1, 2]) :]
+    return text
 
 
 def test_broken_syntax_is_parsed_from_scratch():

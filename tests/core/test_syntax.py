@@ -12,6 +12,7 @@ from tests import archive
 from tests.reference.budget import examples
 
 from excise import languages, syntax
+from excise.spans import VERBATIM, encode
 from excise.syntax import DEDENT, INDENT
 from excise.text import WHITE, TokenList, normalise
 
@@ -95,6 +96,41 @@ def test_pieces_of_other_tokens_are_stripped():
     assert rows("/* a \n\n\t b */", "c") == [("/* a", 0, 0, 4), ("b */", 2, 9, 13)]
 
 
+def test_text_of_a_string_that_no_leaf_covers_is_one_token_a_line():
+    assert tokens('x = "two  words" # c\n', "toml") == ["x", "=", '"', "two  words", '"', "# c"]
+    text = 'x = """\n a\n\n \n  b """\n'
+    assert rows(text, "toml")[2:] == [
+        ('"""', 0, 4, 7),
+        (" a", 1, 8, 10),
+        (" ", 3, 12, 13),
+        ('  b """', 4, 14, 21),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("grammar", "text", "counts"),
+    [
+        ("dart", "var x='{}$a';", True),
+        ("dart", "var x='$a{}$b';", True),
+        ("solidity", "contract A {{ string s = 'a'{}'b'; }}", False),  # the string has ended
+        ("toml", 'x = "{}"', True),
+        ("xml", "<a b='{}'/>", True),
+        ("sql", "CREATE TABLE t (c varchar{}(9));", False),  # no string, though it is in a "char"
+        ("d", "auto a = q{{a{}b}};", False),  # a string of tokens, without quotes
+    ],
+)
+def test_white_space_that_no_leaf_covers_counts_behind_an_odd_number_of_quotes(
+    grammar, text, counts
+):
+    one, two = (tokens(text.format(white), grammar) for white in (" ", "  "))
+    assert (one != two) == counts
+
+
+def test_a_comment_is_never_in_a_string():
+    text = 's = "a" /* b\n  c */ "d";'
+    assert tokens(text, "c")[5:7] == ["/* b", "c */"]
+
+
 # Atoms
 
 
@@ -148,24 +184,32 @@ def test_an_atom_does_not_swallow_an_interpolation(grammar):
 def test_a_walk_within_a_range_finds_what_the_whole_walk_finds_there():
     text = "x = [1, 2]\ny = 'a b' # c\nz = 3\n"
     root = syntax.parse(text, "python").root_node
-    whole = syntax.walk(root, "python")
+    whole = syntax.walk(root, encode(text), "python").spans
     low, high = text.index("y"), text.index("z")
-    assert syntax.walk(root, "python", [(low, high)]) == [
+    assert syntax.walk(root, encode(text), "python", [(low, high)]).spans == [
         span for span in whole if span[1] > low and span[0] < high
     ]
 
 
 def test_a_node_of_which_nothing_is_left_is_no_leaf():
-    text = 'x = "aa bb"\n'
-    root = syntax.parse(text, "toml").root_node
-    assert syntax.walk(root, "toml", [(text.index("aa"), text.index("bb") + 2)]) == []
+    text = "<a>b</a>\0 c\n<d/>\n"
+    root = syntax.parse(text, "xml").root_node
+    place = text.index("c")
+    assert root.descendant_for_byte_range(place, place + 1).child_count
+    assert syntax.walk(root, encode(text), "xml", [(place, place + 1)]).spans == []
+
+
+def test_a_walk_says_which_strings_hold_text_that_no_leaf_covers():
+    text = 'x = "aa  bb"\ny = ""\n'
+    walked = syntax.walk(syntax.parse(text, "toml").root_node, encode(text), "toml")
+    assert walked.loose == [(4, 12)]
+    assert (5, 11, VERBATIM) in walked.spans
 
 
 # Text that no leaf covers
 
 
 def test_text_between_leaves_is_tokens():
-    assert tokens('x = "two  words" # c\n', "toml") == ["x", "=", '"', "two", "words", '"', "# c"]
     assert rows("\0a b", "json")[0][0].startswith("\0")
 
 
