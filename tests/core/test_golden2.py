@@ -33,10 +33,7 @@ def test_sequences(placed_implementation, case, granularity):
 
 @TEXT_BY_NAME
 @GRANULARITY
-def test_texts(placed_implementation, case, granularity, request):
-    if case["language"] == "yaml":
-        mark = pytest.mark.xfail(reason="white space in strings (section 1) is being built")
-        request.applymarker(mark)
+def test_texts(placed_implementation, case, granularity):
     options = {"granularity": granularity, "language": case["language"]}
     as_expected(placed_implementation, case, case["expect"][granularity], **options)
 
