@@ -7,6 +7,9 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
 KERNEL_SOURCES := $(shell find core -name '*.pyx' -o -name '*.pxd')
+DISTRIBUTIONS := dist/.ready
+DISTRIBUTED := $(shell find core server build_backend \( -name '*.py' -o -name '*.py[xi]' -o -name '*.pxd' -o -name py.typed \)) \
+  pyproject.toml MANIFEST.in README.md LICENSE CHANGELOG.md CITATION.cff
 CLIENT := vscode-client
 CLIENT_SOURCES := $(shell find $(CLIENT) \( -name node_modules -o -name dist -o -name out \
   -o -name .vscode-test \) -prune -o -type f -print)
@@ -20,7 +23,7 @@ unexport PYTHONDONTWRITEBYTECODE
 RUN_CLIENT = VENV="$(abspath $(VENV))" node $(CLIENT)/scripts/run.mjs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test check format bench bench-ir bench-lsp bench-patches eval eval-envs images nightly clean \
+.PHONY: help demo quick test test-dist dist lock check format bench bench-ir bench-lsp bench-patches eval eval-envs images nightly clean \
   code vsix test-vscode check-vscode check-client-changes screenshots
 
 help:
@@ -38,7 +41,10 @@ help:
 	@echo "make eval-envs environments of their own for CodeBLEU (45 MB), BERTScore and LENS (1.5 GB)"
 	@echo "make images   draw the pictures of the README and docs from real output"
 	@echo "make test-vscode the VS Code extension alone; fails where Node or a browser is missing"
-	@echo "make vsix     package the VS Code extension into dist/, with and without its server"
+	@echo "make vsix     package the VS Code extension into dist/: universal, and with the server for this platform"
+	@echo "make dist     the source distribution and the wheel, into dist/"
+	@echo "make test-dist install both in clean environments and run them"
+	@echo "make lock     pin what the extension's server needs, by hashes, at the versions of .venv"
 	@echo "make screenshots renew the pictures of the VS Code extension under docs/images/"
 	@echo "make nightly  the property tests with ten times the examples"
 	@echo "make clean    remove the virtual environment and everything built"
@@ -100,14 +106,28 @@ eval-envs: .venv-codebleu/.ready .venv-models/.ready
 images: $(READY)
 	$(BIN)/python docs/images.py
 
+dist: $(DISTRIBUTIONS)
+
+$(DISTRIBUTIONS): $(INSTALLED) $(DISTRIBUTED) tools/distribution.py
+	@$(BIN)/python tools/distribution.py dist
+	@touch $@
+
+test-dist: $(INSTALLED)
+	EXCISE_DIST=required $(BIN)/python -m pytest tests/distribution
+
+# The versions of .venv, which the tests ran with: test before, and try `make vsix` after.
+lock: $(INSTALLED)
+	@$(BIN)/python tools/lock.py .venv-lock
+
 nightly: $(READY)
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest $(PARALLEL)
 
 code: $(READY) $(NODE_READY)
 	@$(RUN_CLIENT) code
 
-vsix: $(READY) $(NODE_READY)
-	@$(RUN_CLIENT) vsix --offline
+# WHEEL=FILE.whl packs another wheel of ours, for its platform: one that cibuildwheel made, say.
+vsix: $(INSTALLED) $(NODE_READY) $(if $(WHEEL),,$(DISTRIBUTIONS))
+	@$(RUN_CLIENT) vsix $(or $(WHEEL),$$(ls dist/excise-*.whl))
 
 test-vscode: $(READY)
 	EXCISE_VSCODE=required $(BIN)/python -m pytest -v -s tests/vscode
@@ -142,5 +162,4 @@ clean:
 	rm -rf $(CLIENT)/node_modules $(CLIENT)/.vscode-test $(CLIENT)/dist $(CLIENT)/out
 	rm -rf $(VENV) build dist *.egg-info core/*.egg-info
 	find core -name '*.so' -delete
-	rm -rf \
-	  .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv-lock .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

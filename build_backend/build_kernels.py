@@ -39,6 +39,8 @@ class BuildKernels(build_ext):
         self.parallel = self.parallel or os.cpu_count()
 
     def run(self) -> None:
+        # In place the names of functions stay, for whoever counts instructions or looks for leaks.
+        self.strip = not self.inplace  # setuptools clears `inplace` while it builds
         if not self.inplace:
             super().run()
             return
@@ -66,12 +68,10 @@ class BuildKernels(build_ext):
         )
         c_sources = {kernel.name: kernel.sources for kernel in translated}
         gnu = self.compiler.compiler_type != "msvc"
-        # In place the names of functions stay, for whoever counts instructions or looks for leaks.
-        strip = gnu and not self.inplace
         for kernel in self.extensions:
             kernel.sources = c_sources[kernel.name]
             kernel.extra_compile_args = [*kernel.extra_compile_args, *(GNU_COMPILE_ARGS * gnu)]
-            kernel.extra_link_args = [*kernel.extra_link_args, *(["-s"] * strip)]
+            kernel.extra_link_args = [*kernel.extra_link_args, *(["-s"] * (gnu and self.strip))]
         super().build_extensions()
 
 

@@ -6,9 +6,12 @@ import ast
 import inspect
 import re
 import tomllib
+from importlib.metadata import requires
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from excise import _counts, _lcs, _scanner, _walk
 
@@ -56,6 +59,89 @@ def test_no_module_of_the_library_imports_the_facade():
             if isinstance(node, ast.ImportFrom) and node.module == "excise":
                 modules = {alias.name for alias in node.names}
                 assert all((ROOT / "core/excise" / f"{m}.py").exists() for m in modules), path
+
+
+# No index has the name: whoever installed it by name would run a stranger's code.
+BY_NAME = re.compile(
+    r"""\b(?:(?:pip3?|pipx|uv|conda|poetry|pdm|rye|hatch)\b(?:[\s"',]+(?:pip|tool))*
+        [\s"',]+(?:install|add|run|inject|download|wheel|upgrade)|uvx)\b
+        (?:[\s"',]+--?[\w=-]+)* [\s"',]+ excise (?![\w./-])
+    |   \bexcise\[[\w,-]+\]                        # with an extra
+    |   ["'`\s]excise\s*(?:==|>=|~=|<)\s*[\d$]      # with a version
+    """,
+    re.VERBOSE,
+)
+INSTALLS = {
+    "pip install excise": True,
+    "pipx install excise`": True,
+    "uv tool install excise, or": True,
+    '["pip", "install", "--upgrade", "excise"]': True,
+    "uvx excise rank": True,
+    "pip install 'excise[eval]'": True,
+    "`excise>=${OLDEST_SERVER},<1`": True,
+    "pip install '.[eval]' in a clone of excise, or": False,
+    "pip install dist/excise-0.1.0-cp311-abi3-linux_x86_64.whl": False,
+    "excise rank a.py b.py": False,
+}
+WRITTEN = {
+    ".md",
+    ".py",
+    ".ts",
+    ".mjs",
+    ".js",
+    ".json",
+    ".toml",
+    ".txt",
+    ".vim",
+    ".lua",
+    ".el",
+    ".yml",
+    "",
+}
+
+
+def own_files() -> list[Path]:
+    """Every file of ours that a person or a program may take an instruction from."""
+    strange = {"node_modules", "out", "dist", "build", "__pycache__", "wheels"}
+    return [
+        path
+        for top in ROOT.iterdir()
+        if top.name not in strange and (not top.name.startswith(".") or top.name == ".ci")
+        for path in ([top] if top.is_file() else top.rglob("*"))
+        if path.is_file()
+        and path.suffix in WRITTEN
+        and not any(
+            part in strange or part.startswith(".v") for part in path.relative_to(ROOT).parts
+        )
+    ]
+
+
+def test_nothing_installs_excise_by_its_name():
+    assert {text: bool(BY_NAME.search(text)) for text in INSTALLS} == INSTALLS
+    files = own_files()
+    assert {"README.md", "environment.ts", "run", "Makefile"} <= {path.name for path in files}
+    found = {
+        str(path.relative_to(ROOT)): match.group()
+        for path in files
+        if path != Path(__file__)
+        for match in BY_NAME.finditer(path.read_text(encoding="utf-8", errors="replace"))
+    }
+    assert found == {}
+
+
+def test_the_lock_of_the_extension_pins_what_the_server_needs_within_its_ranges():
+    lock = (ROOT / "vscode-client/requirements.txt").read_text()
+    pinned = dict(re.findall(r"^([\w.-]+)==(\S+)", lock, re.MULTILINE))
+    entries = re.split(r"\n(?=\S)", lock.strip())[1:]
+    assert len(entries) == len(pinned)
+    assert all(re.search(r"\n    --hash=sha256:[0-9a-f]{64}", entry) for entry in entries)
+    wanted = [Requirement(line) for line in requires("excise") or [] if "extra ==" not in line]
+    assert {canonicalize_name(need.name) for need in wanted} <= set(pinned)
+    while wanted:  # and what these need on this machine, as far as they need it
+        need = wanted.pop()
+        if need.marker is None or need.marker.evaluate({"extra": ""}):
+            assert pinned[canonicalize_name(need.name)] in need.specifier, need
+            wanted += [Requirement(line) for line in requires(need.name) or []]
 
 
 def test_every_kernel_is_declared_and_nothing_else():

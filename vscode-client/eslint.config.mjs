@@ -26,7 +26,7 @@ export default tseslint.config(
   },
   {
     // Programs of the command line; and tests, where an API is taken apart for reading.
-    files: ["scripts/**/*.ts", "test/{host,browser,offline}/**/*.ts"],
+    files: ["scripts/**/*.ts", "test/{host,browser,platform}/**/*.ts"],
     rules: {
       "no-console": "off",
       "@typescript-eslint/explicit-function-return-type": "off",

@@ -13,7 +13,16 @@ __all__ = [
     "ParserStopped",
     "UndecodableTextError",
     "Unparsable",
+    "extra_hint",
 ]
+
+
+def extra_hint(extra: str) -> str:
+    """Return how to install an extra of excise, whose name no package index knows."""
+    return (
+        f"install the extra '{extra}': pip install '.[{extra}]' in a clone of excise, "
+        f"or pip install 'FILE.whl[{extra}]' with its wheel"
+    )
 
 
 class ExciseError(Exception):

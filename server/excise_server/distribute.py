@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from excise.errors import extra_hint
 from excise.patches import IGNORED, Message, OneBase, Patch, Pool
 from excise.patches.mail import pieces
 from excise.patches.pool import Closeness, Map
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Crew", "FarOneBase", "FarPool", "crew"]
 
-INSTALL = "install it: pip install 'excise[distributed]'"
+INSTALL = extra_hint("distributed")
 
 TOGETHER = 200
 """Messages or patches of one task."""

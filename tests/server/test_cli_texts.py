@@ -8,7 +8,7 @@ import pytest
 from tests.server.command import excise, one_line
 
 for needed in ("rapidfuzz", "sacrebleu", "rouge_score"):
-    pytest.importorskip(needed, reason="pip install 'excise[eval]'")
+    pytest.importorskip(needed, reason="pip install '.[eval]'")
 
 
 def lines(*records) -> str:

@@ -15,7 +15,7 @@ from tests.server.test_state import mails
 pytestmark = pytest.mark.slow
 
 distributed = pytest.importorskip(
-    "distributed", reason="Dask is missing: pip install 'excise[distributed]'"
+    "distributed", reason="Dask is missing: pip install '.[distributed]'"
 )
 DEADLINE = 120
 
@@ -145,7 +145,7 @@ def test_without_dask_the_way_out_is_said():
         line = [sys.executable, "-c", code, "cluster", "-", *option]
         ran = subprocess.run(line, input=ONE.encode(), capture_output=True, timeout=DEADLINE)
         assert ran.returncode == 2
-        assert b"pip install 'excise[distributed]'" in ran.stderr
+        assert b"pip install '.[distributed]'" in ran.stderr
 
 
 def test_options_that_do_not_go_together(tmp_path):

@@ -19,7 +19,7 @@ from excise_server.evaluation.pool import score_all
 from excise_server.evaluation.scoring import Job, Row, Scored, key_of
 
 for needed in ("rapidfuzz", "sacrebleu"):
-    pytest.importorskip(needed, reason="pip install 'excise[eval]'")
+    pytest.importorskip(needed, reason="pip install '.[eval]'")
 
 DEADLINE = 120.0
 ROWS = 200

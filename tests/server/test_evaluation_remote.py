@@ -159,7 +159,7 @@ def test_without_anything_every_measure_says_which_command_helps(monkeypatch):
     helps = {
         "synonyms": "apt-get install wordnet-base",
         "codebleu": "EXCISE_CODEBLEU_PYTHON=DIR/bin/python",
-        "bertscore": "pip install 'excise[bertscore]'",
+        "bertscore": "pip install '.[bertscore]'",
         "lens": "EXCISE_LENS_MODEL=DIR",
     }
     for found in MEASURES.values():

@@ -2,7 +2,7 @@
 import * as vscode from "vscode";
 import { SERVER_SETTINGS, settings } from "./config";
 import type { Connection } from "./connection";
-import { fits, makeEnvironment, ownPython, usablePython, wheelhouse } from "./environment";
+import { carriedServer, makeEnvironment, ownPython, usablePython, whyNotCarried } from "./environment";
 import { type Refused, findServer } from "./servers";
 import { Unavailable } from "./supervisor";
 import { message, reason } from "./text";
@@ -63,27 +63,28 @@ export class Bootstrap {
 
   /** Make the extension's own environment, if the user agrees; whether it is there now. */
   async install(): Promise<boolean> {
-    const wheels = await wheelhouse(this.context.extensionPath);
-    if (wheels !== undefined && !fits(wheels)) {
-      const text = `Excise: this package of the extension is for ${wheels.platform}, and this is ${process.platform}-${process.arch}.`;
-      void vscode.window.showErrorMessage(`${text} Install the universal one.`);
+    const carried = await carriedServer(this.context.extensionPath);
+    const lack = whyNotCarried(carried);
+    if (carried === undefined || lack !== undefined) {
+      void this.tell(`Excise: ${lack ?? ""}.`, SETTINGS);
       return false;
     }
-    const python = await usablePython(process.env["PATH"] ?? "", wheels);
+    const python = await usablePython(process.env["PATH"] ?? "");
     if (python === undefined) {
-      const wanted = wheels === undefined ? `Python ${OLDEST_PYTHON} or newer` : `CPython ${wheels.python}`;
-      const text = `Excise needs ${wanted} with its venv module, and there is none on PATH (Debian: apt-get install python3-venv).`;
+      const text = `Excise needs CPython ${OLDEST_PYTHON} or newer with its venv module, and there is none on PATH (Debian: apt-get install python3-venv).`;
       void vscode.window.showErrorMessage(text);
       return false;
     }
-    const from = wheels === undefined ? "the Python package registry (about 90 MB)" : "the extension's own wheels; nothing is downloaded";
-    const detail = `With ${python.command} (${python.version}), in ${this.storage}, from ${from}. Nothing outside of that folder is changed.`;
+    const detail =
+      `With ${python.command} (${python.version}), in ${this.storage}. The server comes with this extension; the packages that ` +
+      "it needs (about 90 MB) are downloaded from the Python package registry, each checked by its hash. " +
+      "Nothing outside of that folder is changed.";
     const answer = await vscode.window.showWarningMessage(
       "Make a Python environment for the Excise server?",
       { modal: true, detail },
       INSTALL,
     );
-    return answer === INSTALL && this.making((progress) => makeEnvironment(this.storage, python, wheels, progress));
+    return answer === INSTALL && this.making((progress) => makeEnvironment(this.storage, python, carried, progress));
   }
 
   /** Run something long with progress and a way to cancel it. */
@@ -117,8 +118,9 @@ export class Bootstrap {
     const worst = refused.find(({ kind }) => kind !== "missing") ?? refused.find(isNamed);
     const why = worst === undefined ? "it is not installed" : `${worst.what}: ${worst.reason}`;
     const named = SERVER_SETTINGS.some((name) => name !== "importStrategy" && settings()[name].length > 0);
-    const text = `Excise: there is no server to start: ${message(why)}.`;
-    await this.tell(text, ...(named ? [SETTINGS] : [INSTALL, SETTINGS]));
+    const lack = whyNotCarried(await carriedServer(this.context.extensionPath));
+    const text = `Excise: there is no server to start: ${message(why)}.${named || lack === undefined ? "" : ` ${lack}.`}`;
+    await this.tell(text, ...(named || lack !== undefined ? [SETTINGS] : [INSTALL, SETTINGS]));
   }
 
   /** Show a message; one that is still open is not shown again. */

@@ -1,16 +1,18 @@
-// An environment of the extension's own: made in its storage, with excise from the package registry
-// or from the wheels that the extension carries. Knows nothing of the editor.
+// An environment of the extension's own, made in its storage: the server is the wheel that the
+// extension carries, never a package of that name from a registry; only what it depends on comes from
+// there, each file checked by the hash in the requirements beside the wheel. Knows nothing of the editor.
 import { mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import * as path from "node:path";
 import { type Run, run } from "./processes";
 import { along, executables } from "./servers";
-import { BEFORE, OLDEST_PYTHON, OLDEST_SERVER, atLeast } from "./versions";
+import { OLDEST_PYTHON, atLeast } from "./versions";
 
-/** Wheels beside the bundle, for one CPython on one platform. */
-export interface Wheelhouse {
-  readonly directory: string;
-  /** "3.11" */
-  readonly python: string;
+/** The server that a package of the extension for one platform carries. */
+export interface CarriedServer {
+  /** Our own wheel, for every CPython that the server runs on. */
+  readonly wheel: string;
+  /** What the wheel depends on, pinned, with hashes. */
+  readonly requirements: string;
   /** "linux-x64", as Node names it. */
   readonly platform: string;
 }
@@ -29,6 +31,8 @@ const PROBE_MS = 20_000;
 const VENV_MS = 180_000;
 const INSTALL_MS = 900_000;
 const READY = "ready.json";
+/** What pip says when there is no network; its last line says only that no version was found. */
+const UNREACHABLE = /NewConnectionError|ConnectTimeoutError|ProxyError|NameResolutionError|Failed to establish/;
 const PROBE =
   "import sys, platform, venv, ensurepip; " +
   "print(platform.python_implementation(), '%d.%d.%d' % sys.version_info[:3])";
@@ -46,54 +50,52 @@ export async function ownPython(storage: string): Promise<string | undefined> {
   }
 }
 
-/** The wheelhouse of an offline package; undefined in a universal one. */
-export async function wheelhouse(extension: string): Promise<Wheelhouse | undefined> {
-  const directory = path.join(extension, "wheelhouse");
+/** The server beside the bundle; undefined in the universal package. */
+export async function carriedServer(extension: string): Promise<CarriedServer | undefined> {
+  const directory = path.join(extension, "server");
   try {
-    const stated: unknown = JSON.parse(await readFile(path.join(directory, "wheelhouse.json"), "utf8"));
-    const { python, platform } = stated as { python?: unknown; platform?: unknown };
-    return typeof python === "string" && typeof platform === "string"
-      ? { directory, python, platform }
+    const stated: unknown = JSON.parse(await readFile(path.join(directory, "server.json"), "utf8"));
+    const { wheel, platform } = stated as { wheel?: unknown; platform?: unknown };
+    return typeof wheel === "string" && /^[\w.+-]+\.whl$/.test(wheel) && typeof platform === "string"
+      ? { wheel: path.join(directory, wheel), requirements: path.join(directory, "requirements.txt"), platform }
       : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Whether a wheelhouse was made for this machine. */
-export function fits(wheels: Wheelhouse): boolean {
-  return wheels.platform === `${process.platform}-${process.arch}`;
+export const PLATFORM = `${process.platform}-${process.arch}`;
+
+/** Why no environment can be made from this package of the extension; undefined if one can. */
+export function whyNotCarried(server: CarriedServer | undefined): string | undefined {
+  if (server?.platform === PLATFORM) {
+    return undefined;
+  }
+  const what = server === undefined ? "carries no server" : `carries the server for ${server.platform}, not for ${PLATFORM}`;
+  return (
+    `This package of the extension ${what}. Install the package for ${PLATFORM}, excise-${PLATFORM}.vsix; or, where ` +
+    "there is none, install the server from a clone of the project (pip install .) and name it in the setting excise.path"
+  );
 }
 
-/** A Python that can make the environment: the newest on PATH, or the one the wheels are for. */
-export async function usablePython(
-  searchPath: string,
-  wheels: Wheelhouse | undefined,
-): Promise<Python | undefined> {
+/** The first CPython on PATH that is new enough and can make environments. */
+export async function usablePython(searchPath: string): Promise<Python | undefined> {
   const minors = [14, 13, 12, 11].map((minor) => `python3.${minor}`);
-  const names = wheels === undefined ? ["python3", ...minors, "python"] : [`python${wheels.python}`, "python3", "python"];
-  const found: Python[] = [];
-  for (const command of await along(searchPath, executables(...new Set(names)))) {
+  for (const command of await along(searchPath, executables("python3", ...minors, "python"))) {
     const done = await run(command, ["-I", "-c", PROBE], { timeoutMs: PROBE_MS });
     const [kind, version] = done.stdout.trim().split(" ");
-    if (done.code !== 0 || version === undefined || !atLeast(version, OLDEST_PYTHON)) {
-      continue;
-    }
-    if (wheels === undefined) {
+    if (done.code === 0 && kind === "CPython" && version !== undefined && atLeast(version, OLDEST_PYTHON)) {
       return { command, version };
     }
-    if (kind === "CPython" && version.startsWith(`${wheels.python}.`)) {
-      found.push({ command, version });
-    }
   }
-  return found[0];
+  return undefined;
 }
 
 /** Make the environment; what was there before is used until this one is ready. */
 export async function makeEnvironment(
   storage: string,
   python: Python,
-  wheels: Wheelhouse | undefined,
+  server: CarriedServer,
   progress: Progress,
 ): Promise<string> {
   await mkdir(storage, { recursive: true });
@@ -108,15 +110,21 @@ export async function makeEnvironment(
       signal: progress.signal,
     });
     demand(made, "python -m venv");
-    progress.report(wheels === undefined ? "downloading and installing excise" : "installing excise");
-    const pip = ["-I", "-m", "pip", "install", "--disable-pip-version-check", "--no-input"];
-    const installed = await run(pythonOf(target), [...pip, ...source(wheels)], {
-      timeoutMs: INSTALL_MS,
-      cwd: storage,
-      signal: progress.signal,
-    });
-    demand(installed, "pip install");
-    // Whatever carries that name: only a server that answers is ever started.
+    const pip = async (...args: string[]): Promise<void> => {
+      const all = ["-I", "-m", "pip", "--disable-pip-version-check", "--no-input", ...args];
+      const done = await run(pythonOf(target), all, { timeoutMs: INSTALL_MS, cwd: storage, signal: progress.signal });
+      if (done.code !== 0 && UNREACHABLE.test(done.stderr)) {
+        throw new Error("the Python package registry cannot be reached. Connect once and install again; afterwards nothing is downloaded");
+      }
+      demand(done, `pip ${args[0] ?? ""}`);
+    };
+    progress.report("downloading the packages that the server needs");
+    // Compiled packages only, so that nothing of a source package runs; no other than the pinned ones.
+    await pip("install", "--require-hashes", "--only-binary", ":all:", "--no-deps", "-r", server.requirements);
+    progress.report("installing the server");
+    await pip("install", "--no-index", "--no-deps", server.wheel);
+    await pip("check");
+    // Only a server that answers is ever started.
     const check = ["-I", "-c", "import excise_server.lsp.protocol"];
     demand(await run(pythonOf(target), check, { timeoutMs: PROBE_MS, cwd: storage }), "the server");
     const note = path.join(storage, `${READY}.new`);
@@ -132,15 +140,9 @@ export async function makeEnvironment(
   return pythonOf(target);
 }
 
-/** What pip is asked for: compiled packages only, so that nothing of a source package runs. */
-function source(wheels: Wheelhouse | undefined): string[] {
-  const wanted = ["--only-binary", ":all:", `excise>=${OLDEST_SERVER},<${BEFORE}`];
-  return wheels === undefined ? wanted : ["--no-index", "--find-links", wheels.directory, ...wanted];
-}
-
 function demand(done: Run, what: string): void {
   if (done.code !== 0) {
-    const lines = done.stderr.trim().split("\n");
+    const lines = (done.stderr.trim() || done.stdout.trim()).split("\n");
     const error = lines.findLast((line) => /^(ERROR|error|Error)/.test(line)) ?? lines.at(-1) ?? "";
     throw new Error(`${what}: ${done.failure || error || `exit code ${String(done.code)}`}`.slice(0, 500));
   }

@@ -3,9 +3,6 @@
 /** The oldest server that has what this extension asks for. */
 export const OLDEST_SERVER = "0.1.0";
 
-/** The first version that may speak another protocol; what we install stays below it. */
-export const BEFORE = "1";
-
 /** The oldest Python that the server runs on. */
 export const OLDEST_PYTHON = "3.11";
 

@@ -12,7 +12,7 @@ from inspect import cleandoc
 from typing import NamedTuple
 
 from excise import syntax
-from excise.errors import ExciseError
+from excise.errors import ExciseError, extra_hint
 from excise.evaluation.item import Item
 
 __all__ = [
@@ -92,9 +92,7 @@ class Library:
         """Say what to install; None where the library is installed."""
         if find_spec(self.module.partition(".")[0]) is not None:
             return None
-        return (
-            f"{self.distribution} is not installed; install it: pip install 'excise[{self.extra}]'"
-        )
+        return f"{self.distribution} is not installed; {extra_hint(self.extra)}"
 
     @property
     def version(self) -> str:

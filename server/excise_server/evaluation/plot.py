@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from excise.errors import extra_hint
 from excise.evaluation.correlation import Correlation
 from excise_server.evaluation.documents import order
 from excise_server.evaluation.run import Evaluation, Table
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMATS", "MISSING", "draw", "missing", "write_plot"]
 
 FORMATS = (".png", ".pdf", ".svg")
-MISSING = "matplotlib is not installed; install it: pip install 'excise[eval]'"
+MISSING = f"matplotlib is not installed; {extra_hint('eval')}"
 
 # Okabe and Ito's blue and orange: apart for every kind of colour vision, and apart in grey.
 _OURS, _OTHERS, _LINE = "#0072B2", "#E69F00", "#222222"

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from excise.errors import extra_hint
 from excise.evaluation import MeasureUnavailableError, Resources
 from excise.evaluation.wordnet import EXCEPTIONS, FILES, WordNet
 from excise_server.evaluation.remote import Remote
@@ -51,8 +52,8 @@ _CODEBLEU = (
     " 'tree-sitter-java<0.22'; then EXCISE_CODEBLEU_PYTHON=DIR/bin/python"
 )
 _BERTSCORE = (
-    "bert-score and a model are needed: pip install 'excise[bertscore]' (or an environment of its"
-    " own: EXCISE_BERTSCORE_PYTHON), and the folder of a model: EXCISE_BERTSCORE_MODEL=DIR"
+    f"bert-score and a model are needed: {extra_hint('bertscore')} (or an environment of its own:"
+    " EXCISE_BERTSCORE_PYTHON), and the folder of a model: EXCISE_BERTSCORE_MODEL=DIR"
 )
 _LENS = (
     "lens-metric wants an environment of its own, and a model: python -m venv DIR &&"

@@ -177,7 +177,8 @@ def test_one_reference_twice_changes_nothing(name):
 def test_a_library_that_is_not_there_is_named_with_the_command():
     absent = Library("no_such_module", "no-such-package", "eval")
     assert absent.missing() == (
-        "no-such-package is not installed; install it: pip install 'excise[eval]'"
+        "no-such-package is not installed; install the extra 'eval': pip install '.[eval]' in a "
+        "clone of excise, or pip install 'FILE.whl[eval]' with its wheel"
     )
     assert absent.version == "none"
 
@@ -186,7 +187,7 @@ def test_a_library_that_is_not_there_is_named_with_the_command():
 def test_without_its_library_a_measure_is_left_out_by_name(name, monkeypatch):
     monkeypatch.setattr(base, "find_spec", lambda module: None)
     found = measure(name, WORLD)
-    assert "is not installed; install it: pip install 'excise[eval]'" in found.missing()
+    assert "is not installed; install the extra 'eval': pip install '.[eval]'" in found.missing()
     with pytest.raises(MeasureUnavailableError, match=f"^{name}: {found.package.distribution}"):
         found(origin="", reference="a", hypothesis="b")
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-pytest.importorskip("sacrebleu", reason="pip install 'excise[eval]'")
+pytest.importorskip("sacrebleu", reason="pip install '.[eval]'")
 
 from excise.errors import OptionError
 from excise.evaluation.commit_messages import METRICS, Choices, factors, read_pair

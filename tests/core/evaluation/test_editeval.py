@@ -80,7 +80,7 @@ def test_the_copy_baseline_by_task_and_averaged():
 
 
 def test_the_best_gold_edit_counts_and_of_a_distance_the_nearest():
-    pytest.importorskip("rapidfuzz", reason="pip install 'excise[eval]'")
+    pytest.importorskip("rapidfuzz", reason="pip install '.[eval]'")
     first = EXAMPLES[:1]
     (one, _) = task_scores(first, measures(["sari", "ed"]), lambda example: "x y z")
     alone = measures(["sari"])[0](origin="a b c", reference="x y z", hypothesis="x y z").value

@@ -11,7 +11,7 @@ from tests.e2e.interop import sessions
 
 pytestmark = pytest.mark.slow
 
-INSTALL = "pip install 'excise[interop]'"
+INSTALL = "pip install '.[interop]'"
 # The wheel puts it beside the interpreter, which need not be on the PATH.
 PLACES = os.pathsep.join([os.environ.get("PATH", ""), str(Path(sys.executable).parent)])
 NVIM = shutil.which("nvim", path=PLACES)

@@ -1,11 +1,21 @@
 // An environment of the extension's own, really made: from wheels, without a network.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import * as path from "node:path";
 import { after, test } from "node:test";
-import { type Python, type Wheelhouse, fits, makeEnvironment, ownPython, usablePython, wheelhouse } from "../../src/environment";
+import {
+  type CarriedServer,
+  PLATFORM,
+  type Python,
+  carriedServer,
+  makeEnvironment,
+  ownPython,
+  usablePython,
+  whyNotCarried,
+} from "../../src/environment";
 import { findServer } from "../../src/servers";
 
 const folder = mkdtempSync(path.join(tmpdir(), "environment-"));
@@ -14,42 +24,49 @@ after(() => rmSync(folder, { recursive: true }));
 const quiet = { report: () => undefined, signal: new AbortController().signal };
 const searchPath = process.env["PATH"] ?? "";
 
-/** A wheel called excise, as small as can be. */
-function wheel(directory: string, version: string, content = "excise_server/lsp/protocol.py"): void {
+/** A wheel, as small as can be; returns its file. */
+function wheel(directory: string, name: string, module: string, needs = ""): string {
   mkdirSync(directory, { recursive: true });
+  const file = path.join(directory, `${name}-0.1.0-py3-none-any.whl`);
   const program = `
 import sys, zipfile
-name = f"excise-{sys.argv[2]}"
-with zipfile.ZipFile(f"{sys.argv[1]}/{name}-py3-none-any.whl", "w") as wheel:
-    wheel.writestr(sys.argv[3], "")
-    wheel.writestr(sys.argv[3].split("/")[0] + "/__init__.py", "")
-    wheel.writestr(f"{name}.dist-info/METADATA", f"Metadata-Version: 2.1\\nName: excise\\nVersion: {sys.argv[2]}\\n")
-    wheel.writestr(f"{name}.dist-info/WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
-    wheel.writestr(f"{name}.dist-info/RECORD", "")
+file, name, module, needs = sys.argv[1:]
+info = f"{name}-0.1.0.dist-info"
+with zipfile.ZipFile(file, "w") as wheel:
+    wheel.writestr(module, "")
+    wheel.writestr(module.split("/")[0] + "/__init__.py", "")
+    wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\\nName: {name}\\nVersion: 0.1.0\\n{needs}")
+    wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+    wheel.writestr(f"{info}/RECORD", "")
 `;
-  execFileSync("python3", ["-I", "-c", program, directory, version, content]);
+  execFileSync("python3", ["-I", "-c", program, file, name, module, needs]);
+  return file;
+}
+
+/** A server that needs one package, which pip finds in a folder. */
+function carried(directory: string, module = "excise_server/lsp/protocol.py"): CarriedServer {
+  const needed = wheel(path.join(directory, "registry"), "needed", "needed/code.py");
+  const hash = createHash("sha256").update(readFileSync(needed)).digest("hex");
+  const server = wheel(directory, "excise", module, "Requires-Dist: needed<1\n");
+  const requirements = path.join(directory, "requirements.txt");
+  const where = `--no-index\n--find-links ${path.dirname(needed)}\n`;
+  writeFileSync(requirements, `${where}needed==0.1.0 --hash=sha256:${hash}\n`);
+  return { wheel: server, requirements, platform: PLATFORM };
 }
 
 async function python(): Promise<Python> {
-  const found = await usablePython(searchPath, undefined);
+  const found = await usablePython(searchPath);
   assert.ok(found, "these tests need Python 3.11 with venv on PATH (Debian: apt-get install python3-venv)");
   return found;
 }
 
-async function wheels(directory: string): Promise<Wheelhouse> {
-  const { version } = await python();
-  const minor = version.split(".").slice(0, 2).join(".");
-  return { directory, python: minor, platform: `${process.platform}-${process.arch}` };
-}
-
 test("it is made from wheels, found as a server, replaces the one before, and outlives one that fails", async () => {
   const storage = path.join(folder, "storage");
-  const directory = path.join(folder, "wheels");
-  wheel(directory, "0.1.0");
+  const server = carried(path.join(folder, "wheels"));
   mkdirSync(path.join(storage, "env-1"), { recursive: true });
   writeFileSync(path.join(storage, "other"), "");
   assert.equal(await ownPython(storage), undefined);
-  const made = await makeEnvironment(storage, await python(), await wheels(directory), quiet);
+  const made = await makeEnvironment(storage, await python(), server, quiet);
   assert.equal(await ownPython(storage), made);
   assert.ok(!existsSync(path.join(storage, "env-1")) && existsSync(path.join(storage, "other")));
   const search = await findServer({
@@ -63,18 +80,47 @@ test("it is made from wheels, found as a server, replaces the one before, and ou
   assert.equal(search.server.version, "0.1.0");
 
   const before = readdirSync(storage);
-  const strange = path.join(folder, "wheels-of-another-excise");
-  wheel(strange, "0.9.0", "excise/taxes.py");
-  const failing = makeEnvironment(storage, await python(), await wheels(strange), quiet);
+  const strange = carried(path.join(folder, "wheels-of-another-excise"), "excise/taxes.py");
+  const failing = makeEnvironment(storage, await python(), strange, quiet);
   await assert.rejects(failing, /the server: ModuleNotFoundError.*excise_server/);
   assert.deepEqual(readdirSync(storage), before);
   assert.equal(await ownPython(storage), made);
 });
 
+test("a package is refused whose hash is not the pinned one, that is missing, or that nobody can reach", async () => {
+  const storage = path.join(folder, "mistrusted");
+  const server = carried(path.join(folder, "mistrusted-wheels"));
+  const pinned = readFileSync(server.requirements, "utf8");
+  const failing = async (requirements: string): Promise<string> => {
+    writeFileSync(server.requirements, requirements);
+    const made = makeEnvironment(storage, await python(), server, quiet);
+    const error: unknown = await made.then(() => undefined, (reason: unknown) => reason);
+    assert.deepEqual(readdirSync(storage), []);
+    return error instanceof Error ? error.message : "it was made";
+  };
+  assert.match(await failing(pinned.replace(/sha256:./, "sha256:")), /pip install: .*hash/i);
+  assert.match(await failing(pinned.replace("needed==0.1.0", "absent==0.1.0")), /pip install: .*absent==0.1.0/);
+  process.env["PIP_RETRIES"] = "1"; // with none, pip does not say why
+  const nowhere = pinned.replace("--no-index", "--index-url http://127.0.0.1:9/simple").replace(/--find-links.*/, "");
+  assert.match(await failing(nowhere), /registry cannot be reached/);
+  delete process.env["PIP_RETRIES"];
+});
+
+test("a lock that leaves out what the server needs is noticed", async () => {
+  const storage = path.join(folder, "incomplete");
+  const server = carried(path.join(folder, "incomplete-wheels"));
+  const other = wheel(path.join(folder, "incomplete-wheels", "registry"), "other", "other/code.py");
+  const hash = createHash("sha256").update(readFileSync(other)).digest("hex");
+  const where = `--no-index\n--find-links ${path.dirname(other)}\n`;
+  writeFileSync(server.requirements, `${where}other==0.1.0 --hash=sha256:${hash}\n`);
+  const made = makeEnvironment(storage, await python(), server, quiet);
+  await assert.rejects(made, /pip check: .*needed/);
+});
+
 test("a Python that cannot make one is said to be", async () => {
   const storage = path.join(folder, "refused");
   const broken = { command: path.join(folder, "nowhere"), version: "3.11.0" };
-  const made = makeEnvironment(storage, broken, undefined, quiet);
+  const made = makeEnvironment(storage, broken, carried(path.join(folder, "unused")), quiet);
   await assert.rejects(made, /python -m venv: there is no such program/);
   assert.deepEqual(readdirSync(storage), []);
 });
@@ -87,35 +133,40 @@ test("cancelled, it stops and leaves nothing behind", async () => {
     steps.push(step);
     control.abort();
   };
-  const made = makeEnvironment(storage, await python(), undefined, { report, signal: control.signal });
+  const server = carried(path.join(folder, "unused"));
+  const made = makeEnvironment(storage, await python(), server, { report, signal: control.signal });
   await assert.rejects(made, /cancelled/);
   assert.equal(steps.length, 1);
   assert.deepEqual(readdirSync(storage), []);
 });
 
-test("a wheelhouse says for which Python and platform it is", async () => {
+test("a package of the extension says which server it carries, for which platform", async () => {
   const extension = path.join(folder, "extension");
-  assert.equal(await wheelhouse(extension), undefined);
-  const directory = path.join(extension, "wheelhouse");
+  assert.equal(await carriedServer(extension), undefined);
+  assert.match(whyNotCarried(undefined) ?? "", new RegExp(`carries no server\\. .*excise-${PLATFORM}\\.vsix.*pip install \\.`));
+  const directory = path.join(extension, "server");
   mkdirSync(directory, { recursive: true });
-  const note = path.join(directory, "wheelhouse.json");
-  for (const wrong of ["", "[]", "null", '{"python": 3}']) {
+  const note = path.join(directory, "server.json");
+  for (const wrong of ["", "[]", "null", '{"wheel": 3}', '{"wheel": "../../x.whl", "platform": "linux-x64"}']) {
     writeFileSync(note, wrong);
-    assert.equal(await wheelhouse(extension), undefined, wrong);
+    assert.equal(await carriedServer(extension), undefined, wrong);
   }
-  writeFileSync(note, '{"python": "3.11", "platform": "sunos-ppc"}');
-  const stated = await wheelhouse(extension);
-  assert.deepEqual(stated, { directory, python: "3.11", platform: "sunos-ppc" });
-  assert.ok(!fits(stated) && fits({ ...stated, platform: `${process.platform}-${process.arch}` }));
+  writeFileSync(note, '{"wheel": "excise-0.1.0-cp311-abi3-linux_x86_64.whl", "platform": "sunos-ppc"}');
+  const stated = await carriedServer(extension);
+  assert.ok(stated);
+  assert.equal(stated.wheel, path.join(directory, "excise-0.1.0-cp311-abi3-linux_x86_64.whl"));
+  assert.equal(stated.requirements, path.join(directory, "requirements.txt"));
+  assert.match(whyNotCarried(stated) ?? "", /the server for sunos-ppc, not for/);
+  assert.equal(whyNotCarried({ ...stated, platform: PLATFORM }), undefined);
 });
 
-test("a Python is used only if it is new enough, can make environments, and fits the wheels", async () => {
-  assert.equal(await usablePython(path.join(folder, "nowhere"), undefined), undefined);
-  const other = { directory: folder, python: "3.99", platform: "" };
-  assert.equal(await usablePython(searchPath, other), undefined);
-  const { version } = await python();
-  const same = await usablePython(searchPath, await wheels(folder));
-  assert.equal(same?.version.split(".")[1], version.split(".")[1]);
+test("a Python is used only if it is new enough and can make environments", async () => {
+  assert.equal(await usablePython(path.join(folder, "nowhere")), undefined);
+  const old = path.join(folder, "old");
+  mkdirSync(old);
+  writeFileSync(path.join(old, "python3"), "#!/bin/sh\necho CPython 3.10.1\n", { mode: 0o755 });
+  assert.equal(await usablePython(old), undefined);
+  assert.match((await usablePython(`${old}${path.delimiter}${searchPath}`))?.version ?? "", /^3\.1[1-9]\./);
 });
 
 test("a ready note that names a folder elsewhere is not followed", async () => {
