@@ -22,7 +22,7 @@ _BEFORE = {
     "d": _ANY_ABOVE,
     "doxygen": _ANY_ABOVE,
     "gn": re.compile(rf"\$\{{?{_ABOVE}"),
-    "markdown": re.compile(rf"^[ \t>*+\-.)\d]*\d{_ABOVE}", re.ASCII | re.MULTILINE),
+    "markdown": re.compile(rf"^[\x00-\t\v-\x20>*+\-.)\d]*\d{_ABOVE}", re.ASCII | re.MULTILINE),
     "odin": re.compile(rf"\.{_ABOVE}"),
     "v": _ANY_ABOVE,
 }

@@ -14,6 +14,8 @@ from excise.errors import Unparsable
 from excise.hazards import hazard
 
 ABOVE = "\U00100000"
+INDENTED = "".join(" " * depth + "if x:\n" for depth in range(511))
+HEREDOCS = "".join(f"<<{letter * 96}," for letter in "ABCDEFGHIJ")
 DEEP = "it nests too deeply"
 WIDE = "a character above U+FFFF where it asks for digits or letters"
 
@@ -34,6 +36,11 @@ REPRODUCERS = [
     ("yaml", "- " * 254, DEEP),
     ("yaml", "? " * 254, DEEP),
     ("yaml", "".join(" " * depth + "a:\n" for depth in range(300)), DEEP),
+    ("yaml", "- ? " * 130, DEEP),
+    # One byte too many each: an odd number of string delimiters, a heredoc that just fits.
+    ("python", INDENTED + " " * 511 + "f''\n", DEEP),
+    ("ruby", f"f({HEREDOCS}<<{'Z' * 19})\n", DEEP),
+    ("perl", '"@{[' * 90, DEEP),
     ("agda", "'" * 520, DEEP),
     ("typst", "[" * 300, DEEP),
     ("kotlin", '"${' * 1030, DEEP),

@@ -32,6 +32,7 @@ def written(tmp_path, extension, text, evil, reason):
     return {name: str(path) for name, path in paths.items()}, reason
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("evil", [*EVIL, SLOW], ids=lambda evil: f"{evil[0]}-{evil[2][:6]!a}")
 def test_rank_ends_with_an_answer_and_a_note(tmp_path, evil):
     paths, reason = written(tmp_path, *evil)
