@@ -61,7 +61,10 @@ class Crew:
         SourceError
             If the workers are gone, or one task killed several of them.
         """
-        gone = _distributed().KilledWorker, import_module("distributed.client").FutureCancelledError
+        gone = (
+            _imported("distributed").KilledWorker,
+            import_module("distributed.client").FutureCancelledError,
+        )
         for task in tasks:
             try:
                 yield task.result()
@@ -89,14 +92,18 @@ def crew(address: str | None, workers: int) -> Iterator[Crew]:
         If Dask is not installed, the scheduler does not answer, it has no workers, or these have
         another version of excise.
     """
-    dask = _distributed()
+    dask = _imported("distributed")
     with ExitStack() as stack:
         if address is None:
             # Keys for this run alone: another user of the machine must not give work to it.
+            _imported("cryptography")
             security = dask.Security.temporary()
+            # The scheduler always serves a page of its own, and without an address on a fixed port:
+            # two runs side by side would print a warning about it.
             cluster = dask.LocalCluster(
                 n_workers=workers, threads_per_worker=1, processes=True, host="127.0.0.1",
-                protocol="tls", dashboard_address=None, security=security, silence_logs=50,
+                protocol="tls", dashboard_address="127.0.0.1:0", security=security,
+                scheduler_kwargs={"dashboard": False}, silence_logs=50,
             )  # fmt: skip
             client = stack.enter_context(dask.Client(stack.enter_context(cluster)))
         else:
@@ -110,9 +117,9 @@ def crew(address: str | None, workers: int) -> Iterator[Crew]:
         yield Crew(client)
 
 
-def _distributed() -> Any:  # noqa: ANN401 - it may be missing, and has no types of its own
+def _imported(module: str) -> Any:  # noqa: ANN401 - it may be missing, and has no types of its own
     try:
-        return import_module("distributed")
+        return import_module(module)
     except ImportError as error:
         raise SourceError(f"Dask is missing: no module {error.name}", hint=INSTALL) from error
 
