@@ -223,3 +223,27 @@ def test_candidates_have_the_names_that_people_know(repo):
     out = excise("worktrees", str(repo.path)).out
     assert "claude fix-a" in out
     assert "topic/b" in out
+
+
+def test_when_a_candidate_was_made(repo):
+    """By the reflog, which knows when work began; else by its first own commit."""
+    path = edited(repo, "ada")
+    ada_made = repo.clock
+    committed(repo, "ada")
+    write(path, "b.txt", "two\n")
+    committed(repo, "ada", "a second one")
+    edited(repo, "bo")
+    bo_made = repo.clock
+    repo.git("branch", "topic", "ada")
+    topic_made = repo.clock
+    made = {name: e["made"] for name, e in by_id(report(repo, "--branches", "topic")).items()}
+    assert made == {"ada": ada_made, "bo": bo_made, "topic": topic_made}
+    logs = repo.path / ".git" / "logs" / "refs" / "heads"
+    for log in ("ada", "topic"):
+        (logs / log).unlink()
+    for name in ("ada", "bo"):
+        (repo.path / ".git" / "worktrees" / name / "logs" / "HEAD").unlink()
+    (logs / "bo").write_bytes(b"hostile > 99999999999999999999 +0000\n")
+    made = {name: e["made"] for name, e in by_id(report(repo, "--branches", "topic")).items()}
+    first = int(repo.git("log", "--format=%ct", "ada~1", "-1"))
+    assert made == {"ada": first, "bo": None, "topic": first}

@@ -89,6 +89,7 @@ def _place(candidate: Candidate) -> Document:
         "commit": candidate.commit,
         "base": candidate.base,
         "behind": candidate.behind,
+        "made": candidate.made,
         "conflicts": [
             {"path": visible(path), "reason": reason}
             for path, reason in candidate.conflicts.items()

@@ -7,17 +7,14 @@ started later; its reflog says where, and is believed only where the histories b
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass
 
 from excise_server.sources import SourceError
-from excise_server.sources.paths import read_bytes, visible
+from excise_server.sources.paths import visible
+from excise_server.sources.reflog import worktree_made
 from excise_server.sources.repository import Repository
 
-__all__ = ["Start", "commit_named", "own_base", "start_at"]
-
-_FIRST_LINE = re.compile(rb"(0{40,64}) ([0-9a-f]{40,64}) ")
-_REFLOG_LIMIT = 10_000_000
+__all__ = ["Start", "commit_named", "first_commit_time", "own_base", "start_at"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +68,14 @@ def commit_named(repository: Repository, name: str, option: str) -> str:
     return commit
 
 
+def first_commit_time(repository: Repository, base: str, commit: str) -> int | None:
+    """Return when the first commit since a base was made; None if there is none."""
+    if base == commit:
+        return None
+    answer = repository.git.run("rev-list", "--timestamp", f"{base}..{commit}")
+    return min((int(line.split()[0]) for line in answer.split(b"\n") if line), default=None)
+
+
 def _stacked_on(
     repository: Repository, base: str, commit: str, folder: str, branch: str
 ) -> str | None:
@@ -80,30 +85,16 @@ def _stacked_on(
     worktree's own branch and its upstream must hold it. So a worktree made *of* a branch keeps
     that branch's edits, and one made on top of it does not count them.
     """
-    made = _made_at(repository, folder)
-    if made is None or made in (base, commit):
+    first = worktree_made(repository, folder)
+    if first is None or first.commit in (base, commit):
         return None
+    made = first.commit
     if not (_is_ancestor(repository, base, made) and _is_ancestor(repository, made, commit)):
         return None
     own = {f"refs/heads/{branch}", _upstream(repository, branch)} if branch else set()
     holding = repository.git.run("for-each-ref", f"--contains={made}", "--format=%(refname)")
     refs = {os.fsdecode(ref) for ref in holding.split(b"\n") if ref}
     return made if refs - own else None
-
-
-def _made_at(repository: Repository, folder: str) -> str | None:
-    """Return the first commit of a linked worktree's reflog; None where it does not say."""
-    link = os.path.join(folder, ".git")
-    try:
-        if not os.path.isfile(link):
-            return None
-        answer = repository.git.at(folder).run("rev-parse", "--absolute-git-dir")
-        own = os.path.realpath(os.fsdecode(answer.removesuffix(b"\n")))
-        log = read_bytes(os.path.join(own, "logs", "HEAD"), [own], limit=_REFLOG_LIMIT)
-    except SourceError:
-        return None
-    first = _FIRST_LINE.match(log)
-    return first[2].decode() if first else None
 
 
 def _is_ancestor(repository: Repository, older: str, newer: str) -> bool:

@@ -15,10 +15,17 @@ from excise_server.changes import Side
 from excise_server.review.names import Roots, Traces, labels, name_of
 from excise_server.review.replayed import replay_files
 from excise_server.sources import Rejected, SourceError, unique_ids
-from excise_server.sources.bases import Start, commit_named, own_base, start_at
+from excise_server.sources.bases import (
+    Start,
+    commit_named,
+    first_commit_time,
+    own_base,
+    start_at,
+)
 from excise_server.sources.branches import MAX_BRANCHES, MAX_WORKTREES
 from excise_server.sources.drift import drift_of
 from excise_server.sources.paths import visible
+from excise_server.sources.reflog import branch_made, worktree_made
 from excise_server.sources.repository import Repository, points_back
 from excise_server.sources.trees import Tree, branch_tree, read_sides
 from excise_server.sources.working import worktree_tree
@@ -69,6 +76,9 @@ class Candidate:
         Empty for a branch.
     base, behind
         The commit that it started from, and how many commits the target is ahead of that.
+    made
+        When it was made, in seconds since the epoch: by its reflog, else by its first own commit;
+        None where neither says.
     old, new
         By path what it replaces in the target, and what with: its edits, replayed.
     uncommitted
@@ -85,6 +95,7 @@ class Candidate:
     tool: str = ""
     base: str = ""
     behind: int = 0
+    made: int | None = None
     old: dict[str, Side] = field(default_factory=dict)
     new: dict[str, Side] = field(default_factory=dict)
     uncommitted: int = 0
@@ -268,10 +279,24 @@ def _started(
             hint = "name the commit it started from with --base NAME=REV"
             rejected.append(Rejected(candidate.id, reason, hint))
             continue
-        yield replace(candidate, base=start.base, behind=start.behind, notes=start.notes)
+        yield replace(
+            candidate,
+            base=start.base,
+            behind=start.behind,
+            made=_made(repository, candidate, start.base),
+            notes=start.notes,
+        )
     if named:
         unknown = ", ".join(map(visible, named))
         raise SourceError(f"no candidate is called {unknown}", hint="check --base NAME=REV")
+
+
+def _made(repository: Repository, candidate: Candidate, base: str) -> int | None:
+    """Return when a candidate was made: by its reflog, else by the first of its own commits."""
+    made = worktree_made(repository, candidate.folder) if candidate.folder else None
+    if made is None and candidate.branch and not _is_remote(candidate):
+        made = branch_made(repository, candidate.branch)
+    return made.time if made else first_commit_time(repository, base, candidate.commit)
 
 
 def _tree(repository: Repository, candidate: Candidate, choice: Choice) -> Tree:

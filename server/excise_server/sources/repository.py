@@ -28,6 +28,7 @@ __all__ = [
     "open_folder",
     "open_repository",
     "opened",
+    "own_folder",
     "points_back",
 ]
 
@@ -270,7 +271,7 @@ def points_back(top: str, common: str) -> str:
         mode = os.lstat(link).st_mode
         if stat.S_ISDIR(mode):
             return "" if os.path.realpath(link) == common else "its .git is another repository"
-        own = _linked(top)
+        own = own_folder(top)
         if os.path.dirname(own) != os.path.join(common, "worktrees"):
             return "its .git does not point back to the repository"
         back = os.fsdecode(read_bytes(os.path.join(own, "gitdir"), [own], limit=8192)).strip("\n")
@@ -283,8 +284,16 @@ def points_back(top: str, common: str) -> str:
     return ""
 
 
-def _linked(top: str) -> str:
-    """Return where a ``.git`` file leads, with links followed."""
+def own_folder(top: str) -> str:
+    """Return the part of a repository that belongs to a worktree: where its ``.git`` file leads.
+
+    Links are followed.
+
+    Raises
+    ------
+    SourceError
+        If there is no such file, as in a main checkout, or it names nothing.
+    """
     data = read_bytes(os.path.join(top, ".git"), [top], limit=8192)
     if (found := _LINK.fullmatch(data)) is None:
         raise SourceError("it names no repository")
@@ -305,7 +314,7 @@ def _objection(git: Git, top: str, git_dir: str, common: str, folders: Sequence[
         return reason
     # A submodule names its folder in core.worktree, which git answers with.
     with suppress(SourceError):
-        if _linked(top) != git_dir:
+        if own_folder(top) != git_dir:
             return reason
         answer = git.at(git_dir).run("rev-parse", "--show-toplevel", git_dir=git_dir)
         if os.path.realpath(os.fsdecode(answer.removesuffix(b"\n"))) == top:
