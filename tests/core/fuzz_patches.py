@@ -5,6 +5,7 @@ No test: `test_patches_fuzz.py` runs the same check on the small corpus of `test
 
 from __future__ import annotations
 
+import contextlib
 import sys
 
 
@@ -33,7 +34,7 @@ def check(data: bytes) -> None:
 
 def holds(patch, data: bytes) -> None:
     """Check what is true of every patch that was read."""
-    from excise.patches import Pool, differences, patch_id
+    from excise.patches import PatchError, Pool, apply, differences, patch_id
 
     lines = data.split(b"\n")
     for pair in patch.files:
@@ -43,6 +44,8 @@ def holds(patch, data: bytes) -> None:
             assert header.startswith(b"@@ -"), "the header is elsewhere"
             assert {line[:1] for line in hunk.lines} <= {b" ", b"-", b"+"}, "an odd line"
             assert hunk.added + hunk.deleted <= len(hunk.lines) < len(lines)
+        with contextlib.suppress(PatchError):
+            apply(pair, data if pair.old is not None else None)
     for warned in patch.warnings:
         assert 1 <= warned.line <= len(lines) + 1, "a warning about a line that is not there"
     pool = Pool()

@@ -10,6 +10,7 @@ r"""Patches instead of files: reading, comparing and grouping what maintainers a
 [(0, 1)]
 """
 
+from excise.patches.apply import Applied, apply
 from excise.patches.differences import Difference, Differences, Match, Side, differences
 from excise.patches.errors import PatchError
 from excise.patches.features import IGNORED, patch_id
@@ -27,6 +28,7 @@ __all__ = [
     "IGNORED",
     "LINKAGE",
     "MAX_MESSAGE",
+    "Applied",
     "Binary",
     "Comparison",
     "Difference",
@@ -46,6 +48,7 @@ __all__ = [
     "Series",
     "Side",
     "Warned",
+    "apply",
     "compare_on_one_base",
     "differences",
     "group",

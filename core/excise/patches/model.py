@@ -26,7 +26,7 @@ class Hunk:
     ``text`` are its lines, with ``\n`` between them (lines apart take twice the memory), and
     ``heading`` is what stands behind the second ``@@``, stripped: the function, as git sees it.
     ``old_open`` and ``new_open``: the last line of that image has no line end. ``line`` is the
-    header's line in the bytes.
+    header's line in the bytes. ``damage`` says how its lines disagree with the header's counts.
     """
 
     old_start: int
@@ -36,6 +36,7 @@ class Hunk:
     old_open: bool = False
     new_open: bool = False
     heading: bytes = b""
+    damage: str = ""
 
     @property
     def lines(self) -> tuple[bytes, ...]:

@@ -189,15 +189,18 @@ class _Reader:
         new_left = 1 if match[4] is None else int(match[4])
         begin = self.at
         lines, opened, old_left, new_left = self.body(old_left, new_left)
+        damage = ""
         if old_left or new_left:
-            self.warn(f"the hunk ends {max(old_left, new_left)} lines short of its count", begin)
+            damage = f"ends {max(old_left, new_left)} lines short of its count"
+            self.warn(f"the hunk {damage}", begin)
         elif self.at < len(self.lines) and self.goes_on(self.lines[self.at]):
+            damage = "goes on beyond its count"
             self.warn("lines beyond the hunk's count are left out")
         start = int(match[1]), int(match[3])
         number = self.number(begin)
         heading = match.string[match.end() :].strip(_WHITE)
         text = b"\n".join(lines)
-        self.header.hunks.append(Hunk(*start, text, number, *_open_sides(opened), heading))
+        self.header.hunks.append(Hunk(*start, text, number, *_open_sides(opened), heading, damage))
 
     def body(self, old: int, new: int) -> tuple[list[bytes], set[bytes], int, int]:
         """Take the lines that the counts ask for; return them, open sides, and what is missing."""

@@ -1,0 +1,232 @@
+"""Applying what a patch does to one file: exact lines, where it says or at an offset, never fuzz.
+
+Hunks are placed as ``git apply`` places them (`find_pos` in git's apply.c), so that whatever it
+applies gives the same text here. Beyond that, a hunk applies at the very line that it names where
+git wants more of it: without any context (``diff -U0``), or without context on one side.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+
+from excise.patches.errors import PatchError
+from excise.patches.model import FilePair, Hunk
+
+__all__ = ["Applied", "apply"]
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A file after a patch.
+
+    Attributes
+    ----------
+    text
+        None: the patch deletes the file.
+    offsets
+        For each hunk how many lines further down it applied than it says (negative: further up).
+    """
+
+    text: bytes | None
+    offsets: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A hunk as lines with their ends."""
+
+    hunk: Hunk
+    old: list[bytes]
+    new: list[bytes]
+    has_context: bool
+    is_open: bool
+    """Whether lines follow the last change, so that the hunk need not end where the file does."""
+
+
+def apply(pair: FilePair, text: bytes | None) -> Applied:
+    r"""Apply what a patch does to one file.
+
+    Where the patch and the text have different line ends throughout (a patch that was mailed with
+    ``\r\n``, a checkout that has them), the result has those of the text.
+
+    Parameters
+    ----------
+    pair : FilePair
+        What the patch does to the file.
+    text : bytes or None
+        The file under its old name; None: there is no such file.
+
+    Returns
+    -------
+    Applied
+        The file under its new name.
+
+    Raises
+    ------
+    PatchError
+        If the patch does not apply, is damaged or binary. The reason names the file, the hunk and
+        the line of the file, `line` is that of the hunk in the patch.
+
+    Examples
+    --------
+    >>> from excise.patches import parse
+    >>> pair, = parse(b"--- a/x\n+++ b/x\n@@ -2,3 +2,3 @@\n one\n-two\n+2\n three\n").files
+    >>> apply(pair, b"0\n0\n0\none\ntwo\nthree\n")
+    Applied(text=b'0\n0\n0\none\n2\nthree\n', offsets=(2,))
+    >>> apply(pair, b"zero\none\n2\nthree\n")
+    Traceback (most recent call last):
+    excise.patches.errors.PatchError: line 3: x: hunk 1 does not apply: line 3 has another text
+    """
+    if pair.binary is not None:
+        raise PatchError(f"{pair.path}: the patch is binary")
+    for hunk in pair.hunks:
+        if hunk.damage:
+            raise PatchError(f"{pair.path}: the hunk {hunk.damage}", hunk.line)
+    if (pair.old is None) != (text is None):
+        there = "creates it, but it exists" if text is not None else "changes it, but it is missing"
+        raise PatchError(f"{pair.path}: the patch {there}")
+    before = text or b""
+    changes = [_change(hunk) for hunk in pair.hunks]
+    try:
+        applied = _applied(pair.path, changes, before)
+    except PatchError:
+        same_ends = _with_ends_of(before, changes)
+        if same_ends is None:
+            raise
+        applied = _applied(pair.path, same_ends, before)
+    if pair.new is not None:
+        return applied
+    if applied.text:
+        raise PatchError(f"{pair.path}: the patch deletes the file, but not all of its lines")
+    return replace(applied, text=None)
+
+
+def _change(hunk: Hunk) -> _Change:
+    old = [line[1:] + b"\n" for line in hunk.lines if line[:1] != b"+"]
+    new = [line[1:] + b"\n" for line in hunk.lines if line[:1] != b"-"]
+    for lines, is_open in ((old, hunk.old_open), (new, hunk.new_open)):
+        if is_open and lines:
+            lines[-1] = lines[-1][:-1]
+    has_context = any(line[:1] == b" " for line in hunk.lines)
+    return _Change(hunk, old, new, has_context, hunk.text.rpartition(b"\n")[2][:1] == b" ")
+
+
+def _with_ends_of(text: bytes, changes: Sequence[_Change]) -> list[_Change] | None:
+    r"""Return the changes with the text's line ends; None if they are not of the other kind."""
+    # A line that the text leaves without an end has the mail's \r all the same.
+    lines = [line for change in changes for line in change.old + change.new]
+    have = {line.rstrip(b"\n").endswith(b"\r") for line in lines}
+    ends, returns = text.count(b"\n"), text.count(b"\r\n")
+    if have == {True} and not returns:
+        wanted = b"\n"
+    elif have == {False} and ends and ends == returns:
+        wanted = b"\r\n"
+    else:
+        return None
+    return [
+        replace(change, old=_ended(change.old, wanted), new=_ended(change.new, wanted))
+        for change in changes
+    ]
+
+
+def _ended(lines: Sequence[bytes], end: bytes) -> list[bytes]:
+    return [
+        line.removesuffix(b"\n").removesuffix(b"\r") + (end if line[-1:] == b"\n" else b"")
+        for line in lines
+    ]
+
+
+def _applied(path: str, changes: Sequence[_Change], text: bytes) -> Applied:
+    image = _Image(text)
+    offsets = []
+    grown = 0
+    for number, change in enumerate(changes, start=1):
+        # A side without lines names the line before it.
+        stated = max(change.hunk.new_start - bool(change.new), 0)
+        from_old = change.hunk.old_start - bool(change.old) + grown
+        position = image.place(change, stated, from_old)
+        if position is None:
+            problem = image.mismatch(change.old, stated) or (
+                f"its header names line {from_old + 1} of the result, and line {stated + 1}"
+            )
+            raise PatchError(f"{path}: hunk {number} does not apply: {problem}", change.hunk.line)
+        image.write(change, position)
+        offsets.append(position - stated)
+        grown += len(change.new) - len(change.old)
+    if any(line[-1:] != b"\n" for line in image.lines[:-1]):
+        raise PatchError(f"{path}: a line without a line end would not be the last one")
+    return Applied(b"".join(image.lines), tuple(offsets))
+
+
+class _Image:
+    """The lines of a file while hunks are applied to it."""
+
+    def __init__(self, text: bytes) -> None:
+        *ended, last = text.split(b"\n")
+        self.lines = [line + b"\n" for line in ended] + ([last] if last else [])
+        self.written = bytearray(len(self.lines))
+        """1 for the lines of earlier hunks, which no later one may show."""
+
+    def write(self, change: _Change, position: int) -> None:
+        stop = position + len(change.old)
+        self.lines[position:stop] = change.new
+        self.written[position:stop] = b"\1" * len(change.new)
+
+    def fits(self, old: list[bytes], position: int) -> bool:
+        stop = position + len(old)
+        return (
+            0 <= position <= stop <= len(self.lines)
+            and self.lines[position:stop] == old
+            and self.written.find(1, position, stop) < 0
+        )
+
+    def place(self, change: _Change, stated: int, from_old: int) -> int | None:
+        """Return the line (from 0) at which a hunk applies; `from_old`: as its old side has it."""
+        position = self._as_git(change, stated) if change.has_context else None
+        if position is None and from_old == stated and self.fits(change.old, stated):
+            return stated
+        return position
+
+    def _as_git(self, change: _Change, stated: int) -> int | None:
+        """Return where git applies a hunk with context: anchored, or at the nearest line."""
+        last = len(self.lines) - len(change.old)
+        at_start, at_end = change.hunk.old_start <= 1, not change.is_open
+        if at_start or at_end:
+            only = 0 if at_start else last
+            fits = self.fits(change.old, only) and (only == last or not at_end)
+            return only if fits else None
+        return stated if self.fits(change.old, stated) else self._nearest(change.old, stated)
+
+    def _nearest(self, old: list[bytes], stated: int) -> int | None:
+        """Return the nearest line where lines stand, of two as near the one further down."""
+        starts = list(accumulate(map(len, self.lines), initial=0))
+        whole, wanted = b"\n" + b"".join(self.lines), b"\n" + b"".join(old)
+        middle = min(stated, len(self.lines))
+        hit = whole.find(wanted, starts[middle])
+        while hit >= 0 and not self.fits(old, bisect_left(starts, hit)):
+            hit = whole.find(wanted, hit + 1)
+        below = bisect_left(starts, hit) if hit >= 0 else None
+        hit = whole.rfind(wanted, 0, starts[middle] + len(wanted) - 1)
+        while hit >= 0 and not self.fits(old, bisect_left(starts, hit)):
+            hit = whole.rfind(wanted, 0, hit + len(wanted) - 1)
+        above = bisect_left(starts, hit) if hit >= 0 else None
+        if below is None or above is None:
+            return above if below is None else below
+        return below if below - middle <= middle - above else above
+
+    def mismatch(self, old: Sequence[bytes], stated: int) -> str:
+        """Return in what a hunk differs from the lines that it names; empty: in nothing."""
+        for at, line in enumerate(old, start=stated):
+            if at >= len(self.lines):
+                return f"it shows line {at + 1}, the file has {len(self.lines)}"
+            if self.lines[at] != line:
+                same = self.lines[at].rstrip(b"\r\n") == line.rstrip(b"\r\n")
+                return f"line {at + 1} has another {'line end' if same else 'text'}"
+            if self.written[at]:
+                return f"it shows line {at + 1}, which an earlier hunk changed"
+        if stated > len(self.lines):
+            return f"it is to stand behind line {stated}, the file has {len(self.lines)}"
+        return ""
