@@ -14,7 +14,7 @@ from excise.patches.model import FilePair, Hunk
 from excise.text import WHITE
 from excise.tokens import Vocabulary
 
-__all__ = ["Block", "blocks_of", "context_of", "images", "text_of"]
+__all__ = ["Block", "blocks_of", "context_of", "images", "raw_images", "text_of"]
 
 CONTEXT_LONGER_THAN = 3
 """Characters above which a stripped context line tells something about its file."""
@@ -68,6 +68,12 @@ def images(hunk: Hunk) -> tuple[list[str], list[str]]:
     return old, new
 
 
+def raw_images(hunk: Hunk) -> tuple[list[str], list[str]]:
+    r"""Return the lines of both images with their line ends; ``\r\n`` is one (guard 2)."""
+    old, new = images(hunk)
+    return _ended(old, hunk.old_open), _ended(new, hunk.new_open)
+
+
 def blocks_of(pair: FilePair, vocabulary: Vocabulary, *, raw: bool = False) -> Iterator[Block]:
     r"""Yield the blocks of a file, in order.
 
@@ -78,7 +84,7 @@ def blocks_of(pair: FilePair, vocabulary: Vocabulary, *, raw: bool = False) -> I
         old, new = images(hunk)
         solid = _solid(old)
         if raw:
-            old, new = _ended(old, hunk.old_open), _ended(new, hunk.new_open)
+            old, new = raw_images(hunk)
             aligned: tuple[Sequence[int], Sequence[int]] = range(len(old)), range(len(new))
             flat = edits(vocabulary.intern(old), vocabulary.intern(new))
         else:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from excise.agreement import Shares
+from excise.agreement import DIFFERENT, Shares, word_of
 from excise.edits import EditCounts
 from excise.excision import (
     ANCHORED,
@@ -83,7 +83,15 @@ class SameBase(Likeness):
     @property
     def shares(self) -> Shares:
         """The shares that its word is made of."""
-        return Shares(self._value(ANCHORED), self._value(ANYWHERE), *self.counts.contained)
+        contained = self.counts.contained
+        if self.guarded == 1 and not self.equal:  # equal facts of headers contain each other
+            contained = Fraction(1), Fraction(1)
+        return Shares(self._value(ANCHORED), self._value(ANYWHERE), *contained)
+
+    @property
+    def word(self) -> str:
+        """The word for the pair; whoever changes nothing has nothing in common with anybody."""
+        return DIFFERENT if self.guarded == 0 else word_of(self.shares, equal=self.equal)
 
     def _value(self, weights: Weights) -> Fraction:
         if self.guarded is not None:
@@ -101,7 +109,7 @@ def compare_on_one_base(a: Patch, b: Patch) -> SameBase:
     same, common = text_id(a) == text_id(b), any(x and y for x, y in pairs)
     triple = Triple(pairs)
     notes: list[str] = []
-    if triple.unchanged == (True, True):
+    if not same and triple.unchanged == (True, True):
         notes, triple = [WHITESPACE_ONLY], Triple(pairs, raw=True)
     guarded, equal = _guarded(same, common, triple, pairs)
     counts = triple.counts()

@@ -15,7 +15,7 @@ from excise._lcs import edits as lcs_edits
 from excise._places import slide
 from excise.edits import EditCounts, count_edits
 from excise.lexical import words
-from excise.patches.blocks import images
+from excise.patches.blocks import images, raw_images
 from excise.patches.model import FilePair
 from excise.patches.pairing import Pairing
 from excise.text import WHITE
@@ -71,7 +71,7 @@ class Triple:
     def __init__(self, pairs: Iterable[Pairing], *, raw: bool = False) -> None:
         """Write down the files one after the other."""
         self._raw = raw
-        self._tokens: Tokens = _ended if raw else words
+        self._tokens: Tokens = _whole if raw else words
         self._vocabulary = Vocabulary()
         self._gaps = 0
         self._number = 0
@@ -85,8 +85,12 @@ class Triple:
 
     @property
     def unchanged(self) -> tuple[bool, bool]:
-        """Whether A, and whether B, is the origin."""
-        return not self._edits[0], not self._edits[1]
+        """Whether A, and whether B, has the tokens of the origin (guards 2 and 3).
+
+        Edits do not tell: lines that are equal but for white space can be aligned crosswise.
+        """
+        a, b = (side.tokens == self._origin.tokens for side in self._sides)
+        return a, b
 
     @property
     def equal(self) -> bool:
@@ -123,7 +127,7 @@ class Triple:
     def _runs(self, pair: FilePair, known: dict[int, str]) -> Iterator[_Run]:
         """Yield what a side did to a file, by line numbers; note the lines that it shows."""
         for hunk in pair.hunks:
-            old, new = images(hunk)
+            old, new = raw_images(hunk) if self._raw else images(hunk)
             start = hunk.old_start if old else hunk.old_start + 1
             known.update(enumerate(old, start))
             o, a = ([at for at, line in enumerate(lines) if self._tokens(line)]
@@ -176,7 +180,7 @@ class Triple:
             flat = lcs_edits(origin[lo:hi], text.tokens[base:])
             for at in range(0, len(flat), 4):
                 o_lo, o_hi, a_lo, a_hi = flat[at : at + 4]
-                edits.extend((lo + o_lo, lo + o_hi, base + a_lo, base + a_hi))
+                _extend(edits, (lo + o_lo, lo + o_hi, base + a_lo, base + a_hi))
             cursor = hi
         self._keep(text, cursor, len(origin))
 
@@ -190,5 +194,13 @@ class Triple:
         text.tokens.extend(self._origin.tokens[start:stop])
 
 
-def _ended(line: str) -> list[str]:
-    return [f"{line.removesuffix(chr(13))}\n"]
+def _extend(edits: array[int], run: tuple[int, int, int, int]) -> None:
+    """Append a run, as one with the last where they touch: hunks can end at a blank line."""
+    if edits and (edits[-3], edits[-1]) == (run[0], run[2]):
+        edits[-3], edits[-1] = run[1], run[3]
+    else:
+        edits.extend(run)
+
+
+def _whole(line: str) -> list[str]:
+    return [line]
