@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from tests.server.command import excise, one_line
 from tests.server.git_repository import make, needs_git
 from tests.server.test_worktrees import by_id, report, worktree, write
+
+from excise_server.sources.candidates import Choice, find_candidates
+from excise_server.sources.repository import open_folder
 
 pytestmark = needs_git
 
@@ -234,7 +239,7 @@ def test_when_a_candidate_was_made(repo):
     committed(repo, "ada", "a second one")
     edited(repo, "bo")
     bo_made = repo.clock
-    repo.git("branch", "topic", "ada")
+    repo.git("branch", "topic", "ada~1")
     topic_made = repo.clock
     made = {name: e["made"] for name, e in by_id(report(repo, "--branches", "topic")).items()}
     assert made == {"ada": ada_made, "bo": bo_made, "topic": topic_made}
@@ -245,5 +250,169 @@ def test_when_a_candidate_was_made(repo):
         (repo.path / ".git" / "worktrees" / name / "logs" / "HEAD").unlink()
     (logs / "bo").write_bytes(b"hostile > 99999999999999999999 +0000\n")
     made = {name: e["made"] for name, e in by_id(report(repo, "--branches", "topic")).items()}
-    first = int(repo.git("log", "--format=%ct", "ada~1", "-1"))
+    first = int(repo.git("log", "--format=%ct", "topic", "-1"))
     assert made == {"ada": first, "bo": None, "topic": first}
+
+
+def test_names_of_one_thing_are_one_candidate(repo):
+    """A worktree, its branch, that branch at a remote, and the request made of it."""
+    edited(repo, "ada")
+    committed(repo, "ada")
+    edited(repo, "bo", "return x + 20", "return x - 20")
+    for ref in ("refs/remotes/origin/ada", "refs/pull/12/head", "refs/heads/copy"):
+        repo.git("update-ref", ref, "ada")
+    repo.git("update-ref", "refs/pull/12/merge", "ada")
+    patterns = [part for p in ("**", "origin/*", "pull/*") for part in ("--branches", p)]
+    found = report(repo, *patterns)
+    entries = by_id(found)
+    assert found["revisions"] == ["worktree:ada", "worktree:bo"]
+    assert entries["ada"]["names"] == [
+        "worktree:ada", "branch:ada", "branch:copy", "remote:origin/ada", "ref:pull/12",
+    ]  # fmt: skip
+    assert entries["bo"]["names"] == ["worktree:bo", "branch:bo"]
+    assert found["unchanged"] == ["branch:main"]
+    write(repo.path.parent / "ada", "b.txt", "more\n")
+    found = report(repo, *patterns)
+    assert len(by_id(found)["ada"]["names"]) == 5  # its branch is at that commit
+    repo.git("checkout", "--quiet", "--detach", cwd=repo.path.parent / "ada")
+    names = {entry["id"]: entry["names"] for entry in report(repo, *patterns)["ranking"]}
+    assert names["worktree:ada"] == ["worktree:ada"]
+    assert names["branch:ada"] == ["branch:ada", "branch:copy", "remote:origin/ada", "ref:pull/12"]
+    [entry] = excise("cluster", "--git", "c*", "--git", "pull/12", str(repo.path), "--json").json[
+        "ranking"
+    ]
+    assert entry["names"] == ["branch:copy", "ref:pull/12"]
+    assert entry["label"] == "copy"
+
+
+def test_two_of_one_commit_with_their_own_edits_stay_two(repo):
+    """Five agents that start from one commit have nothing in common but that."""
+    for name, old in (("ada", "return x + 3\n"), ("bo", "return x + 20\n")):
+        edited(repo, name, old, "return 0\n")
+    found = report(repo, "--branches", "*")
+    assert found["revisions"] == ["worktree:ada", "worktree:bo"]
+    assert found["unchanged"] == ["branch:main"]
+
+
+def test_requests_and_other_refs_by_pattern(repo):
+    """As hosts name them, under the numbers that people know."""
+    base = repo.head()
+    for number, ref in ((7, "pull/7/head"), (8, "pull/8/head"), (12, "merge-requests/12/head")):
+        repo.commit(f"request {number}", **{f"f{number}__py": f"n = {number}\n"})
+        repo.git("update-ref", f"refs/{ref}", "HEAD")
+        repo.git("update-ref", f"refs/{ref.replace('head', 'merge')}", "HEAD")
+        repo.git("reset", "--quiet", "--hard", base)
+    repo.git("update-ref", "refs/remotes/container-use/env", "refs/pull/7/head")
+    repo.git("tag", "-a", "-m", "a tag", "v1")
+
+    def labels(*patterns, code=0):
+        options = [part for pattern in patterns for part in ("--branches", pattern)]
+        found = report(repo, *options, code=code)
+        return {entry["id"]: entry["label"] for entry in found["ranking"]}
+
+    both = {"ref:pull/7": "#7", "ref:pull/8": "#8"}
+    for pattern in ("pull/*", "pull/*/head", "refs/pull/*/head", "refs/pull", "pull/[78]"):
+        assert labels(pattern) == both, pattern
+    assert labels("pull/7") == labels("#7") == labels("refs/pull/7/head") == {"ref:pull/7": "#7"}
+    for pattern in ("merge-requests/*", "!12", "refs/merge-requests/12"):
+        assert labels(pattern) == {"ref:merge-requests/12": "!12"}
+    assert labels("refs/pull/7/merge") == {"ref:refs/pull/7/merge": labels("refs/pull/7/merge")[
+        "ref:refs/pull/7/merge"]}  # fmt: skip
+    assert labels("container-use/*", "#7") == {"remote:container-use/env": "container env"}
+    assert labels("refs/tags/v1", code=1) == {}
+    assert (
+        "it is a tag, not a commit"
+        in excise("worktrees", str(repo.path), "--branches", "refs/tags/*").err
+    )
+    assert set(labels("pull/*", "merge-requests/*")) == {*both, "ref:merge-requests/12"}
+    assert [e["id"] for e in report(repo, "--branches", "pull/*", "--only", "#8")["ranking"]] == [
+        "ref:pull/8"
+    ]
+
+
+def test_limits_come_after_filters_and_cut_the_oldest(repo, monkeypatch):
+    monkeypatch.setattr("excise_server.sources.checkouts.MAX_WORKTREES", 2)
+    monkeypatch.setattr("excise_server.sources.checkouts.MAX_REFS", 1)
+    for name in ("ada", "bo", "chen", "dana", "eve"):
+        path = edited(repo, name)
+        write(path, "name.txt", name)
+    for name in ("topic1", "topic2"):
+        repo.git("branch", name)
+        repo.git("checkout", "--quiet", name)
+        repo.commit(name, c__py=name)
+    repo.git("checkout", "--quiet", "main")
+    found = report(repo, "--branches", "topic*", code=1)
+    assert found["revisions"] == ["worktree:eve", "worktree:dana", "branch:topic2"]
+    assert [rejected["reason"] for rejected in found["rejected"]] == [
+        "only the 2 of 5 made last are compared, without worktree:chen, worktree:bo, worktree:ada",
+        "only the 1 of 2 with the newest commits are compared, without branch:topic1",
+    ]
+    assert report(repo, "--only", "a*", "--only", "bo")["revisions"] == [
+        "worktree:ada", "worktree:bo",
+    ]  # fmt: skip
+
+
+def test_equal_texts_of_different_makers_are_two_voices(repo):
+    edited(repo, "ada")
+    drift(repo, 2)
+    path = edited(repo, "bo")
+    text = (path / "a.py").read_text().replace("\n", "\r\n")
+    write(path, "a.py", text)
+    edited(repo, "chen", new="return 16")
+    entries = by_id(report(repo))
+    assert {name: entry["identical"] for name, entry in entries.items()} == {
+        "ada": ["worktree:bo"], "bo": ["worktree:ada"], "chen": [],
+    }  # fmt: skip
+    assert "identical to bo" in one_text(excise("worktrees", str(repo.path)).out)
+
+
+def one_text(out):
+    return " ".join(out.split())
+
+
+def test_a_digest_is_of_the_candidate_alone(repo):
+    path = edited(repo, "ada")
+    [before] = report(repo)["ranking"]
+    drift(repo, 2)
+    [after] = report(repo)["ranking"]
+    assert after["behind"] == 2
+    assert after["digest"] == before["digest"]
+    assert len(before["digest"]) == 64
+    write(path, "b.txt", "two\n")
+    assert report(repo)["ranking"][0]["digest"] != before["digest"]
+    (path / "b.txt").unlink()
+    gone = report(repo)["ranking"][0]["digest"]
+    write(path, "b.txt", "")
+    assert report(repo)["ranking"][0]["digest"] not in (gone, before["digest"])
+
+
+def test_who_is_still_being_written(repo):
+    """By the times of the changed files, and the folder of one that is gone."""
+    path = edited(repo, "ada")
+    write(path, "sub/x.py", "x = 1\n")
+    committed(repo, "ada")
+    opened = open_folder(str(repo.path), [str(repo.path)])
+
+    def is_written(now):
+        [candidate] = find_candidates(opened, Choice(), clock=lambda: now).found
+        return candidate.is_written
+
+    late = (path / "a.py").stat().st_mtime + 1000
+    assert not is_written(late)
+    os.utime(path / "sub" / "x.py", (late - 1, late - 1))
+    assert is_written(late)
+    assert not is_written(late + 60)
+    os.utime(path / "b.txt", (late + 60, late + 60))
+    assert not is_written(late + 60)  # touched, but not changed
+    repo.git("rm", "--quiet", "b.txt", cwd=path)
+    os.utime(path, (late + 60, late + 60))
+    assert is_written(late + 60)
+
+
+def test_trailers_name_the_tool(repo):
+    edited(repo, "ada")
+    committed(repo, "ada", "the edit\n\nCo-Authored-By: Claude <noreply@anthropic.com>")
+    edited(repo, "bo", new="return 17")
+    committed(repo, "bo", "the edit\n\nSigned-off-by: Claude <noreply@anthropic.com>")
+    entries = by_id(report(repo))
+    assert (entries["ada"]["tool"], entries["bo"]["tool"]) == ("Claude Code", None)

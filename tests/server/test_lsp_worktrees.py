@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -22,6 +23,7 @@ def repo(tmp_path, monkeypatch) -> Repo:
     for name, old, new in (("ada", "a + b", "a - b"), ("bo", "a + b", "a - b"), ("cy", "x", "y")):
         made.git("worktree", "add", "--quiet", "-b", name, tmp_path / name)
         (tmp_path / name / "a.py").write_text(ORIGIN.replace(old, new))
+        os.utime(tmp_path / name / "a.py", (1_600_000_000, 1_600_000_000))  # no longer written
     return made
 
 

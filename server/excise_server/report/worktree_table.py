@@ -8,6 +8,7 @@ from rich.text import Text
 
 from excise_server.report.escape import printable
 from excise_server.report.tables import bar, notes_text, number, signature_text
+from excise_server.review.candidate import Candidate
 from excise_server.sources.paths import visible
 from excise_server.worktrees import Worktrees
 
@@ -86,4 +87,12 @@ def _notes(found: Worktrees, at: int, notes: tuple[str, ...]) -> list[str]:
     said += ["syntax errors"] if about.syntax_errors else []
     said += [f"behind {candidate.behind}"] if candidate.behind else []
     said += [f"{candidate.uncommitted} uncommitted"] if candidate.uncommitted else []
+    said += ["still being written"] if candidate.is_written else []
+    said += [f"identical to {_others(found, candidate)}"] if candidate.identical else []
     return [*said, *notes]
+
+
+def _others(found: Worktrees, candidate: Candidate) -> str:
+    labels = [visible(c.label) for c in found.candidates.found if c.id in candidate.identical]
+    more = f" and {len(labels) - _NAMES} more" if len(labels) > _NAMES else ""
+    return f"{', '.join(labels[:_NAMES])}{more}"

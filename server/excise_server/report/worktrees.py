@@ -83,13 +83,17 @@ def _ranking(found: Worktrees) -> list[Document]:
 
 def _place(candidate: Candidate) -> Document:
     return {
-        "kind": "worktree" if candidate.folder else "branch",
+        "names": list(candidate.names),
+        "kind": candidate.id.partition(":")[0],
         "folder": visible(candidate.folder) or None,
         "branch": visible(candidate.branch) or None,
         "commit": candidate.commit,
         "base": candidate.base,
         "behind": candidate.behind,
         "made": candidate.made,
+        "digest": candidate.digest,
+        "identical": list(candidate.identical),
+        "being_written": candidate.is_written,
         "conflicts": [
             {"path": visible(path), "reason": reason}
             for path, reason in candidate.conflicts.items()

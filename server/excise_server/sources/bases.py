@@ -14,7 +14,7 @@ from excise_server.sources.paths import visible
 from excise_server.sources.reflog import worktree_made
 from excise_server.sources.repository import Repository
 
-__all__ = ["Start", "commit_named", "first_commit_time", "own_base", "start_at"]
+__all__ = ["Start", "commit_named", "own_base", "start_at"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +66,6 @@ def commit_named(repository: Repository, name: str, option: str) -> str:
     if not (commit := answer.decode("ascii", "replace").strip()):
         raise SourceError(f"there is no commit {visible(name)!r}", hint=f"check {option}")
     return commit
-
-
-def first_commit_time(repository: Repository, base: str, commit: str) -> int | None:
-    """Return when the first commit since a base was made; None if there is none."""
-    if base == commit:
-        return None
-    answer = repository.git.run("rev-list", "--timestamp", f"{base}..{commit}")
-    return min((int(line.split()[0]) for line in answer.split(b"\n") if line), default=None)
 
 
 def _stacked_on(

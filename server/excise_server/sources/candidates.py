@@ -6,101 +6,28 @@ not count as its edits, and is then replayed onto the target, so that all are co
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from excise_server.changes import Side
-from excise_server.review.names import Roots, Traces, labels, name_of
+from excise_server.review.candidate import Candidate, digest_of, in_order, marked_identical
+from excise_server.review.names import labels, name_of
 from excise_server.review.replayed import replay_files
-from excise_server.sources import Rejected, SourceError, unique_ids
-from excise_server.sources.bases import (
-    Start,
-    commit_named,
-    first_commit_time,
-    own_base,
-    start_at,
-)
-from excise_server.sources.branches import MAX_BRANCHES, MAX_WORKTREES
+from excise_server.sources import Rejected, SourceError
+from excise_server.sources.bases import Start, commit_named, own_base, start_at
+from excise_server.sources.checkouts import Choice, find_checkouts, roots, traces_of
 from excise_server.sources.drift import drift_of
+from excise_server.sources.own_commits import OwnCommits, own_commits
 from excise_server.sources.paths import visible
 from excise_server.sources.reflog import branch_made, worktree_made
-from excise_server.sources.repository import Repository, points_back
+from excise_server.sources.repository import Repository
 from excise_server.sources.trees import Tree, branch_tree, read_sides
-from excise_server.sources.working import worktree_tree
+from excise_server.sources.working import changed_last, worktree_tree
 
-__all__ = ["Candidate", "Candidates", "Choice", "find_candidates"]
+__all__ = ["WRITTEN_SECONDS", "Candidate", "Candidates", "Choice", "find_candidates"]
 
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What is compared.
-
-    Attributes
-    ----------
-    worktrees : bool
-        Every worktree, uncommitted changes included.
-    branches : tuple of str
-        Patterns of local and remote branches (``agent/*``), without those a worktree shows.
-    only : tuple of str
-        Globs of names (of the folder, or of the branch); none: all.
-    onto : str
-        A revision to replay them on instead of HEAD of the checkout.
-    bases : tuple of (str, str)
-        Names of candidates, and the revisions that they started from, where git's answer is wrong.
-    untracked : bool
-        Count files that git does not track (nor ignores) as created.
-    target : bool
-        Whether the checkout itself, with what is not committed in it, is a candidate too.
-    """
-
-    worktrees: bool = True
-    branches: tuple[str, ...] = ()
-    only: tuple[str, ...] = ()
-    onto: str = ""
-    bases: tuple[tuple[str, str], ...] = ()
-    untracked: bool = True
-    target: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One worktree or branch, and what it makes of the target.
-
-    Attributes
-    ----------
-    label, tool
-        What people call it among the others, and the tool that made it (empty: not known).
-    folder
-        Empty for a branch.
-    base, behind
-        The commit that it started from, and how many commits the target is ahead of that.
-    made
-        When it was made, in seconds since the epoch: by its reflog, else by its first own commit;
-        None where neither says.
-    old, new
-        By path what it replaces in the target, and what with: its edits, replayed.
-    uncommitted
-        How many files are not as in its HEAD.
-    conflicts
-        Per path what the target changed there, too.
-    """
-
-    id: str
-    folder: str
-    branch: str
-    commit: str
-    label: str = ""
-    tool: str = ""
-    base: str = ""
-    behind: int = 0
-    made: int | None = None
-    old: dict[str, Side] = field(default_factory=dict)
-    new: dict[str, Side] = field(default_factory=dict)
-    uncommitted: int = 0
-    conflicts: dict[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+WRITTEN_SECONDS = 5.0
+"""A worktree whose files changed so lately may not be finished."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +52,15 @@ class Candidates:
     notes: tuple[str, ...] = ()
 
 
-def find_candidates(repository: Repository, choice: Choice) -> Candidates:
+def find_candidates(
+    repository: Repository, choice: Choice, *, clock: Callable[[], float] = time.time
+) -> Candidates:
     """Read what every worktree and branch changed since it started, replayed onto the target.
+
+    Parameters
+    ----------
+    clock
+        The time, in seconds since the epoch, to tell who is still being written.
 
     Raises
     ------
@@ -136,14 +70,17 @@ def find_candidates(repository: Repository, choice: Choice) -> Candidates:
     origin = commit_named(repository, choice.onto, "--onto") if choice.onto else repository.head()
     if origin is None:
         raise SourceError("no commit yet: there is nothing to replay candidates on")
-    listed, rejected = _listed(repository, choice)
+    listed, rejected = find_checkouts(repository, choice)
+    started = list(_started(repository, origin, choice, listed, rejected))
     found, unchanged, landed = [], [], []
-    for candidate in _started(repository, origin, choice, listed, rejected):
+    for candidate in _one_each(started):
         try:
             tree = _tree(repository, candidate, choice)
             if candidate.commit == candidate.base and tree.is_untouched:
                 unchanged.append(candidate.id)
                 continue
+            changed = changed_last(candidate.folder, tree) if candidate.folder else None
+            is_written = changed is not None and abs(clock() - changed) < WRITTEN_SECONDS
             replayed, has_landed = _replayed(repository, candidate, tree, origin)
         except SourceError as error:
             rejected.append(Rejected(candidate.id, error.reason, error.hint))
@@ -151,103 +88,10 @@ def find_candidates(repository: Repository, choice: Choice) -> Candidates:
         if has_landed:
             landed.append(candidate.id)
         else:
-            found.append(replayed)
-    named = _labelled(repository, found)
-    return Candidates(origin, named, tuple(unchanged), tuple(landed), tuple(rejected))
-
-
-def _labelled(repository: Repository, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Name the candidates as people know them."""
-    roots = Roots(os.path.expanduser("~"), os.environ.get("CODEX_HOME", ""))
-    listed = repository.worktrees()
-    main = listed[0].path if listed else repository.top
-    traces = [
-        Traces(
-            folder=candidate.folder,
-            branch="" if _is_remote(candidate) else candidate.branch,
-            remote=candidate.branch if _is_remote(candidate) else "",
-            commit=candidate.commit,
-            repository=main,
-        )
-        for candidate in found
-    ]
-    return tuple(
-        replace(candidate, label=label, tool=name_of(trace, roots).tool)
-        for candidate, trace, label in zip(
-            found, traces, labels(traces, roots, visible), strict=True
-        )
-    )
-
-
-def _is_remote(candidate: Candidate) -> bool:
-    return candidate.id.startswith("remote:")
-
-
-def _listed(repository: Repository, choice: Choice) -> tuple[list[Candidate], list[Rejected]]:
-    """Return the worktrees and branches that were asked for, under ids of their own."""
-    rejected: list[Rejected] = []
-    found: list[Candidate] = []
-    if choice.worktrees:
-        found += _worktrees(repository, choice, rejected)
-    if choice.branches:
-        shown = {candidate.branch for candidate in found}
-        found += [c for c in _branches(repository, choice, rejected) if c.branch not in shown]
-    names = unique_ids([candidate.id for candidate in found])
-    return [replace(c, id=name) for c, name in zip(found, names, strict=True)], rejected
-
-
-def _worktrees(repository: Repository, choice: Choice, rejected: list[Rejected]) -> list[Candidate]:
-    found = []
-    listed = repository.worktrees()
-    for tree in listed[:MAX_WORKTREES]:
-        real = os.path.realpath(tree.path)
-        branch = tree.branch.removeprefix("refs/heads/")
-        name = visible(os.path.basename(tree.path))
-        if (real == repository.top and not choice.target) or not _is_chosen(choice, name, branch):
-            continue
-        reason = f"prunable: {tree.prunable}" if tree.prunable else ""
-        if not reason and not tree.head.strip("0"):
-            reason = "it has no commit yet"
-        if reason := reason or points_back(real, repository.common):
-            rejected.append(Rejected(f"worktree:{visible(tree.path)}", reason))
-        else:
-            found.append(Candidate(f"worktree:{name}", real, branch, tree.head))
-    if len(listed) > MAX_WORKTREES:
-        reason = f"only the first {MAX_WORKTREES} of {len(listed)} are looked at"
-        rejected.append(Rejected("worktrees", reason))
-    return found
-
-
-def _branches(repository: Repository, choice: Choice, rejected: list[Rejected]) -> list[Candidate]:
-    patterns = [pattern for pattern in choice.branches if pattern and "\0" not in pattern]
-    if not patterns:  # without any, git would list every ref
-        raise SourceError("a pattern of branches is empty or holds a NUL character")
-    out = repository.git.run(
-        "for-each-ref",
-        "--sort=-committerdate",
-        f"--count={MAX_BRANCHES + 1}",
-        "--format=%(objectname) %(objecttype) %(if)%(symref)%(then)link%(else)own%(end) %(refname)",
-        "--end-of-options",
-        *(f"refs/{kind}/{pattern}" for pattern in patterns for kind in ("heads", "remotes")),
-    )
-    lines = os.fsdecode(out).split("\n")[:-1]
-    found = []
-    for line in lines[:MAX_BRANCHES]:
-        commit, kind, link, ref = line.split(" ", 3)
-        branch = ref.split("/", 2)[2]
-        if kind == "commit" and link == "own" and _is_chosen(choice, branch, branch):
-            scheme = "remote" if ref.startswith("refs/remotes/") else "branch"
-            found.append(Candidate(f"{scheme}:{visible(branch)}", "", branch, commit))
-    if len(lines) > MAX_BRANCHES:
-        rejected.append(Rejected("branches", f"only the {MAX_BRANCHES} newest are looked at"))
-    if not lines:
-        rejected.append(Rejected("branches", f"none matches {', '.join(map(visible, patterns))}"))
-    return found
-
-
-def _is_chosen(choice: Choice, *names: str) -> bool:
-    return not choice.only or any(
-        fnmatchcase(name, glob) for glob in choice.only for name in names if name
+            found.append(replace(replayed, is_written=is_written))
+    named = _labelled(repository, _with_refs(found))
+    return Candidates(
+        origin, marked_identical(named), tuple(unchanged), tuple(landed), tuple(rejected)
     )
 
 
@@ -261,8 +105,9 @@ def _started(
     """Yield the candidates with the commits that they started from."""
     named = dict(choice.bases)
     for candidate in listed:
-        names = [candidate.id, candidate.id.partition(":")[2], candidate.branch]
-        own = next((named.pop(name) for name in names if name in named), None)
+        names = [*candidate.names, *(name.partition(":")[2] for name in candidate.names)]
+        spelled = [*names, candidate.branch, candidate.given]
+        own = next((named.pop(name) for name in spelled if name in named), None)
         if own is not None:
             commit = commit_named(repository, own, "--base")
             start: Start | None = start_at(repository, commit, origin)
@@ -279,24 +124,84 @@ def _started(
             hint = "name the commit it started from with --base NAME=REV"
             rejected.append(Rejected(candidate.id, reason, hint))
             continue
-        yield replace(
-            candidate,
-            base=start.base,
-            behind=start.behind,
-            made=_made(repository, candidate, start.base),
-            notes=start.notes,
-        )
+        yield replace(candidate, base=start.base, behind=start.behind, notes=start.notes)
     if named:
         unknown = ", ".join(map(visible, named))
         raise SourceError(f"no candidate is called {unknown}", hint="check --base NAME=REV")
 
 
-def _made(repository: Repository, candidate: Candidate, base: str) -> int | None:
+def _one_each(started: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates with all refs at one commit as names of one.
+
+    Refs without commits of their own stay apart: nothing says that they are one thing.
+    """
+    merged: dict[tuple[str, ...], Candidate] = {}
+    for candidate in started:
+        key: tuple[str, ...] = (candidate.commit, candidate.base)
+        if candidate.folder or candidate.commit == candidate.base:
+            key = (candidate.id,)
+        known = merged.get(key)
+        merged[key] = candidate if known is None else _one_of(known, candidate)
+    return list(merged.values())
+
+
+def _with_refs(read: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates, where refs are names of the worktree that shows their commit.
+
+    A detached worktree with uncommitted changes shows nothing that has a name.
+    """
+    kept = [candidate for candidate in read if candidate.folder]
+    for ref in (candidate for candidate in read if not candidate.folder):
+        for place, worktree in enumerate(kept):
+            if worktree.folder and _shows(worktree, ref):
+                kept[place] = _one_of(worktree, ref)
+                break
+        else:
+            kept.append(ref)
+    return kept
+
+
+def _shows(worktree: Candidate, ref: Candidate) -> bool:
+    if (worktree.commit, worktree.base) != (ref.commit, ref.base) or ref.commit == ref.base:
+        return False
+    return bool(worktree.branch) or not worktree.uncommitted
+
+
+def _one_of(first: Candidate, second: Candidate) -> Candidate:
+    """Return two names of one thing as one candidate."""
+    names = in_order([*first.names, *second.names])
+    known, other = (first, second) if names[0] in first.names else (second, first)
+    return replace(known, names=names, given=known.given or other.given)
+
+
+def _labelled(repository: Repository, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Name the candidates as people know them, and say when they were made."""
+    listed = repository.worktrees()
+    main = listed[0].path if listed else repository.top
+    own = [own_commits(repository, candidate.base, candidate.commit) for candidate in found]
+    traces = [
+        traces_of(candidate, main, commits.trailers)
+        for candidate, commits in zip(found, own, strict=True)
+    ]
+    return tuple(
+        replace(
+            candidate,
+            label=label,
+            tool=name_of(trace, roots()).tool,
+            made=_made(repository, candidate, commits),
+        )
+        for candidate, trace, label, commits in zip(
+            found, traces, labels(traces, roots(), visible), own, strict=True
+        )
+    )
+
+
+def _made(repository: Repository, candidate: Candidate, own: OwnCommits) -> int | None:
     """Return when a candidate was made: by its reflog, else by the first of its own commits."""
     made = worktree_made(repository, candidate.folder) if candidate.folder else None
-    if made is None and candidate.branch and not _is_remote(candidate):
+    if made is None and any(name.startswith("branch:") for name in candidate.names):
         made = branch_made(repository, candidate.branch)
-    return made.time if made else first_commit_time(repository, base, candidate.commit)
+    return made.time if made else own.first
 
 
 def _tree(repository: Repository, candidate: Candidate, choice: Choice) -> Tree:
@@ -319,6 +224,7 @@ def _replayed(
     notes = (*candidate.notes, *tree.notes, *tree.asides, *sides.notes, *drift.notes)
     return replace(
         candidate,
+        digest=digest_of(sides.old, sides.new),
         old=files.old,
         new=files.new,
         uncommitted=len(tree.uncommitted),

@@ -12,6 +12,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 
 from excise_server.changes import LINK, SUBMODULE
 from excise_server.sources import SourceError
@@ -20,7 +21,7 @@ from excise_server.sources.paths import read_bytes, visible
 from excise_server.sources.repository import Repository
 from excise_server.sources.trees import OPTIONS, Entry, Tree, check_size, take_changes
 
-__all__ = ["MAX_UNTRACKED", "worktree_tree"]
+__all__ = ["MAX_UNTRACKED", "changed_last", "worktree_tree"]
 
 MAX_UNTRACKED = 1_000
 """Most untracked files that are taken as created."""
@@ -53,6 +54,20 @@ def worktree_tree(repository: Repository, top: str, base: str, *, untracked: boo
     if untracked:
         _untracked(tree, git, top, {os.path.realpath(w.path) for w in repository.worktrees()})
     return tree
+
+
+def changed_last(top: str, tree: Tree) -> float | None:
+    """Return when the last of the changed files changed, in seconds since the epoch.
+
+    Of a file that is gone, its folder says when; None where nothing does.
+    """
+    times = []
+    for path in tree.old.keys() | tree.new.keys():
+        full = os.path.join(top, path)
+        with suppress(OSError, ValueError):
+            status = os.lstat(full if path in tree.new else os.path.dirname(full))
+            times.append(status.st_mtime)
+    return max(times, default=None)
 
 
 def _working(tree: Tree, git: Git, top: str) -> None:

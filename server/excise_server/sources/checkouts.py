@@ -1,0 +1,177 @@
+"""What may be a candidate: the worktrees of a repository, and refs by pattern, with their names.
+
+Filters come before limits, and a limit cuts the oldest.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+from excise_server.review.candidate import Candidate, in_order
+from excise_server.review.names import Roots, Traces, name_of
+from excise_server.sources import Rejected, unique_ids
+from excise_server.sources.paths import visible
+from excise_server.sources.reflog import worktree_made
+from excise_server.sources.refs import Ref, find_refs
+from excise_server.sources.repository import Repository, Worktree, points_back
+
+__all__ = ["MAX_REFS", "MAX_WORKTREES", "Choice", "find_checkouts", "roots", "traces_of"]
+
+MAX_WORKTREES = 200
+"""Most worktrees that are compared: those made last."""
+
+MAX_REFS = 200
+"""Most refs that are compared: those with the newest commits."""
+
+_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What is compared.
+
+    Attributes
+    ----------
+    worktrees : bool
+        Every worktree, uncommitted changes included.
+    branches : tuple of str
+        Patterns of refs (`find_refs`), as they are committed.
+    only : tuple of str
+        Globs of any name of a candidate (folder, branch, request, the tool's name); none: all.
+    onto : str
+        A revision to replay them on instead of HEAD of the checkout.
+    bases : tuple of (str, str)
+        Names of candidates, and the revisions that they started from, where git's answer is wrong.
+    untracked : bool
+        Count files that git does not track (nor ignores) as created.
+    target : bool
+        Whether the checkout itself, with what is not committed in it, is a candidate too.
+    """
+
+    worktrees: bool = True
+    branches: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    onto: str = ""
+    bases: tuple[tuple[str, str], ...] = ()
+    untracked: bool = True
+    target: bool = False
+
+
+def find_checkouts(
+    repository: Repository, choice: Choice
+) -> tuple[list[Candidate], list[Rejected]]:
+    """Return the worktrees and refs that were chosen, under ids of their own, and what is left out.
+
+    A local branch that is checked out in one of the worktrees is a name of that.
+
+    Raises
+    ------
+    SourceError
+        If git fails, or a pattern cannot be one.
+    """
+    rejected: list[Rejected] = []
+    listed: list[Candidate] = []
+    if choice.worktrees:
+        listed += _worktrees(repository, choice, rejected)
+    if choice.branches:
+        shown = {name for candidate in listed for name in candidate.names}
+        listed += _refs(repository, choice, shown, rejected)
+    ids = unique_ids([candidate.id for candidate in listed])
+    return [
+        replace(candidate, id=name, names=(name, *candidate.names[1:]))
+        for candidate, name in zip(listed, ids, strict=True)
+    ], rejected
+
+
+def _worktrees(repository: Repository, choice: Choice, rejected: list[Rejected]) -> list[Candidate]:
+    found = []
+    worktrees = repository.worktrees()
+    main = worktrees[0].path if worktrees else repository.top
+    for tree in worktrees:
+        real = os.path.realpath(tree.path)
+        candidate = _from_worktree(tree, real)
+        if real == repository.top and not choice.target:
+            continue
+        if not _is_chosen(choice, main, candidate, [visible(os.path.basename(tree.path))]):
+            continue
+        reason = f"prunable: {tree.prunable}" if tree.prunable else ""
+        if not reason and not tree.head.strip("0"):
+            reason = "it has no commit yet"
+        if reason := reason or points_back(real, repository.common):
+            rejected.append(Rejected(f"worktree:{visible(tree.path)}", reason))
+        else:
+            found.append(candidate)
+    if len(found) > MAX_WORKTREES:
+        made = {c.folder: worktree_made(repository, c.folder) for c in found}
+        age = {folder: entry.time if entry else 0 for folder, entry in made.items()}
+        found.sort(key=lambda c: age[c.folder], reverse=True)
+        rejected.append(_cut("worktrees", [c.id for c in found], MAX_WORKTREES, "made last"))
+    return found[:MAX_WORKTREES]
+
+
+def _from_worktree(tree: Worktree, real: str) -> Candidate:
+    branch = tree.branch.removeprefix("refs/heads/")
+    name = f"worktree:{visible(os.path.basename(tree.path))}"
+    names = (name, f"branch:{visible(branch)}") if branch else (name,)
+    return Candidate(name, real, branch, tree.head, names)
+
+
+def _refs(
+    repository: Repository, choice: Choice, shown: set[str], rejected: list[Rejected]
+) -> list[Candidate]:
+    refs, unusable = find_refs(repository, choice.branches)
+    rejected += unusable
+    found = [
+        candidate
+        for ref in refs
+        if ref.name not in shown
+        and _is_chosen(choice, repository.top, candidate := _from_ref(ref), ref.spellings())
+    ]
+    if len(found) > MAX_REFS:
+        cut = _cut("branches", [c.id for c in found], MAX_REFS, "with the newest commits")
+        rejected.append(cut)
+    return found[:MAX_REFS]
+
+
+def _from_ref(ref: Ref) -> Candidate:
+    branch = ref.short if ref.scheme in ("branch", "remote") else ""
+    return Candidate(ref.name, "", branch, ref.commit, in_order([ref.name]), ref.given)
+
+
+def _cut(name: str, ids: Sequence[str], limit: int, which: str) -> Rejected:
+    cut = ids[limit:]
+    more = f" and {len(cut) - _NAMED} more" if len(cut) > _NAMED else ""
+    whom = f"without {', '.join(cut[:_NAMED])}{more}"
+    reason = f"only the {limit} of {len(ids)} {which} are compared, {whom}"
+    return Rejected(name, reason, "choose with --only GLOB")
+
+
+def _is_chosen(choice: Choice, main: str, candidate: Candidate, names: Iterable[str]) -> bool:
+    if not choice.only:
+        return True
+    forms = name_of(traces_of(candidate, main), roots()).forms
+    spelled = (*names, candidate.branch, *candidate.names, *forms)
+    return any(fnmatchcase(name, glob) for glob in choice.only for name in spelled if name)
+
+
+def roots() -> Roots:
+    """Return the folders of the user in which tools keep worktrees."""
+    return Roots(os.path.expanduser("~"), os.environ.get("CODEX_HOME", ""))
+
+
+def traces_of(candidate: Candidate, main: str, trailers: Sequence[str] = ()) -> Traces:
+    """Return what a candidate is named by; ``main`` is the repository's main checkout."""
+    is_remote = not candidate.folder and any(n.startswith("remote:") for n in candidate.names)
+    is_local = candidate.folder or any(n.startswith("branch:") for n in candidate.names)
+    return Traces(
+        folder=candidate.folder,
+        branch="" if not is_local else candidate.branch,
+        remote=candidate.branch if is_remote and not is_local else "",
+        commit=candidate.commit,
+        given="" if is_local else candidate.given,
+        repository=main,
+        trailers=tuple(trailers),
+    )

@@ -1,0 +1,127 @@
+"""Refs by pattern: local and remote branches, fetched pull and merge requests."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from excise_server.sources import Rejected, SourceError
+from excise_server.sources.paths import visible
+from excise_server.sources.repository import Repository
+
+__all__ = ["Ref", "find_refs"]
+
+_REQUEST = re.compile(r"refs/(pull|merge-requests)/([^/]+)/head")
+_TRIAL_MERGE = re.compile(r"refs/(pull|merge-requests)/[^/]+/merge")
+_SHORT = {"#": "refs/pull/{}/head", "!": "refs/merge-requests/{}/head"}
+_KINDS = {"refs/heads/": "branch", "refs/remotes/": "remote"}
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A ref and its commit.
+
+    Attributes
+    ----------
+    full
+        ``refs/remotes/origin/topic``.
+    name
+        Under which a candidate is known: ``branch:topic``, ``remote:origin/topic``, ``ref:pull/12``
+        (the head of a pull request), ``ref:refs/x/y``.
+    commit
+        The commit that it names.
+    time
+        When that was committed, in seconds since the epoch.
+    """
+
+    full: str
+    name: str
+    commit: str
+    time: int
+
+    @property
+    def scheme(self) -> str:
+        """The kind of its name: ``branch``, ``remote`` or ``ref``."""
+        return self.name.partition(":")[0]
+
+    @property
+    def short(self) -> str:
+        """The ref as git abbreviates it; a full name remains for what is neither kind of branch."""
+        return self.full.split("/", 2)[2] if self.scheme in ("branch", "remote") else self.full
+
+    @property
+    def given(self) -> str:
+        """How people write a request: ``#7521``, ``!12``; else empty."""
+        request = _REQUEST.fullmatch(self.full)
+        return f"{'#' if request[1] == 'pull' else '!'}{visible(request[2])}" if request else ""
+
+    def spellings(self) -> tuple[str, ...]:
+        """Return what people may call it where they choose."""
+        return (self.short, self.full, self.name, self.name.partition(":")[2], self.given)
+
+
+def find_refs(repository: Repository, patterns: Sequence[str]) -> tuple[list[Ref], list[Rejected]]:
+    """Return the refs that match any of the patterns, the newest commit first.
+
+    Parameters
+    ----------
+    patterns
+        Of branches (``agent/*``) and remote branches (``origin/pr-*``), of requests (``pull/75*``,
+        ``#7521``, ``merge-requests/12``, ``!12``), or of full names (``refs/x/*``). The merges that
+        a host makes of requests to try them out are taken by their full names alone.
+
+    Raises
+    ------
+    SourceError
+        If git fails, or a pattern cannot be one.
+    """
+    named = [pattern for pattern in patterns if pattern and "\0" not in pattern]
+    if not named:  # without any, git would list every ref
+        raise SourceError("a pattern of branches is empty or holds a NUL character")
+    out = repository.git.run(
+        "for-each-ref",
+        "--sort=-committerdate",
+        "--format=%(objectname) %(objecttype) %(committerdate:unix) "
+        "%(if)%(symref)%(then)link%(else)own%(end) %(refname)",
+        "--end-of-options",
+        *(full for pattern in named for full in _full_patterns(pattern)),
+    )
+    refs, rejected = [], []
+    for line in os.fsdecode(out).split("\n")[:-1]:
+        commit, kind, time, link, full = line.split(" ", 4)
+        if link == "link" or (_TRIAL_MERGE.fullmatch(full) and not _is_named(full, named)):
+            continue
+        if kind == "commit":
+            refs.append(Ref(full, _name(full), commit, int(time or 0)))
+        else:
+            rejected.append(Rejected(_name(full), f"it is a {kind}, not a commit"))
+    if not (refs or rejected):
+        rejected.append(Rejected("branches", f"none matches {', '.join(map(visible, named))}"))
+    return refs, rejected
+
+
+def _full_patterns(pattern: str) -> Iterator[str]:
+    if pattern.startswith("refs/"):
+        yield pattern
+    elif pattern[0] in _SHORT:
+        yield _SHORT[pattern[0]].format(pattern[1:])
+        yield f"refs/heads/{pattern}"
+    else:
+        yield from (f"{start}{pattern}" for start in _KINDS)
+        if pattern.startswith(("pull/", "merge-requests/")):
+            yield f"refs/{pattern.removesuffix('/head')}/head"
+
+
+def _is_named(full: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(full, pattern) for pattern in patterns if pattern.endswith("/merge"))
+
+
+def _name(full: str) -> str:
+    for start, scheme in _KINDS.items():
+        if full.startswith(start):
+            return f"{scheme}:{visible(full.removeprefix(start))}"
+    request = _REQUEST.fullmatch(full)
+    return f"ref:{visible(f'{request[1]}/{request[2]}' if request else full)}"
