@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import excise
 from excise.preparation import PARSER_SECONDS
-from excise.text import normalise, raw_lines
-from excise_server.places import Place, Ruler, find_places
+from excise.text import Text
+from excise_server.hunk_scores import HunkScores, score_hunks
+from excise_server.sites import Site, find_sites
 from excise_server.snapshot import Snapshot
-from excise_server.standing import Standing, score_places
 
-__all__ = ["Analysis", "Analyst", "Comparison", "Map", "Site", "compare", "places", "recompare"]
+__all__ = ["Analysis", "Analyst", "Comparison", "Map", "compare", "recompare"]
 
 Map = Callable[..., Iterable[Any]]
 """How work on several items is run: the built-in `map`, or an executor's."""
@@ -42,34 +42,22 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
-    """Where a place stands: its lines in the buffer, or in the origin without one.
-
-    ``crossed`` tells that unsaved edits reach into it from outside.
-    """
-
-    lo: int
-    hi: int
-    crossed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Analysis:
     """Everything that is known of a snapshot.
 
-    ``sites`` are where its places stand; ``given`` are the places of the revisions without the
-    buffer as one of them: what was typed beside a place is no part of these.
+    ``sites`` are where its hunks are; ``given`` are the hunks of the revisions without the buffer
+    as one of them: what was typed beside a hunk is not part of these.
     """
 
     snapshot: Snapshot
     comparison: Comparison
-    standings: tuple[Standing, ...]
+    hunks: tuple[HunkScores, ...]
     sites: tuple[Site, ...]
-    given: tuple[tuple[Place, Site], ...]
+    given: tuple[tuple[excise.Hunk, Site], ...]
 
     @property
     def lines(self) -> tuple[tuple[int, int], ...]:
-        """The places' lines (from, to) in the buffer, or in the origin without one."""
+        """The hunks' lines (from, to) in the buffer, or in the origin without one."""
         return tuple((site.lo, site.hi) for site in self.sites)
 
 
@@ -111,11 +99,6 @@ def recompare(
     return _described(matrix)
 
 
-def places(snapshot: Snapshot, cancel: excise.CancelFlag | None = None) -> tuple[Place, ...]:
-    """Return the places where the exact texts of origin and revisions differ."""
-    return find_places(snapshot.origin, [revision.text for revision in snapshot.revisions], cancel)
-
-
 def _described(matrix: excise.ScoreMatrix) -> Comparison:
     return Comparison(
         matrix=matrix,
@@ -136,7 +119,7 @@ class Analyst:
         """Keep the scores of so many bytes of snapshots; those of the last one in any case."""
         self._limit = limit
         self._kept: OrderedDict[object, Analysis] = OrderedDict()
-        self._bare: tuple[object, tuple[Place, ...]] | None = None
+        self._bare: tuple[object, excise.Hunks] | None = None
 
     def analyse(self, snapshot: Snapshot, cancel: excise.CancelFlag) -> Analysis:
         """Return all that is known of a snapshot.
@@ -157,34 +140,33 @@ class Analyst:
         if known is None:
             comparison = self._compared(snapshot, cancel)
             order = [ranked.index for ranked in comparison.ranking]
-            standings = score_places(places(snapshot, cancel), comparison.matrix, order, cancel)
+            matrix = comparison.matrix
+            hunks = score_hunks(matrix.hunks(cancel=cancel), matrix, order, cancel)
         else:
-            comparison, standings = known.comparison, known.standings
-        sites = _sites(snapshot, [standing.place for standing in standings])
-        given = self._given(snapshot, standings, sites, cancel)
-        analysis = Analysis(snapshot, comparison, standings, sites, given)
+            comparison, hunks = known.comparison, known.hunks
+        texts = _texts(snapshot)
+        sites = find_sites(*texts, [scores.hunk for scores in hunks], snapshot.own)
+        given = tuple(zip((scores.hunk for scores in hunks), sites, strict=True))
+        if snapshot.own is not None:
+            bare = self._without_buffer(snapshot, comparison, cancel)
+            given = tuple(zip(bare, find_sites(*texts, bare), strict=True))
+        analysis = Analysis(snapshot, comparison, hunks, sites, given)
         self._kept[snapshot.scored] = analysis
         self._kept.move_to_end(snapshot.scored)
         while len(self._kept) > 1 and sum(map(_weight, self._kept.values())) > self._limit:
             self._kept.popitem(last=False)
         return analysis
 
-    def _given(
-        self,
-        snapshot: Snapshot,
-        standings: tuple[Standing, ...],
-        sites: tuple[Site, ...],
-        cancel: excise.CancelFlag,
-    ) -> tuple[tuple[Place, Site], ...]:
-        """Return places and sites without the buffer as a revision; found once per revisions."""
-        if snapshot.own is None:
-            return tuple((s.place, site) for s, site in zip(standings, sites, strict=True))
-        others = (r for at, r in enumerate(snapshot.revisions) if at != snapshot.own)
-        bare = replace(snapshot, revisions=tuple(others))
-        if self._bare is None or self._bare[0] != bare.scored:
-            self._bare = (bare.scored, places(bare, cancel))
-        found = self._bare[1]
-        return tuple(zip(found, _sites(bare, found), strict=True))
+    def _without_buffer(
+        self, snapshot: Snapshot, comparison: Comparison, cancel: excise.CancelFlag
+    ) -> excise.Hunks:
+        """Return the hunks without the buffer as a revision; made once while that is typed in."""
+        others = [at for at in range(len(snapshot.revisions)) if at != snapshot.own]
+        bare = replace(snapshot, revisions=tuple(snapshot.revisions[at] for at in others))
+        key = (bare.scored, snapshot.own, comparison.signature)
+        if self._bare is None or self._bare[0] != key:
+            self._bare = (key, comparison.matrix.hunks(others, cancel=cancel))
+        return self._bare[1]
 
     def _compared(self, snapshot: Snapshot, cancel: excise.CancelFlag) -> Comparison:
         """Compare from what the last snapshot of this document left, or from the start."""
@@ -208,24 +190,7 @@ def _weight(analysis: Analysis) -> int:
     return _PER_CHARACTER * (len(snapshot.origin) + sum(len(r.text) for r in snapshot.revisions))
 
 
-def _sites(snapshot: Snapshot, places: Sequence[Place]) -> tuple[Site, ...]:
-    """Return where the places stand now.
-
-    What is typed beside a place is no part of it, unless it makes one of the variants: then it was
-    applied, and another variant replaces it.
-    """
-    if not places:
-        return ()
-    text = snapshot.origin if snapshot.buffer is None else snapshot.buffer
-    ruler, lines = Ruler.between(snapshot.origin, text), raw_lines(normalise(text))
-    own = (snapshot.own,)
-    sites = []
-    for place in places:
-        span, cover = ruler.span(place.lo, place.hi), ruler.cover(place.lo, place.hi)
-        crossed = ruler.crosses(place.lo, place.hi)
-        if not crossed and cover != span:
-            applied = "".join(lines[slice(*cover)])
-            if any(v.text == applied and v.members != own for v in place.variants):
-                span = cover
-        sites.append(Site(*span, crossed))
-    return tuple(sites)
+def _texts(snapshot: Snapshot) -> tuple[Text, Text]:
+    """Return the origin, and what the editor shows."""
+    origin = Text.of(snapshot.origin)
+    return origin, origin if snapshot.buffer is None else Text.of(snapshot.buffer)

@@ -1,11 +1,11 @@
 """What to edit in the buffer so that it says what a revision says. Pure; lines, not positions.
 
-A *site* is where a place stands in the buffer now. What the user typed elsewhere stays; where
-unsaved edits reach from outside into a place, nobody can tell which lines are the place's, and
-nothing is offered there.
+A *site* is where a hunk is in the buffer now. What the user typed elsewhere stays; where unsaved
+edits overlap a hunk and lines beside it, nobody can tell which lines are the hunk's, and nothing is
+offered there.
 
 Laws (property-tested): all variants of A on an unchanged buffer give exactly A's text; A's variant
-in one place and B's in another compose; unsaved edits between the places stay.
+in one hunk and B's in another compose; unsaved edits between the hunks stay.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from excise.text import normalise, raw_lines
-from excise_server.analysis import Analysis, Site
+from excise_server.analysis import Analysis
+from excise_server.sites import Site
 
 __all__ = [
     "BlockedError",
@@ -47,17 +48,17 @@ def buffer_lines(analysis: Analysis) -> list[str]:
 
 
 def shown_at(lines: list[str], site: Site) -> str:
-    """Return what stands in a place now."""
+    """Return what a hunk says now."""
     return "".join(lines[site.lo : site.hi])
 
 
 def replacing(analysis: Analysis, lines: list[str], index: int, text: str) -> list[LineEdit]:
-    """Return the edit that puts a text into a place; nothing if it stands there.
+    """Return the edit that puts a text into a hunk; nothing if it is there already.
 
     Raises
     ------
     BlockedError
-        If unsaved edits reach into the place from outside.
+        If unsaved edits overlap the hunk and lines beside it.
     """
     site = analysis.sites[index]
     if shown_at(lines, site) == text:
@@ -68,7 +69,7 @@ def replacing(analysis: Analysis, lines: list[str], index: int, text: str) -> li
 
 
 def restate(analysis: Analysis, lines: list[str], revision: int) -> list[LineEdit]:
-    """Return the edits that make every place say what a revision says.
+    """Return the edits that make every hunk say what a revision says.
 
     Where the revision leaves the origin's text and the buffer holds what no revision has, the user
     typed it: it stays.
@@ -76,15 +77,15 @@ def restate(analysis: Analysis, lines: list[str], revision: int) -> list[LineEdi
     Raises
     ------
     BlockedError
-        If unsaved edits reach from outside into a place that would change.
+        If unsaved edits overlap a hunk that would change and lines beside it.
     """
     if revision == analysis.snapshot.own:
         return []
     edits = []
-    for place, site in analysis.given:
+    for hunk, site in analysis.given:
         now = shown_at(lines, site)
-        text = next(v.text for v in place.variants if revision in v.members)
-        own = text == place.text and not any(v.text == now for v in place.variants)
+        text = next(v.text for v in hunk.variants if revision in v.members)
+        own = text == hunk.text and not any(v.text == now for v in hunk.variants)
         if now == text or own:
             continue
         if site.crossed:

@@ -1,4 +1,4 @@
-"""One place, or the whole file, explained: text, tables and code, without any markup. Pure."""
+"""One hunk, or the whole file, explained: text, tables and code, without any markup. Pure."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from excise import Variant
 from excise.agreement import CONTAINS, DIFFERENT, OVERLAPS, WORDS
 from excise_server.analysis import Analysis
 from excise_server.findings import full_name, name, summary_of, word_of_pair
-from excise_server.places import Variant
+from excise_server.hunk_scores import MAX_PAIRS, HunkScores, Numbers
 from excise_server.report.digits import digits
 from excise_server.report.escape import printable
-from excise_server.standing import MAX_PAIRS, Numbers, Standing
 
-__all__ = ["Block", "Code", "Line", "Table", "explain_file", "explain_place"]
+__all__ = ["Block", "Code", "Line", "Table", "explain_file", "explain_hunk"]
 
 MAX_VARIANTS = 10
 MAX_NAMES = 12
@@ -50,22 +50,22 @@ class Code:
 Block = Line | Table | Code
 
 
-def explain_place(analysis: Analysis, index: int) -> list[Block]:
-    """Explain one place: its variants, who has which, and the numbers of each and of each pair."""
-    standing = analysis.standings[index]
+def explain_hunk(analysis: Analysis, index: int) -> list[Block]:
+    """Explain one hunk: its variants, who has which, and the numbers of each and of each pair."""
+    scores = analysis.hunks[index]
     ids = analysis.comparison.matrix.ids
-    title = f"Place {index + 1} of {len(analysis.standings)}: "
-    blocks: list[Block] = [Line(title + summary_of(standing, len(ids)))]
-    if standing.mean is not None:
-        blocks.append(Line(f"{standing.share:.0%} of all that diverges between two revisions"))
-    blocks.append(_variant_table(standing, ids))
-    for number, variant in enumerate(standing.place.variants[:MAX_VARIANTS], start=1):
-        blocks += _variant(analysis, standing, number, variant)
-    if (rest := len(standing.place.variants) - MAX_VARIANTS) > 0:
+    title = f"Place {index + 1} of {len(analysis.hunks)}: "
+    blocks: list[Block] = [Line(title + summary_of(scores, len(ids)))]
+    if scores.mean is not None:
+        blocks.append(Line(f"{scores.share:.0%} of all that diverges between two revisions"))
+    blocks.append(_variant_table(scores, ids))
+    for number, variant in enumerate(scores.hunk.variants[:MAX_VARIANTS], start=1):
+        blocks += _variant(analysis, scores, number, variant)
+    if (rest := len(scores.hunk.variants) - MAX_VARIANTS) > 0:
         blocks.append(Line(f"… and {rest} more variants: excise/report has all"))
-    if standing.pairs:
-        blocks += _pair_table(analysis, standing)
-    return [*blocks, *_without_divergence(standing)]
+    if scores.pairs:
+        blocks += _pair_table(analysis, scores)
+    return [*blocks, *_without_divergence(scores)]
 
 
 def explain_file(analysis: Analysis) -> list[Block]:
@@ -124,19 +124,19 @@ def _words(analysis: Analysis, order: Sequence[int]) -> list[Block]:
     return blocks
 
 
-def _variant_table(standing: Standing, ids: Sequence[str]) -> Table:
+def _variant_table(scores: HunkScores, ids: Sequence[str]) -> Table:
     head = ("variant", "revisions", "ES", "keep", "add", "delete")
     rows = []
-    for number, variant in enumerate(standing.place.variants[:MAX_VARIANTS], start=1):
-        mean = standing.mean_of(variant.members)
+    for number, variant in enumerate(scores.hunk.variants[:MAX_VARIANTS], start=1):
+        mean = scores.mean_of(variant.members)
         rows.append((f"{number}", _names(variant, ids), *_cells(mean)))
     return Table(head, tuple(rows))
 
 
-def _pair_table(analysis: Analysis, standing: Standing) -> list[Block]:
+def _pair_table(analysis: Analysis, scores: HunkScores) -> list[Block]:
     """Return the pairs that diverge here, best ranked first, up to the limit.
 
-    The numbers are those of this place, the word is that of the whole revisions.
+    The numbers are those of this hunk, the word is that of the whole revisions.
     """
     ids = analysis.comparison.matrix.ids
     head = ("revision", "revision", "ES", "keep", "add", "delete", "share", "in the whole file")
@@ -148,25 +148,25 @@ def _pair_table(analysis: Analysis, standing: Standing) -> list[Block]:
             f"{p.share:.0%}",
             word_of_pair(analysis, p.a, p.b),
         )
-        for p in standing.pairs[:MAX_PAIRS]
+        for p in scores.pairs[:MAX_PAIRS]
     )
     blocks: list[Block] = [Table(head, rows)]
-    if (rest := len(standing.pairs) - len(rows)) > 0:
+    if (rest := len(scores.pairs) - len(rows)) > 0:
         blocks.append(Line(f"… and {rest} more pairs that diverge here"))
     return blocks
 
 
-def _without_divergence(standing: Standing) -> list[Block]:
+def _without_divergence(scores: HunkScores) -> list[Block]:
     """Return how many pairs have equal text here, and how many differ without diverging tokens."""
-    if not standing.pairs:
+    if not scores.pairs:
         return []
-    compared, diverging = set(standing.compared), {(p.a, p.b) for p in standing.pairs}
+    compared, diverging = set(scores.compared), {(p.a, p.b) for p in scores.pairs}
     variant_of = {
         member: number
-        for number, variant in enumerate(standing.place.variants)
+        for number, variant in enumerate(scores.hunk.variants)
         for member in compared.intersection(variant.members)
     }
-    others = [pair for pair in combinations(standing.compared, 2) if pair not in diverging]
+    others = [pair for pair in combinations(scores.compared, 2) if pair not in diverging]
     equal = sum(variant_of[a] == variant_of[b] for a, b in others)
     lines = (
         ("pairs with the same text here", equal),
@@ -175,10 +175,10 @@ def _without_divergence(standing: Standing) -> list[Block]:
     return [Line(f"{said}: {number}") for said, number in lines if number]
 
 
-def _variant(analysis: Analysis, standing: Standing, number: int, variant: Variant) -> list[Block]:
+def _variant(analysis: Analysis, scores: HunkScores, number: int, variant: Variant) -> list[Block]:
     """Return the exact text of a variant, cut to what a hover can hold."""
     who = f"Variant {number}"
-    if variant.text == standing.place.text:
+    if variant.text == scores.hunk.text:
         return [Line(f"{who} is the origin's text")]
     if not variant.text:
         return [Line(f"{who} deletes these lines")]

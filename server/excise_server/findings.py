@@ -11,15 +11,15 @@ from typing import Any
 
 from excise.text import Revision
 from excise_server.analysis import Analysis
+from excise_server.hunk_scores import MAX_PAIRS, HunkScores
 from excise_server.report.digits import digits
 from excise_server.report.escape import printable
 from excise_server.report.words import between, words_of
-from excise_server.standing import MAX_PAIRS, Standing
 
 __all__ = [
-    "MAX_PLACES",
+    "MAX_HUNKS",
     "Findings",
-    "PlaceFinding",
+    "HunkFinding",
     "find",
     "full_name",
     "name",
@@ -27,14 +27,14 @@ __all__ = [
     "word_of_pair",
 ]
 
-MAX_PLACES = 200
-"""Most places shown as diagnostics; the report has all."""
+MAX_HUNKS = 200
+"""Most hunks shown as diagnostics; the report has all."""
 
 MAX_RANKED = 20
 """Most revisions listed in the message for the file."""
 
 MAX_DATA = 2000
-"""About so many pairs are in the data of all places together: they are sent after every pause."""
+"""About so many pairs are in the data of all hunks together: they are sent after every pause."""
 
 MAX_MATRIX = 100
 """Most revisions whose whole matrix is in the data of the diagnostic (10,000 numbers)."""
@@ -43,8 +43,8 @@ _MAX_NAME = 60
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceFinding:
-    """One place: its lines (from, to; equal: a gap), what to say, and the scores behind it."""
+class HunkFinding:
+    """One hunk: its lines (from, to; equal: a gap), what to say, and the scores behind it."""
 
     lines: tuple[int, int]
     message: str
@@ -57,24 +57,22 @@ class Findings:
 
     message: str
     data: dict[str, Any]
-    places: tuple[PlaceFinding, ...]
+    hunks: tuple[HunkFinding, ...]
 
 
-def find(analysis: Analysis, most: int = MAX_PLACES) -> Findings | None:
-    """Return what to show, of so many places at most; None without revisions."""
+def find(analysis: Analysis, most: int = MAX_HUNKS) -> Findings | None:
+    """Return what to show, of so many hunks at most; None without revisions."""
     if not analysis.snapshot.revisions:
         return None
     count = len(analysis.snapshot.revisions)
-    shown = list(zip(analysis.standings[:most], analysis.lines, strict=False))
+    shown = list(zip(analysis.hunks[:most], analysis.lines, strict=False))
     pairs = min(MAX_PAIRS, max(10, MAX_DATA // max(len(shown), 1)))
     return Findings(
         message=_message(analysis, most),
         data=_data(analysis),
-        places=tuple(
-            PlaceFinding(
-                lines, summary_of(standing, count), _place_data(analysis, at, standing, pairs)
-            )
-            for at, (standing, lines) in enumerate(shown)
+        hunks=tuple(
+            HunkFinding(lines, summary_of(scores, count), _hunk_data(analysis, at, scores, pairs))
+            for at, (scores, lines) in enumerate(shown)
         ),
     )
 
@@ -92,16 +90,16 @@ def full_name(revision: Revision) -> str:
     return f"{name(revision.id)} ({name(revision.label)})"
 
 
-def summary_of(standing: Standing, count: int) -> str:
-    """Return one place in a line: "3 of 5 revisions agree here, 2 variants, ES 0.62".
+def summary_of(scores: HunkScores, count: int) -> str:
+    """Return one hunk in a line: "3 of 5 revisions agree here, 2 variants, ES 0.62".
 
     To agree is to have the same text.
     """
-    place, variants = standing.place, len(standing.place.variants)
+    hunk, variants = scores.hunk, len(scores.hunk.variants)
     if count == 1:
         return "the revision differs from the origin here"
-    if place.agree > 1:
-        agree = f"{place.agree} of {count} revisions agree here"
+    if hunk.agree > 1:
+        agree = f"{hunk.agree} of {count} revisions agree here"
     else:
         agree = (
             f"no two of {count} revisions agree here"
@@ -112,13 +110,13 @@ def summary_of(standing: Standing, count: int) -> str:
         agree,
         f"{variants} variant{'s' if variants > 1 else ''}",
     ]
-    if standing.mean is not None:
-        compared = len(standing.compared)
+    if scores.mean is not None:
+        compared = len(scores.compared)
         sample = f" (of the first {compared})" if compared < count else ""
-        parts.append(f"ES {digits(standing.mean.es)}{sample}")
-    if place.unchanged:
-        leave = "leaves" if place.unchanged == 1 else "leave"
-        parts.append(f"{place.unchanged} {leave} it as it is")
+        parts.append(f"ES {digits(scores.mean.es)}{sample}")
+    if hunk.unchanged:
+        leave = "leaves" if hunk.unchanged == 1 else "leave"
+        parts.append(f"{hunk.unchanged} {leave} it as it is")
     return ", ".join(parts)
 
 
@@ -129,13 +127,13 @@ def _message(analysis: Analysis, most: int) -> str:
 
 def _headline(analysis: Analysis, most: int) -> str:
     comparison, count = analysis.comparison, len(analysis.snapshot.revisions)
-    places = len(analysis.standings)
+    hunks = len(analysis.hunks)
     parts = [
         f"{count} revision{'s' if count > 1 else ''}",
         f"{len(comparison.clusters)} cluster{'s' if len(comparison.clusters) != 1 else ''}",
-        f"{places} place{'s' if places != 1 else ''}",
+        f"{hunks} place{'s' if hunks != 1 else ''}",
     ]
-    if places > most:
+    if hunks > most:
         parts[-1] += f" (the first {most} are shown)" if most else " (not shown)"
     if count > 1:
         agreements = [ranked.agreement or 0.0 for ranked in comparison.ranking]
@@ -200,7 +198,7 @@ def _data(analysis: Analysis) -> dict[str, Any]:
     return data
 
 
-def _place_data(analysis: Analysis, index: int, standing: Standing, limit: int) -> dict[str, Any]:
+def _hunk_data(analysis: Analysis, index: int, scores: HunkScores, limit: int) -> dict[str, Any]:
     matrix = analysis.comparison.matrix
     pairs = [
         {
@@ -210,12 +208,12 @@ def _place_data(analysis: Analysis, index: int, standing: Standing, limit: int) 
             "share": round(p.share, 4),
             "word": matrix.word(p.a, p.b),
         }
-        for p in standing.pairs[:limit]
+        for p in scores.pairs[:limit]
     ]
     return {
         "kind": "place",
         "index": index,
-        "compared": len(standing.compared),
-        "diverging": len(standing.pairs),
+        "compared": len(scores.compared),
+        "diverging": len(scores.pairs),
         "pairs": pairs,
     }

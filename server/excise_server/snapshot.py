@@ -17,7 +17,7 @@ _OWN = "buffer"
 class Snapshot:
     """An origin, its revisions, and what is needed to score them and to place the result.
 
-    The texts stand as they came: the library and `places` normalise them, each once. ``buffer`` is
+    The texts are as they came: the library normalises them. ``buffer`` is
     what an editor shows now (None where no editor has the document open), ``version`` its number.
     ``language`` wins over ``path``; None is absent.
     """

@@ -22,8 +22,8 @@ from excise.patches.same_base import SIGNATURE
 from excise.preparation import PARSER_SECONDS
 from excise.ranking import rank
 from excise.tokens import Vocabulary
+from excise_server.cancellation import raise_if_cancelled
 from excise_server.changes import LINK, SUBMODULE, Side, patch_files
-from excise_server.places import check
 from excise_server.sources.candidates import Candidate, Candidates, Choice, find_candidates
 from excise_server.sources.paths import visible
 from excise_server.sources.repository import Repository
@@ -156,7 +156,7 @@ def _values(patches: Sequence[Patch], cancel: CancelFlag | None) -> Values:
 
     values = np.eye(len(patches))
     for i, j in combinations(range(len(patches)), 2):
-        check(cancel)
+        raise_if_cancelled(cancel)
         values[i, j] = values[j, i] = compare_on_one_base(patches[i], patches[j]).value
     values.flags.writeable = False
     return values
@@ -202,7 +202,7 @@ class _SyntaxErrors:
         old = candidate.old.get(pair.old or "", Side("", b""))
         key = pair.path, old.data, new.data
         if key not in self._known:
-            check(cancel)
+            raise_if_cancelled(cancel)
             texts = old.text or "", new.text or ""
             matrix = ScoreMatrix.from_texts(
                 texts[0], [texts[1]], path=pair.path, timeout=PARSER_SECONDS

@@ -3,7 +3,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.server.test_places import REVISIONS, TEXT
+from tests.reference.budget import examples
+from tests.server.test_line_map import REVISIONS, TEXT
 
 from excise import CancelFlag
 from excise.text import Revision, normalise
@@ -17,7 +18,6 @@ from excise_server.applying import (
     replacing,
     restate,
 )
-from excise_server.places import apply_variants
 from excise_server.snapshot import Snapshot
 
 
@@ -33,8 +33,8 @@ def restated(analysis: Analysis, revision: int) -> str:
 
 
 def placed(analysis: Analysis, index: int, revision: int) -> str:
-    lines, place = buffer_lines(analysis), analysis.standings[index].place
-    text = next(v.text for v in place.variants if revision in v.members)
+    lines, hunk = buffer_lines(analysis), analysis.hunks[index].hunk
+    text = next(v.text for v in hunk.variants if revision in v.members)
     return apply_edits(lines, replacing(analysis, lines, index, text))
 
 
@@ -52,26 +52,36 @@ def test_one_revision_over_another_gives_exactly_its_text(origin, revisions):
         assert restated(again, index) == normalise(text)
 
 
+@given(TEXT, REVISIONS, st.lists(st.integers(0, 4), min_size=9, max_size=9))
+@examples(200)
+def test_a_revision_over_any_mix_gives_exactly_its_text(origin, revisions, picks):
+    """Also where a text that was applied could be aligned otherwise, as with lines that repeat."""
+    hunks = analysed(origin, revisions).comparison.matrix.hunks()
+    chosen = {}
+    for at, (hunk, pick) in enumerate(zip(hunks, picks, strict=False)):
+        texts = [hunk.text, *(variant.text for variant in hunk.variants)]
+        chosen[at] = texts[pick % len(texts)]
+    for index, text in enumerate(revisions):
+        assert restated(analysed(origin, revisions, hunks.apply(chosen)), index) == normalise(text)
+
+
 @given(TEXT, TEXT, TEXT)
-def test_places_of_two_revisions_compose(origin: str, a: str, b: str):
-    """The edits of all places at once, from A and B in turn, are the places' own law."""
+def test_hunks_of_two_revisions_compose(origin: str, a: str, b: str):
+    """The edits of all hunks at once, from A and B in turn, are what the library makes of them."""
     analysis = analysed(origin, [a, b])
     lines = buffer_lines(analysis)
     chosen = {
-        standing.place: next(v.text for v in standing.place.variants if at % 2 in v.members)
-        for at, standing in enumerate(analysis.standings)
+        at: next(v.text for v in scores.hunk.variants if at % 2 in v.members)
+        for at, scores in enumerate(analysis.hunks)
     }
-    edits = [
-        edit
-        for at, text in enumerate(chosen.values())
-        for edit in replacing(analysis, lines, at, text)
-    ]
-    assert apply_edits(lines, edits) == apply_variants(origin, chosen)
+    edits = [edit for at, text in chosen.items() for edit in replacing(analysis, lines, at, text)]
+    hunks = analysis.comparison.matrix.hunks()
+    assert apply_edits(lines, edits) == hunks.apply(chosen)
 
 
 @given(TEXT, REVISIONS, TEXT)
-def test_every_edit_lies_in_its_place_and_the_rest_stays(origin, revisions, buffer):
-    """Whatever the user has typed: outside of the places the edits reach nothing."""
+def test_every_edit_lies_in_its_hunk_and_the_rest_stays(origin, revisions, buffer):
+    """Whatever the user has typed: outside of the hunks the edits reach nothing."""
     analysis = analysed(origin, revisions, buffer)
     lines = buffer_lines(analysis)
     for index in range(len(revisions)):
@@ -89,7 +99,7 @@ def test_every_edit_lies_in_its_place_and_the_rest_stays(origin, revisions, buff
 
 
 @given(st.lists(st.sampled_from(["#1", "#2", "#3"]), max_size=3))
-def test_unsaved_edits_between_the_places_stay(typed: list[str]):
+def test_unsaved_edits_between_the_hunks_stay(typed: list[str]):
     origin = ["a", "k1", "k2", "b", "k3", "k4"]
     a = "A\nk1\nk2\nb!\nk3\nk4\n"
     buffer = [*origin[:2], *typed, *origin[2:]]
@@ -98,7 +108,14 @@ def test_unsaved_edits_between_the_places_stay(typed: list[str]):
     assert restated(analysis, 0) == "\n".join(expected)
 
 
-def test_step_by_step_places_of_two_revisions_compose():
+def test_an_applied_hunk_is_known_again_whatever_is_typed_elsewhere():
+    origin = "a()\nend\n\nb()\nend\n\nc()\nd()\n"
+    revision = origin.replace("b()\n", "new()\nend\n\nb()\n")
+    analysis = analysed(origin, [revision, origin], revision.replace("d()", "# typed\nd()"))
+    assert restated(analysis, 1) == origin.replace("d()", "# typed\nd()")
+
+
+def test_step_by_step_hunks_of_two_revisions_compose():
     origin, a, b = "1\nk\n2\nk2\n", "1a\n1aa\nk\n2a\nk2\n", "1b\nk\n2b\nnew\nk2\n"
     buffer = placed(analysed(origin, [a, b]), 0, 0)
     assert buffer == "1a\n1aa\nk\n2\nk2\n"
@@ -118,7 +135,7 @@ def test_an_insertion_applied_is_not_inserted_again():
     assert placed(again, 0, 1) == b
 
 
-def test_edits_that_reach_into_a_place_from_outside_are_not_destroyed():
+def test_edits_that_reach_into_a_hunk_from_outside_are_not_destroyed():
     analysis = analysed("1\n2\n3\n4\n", ["1\n2a\n3\n4\n"], "1\nmine\nmine too\n4\n")
     lines = buffer_lines(analysis)
     with pytest.raises(BlockedError):
@@ -128,13 +145,13 @@ def test_edits_that_reach_into_a_place_from_outside_are_not_destroyed():
 
 
 def test_what_was_typed_where_a_revision_changes_nothing_stays():
-    """Also where that is a place, because the buffer is one more revision."""
+    """Also where that is a hunk, because the buffer is one more revision."""
     origin, a, mine = "1\nk\n2\nk2\n", "1a\nk\n2\nk2\n", "1\nk\nmine\nk2\n"
     revisions = (Revision("a", a), Revision("buffer", mine))
     snapshot = Snapshot("x", origin, revisions, buffer=mine)
     analysis = Analyst().analyse(snapshot, CancelFlag())
     assert analysis.snapshot.own == 1
-    assert len(analysis.standings) == 2
+    assert len(analysis.hunks) == 2
     assert restated(analysis, 0) == "1a\nk\nmine\nk2\n"
 
 
@@ -171,5 +188,5 @@ def test_the_analyst_keeps_what_its_memory_holds_and_the_last_in_any_case():
         analyst = Analyst(limit)
         first = [analyst.analyse(snapshot, CancelFlag()) for snapshot in snapshots]
         again = [analyst.analyse(s, CancelFlag()) for s in reversed(snapshots)][::-1]
-        same = [a.standings is b.standings for a, b in zip(first, again, strict=True)]
+        same = [a.hunks is b.hunks for a, b in zip(first, again, strict=True)]
         assert same == kept

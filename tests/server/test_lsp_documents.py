@@ -297,8 +297,8 @@ def test_a_folder_added_later_counts(workspace: tuple[RawClient, Path]):
 def test_positions_in_every_encoding(uri: str, encoding: str, column: int):
     with RawClient() as client:
         client.initialize({"general": {"positionEncodings": [encoding]}})
-        client.open(uri, 'x="😋"\n\ny="😋"')
-        client.add(uri, {"a": 'x="😋"\n\ny="😋!"', "b": 'x="😋?"\n\ny="😋"'})
+        client.open(uri, 'x="😋"\nk\ny="😋"')
+        client.add(uri, {"a": 'x="😋"\nk\ny="😋!"', "b": 'x="😋?"\nk\ny="😋"'})
         ranges = [d["range"] for d in client.diagnostics(uri, 1)]
         assert ranges == [span((0, 0), (0, column + 1)), span((0, 0), (0, column + 1)), ranges[2]]
         assert ranges[2] == span((2, 0), (2, column + 1))

@@ -33,11 +33,11 @@ async def apply_revision(ls: ExciseServer, params: ApplyRevisionParams) -> Apply
 
 
 async def apply_variant(ls: ExciseServer, params: ApplyVariantParams) -> ApplyResult:
-    """Have the client put a variant into its place."""
+    """Have the client put a variant into its hunk."""
     analysis = await _analysed(ls, params)
-    if not 0 <= params.place < len(analysis.standings):
+    if not 0 <= params.place < len(analysis.hunks):
         raise JsonRpcInvalidParams("unknown place")
-    variants = analysis.standings[params.place].place.variants
+    variants = analysis.hunks[params.place].hunk.variants
     if not 0 <= params.variant < len(variants):
         raise JsonRpcInvalidParams("unknown variant")
     variant = variants[params.variant]

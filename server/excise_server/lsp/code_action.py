@@ -1,4 +1,4 @@
-"""textDocument/codeAction: apply a revision, or what it has in the places under the cursor.
+"""textDocument/codeAction: apply a revision, or what it has in the hunks under the cursor.
 
 No action is preferred: the order is advice, and we do not promise that any revision is right.
 """
@@ -10,6 +10,7 @@ from typing import Any
 
 from lsprotocol import types as t
 
+from excise import Variant
 from excise_server.analysis import Analysis
 from excise_server.applying import BlockedError, LineEdit, buffer_lines, replacing, restate
 from excise_server.findings import name
@@ -17,7 +18,6 @@ from excise_server.lsp import protocol
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.to_proto import SOURCE, Mapper
 from excise_server.lsp.workspace_edit import workspace_edit
-from excise_server.places import Variant
 from excise_server.report.digits import digits
 
 __all__ = ["code_action", "revision_title", "variant_title"]
@@ -26,7 +26,7 @@ MAX_REVISIONS = 5
 """Most revisions in the menu; the others are applied by `excise.applyRevision`."""
 
 MAX_VARIANTS = 10
-"""Most variants of one place in the menu."""
+"""Most variants of one hunk in the menu."""
 
 _MAX_NAMES = 5
 
@@ -37,7 +37,7 @@ async def code_action(ls: ExciseServer, params: t.CodeActionParams) -> list[Acti
     """Offer what can be applied at a range; nothing for a document that is not open."""
     uri = params.text_document.uri
     analysis = await ls.to_show(uri)
-    if analysis is None or analysis.snapshot.version is None or not analysis.standings:
+    if analysis is None or analysis.snapshot.version is None or not analysis.hunks:
         return None
     return list(_Menu(ls, analysis, params).actions()) or None
 
@@ -49,7 +49,7 @@ def variant_title(analysis: Analysis, index: int, variant: Variant, *, number: b
     names += ["…"] if len(variant.members) > _MAX_NAMES else []
     who = f"{', '.join(names)}: {len(variant.members)} of {len(ids)}"
     where = f"in place {index + 1}" if number else "here"
-    if variant.text == analysis.standings[index].place.text:
+    if variant.text == analysis.hunks[index].hunk.text:
         return f"Restore the origin's text {where} ({who})"
     return f"Apply {names[0]}'s variant {where} ({who})"
 
@@ -75,7 +75,7 @@ class _Menu:
         self._disabled = bool(can and can.disabled_support)
 
     def actions(self) -> Iterator[Action]:
-        """Yield the variants of the places, then the revisions."""
+        """Yield the variants of the hunks, then the revisions."""
         under = self._under()
         for index in under if self._wanted(t.CodeActionKind.QuickFix) else ():
             for number, variant in enumerate(self._variants(index)[:MAX_VARIANTS]):
@@ -98,7 +98,7 @@ class _Menu:
         )
 
     def _variants(self, index: int) -> tuple[Variant, ...]:
-        return self._analysis.standings[index].place.variants
+        return self._analysis.hunks[index].hunk.variants
 
     def _variant(
         self, index: int, number: int, variant: Variant, *, several: bool

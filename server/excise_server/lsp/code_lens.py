@@ -1,4 +1,4 @@
-"""textDocument/codeLens: the standing of the file on its first line, and of each place."""
+"""textDocument/codeLens: the ranking of the file on its first line, and of each hunk."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["code_lens"]
 
 
 async def code_lens(ls: ExciseServer, params: t.CodeLensParams) -> list[t.CodeLens] | None:
-    """Return one lens for the file and one per place; none without revisions."""
+    """Return one lens for the file and one per hunk; none without revisions."""
     uri = params.text_document.uri
     if (analysis := await ls.to_show(uri)) is None:
         return await _of_mailbox(ls, uri)
@@ -56,9 +56,9 @@ def file_title(analysis: Analysis) -> str:
 
 def place_title(analysis: Analysis, index: int) -> str:
     """Return "3 variants · 3 of 5 agree"."""
-    place, count = analysis.standings[index].place, len(analysis.snapshot.revisions)
-    variants = len(place.variants)
-    agree = f"{place.agree} of {count} agree" if place.agree > 1 else "no two agree"
+    hunk, count = analysis.hunks[index].hunk, len(analysis.snapshot.revisions)
+    variants = len(hunk.variants)
+    agree = f"{hunk.agree} of {count} agree" if hunk.agree > 1 else "no two agree"
     return f"{variants} variant{'s' if variants > 1 else ''} · {agree}"
 
 

@@ -48,15 +48,15 @@ async def compare(ls: ExciseServer, params: CompareParams) -> CompareResult:
 
 
 async def show_place(ls: ExciseServer, params: ShowPlaceParams) -> ShowPlaceResult:
-    """Return a place as the report has it."""
+    """Return a hunk as the report has it."""
     analysis = await _known(ls, params.uri)
-    if not 0 <= params.place < len(analysis.standings):
+    if not 0 <= params.place < len(analysis.hunks):
         raise JsonRpcInvalidParams("unknown place")
     snapshot = analysis.snapshot
     text = snapshot.origin if snapshot.buffer is None else snapshot.buffer
     exact = to_proto.Mapper(text, ls.encoding).exact(*analysis.lines[params.place])
-    standing = analysis.standings[params.place]
-    return ShowPlaceResult(to_proto.region(standing, exact, analysis.comparison.matrix.ids))
+    scores = analysis.hunks[params.place]
+    return ShowPlaceResult(to_proto.region(scores, exact, analysis.comparison.matrix.ids))
 
 
 async def revision_content(

@@ -1,4 +1,4 @@
-"""textDocument/hover: explains the place under the cursor; on the first line, also the file.
+"""textDocument/hover: explains the hunk under the cursor; on the first line, also the file.
 
 In a mailbox or patch without revisions, the message under the cursor.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from lsprotocol import types as t
 
 from excise_server.analysis import Analysis
-from excise_server.explanation import Block, explain_file, explain_place
+from excise_server.explanation import Block, explain_file, explain_hunk
 from excise_server.lsp.mailboxes import explained
 from excise_server.lsp.markup import as_markdown, as_plain
 from excise_server.lsp.server import ExciseServer
@@ -36,7 +36,7 @@ async def hover(ls: ExciseServer, params: t.HoverParams) -> t.Hover | None:
 
 
 def _blocks(analysis: Analysis, under: list[int], *, first: bool) -> list[Block]:
-    blocks = [block for at in under for block in explain_place(analysis, at)]
+    blocks = [block for at in under for block in explain_hunk(analysis, at)]
     return [*blocks, *explain_file(analysis)] if first else blocks
 
 

@@ -70,7 +70,7 @@ class Publisher:
         return result.outcome if result is not None else None
 
     def state_of(self, uri: str) -> int:
-        """Return a number that changes whenever the places of a document do."""
+        """Return a number that changes whenever the hunks of a document do."""
         return self._states.get(document_key(uri), (None, 0))[1]
 
     def deliver(self, key: str, snapshot: Snapshot, outcome: Outcome | Exception) -> None:

@@ -1,4 +1,4 @@
-"""relatedInformation of a place: where each variant stands, as far as the client can go there."""
+"""relatedInformation of a hunk: where each variant stands, as far as the client can go there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from excise_server.lsp.virtual import virtual_uri
 __all__ = ["MAX_VARIANTS", "Related"]
 
 MAX_VARIANTS = 5
-"""Most variants that one place links to."""
+"""Most variants that one hunk links to."""
 
 _MAX_NAMES = 3
 
@@ -26,7 +26,7 @@ class Related:
     Parameters
     ----------
     analysis : Analysis
-        Whose places are asked for.
+        Whose hunks are asked for.
     files : callable
         The absolute paths of revisions that stand in files, by id.
     virtual : bool
@@ -39,19 +39,19 @@ class Related:
         """Look at nothing yet."""
         self._analysis, self._read_files, self._virtual = analysis, files, virtual
 
-    def of_place(self, index: int) -> list[t.DiagnosticRelatedInformation]:
-        """Return where the variants of a place stand that differ from the origin."""
-        place = self._analysis.standings[index].place
+    def of_hunk(self, index: int) -> list[t.DiagnosticRelatedInformation]:
+        """Return where the variants of a hunk stand that differ from the origin."""
+        hunk = self._analysis.hunks[index].hunk
         found = []
-        for variant in place.variants[: MAX_VARIANTS + 1]:
-            where = None if variant.text == place.text else self._location(index, variant.members)
+        for variant in hunk.variants[: MAX_VARIANTS + 1]:
+            where = None if variant.text == hunk.text else self._location(index, variant.members)
             if where is not None:
                 found.append(t.DiagnosticRelatedInformation(where, self._message(variant.members)))
         return found[:MAX_VARIANTS]
 
     def _location(self, index: int, members: tuple[int, ...]) -> t.Location | None:
         """Return the first member's lines that can be opened."""
-        spans = self._analysis.standings[index].place.spans
+        spans = self._analysis.hunks[index].hunk.spans
         for at in members:
             if (uri := self._uri(at)) is not None:
                 lo, hi = spans[at]

@@ -1,4 +1,4 @@
-"""excise/report: the matrix, the ranking, the clusters and the places of one document."""
+"""excise/report: the matrix, the ranking, the clusters and the hunks of one document."""
 
 from __future__ import annotations
 

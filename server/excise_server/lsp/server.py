@@ -20,7 +20,7 @@ from excise import CancelFlag, Cancelled
 from excise.text import Revision
 from excise_server.analysis import Analysis, Analyst, compare
 from excise_server.document import document_key
-from excise_server.findings import MAX_PLACES, find
+from excise_server.findings import MAX_HUNKS, find
 from excise_server.lsp.disk import local_path, read_inside
 from excise_server.lsp.from_proto import encoding_of
 from excise_server.lsp.gathering import Gatherer
@@ -211,7 +211,7 @@ class _Work:
 
     def __init__(self) -> None:
         self._analyst = Analyst()
-        self.most = MAX_PLACES
+        self.most = MAX_HUNKS
 
     def __call__(self, snapshot: Snapshot, cancel: CancelFlag) -> Outcome:
         analysis = self._analyst.analyse(snapshot, cancel)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from lsprotocol import types as t
 
 from excise.signature import COMMENTS, GRANULARITIES, LCS, Options
-from excise_server.findings import MAX_PLACES
+from excise_server.findings import MAX_HUNKS
 
 __all__ = ["SECTION", "Settings", "merged", "settings_of"]
 
@@ -38,7 +38,7 @@ class Settings:
 
     severity: t.DiagnosticSeverity = t.DiagnosticSeverity.Information
     diagnostics: bool = True
-    max_per_file: int = MAX_PLACES
+    max_per_file: int = MAX_HUNKS
     options: Options = field(default_factory=Options)
     client_commands: Mapping[str, str] = field(default_factory=dict)
     virtual_documents: bool = False
@@ -57,7 +57,7 @@ def settings_of(options: object) -> Settings:
     return Settings(
         severity=_SEVERITIES[shown.choice("severity", _SEVERITIES, "information")],
         diagnostics=shown.given("enable", bool, True),
-        max_per_file=shown.count("maxPerFile", MAX_PLACES),
+        max_per_file=shown.count("maxPerFile", MAX_HUNKS),
         options=Options(
             granularity=top.choice("granularity", GRANULARITIES, Options().granularity),
             lcs=top.choice("lcs", LCS, Options().lcs),

@@ -11,11 +11,11 @@ from pygls.uris import from_fs_path
 from excise.text import normalise, raw_lines
 from excise_server.analysis import Analysis
 from excise_server.findings import Findings
+from excise_server.hunk_scores import MAX_PAIRS, HunkScores
 from excise_server.lsp import protocol as p
 from excise_server.lsp.related import Related
 from excise_server.lsp.sync import Encoding, width
 from excise_server.report.words import words_of
-from excise_server.standing import MAX_PAIRS, Standing
 
 __all__ = ["Mapper", "diagnostics", "region", "report"]
 
@@ -63,22 +63,22 @@ def diagnostics(
     severity: t.DiagnosticSeverity,
     related: Related | None,
 ) -> list[t.Diagnostic]:
-    """Return one diagnostic for the file and one per place, linked as far as `related` knows."""
-    places = [
+    """Return one diagnostic for the file and one per hunk, linked as far as `related` knows."""
+    hunks = [
         t.Diagnostic(
-            range=mapper.visible(*place.lines),
-            message=place.message,
+            range=mapper.visible(*hunk.lines),
+            message=hunk.message,
             severity=severity,
             source=SOURCE,
             code="place",
-            data=place.data,
-            related_information=(related and related.of_place(at)) or None,
+            data=hunk.data,
+            related_information=(related and related.of_hunk(at)) or None,
         )
-        for at, place in enumerate(findings.places)
+        for at, hunk in enumerate(findings.hunks)
     ]
     information = [
-        t.DiagnosticRelatedInformation(t.Location(uri, place.range), place.message)
-        for place in places[:MAX_RELATED]
+        t.DiagnosticRelatedInformation(t.Location(uri, hunk.range), hunk.message)
+        for hunk in hunks[:MAX_RELATED]
     ]
     file = t.Diagnostic(
         range=mapper.visible(0, 1),
@@ -89,7 +89,7 @@ def diagnostics(
         data=findings.data,
         related_information=(related and information) or None,
     )
-    return [file, *places]
+    return [file, *hunks]
 
 
 def report(
@@ -118,8 +118,8 @@ def report(
             for found in comparison.clusters
         ],
         regions=[
-            region(standing, mapper.exact(*lines), ids)
-            for standing, lines in zip(analysis.standings, analysis.lines, strict=True)
+            region(scores, mapper.exact(*lines), ids)
+            for scores, lines in zip(analysis.hunks, analysis.lines, strict=True)
         ],
     )
 
@@ -152,21 +152,21 @@ def _revisions(
     ]
 
 
-def region(standing: Standing, exact: t.Range, ids: tuple[str, ...]) -> p.ReportRegion:
-    """Return one place as the report has it."""
-    mean: Any = standing.mean
+def region(scores: HunkScores, exact: t.Range, ids: tuple[str, ...]) -> p.ReportRegion:
+    """Return one hunk as the report has it."""
+    mean: Any = scores.mean
     return p.ReportRegion(
         range=exact,
         variants=[
             p.Variant([ids[at] for at in variant.members], variant.text)
-            for variant in standing.place.variants
+            for variant in scores.hunk.variants
         ],
-        agree=standing.place.agree,
+        agree=scores.hunk.agree,
         es=mean and mean.es,
         keep=mean and mean.keep,
         add=mean and mean.add,
         delete=mean and mean.delete,
-        share=standing.share,
+        share=scores.share,
         pairs=[
             p.PairScore(
                 ids[pair.a],
@@ -177,6 +177,6 @@ def region(standing: Standing, exact: t.Range, ids: tuple[str, ...]) -> p.Report
                 pair.numbers.delete,
                 pair.share,
             )
-            for pair in standing.pairs[:MAX_PAIRS]
+            for pair in scores.pairs[:MAX_PAIRS]
         ],
     )

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from excise import Cluster, ScoreMatrix
-from excise_server.places import find_places
 from excise_server.report.digits import digits
 from excise_server.report.html_clusters import render
 from excise_server.report.html_model import OWN, TWO, Block, Group, Item, Report
@@ -72,23 +71,21 @@ def _item(matrix: ScoreMatrix, found: RevisionSet, best: int, at: int) -> Item:
         about=tuple(about),
         similarity=float(matrix.values[best, at]),
         contains=None,
-        blocks=partial(_blocks, found, best, at),
+        blocks=partial(_blocks, matrix, best, at),
         columns=OWN if at == best else TWO,
         word="" if at == best else word_beside(matrix, best, at),
     )
 
 
-def _blocks(found: RevisionSet, best: int, at: int) -> Iterator[Block]:
-    """Yield the places where a revision does not have the representative's exact lines."""
-    shown = [best] if at == best else [best, at]
-    texts = [found.revisions[place].text for place in shown]
-    for place in find_places(found.origin, texts):
-        sides = {member: v.text for v in place.variants for member in v.members}
-        if len(shown) == 2 and sides[0] == sides[1]:
+def _blocks(matrix: ScoreMatrix, best: int, at: int) -> Iterator[Block]:
+    """Yield the hunks where a revision does not have the representative's exact lines."""
+    for hunk in matrix.hunks(sorted({best, at})):
+        texts = {member: v.text for v in hunk.variants for member in v.members}
+        if at != best and texts[best] == texts[at]:
             continue
-        where = f"line {place.lo + 1:,}" + (f" to {place.hi:,}" if place.hi > place.lo + 1 else "")
-        a, b = (_signed(place.text, sides[member]) for member in (0, len(shown) - 1))
-        yield Block(where, a if len(shown) == 2 else None, b)
+        where = f"line {hunk.lo + 1:,}" + (f" to {hunk.hi:,}" if hunk.hi > hunk.lo + 1 else "")
+        a, b = (_signed(hunk.text, texts[member]) for member in (best, at))
+        yield Block(where, None if at == best else a, b)
 
 
 def _signed(origin: str, text: str) -> list[tuple[str, str]]:

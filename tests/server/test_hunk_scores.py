@@ -1,6 +1,4 @@
-"""The numbers of places against the numbers of the pair they are parts of."""
-
-from itertools import combinations
+"""The numbers of hunks against the numbers of the pair they are parts of."""
 
 import pytest
 from hypothesis import given
@@ -9,9 +7,9 @@ from hypothesis import strategies as st
 import excise
 from excise.signature import GRANULARITIES, Options
 from excise.text import Revision
-from excise_server.analysis import Analyst, compare, places
+from excise_server.analysis import Analyst, compare
+from excise_server.hunk_scores import MAX_COMPARED, score_hunks
 from excise_server.snapshot import Snapshot
-from excise_server.standing import MAX_COMPARED, score_places
 
 ORIGIN = "def f(a, b):\n    x = a + b\n    return x\n\n\ndef g(a):\n    return a * 2\n"
 A = ORIGIN.replace("a + b", "a - b")
@@ -20,23 +18,23 @@ LINE = st.sampled_from(["x = 1\n", "y = x\n", "z(y, x)\n", "\n", "x = 2\n", "   
 TEXT = st.lists(LINE, max_size=7).map("".join)
 
 
-def standings(origin: str, *texts: str, granularity: str = "nested"):
+def scored(origin: str, *texts: str, granularity: str = "nested"):
     revisions = tuple(map(Revision, map(str, range(len(texts))), texts))
     snapshot = Snapshot("m.py", origin, revisions, options=Options(granularity))
     comparison = compare(snapshot)
-    return comparison, score_places(places(snapshot), comparison.matrix, range(len(texts)))
+    return comparison, score_hunks(comparison.matrix.hunks(), comparison.matrix, range(len(texts)))
 
 
-def test_a_place_has_the_numbers_of_its_own_regions():
-    _, (first, second) = standings(ORIGIN, A, BOTH)
-    assert (first.place.lo, second.place.lo) == (1, 6)
+def test_a_hunk_has_the_numbers_of_its_own_regions():
+    _, (first, second) = scored(ORIGIN, A, BOTH)
+    assert (first.hunk.lo, second.hunk.lo) == (1, 6)
     assert first.mean.es == 1.0  # both made the same edit here
     assert second.mean.es == 0.0  # one of them made none here
     assert first.share + second.share == pytest.approx(1)
 
 
-def test_a_pair_that_does_not_diverge_in_a_place_agrees_there():
-    _, (first, second) = standings(ORIGIN, A, A, BOTH)
+def test_a_pair_that_does_not_diverge_in_a_hunk_agrees_there():
+    _, (first, second) = scored(ORIGIN, A, A, BOTH)
     assert [(p.a, p.b, p.numbers.es) for p in second.pairs] == [(0, 2, 0.0), (1, 2, 0.0)]
     assert second.mean.es == pytest.approx(1 / 3)
     assert second.mean_of([0]).es == 0.5
@@ -47,31 +45,29 @@ def test_a_pair_that_does_not_diverge_in_a_place_agrees_there():
 @pytest.mark.parametrize(("b", "es"), [("c a b", 0.0), ("a c b", 1.0)])
 def test_words_in_another_order_are_alike_only_where_the_order_is(b, es):
     texts = [f"{words}\n\nthen\n\n{end}\n" for words, end in (("a c b", "x"), (b, "y"))]
-    comparison, (first, second) = standings("a b c\n\nthen\n\nonce\n", *texts)
+    comparison, (first, second) = scored("a b c\n\nthen\n\nonce\n", *texts)
     assert first.mean.es == es
     assert second.mean.es < 1
     assert comparison.matrix.word(0, 1) != "same"
 
 
-def test_an_insertion_among_blank_lines_belongs_to_where_it_stands():
+def test_an_insertion_among_blank_lines_is_one_hunk_with_the_blank_line_that_changed():
+    """No line with a token is between them."""
     origin = "a()\n\n\n\n\nb()\n"
-    _, (blank, inserted) = standings(
-        origin, "a()\n\n\n\nnew()\n\nb()\n", "a()\n \n\n\nold()\n\nb()\n"
-    )
-    assert blank.share == 0.0
-    assert inserted.share == 1.0
+    _, (only,) = scored(origin, "a()\n\n\n\nnew()\n\nb()\n", "a()\n \n\n\nold()\n\nb()\n")
+    assert (only.hunk.lo, only.share) == (1, 1.0)
 
 
 @given(TEXT, TEXT, TEXT, st.sampled_from(GRANULARITIES))
 def test_shares_add_up(origin: str, a: str, b: str, granularity: str):
-    comparison, found = standings(origin, a, b, granularity=granularity)
+    comparison, found = scored(origin, a, b, granularity=granularity)
     diverges = bool(comparison.matrix.pair(0, 1).regions)
     assert sum(s.share for s in found) == pytest.approx(1.0 if diverges else 0.0)
 
 
 @given(TEXT, TEXT, TEXT)
-def test_a_single_place_has_the_numbers_of_the_pair(origin: str, a: str, b: str):
-    comparison, found = standings(origin, a, b)
+def test_a_single_hunk_has_the_numbers_of_the_pair(origin: str, a: str, b: str):
+    comparison, found = scored(origin, a, b)
     score = comparison.matrix.pair(0, 1)
     if len(found) == 1 and score.regions:
         numbers = found[0].pairs[0].numbers
@@ -88,29 +84,9 @@ def test_a_single_place_has_the_numbers_of_the_pair(origin: str, a: str, b: str)
             )
 
 
-@given(TEXT, st.lists(TEXT, min_size=2, max_size=4))
-def test_regions_have_homes_where_the_library_says_they_are(origin: str, texts: list[str]):
-    """The lines read from the compact regions are those of the library's own description."""
-    comparison, found = standings(origin, *texts)
-    for a, b in combinations(range(len(texts)), 2):
-        inside = dict.fromkeys(range(len(found)), 0.0)
-        for region in comparison.matrix.pair(a, b).regions:
-            if not region.origin.tokens:
-                continue
-            line = region.origin.lines[0]
-            at = min(
-                inside,
-                key=lambda at: max(found[at].place.lo - line, line - found[at].place.hi + 1, 0),
-            )
-            inside[at] += region.share
-        for at, standing in enumerate(found):
-            share = sum(p.share for p in standing.pairs if (p.a, p.b) == (a, b))
-            assert share >= inside[at] - 1e-9
-
-
 def test_of_many_revisions_the_first_in_rank_are_compared():
     texts = [ORIGIN.replace("a + b", f"a + {n}") for n in range(MAX_COMPARED + 5)]
-    _, (only,) = standings(ORIGIN, *texts)
+    _, (only,) = scored(ORIGIN, *texts)
     assert only.compared == tuple(range(MAX_COMPARED))
     assert len(only.pairs) == MAX_COMPARED * (MAX_COMPARED - 1) // 2
 
@@ -137,7 +113,7 @@ def test_one_replaced_revision_is_scored_as_if_all_were_new():
     assert again.comparison.matrix.values.tolist() == fresh.comparison.matrix.values.tolist()
     assert again.comparison.ranking == fresh.comparison.ranking
     assert again.comparison.notes == fresh.comparison.notes
-    assert again.standings == fresh.standings
+    assert again.hunks == fresh.hunks
 
 
 def test_a_cancelled_analysis_raises():
@@ -150,5 +126,5 @@ def test_a_cancelled_analysis_raises():
 
 def test_without_revisions_there_is_nothing_but_a_signature():
     analysis = Analyst().analyse(Snapshot("m.py", ORIGIN, (), path="m.py"), excise.CancelFlag())
-    assert analysis.standings == ()
+    assert analysis.hunks == ()
     assert "tok:python@" in analysis.comparison.signature

@@ -1,0 +1,161 @@
+"""What the score says about one hunk: the numbers of the divergent regions in it.
+
+Every divergent region of a pair lies in one hunk. A hunk's numbers are the formula on the counts of
+its regions, and their share of all divergent 1- to 4-grams of the pair. What both revisions do
+alike in other hunks counts nothing here. With a single hunk these are the numbers of the pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from statistics import fmean
+
+import excise
+from excise.excision import excision
+from excise_server.cancellation import raise_if_cancelled
+
+__all__ = [
+    "MAX_COMPARED",
+    "MAX_PAIRS",
+    "HunkScores",
+    "Numbers",
+    "PairNumbers",
+    "mean_numbers",
+    "score_hunks",
+]
+
+MAX_COMPARED = 50
+"""Most revisions whose pairs are counted hunk by hunk (1,225 pairs); the first in rank order."""
+
+MAX_PAIRS = 45
+"""Most pairs of a hunk that anything shows (those of ten revisions)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The score and its operations; None: undefined."""
+
+    es: float
+    keep: float | None
+    add: float | None
+    delete: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PairNumbers:
+    """Two revisions (by index) that diverge in a hunk, and its share of all that they do."""
+
+    a: int
+    b: int
+    numbers: Numbers
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class HunkScores:
+    """A hunk with its numbers.
+
+    ``compared`` are the revisions whose pairs were counted, by index, in rank order; ``pairs`` are
+    those of their pairs that diverge here, in that order. ``mean`` and ``share`` are over all of
+    their pairs (None and 0 without pairs).
+    """
+
+    hunk: excise.Hunk
+    compared: tuple[int, ...]
+    pairs: tuple[PairNumbers, ...]
+    mean: Numbers | None
+    share: float
+
+    def mean_of(self, members: Iterable[int]) -> Numbers | None:
+        """Return the mean over the pairs that one of these revisions is in."""
+        inside = set(members)
+        outside = len(self.compared) - len(inside.intersection(self.compared))
+        total = _pairs(len(self.compared)) - _pairs(outside)
+        return mean_numbers(
+            (p.numbers for p in self.pairs if p.a in inside or p.b in inside), total
+        )
+
+
+def score_hunks(
+    hunks: excise.Hunks,
+    matrix: excise.ScoreMatrix,
+    order: Sequence[int],
+    cancel: excise.CancelFlag | None = None,
+) -> tuple[HunkScores, ...]:
+    """Return the numbers of every hunk; pairs are taken among the first of ``order``.
+
+    Raises
+    ------
+    excise.errors.Cancelled
+        When the flag was raised meanwhile.
+    """
+    if not hunks:
+        return ()
+    compared = tuple(order[:MAX_COMPARED])
+    diverging: list[list[PairNumbers]] = [[] for _ in hunks]
+    # Many pairs do the same in a hunk: one made an edit that the other did not.
+    known: dict[excise.EditCounts, Numbers] = {}
+    for a, b in combinations(compared, 2):
+        raise_if_cancelled(cancel)
+        score = matrix.pair(a, b)
+        for home, counts, share in hunks.counts(score):
+            if not counts.defined:
+                numbers = _undefined(hunks, home, score)
+            else:
+                numbers = known.get(counts) or known.setdefault(counts, _numbers(counts))
+            diverging[home].append(PairNumbers(a, b, numbers, share))
+    total = _pairs(len(compared))
+    return tuple(
+        HunkScores(
+            hunk=hunk,
+            compared=compared,
+            pairs=tuple(pairs),
+            mean=mean_numbers((p.numbers for p in pairs), total),
+            share=sum(p.share for p in pairs) / max(total, 1),
+        )
+        for hunk, pairs in zip(hunks, diverging, strict=True)
+    )
+
+
+def _numbers(counts: excise.EditCounts) -> Numbers:
+    operations = excision(counts)
+    keep, add, delete = (None if x is None else float(x) for x in operations[:3])
+    return Numbers(float(operations.value), keep, add, delete)
+
+
+def _undefined(hunks: excise.Hunks, home: int, score: excise.Score) -> Numbers:
+    """Return the numbers of a hunk where tokens only changed their order: 1 if alike, else 0."""
+    alike = all(
+        region.a.tokens == region.b.tokens
+        for outline, region in zip(score.outlines, score.regions, strict=True)
+        if hunks.home(score, outline) == home
+    )
+    return Numbers(float(alike), None, None, None)
+
+
+def mean_numbers(diverging: Iterable[Numbers], total: int) -> Numbers | None:
+    """Return the mean of ``total`` pairs, of which all but these agree; None of no pair.
+
+    An operation's mean is over the pairs where it is defined.
+    """
+    if not total:
+        return None
+    numbers = list(diverging)
+    agreeing = total - len(numbers)
+    return Numbers(
+        es=(sum(n.es for n in numbers) + agreeing) / total,
+        keep=_mean(n.keep for n in numbers),
+        add=_mean(n.add for n in numbers),
+        delete=_mean(n.delete for n in numbers),
+    )
+
+
+def _mean(values: Iterator[float | None]) -> float | None:
+    defined = [value for value in values if value is not None]
+    return fmean(defined) if defined else None
+
+
+def _pairs(count: int) -> int:
+    return count * (count - 1) // 2

@@ -1,0 +1,140 @@
+"""Where hunks are in the editor's buffer.
+
+A buffer to which variants were applied says one of its texts in each hunk, and the origin's lines
+between them: as far as that is so, from either end, the hunks are where those texts are, whatever
+else they could be aligned with. The rest, where somebody typed, is aligned by exact lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import excise
+from excise.text import Text, raw_lines
+from excise_server.line_map import LineMap
+
+__all__ = ["Site", "find_sites"]
+
+Lines = Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where a hunk is: its lines in the buffer, or in the origin without one.
+
+    ``crossed`` tells that unsaved edits overlap it, and lines beside it as well.
+    """
+
+    lo: int
+    hi: int
+    crossed: bool = False
+
+
+def find_sites(
+    origin: Text, buffer: Text, hunks: Sequence[excise.Hunk], own: int | None = None
+) -> tuple[Site, ...]:
+    """Return where the hunks are now.
+
+    What is typed beside a hunk is not part of it, unless it makes one of the variants: then it was
+    applied, and another variant replaces it. ``own`` is the index of the revision that is the
+    buffer itself: what it alone has was typed.
+    """
+    variants = [_variants(hunk, own) for hunk in hunks]
+    kept = _kept(origin, hunks)
+    options = [
+        list(dict.fromkeys([hunk.text, *v])) for hunk, v in zip(hunks, variants, strict=True)
+    ]
+    texts = [[raw_lines(text) for text in each] for each in options]
+    head = _said(buffer.lines, kept, texts)
+    if len(head) == len(hunks):
+        return tuple(Site(*span) for span in head)
+    tail = _said_last(buffer.lines, kept, texts)[len(head) - len(hunks) :]
+    while head and tail and tail[0][0] < head[-1][1]:
+        tail.pop(0)
+    middle = range(len(head), len(hunks) - len(tail))
+    o_lo, b_lo = (hunks[middle.start - 1].hi, head[-1][1]) if head else (0, 0)
+    o_hi, b_hi = len(origin.lines), len(buffer.lines)
+    if tail:
+        o_hi, b_hi = hunks[middle.stop].lo, tail[0][0]
+    lines = LineMap.between(origin.lines[o_lo:o_hi], buffer.lines[b_lo:b_hi])
+    aligned = []
+    for index in middle:
+        lo, hi = hunks[index].lo - o_lo, hunks[index].hi - o_lo
+        span, cover = lines.span(lo, hi), lines.cover(lo, hi)
+        crossed = lines.crosses(lo, hi)
+        if not crossed and buffer.between(b_lo + cover[0], b_lo + cover[1]) in variants[index]:
+            span = cover
+        aligned.append(Site(b_lo + span[0], b_lo + span[1], crossed))
+    return (*(Site(*span) for span in head), *aligned, *(Site(*span) for span in tail))
+
+
+def _variants(hunk: excise.Hunk, own: int | None) -> list[str]:
+    return [variant.text for variant in hunk.variants if variant.members != (own,)]
+
+
+def _kept(origin: Text, hunks: Sequence[excise.Hunk]) -> list[Lines]:
+    """Return the lines before, between and after the hunks."""
+    starts = [0, *(hunk.hi for hunk in hunks)]
+    stops = [*(hunk.lo for hunk in hunks), len(origin.lines)]
+    return [origin.lines[start:stop] for start, stop in zip(starts, stops, strict=True)]
+
+
+def _said_last(
+    lines: Lines, kept: Sequence[Lines], texts: Sequence[Sequence[Lines]]
+) -> list[tuple[int, int]]:
+    """Return what `_said` returns, from the end of the lines."""
+    spans = _said(
+        lines[::-1],
+        [part[::-1] for part in reversed(kept)],
+        [[text[::-1] for text in each] for each in reversed(texts)],
+    )
+    return [(len(lines) - hi, len(lines) - lo) for lo, hi in reversed(spans)]
+
+
+def _said(
+    lines: Lines, kept: Sequence[Lines], texts: Sequence[Sequence[Lines]]
+) -> list[tuple[int, int]]:
+    """Return the lines of the first hunks, as long as each says one of its texts.
+
+    The last of these has at least one kept line after it, or the end of the lines.
+    """
+    if lines[: len(kept[0])] != kept[0]:
+        return []
+    # For each hunk where it can be, by the line where the next one would begin.
+    steps: list[dict[int, tuple[int, int]]] = []
+    starts = [len(kept[0])]
+    for after, several in zip(kept[1:], texts, strict=True):
+        spans: dict[int, tuple[int, int]] = {}
+        for start in starts:
+            for text in several:
+                if lines[start : (stop := start + len(text))] == text:
+                    spans.setdefault(stop, (start, stop))
+        is_last = len(steps) == len(texts) - 1
+        whole = {
+            stop + len(after): span
+            for stop, span in spans.items()
+            if lines[stop : stop + len(after)] == after
+            and (not is_last or stop + len(after) == len(lines))
+        }
+        if not whole:
+            best = max(spans, key=lambda stop: _common(lines, stop, after), default=0)
+            if spans and _common(lines, best, after):
+                steps.append({best: spans[best]})
+            break
+        steps.append(whole)
+        starts = list(whole)
+    said: list[tuple[int, int]] = []
+    for step in reversed(steps):
+        said.insert(0, step[said[0][0]] if said else next(iter(step.values())))
+    return said
+
+
+def _common(lines: Lines, start: int, after: Lines) -> int:
+    """Return how many of some lines follow from a line on."""
+    count = 0
+    while (
+        count < len(after) and start + count < len(lines) and lines[start + count] == after[count]
+    ):
+        count += 1
+    return count
