@@ -51,6 +51,31 @@ def test_a_charset_is_converted_and_an_unknown_one_is_not_fatal():
 def test_crlf_mail():
     found = one((HEAD + b"\nWhy.\n\n" + DIFF).replace(b"\n", b"\r\n"))
     assert (found.series.version, found.patch.files[0].path, found.error) == (3, "x.c", "")
+    assert found.patch == one(HEAD + b"\nWhy.\n\n" + DIFF).patch
+    # The file's own \r stays: in a mail whose lines end otherwise, and where it is encoded.
+    returned = b"-old = 1;\r"
+    mail = HEAD + b"\n" + DIFF.replace(b"1;\n", b"1;\r\n")
+    assert one(mail).patch.files[0].hunks[0].lines[1] == returned
+    head = HEAD + b"Content-Transfer-Encoding: quoted-printable\n\n"
+    encoded = head + quopri.encodestring(DIFF).replace(b"1;\n", b"1;=0D\n")
+    assert one(encoded.replace(b"\n", b"\r\n")).patch.files[0].hunks[0].lines[1] == returned
+
+
+def test_a_from_line_without_seconds_and_words_that_look_like_one():
+    mail = HEAD + b"\nFrom here on, it is 12:30 in 2001 and later\n\n" + DIFF
+    for date in (
+        b"Mon Sep 17 00:00 2001",
+        b"Mon Sep 17 00:00:00 2001",
+        b"Mon Sep 17 00:00:00 UTC 2001",
+    ):
+        found = read((b"From a@b.c  " + date + b"\n" + mail) * 2)
+        assert [message.patch.paths for message in found] == [("x.c",)] * 2
+
+
+def test_too_many_multiparts():
+    part = b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n"
+    nested = b"".join(part % (depth, depth) for depth in range(30))
+    assert one(b"Subject: x\n" + nested + b"\n" + DIFF).error == "it has over 20 multiparts"
 
 
 def test_flowed_is_undone_or_an_error():
@@ -97,6 +122,11 @@ def test_bad_mails_have_a_reason():
     assert garbage.error == "the body is no valid base64"
     assert all(m.error or m.is_cover for m in read((FROM + b"\n") * 10_000))
     assert len(read((FROM + b"\n") * 10_000)) == 10_000
+
+
+def test_a_folded_subject_keeps_its_words_apart():
+    found = one(b"From: a\nSubject: =?utf-8?q?=C3=A4?=\n\tb\n c\n\n" + DIFF)
+    assert found.title == "ä b c"
 
 
 def test_hostile_headers():

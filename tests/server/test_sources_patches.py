@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import base64
 import quopri
-import subprocess
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
-from tests.reference.budget import examples
+from tests.server.command import excise
 from tests.server.git_repository import make, needs_git, reasons, texts
 
 from excise_server.sources import patches
 from excise_server.sources.collect import collect
-from excise_server.sources.mail import letters
 from excise_server.sources.patches import blob_ids, find
-from excise_server.sources.unified import PatchError, apply, parse
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 21))
 CHANGED = TEXT.replace("line 10\n", "ten\n")
@@ -143,6 +138,53 @@ def test_bodies_that_mail_encodes(repo, encoding):
     assert found.revisions[0].label == "ä b"
 
 
+def attached(diff: bytes, encoding: str, kind: str = "application/octet-stream") -> bytes:
+    """Return a mail whose patch is a file."""
+    body = base64.encodebytes(diff) if encoding == "base64" else quopri.encodestring(diff)
+    head = (
+        "From: Ada <ada@example.org>\nSubject: [PATCH] ten\nMIME-Version: 1.0\n"
+        'Content-Type: multipart/mixed; boundary="b"\n\n'
+        "--b\nContent-Type: text/plain\n\nSee the file.\n\n"
+        f'--b\nContent-Type: {kind}; name="ten.patch"\n'
+        'Content-Disposition: attachment; filename="ten.patch"\n'
+        f"Content-Transfer-Encoding: {encoding}\n\n"
+    )
+    return head.encode() + body + b"\n--b--\n"
+
+
+@pytest.mark.slow
+@needs_git
+def test_both_doors_read_the_same_patches(repo):
+    """The editor's source and the command: one reader, so one set of patches."""
+    head = change(repo, "ten", CHANGED)
+    mail = repo.git("format-patch", "-1", "--stdout", head)
+    diff = repo.git("diff", "main", head)
+    envelope, rest = mail.split(b"\n", 1)
+    assert b":00 2001" in envelope
+    mails = {
+        "attached.eml": attached(diff, "base64"),
+        "crlf.eml": rest.replace(b"\n", b"\r\n"),
+        "inline.eml": attached(diff, "quoted-printable", "text/x-patch"),
+        "minutes.mbox": envelope.replace(b":00 2001", b" 2001") + b"\n" + rest,
+        "plain.eml": rest,
+    }
+    for name, data in mails.items():
+        repo.write(f"p/{name}", data)
+    found = ask(repo)
+    assert (found.refused, texts(found)) == ((), {f"patch:{name}": CHANGED for name in mails})
+    ran = excise("cluster", str(repo.path / "p"), "--json")
+    assert ran.code == 0, ran.out
+    (cluster,) = ran.json["clusters"]
+    assert (sorted(cluster["members"]), cluster["min_similarity"]) == (sorted(mails), 1)
+    assert {patch["patch_id"] for patch in ran.json["patches"]} == {
+        ran.json["patches"][0]["patch_id"]
+    }
+    # What the command cannot read the editor does not pass over.
+    repo.write("p/bad.eml", b"Subject: x\nContent-Transfer-Encoding: base64\n\n!!! no base64 *\n")
+    (rejected,) = excise("cluster", str(repo.path / "p"), "--json").json["rejected"]
+    assert reasons(ask(repo)) == {"patch:bad.eml": rejected["reason"]}
+
+
 @needs_git
 def test_patches_of_other_files_say_nothing(repo):
     repo.write("b.py", "b\n")
@@ -207,23 +249,22 @@ def broken(diff: bytes) -> dict[str, tuple[bytes, str]]:
     index = f"index {old}..{new} 100644\n".encode()
     assert index in diff
     return {
-        "context": (diff.replace(b" line 8\n", b" line 88\n"), "another text at line 8"),
-        "space": (diff.replace(b" line 8\n", b" line 8 \n"), "another text at line 8"),
-        "end": (diff.replace(b" line 8\n", b" line 8\r\n"), "another line end at line 8"),
-        "moved": (diff.replace(b"@@ -7", b"@@ -6"), "another text at line 6"),
-        "beyond": (diff.replace(b"@@ -7", b"@@ -70"), "starts at line 70, the text has 20"),
-        "result": (diff.replace(b"+7,", b"+8,"), "names line 8 of the result, but it is not"),
+        "context": (diff.replace(b" line 8\n", b" line 88\n"), "line 8 has another text"),
+        "space": (diff.replace(b" line 8\n", b" line 8 \n"), "line 8 has another text"),
+        "end": (diff.replace(b" line 8\n", b" line 8\r\n"), "line 8 has another line end"),
         "no end": (
             diff.replace(b"+ten\n", b"+ten\n\\ No newline at end of file\n"),
             "a line without a line end would not be the last one",
         ),
-        "short": (diff.replace(b" line 13\n", b""), "is not as long as it says"),
-        "cut": (diff[:-1], "the patch is cut short"),
+        "short": (diff.replace(b" line 13\n", b""), "a.py: the hunk ends 1 lines short"),
+        "long": (diff + b"+more\n", "a.py: the hunk goes on beyond its count"),
+        "cut": (diff[:-12], "ends 1 lines short"),
         "no index": (diff.replace(index, b""), "no index line"),
         "few digits": (
-            diff.replace(index, b"index %b..abcdef\n" % old[:6].encode()),
-            "fewer than 7 digits",
+            diff.replace(index, b"index %b..abcdef\n" % old.encode()),
+            "does not have 7 digits of both ids",
         ),
+        "no id": (diff.replace(old.encode(), b"HEAD:a.py"), "does not have 7 digits of both ids"),
         "other result": (
             diff.replace(new.encode(), b"abcdef1"),
             "it does not give the text abcdef1",
@@ -232,13 +273,13 @@ def broken(diff: bytes) -> dict[str, tuple[bytes, str]]:
         "empty": (diff[: diff.index(b"--- a/")], "it changes no line of the file"),
         "binary": (
             diff[: diff.index(b"--- a/")] + b"Binary files a/a.py and b/a.py differ\n",
-            "a binary patch",
+            "a.py: the patch is binary",
         ),
         "link": (diff.replace(b" 100644\n", b" 120000\n"), "a link or a submodule"),
-        "merge": (b"diff --cc a.py\nindex 1,2..3\n", "the combined diff of a merge"),
+        "merge": (b"diff --cc a.py\nindex 1,2..3\n", "a combined diff (of a merge) cannot be read"),
         "nested": (
             b"Subject: x\n" + b"Content-Type: multipart/mixed; boundary=b\n" * 30 + b"\n",
-            "more than 20 multiparts",
+            "over 20 multiparts",
         ),
     }
 
@@ -263,6 +304,18 @@ def test_what_does_not_apply_is_refused(repo, case):
     found = ask(repo)
     assert texts(found) == {"patch:good.patch": CHANGED}
     assert reason in reasons(found)["patch:bad.patch"]
+
+
+@needs_git
+def test_paths_that_leave_the_folder_name_no_document(repo):
+    diff = repo.git("diff", "main", change(repo, "ten", CHANGED))
+    for number, path in enumerate((b"../work/a.py", bytes(repo.path / "a.py"), b".git/a.py")):
+        repo.write(
+            f"p/{number}.patch",
+            diff.replace(b"a/a.py", b"a/" + path).replace(b"b/a.py", b"b/" + path),
+        )
+    found = ask(repo)
+    assert (found.revisions, found.refused) == ((), ())
 
 
 @needs_git
@@ -297,146 +350,3 @@ def test_the_number_of_patches_is_limited_and_names_are_unique(repo, monkeypatch
 def test_ids_are_those_of_git():
     assert blob_ids(b"hi\n")[0] == "45b983be36b73c0788dc9cbcb76cbb80fc7bb057"
     assert len(blob_ids(b"hi\n")[1]) == 64
-
-
-def test_a_line_in_a_message_is_no_new_one():
-    one = b"From x@y Mon Sep 17 00:00:00 2001\nSubject: a\n\nFrom here on, it is 12:30 in 2001\n"
-    assert len(letters(one)) == 1
-    assert len(letters(one + one)) == 2
-    assert letters(b"diff --git a/x b/x\n")[0].subject == ""
-
-
-ALPHABET = st.sampled_from(
-    [
-        b"a",
-        b"b",
-        b"c",
-        b"",
-        b"-- x",
-        b"++ y",
-        b"\\ No newline",
-        b"@@ -1 +1 @@",
-        b"diff --git a/x b/x",
-        b" ",
-        b"\r",
-        b"a\r",
-        b"\x0c",
-        b"\xe2\x80\xa8",
-        b"\xff\xfe",
-        b"From x",
-    ]
-)
-BYTES = st.builds(
-    lambda lines, last: b"".join(line + b"\n" for line in lines) + last,
-    st.lists(ALPHABET, max_size=12),
-    ALPHABET | st.just(b""),
-)
-
-
-def difference(folder, before, after, *options) -> bytes:
-    (folder / "a").write_bytes(before)
-    (folder / "b").write_bytes(after)
-    ran = subprocess.run(
-        [
-            "git",
-            "-c",
-            "core.autocrlf=false",
-            "diff",
-            "--no-index",
-            "--text",
-            "--full-index",
-            *options,
-            "a",
-            "b",
-        ],
-        cwd=folder,
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
-    assert ran.returncode in (0, 1), ran.stderr
-    return ran.stdout
-
-
-def applied(hunks, text) -> bytes | None:
-    try:
-        return apply(hunks, text)
-    except PatchError:
-        return None
-
-
-@needs_git
-@examples(150)
-@given(BYTES, BYTES, st.integers(0, 4), st.sampled_from(["myers", "patience", "histogram"]))
-def test_applying_what_git_differs_gives_it_back(tmp_path_factory, before, after, context, how):
-    assume(before != after)
-    folder = tmp_path_factory.mktemp("d")
-    options = (f"-U{context}", f"--diff-algorithm={how}")
-    (diff,) = parse(difference(folder, before, after, *options))
-    assert (diff.problem, diff.old_path, diff.new_path) == ("", b"a", b"b")
-    assert (diff.old_id, diff.new_id) == (blob_ids(before)[0], blob_ids(after)[0])
-    assert apply(diff.hunks, before) == after
-    (back,) = parse(difference(folder, before, after, *options, "-R"))
-    assert apply(back.hunks, after) == before
-
-
-@needs_git
-@examples(150)
-@given(BYTES, BYTES, BYTES, st.integers(0, 3))
-def test_another_text_is_refused_or_gives_what_git_apply_gives(
-    tmp_path_factory, before, after, tail, context
-):
-    """Strict is at least as strict as git: what we accept, git accepts with the same result."""
-    other = before + tail
-    assume(after != before and tail)
-    folder = tmp_path_factory.mktemp("d")
-    raw = difference(folder, before, after, f"-U{context}")
-    (diff,) = parse(raw)
-    assume((result := applied(diff.hunks, other)) is not None)
-    (folder / "a").write_bytes(other)
-    (folder / "x.patch").write_bytes(
-        raw.replace(b" b/b\n", b" b/a\n").replace(b"+++ b/b", b"+++ b/a")
-    )
-    ran = subprocess.run(
-        ["git", "apply", "--unidiff-zero", "--whitespace=nowarn", "x.patch"],
-        cwd=folder,
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    assert (folder / "a").read_bytes() == result
-
-
-@examples(300)
-@given(
-    st.lists(
-        st.sampled_from(
-            [
-                b"diff --git a/x b/x\n",
-                b"index 1234567..89abcde 100644\n",
-                b"--- a/x\n",
-                b"+++ b/x\n",
-                b"@@ -1,2 +1,2 @@\n",
-                b"@@ -0,0 +1 @@\n",
-                b"@@ -999999999,999999999 +1 @@\n",
-                b" a\n",
-                b"-b\n",
-                b"+c\n",
-                b"\\ No newline at end of file\n",
-                b"\n",
-                b"--- /dev/null\n",
-                b'+++ "b/\\303"\n',
-                b"rename from x\n",
-                b"\xff\n",
-                b"+d",
-            ]
-        ),
-        max_size=14,
-    ),
-    BYTES,
-)
-def test_no_patch_breaks_the_reader(lines, text):
-    for diff in parse(b"".join(lines)):
-        result = applied(diff.hunks, text)
-        assert result is None or isinstance(result, bytes)

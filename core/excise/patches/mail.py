@@ -27,6 +27,9 @@ MAX_MESSAGE = 25_000_000
 MAX_HEADER = 10_000
 """Characters of a header that are read; no real one has as many."""
 
+MAX_MULTIPARTS = 20
+"""Multiparts in one message: the parser's work grows with the depth; git writes one."""
+
 TOO_LONG = f"its Content-Type or Content-Disposition has over {MAX_HEADER:,} characters"
 
 _FROM = re.compile(rb":\d\d(?::\d\d)?(?: [A-Z]{1,5}| [+-]\d{4})? (?:19[789]|[2-9]\d)\d+\s*$")
@@ -39,6 +42,7 @@ _WITH_PARAMETERS = re.compile(
     rb"^content-(?:type|disposition):[^\n]*(?:\n[ \t][^\n]*)*", re.I | re.M
 )
 _COMMIT = re.compile(rb"^commit [0-9a-f]{40}\b[^\n]*\nAuthor:", re.M)
+_FOLD = re.compile(r"\r?\n(?=[ \t])")
 _ID = re.compile(r"<[^<>\s]{1,998}>")
 # What the standard library raises on headers nobody should have written.
 _ODD = (MessageError, ValueError, LookupError, TypeError, AttributeError, OverflowError)
@@ -96,6 +100,10 @@ def read_piece(number: int, line: int, piece: bytes) -> Message:
         return Message(number, line, error="an empty message")
     if not _is_mail(piece[envelope : envelope + 8192]):
         return _bare(number, line, piece)
+    if piece.count(b"\r\n") == piece.count(b"\n"):
+        # As mail travels: where every line ends so, headers too, it says nothing of the file.
+        piece = piece.replace(b"\r\n", b"\n")
+        envelope = (piece.find(b"\n") + 1 or len(piece)) if envelope else 0
     return _mail(number, line, piece, envelope)
 
 
@@ -140,6 +148,8 @@ def _mail(number: int, line: int, piece: bytes, envelope: int) -> Message:
             first = line + piece.count(b"\n", 0, body_at)
         elif mail.get_content_maintype() == "multipart" and _too_long(piece):
             raise PatchError(TOO_LONG)
+        elif piece.lower().count(b"content-type: multipart/") > MAX_MULTIPARTS:
+            raise PatchError(f"it has over {MAX_MULTIPARTS} multiparts")
         else:
             body, first = body_of(message_from_bytes(piece[envelope:])), 1
         patch, error = _parsed(body, first)
@@ -196,8 +206,11 @@ def _header(mail: Mail, name: str) -> str:
     """Return a header decoded, on one line; bytes of no known charset are read as latin-1."""
     try:
         value = mail.get(name, "")
-        # Decoding takes time quadratic in the number of encoded words.
-        pieces = decode_header(value[:MAX_HEADER] if isinstance(value, str) else value)
+        if isinstance(value, str):
+            # Decoding takes time quadratic in the number of encoded words, and loses the blank
+            # where a line was folded.
+            value = _FOLD.sub("", value[:MAX_HEADER])
+        pieces = decode_header(value)
         text = "".join(_decoded(piece, charset) for piece, charset in pieces)
     except _ODD:
         text = str(mail.get(name, "")).encode("utf-8", "replace").decode()

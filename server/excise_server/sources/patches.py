@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from excise.patches import FilePair, Message, PatchError, apply, read
 from excise.text import Revision
+from excise_server.changes import LINK, SUBMODULE
 from excise_server.sources import SourceError, unique_ids
 from excise_server.sources.finding import Context, Found, Refused, Watch
-from excise_server.sources.mail import Letter, letters
 from excise_server.sources.paths import contained, list_folder, read_bytes, text_of, visible
 from excise_server.sources.repository import AbsentError, Repository, opened
-from excise_server.sources.unified import FileDiff, PatchError, apply, parse
 
 __all__ = ["MAX_PATCHES", "blob_ids", "find"]
 
@@ -26,6 +27,7 @@ MAX_PATCHES = 300
 
 _ENDINGS = (".patch", ".diff", ".mbox", ".eml")
 _LEAST_DIGITS = 7
+_ID = re.compile(rf"[0-9a-f]{{{_LEAST_DIGITS},64}}")
 
 
 def find(context: Context, repository: Repository | SourceError | None = None) -> Found:
@@ -77,7 +79,7 @@ def blob_ids(data: bytes) -> tuple[str, str]:
 class _Texts:
     """The texts that a patch may be made from, by id; results of earlier patches join them."""
 
-    paths: frozenset[bytes]
+    paths: frozenset[str]
     repository: Repository | None
     known: list[bytes] = field(default_factory=list)
 
@@ -92,14 +94,14 @@ class _Texts:
             names.add(repository.path)
         # A repository may hold the text with other line ends than the disk.
         known = list(dict.fromkeys((saved, saved.replace(b"\r\n", b"\n"))))
-        return cls(frozenset(map(os.fsencode, names)), repository, known)
+        return cls(frozenset(names), repository, known)
 
     def fresh(self) -> _Texts:
         """Return the same without what a patch adds."""
         return replace(self, known=list(self.known))
 
-    def touches(self, diff: FileDiff) -> bool:
-        return diff.old_path in self.paths or diff.new_path in self.paths
+    def touches(self, pair: FilePair) -> bool:
+        return pair.old in self.paths or pair.new in self.paths
 
     def find(self, wanted: str) -> bytes:
         """Return the text of an id or of its first digits.
@@ -111,8 +113,6 @@ class _Texts:
         """
         if not wanted.strip("0"):
             return b""
-        if len(wanted) < _LEAST_DIGITS:
-            raise SourceError(f"its index line has fewer than {_LEAST_DIGITS} digits of the id")
         for text in reversed(self.known):
             if any(name.startswith(wanted) for name in blob_ids(text)):
                 return text
@@ -166,15 +166,15 @@ def _from_file(
 ) -> list[_Made]:
     """Return the revisions that one file holds: of a series on one text only the last."""
     try:
-        found = letters(read_bytes(path, context.folders))
-    except (SourceError, PatchError) as error:
+        messages = read(read_bytes(path, context.folders))
+    except SourceError as error:
         refused.append(_refused(name, error))
         return []
     made: list[_Made] = []
-    for number, letter in enumerate(found, start=1):
-        shown = name if len(found) == 1 else f"{name}#{number}"
+    for message in messages:
+        shown = name if len(messages) == 1 else f"{name}#{message.number}"
         try:
-            new = _from_letter(shown, letter, texts)
+            new = _from_message(shown, message, texts)
         except (SourceError, PatchError) as error:
             refused.append(_refused(shown, error))
             continue
@@ -187,7 +187,7 @@ def _from_file(
 def _refused(name: str, error: SourceError | PatchError) -> Refused:
     if isinstance(error, SourceError):
         return Refused(name, error.reason, error.hint)
-    return Refused(name, str(error))
+    return Refused(name, visible(str(error)))
 
 
 def _chained(made: list[_Made], new: _Made) -> list[_Made]:
@@ -199,39 +199,43 @@ def _chained(made: list[_Made], new: _Made) -> list[_Made]:
     return [*made, new]
 
 
-def _from_letter(name: str, letter: Letter, texts: _Texts) -> _Made | None:
+def _from_message(name: str, message: Message, texts: _Texts) -> _Made | None:
     """Return the revision that a message makes of the document; None if it is about other files."""
-    diffs = [d for body in letter.bodies for d in parse(body) if texts.touches(d)]
-    if not diffs:
+    if message.error:
+        raise SourceError(visible(message.error))
+    pairs = [pair for pair in message.patch.files if texts.touches(pair)]
+    if not pairs:
         return None
-    if len(diffs) > 1:
+    if len(pairs) > 1:
         raise SourceError("it changes the file more than once")
-    diff = diffs[0]
-    before = _before(diff, texts)
-    after = apply(diff.hunks, before)
-    if not any(result.startswith(diff.new_id) for result in blob_ids(after)):
-        raise SourceError(f"applied, it does not give the text {diff.new_id} that it names")
-    label = letter.subject or name.partition(":")[2]
+    pair = pairs[0]
+    before = _before(pair, texts)
+    after = apply(pair, None if pair.old is None else before).text
+    if after is None or not any(result.startswith(pair.new_blob) for result in blob_ids(after)):
+        raise SourceError(f"applied, it does not give the text {pair.new_blob} that it names")
+    label = message.subject or name.partition(":")[2]
     return _Made(Revision(name, text_of(after), label), text_of(before), before, after)
 
 
-def _before(diff: FileDiff, texts: _Texts) -> bytes:
-    """Return the text that a diff was made from.
+def _before(pair: FilePair, texts: _Texts) -> bytes:
+    """Return the text that a patch was made from.
 
     Raises
     ------
     SourceError
         If it does not say so, or there is nothing to apply.
     """
-    if diff.problem:
-        raise SourceError(diff.problem)
-    if diff.new_path is None:
+    if {pair.old_mode, pair.new_mode} & {LINK, SUBMODULE}:
+        raise SourceError("a link or a submodule, not a text")
+    if pair.new is None:
         raise SourceError("it deletes the file")
-    if not diff.hunks:
+    if not (pair.hunks or pair.binary):
         raise SourceError("it changes no line of the file")
-    if not diff.old_id:
+    if not pair.old_blob:
         hint = "make it with git diff, or git format-patch"
         raise SourceError("no index line: it does not say which text it was made from", hint=hint)
-    if diff.new_path not in texts.paths:
+    if not (_ID.fullmatch(pair.old_blob) and _ID.fullmatch(pair.new_blob)):
+        raise SourceError(f"its index line does not have {_LEAST_DIGITS} digits of both ids")
+    if pair.new not in texts.paths:
         raise SourceError("it moves the file elsewhere")
-    return texts.find(diff.old_id)
+    return texts.find(pair.old_blob)
