@@ -7,23 +7,27 @@ base. Command and language server show the same report.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from excise import CancelFlag, Cluster, Ranked, ScoreMatrix
 from excise._lcs import edits
-from excise.clustering import DISTANCE, LINKAGE, cluster_values
+from excise.agreement import SAME
+from excise.clustering import DISTANCE, LINKAGE
 from excise.lexical import words
 from excise.patches import IGNORED, FilePair, Patch, compare_on_one_base
 from excise.patches.blocks import blocks_of
 from excise.patches.features import WHITESPACE_ONLY, compared
 from excise.patches.same_base import SIGNATURE
 from excise.preparation import PARSER_SECONDS
-from excise.ranking import rank
 from excise.tokens import Vocabulary
 from excise_server.cancellation import raise_if_cancelled
 from excise_server.changes import LINK, SUBMODULE, Side, patch_files
+from excise_server.review.batches import Batch, Member, batches
+from excise_server.review.kinds import kind_of
+from excise_server.review.ranked import RankedBatch, chosen_batch, rank_batches
+from excise_server.sources import SourceError
 from excise_server.sources.candidates import Candidate, Candidates, Choice, find_candidates
 from excise_server.sources.paths import visible
 from excise_server.sources.repository import Repository
@@ -49,21 +53,36 @@ class Worktrees:
         What was found, refused and left out, and the base.
     patches
         For each candidate what it changed, without the files that are ignored.
-    values
-        Their similarities, in the order of the candidates.
-    ranking, clusters
-        The order of suggestions, and who says the same; indices are those of the candidates.
+    values, words, contained
+        Their similarities, the word for each pair, and how much of the first one's edit the second
+        one has at the same place; in the order of the candidates.
+    batches
+        The candidates of each task, ranked and grouped by themselves, the largest batch first.
+    other_batches
+        Batches that were not chosen, by what is in them.
     """
 
     top: str
     candidates: Candidates
     patches: tuple[Patch, ...]
     values: Values
-    ranking: tuple[Ranked, ...]
-    clusters: tuple[Cluster, ...]
+    words: tuple[tuple[str, ...], ...]
+    contained: Values
+    batches: tuple[RankedBatch, ...]
     threshold: float
     linkage: str
+    other_batches: tuple[Batch, ...] = ()
     signature: str = SIGNATURE
+
+    @property
+    def ranking(self) -> tuple[Ranked, ...]:
+        """All candidates, batch after batch."""
+        return tuple(ranked for batch in self.batches for ranked in batch.ranking)
+
+    @property
+    def clusters(self) -> tuple[Cluster, ...]:
+        """All groups, batch after batch."""
+        return tuple(cluster for batch in self.batches for cluster in batch.clusters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +102,7 @@ def compare_worktrees(
     repository: Repository,
     choice: Choice | None = None,
     *,
+    batch: str = "",
     ignored: Sequence[str] = IGNORED,
     threshold: float = DISTANCE,
     linkage: str = LINKAGE,
@@ -94,6 +114,8 @@ def compare_worktrees(
     ----------
     repository
         An opened one: only plumbing that reads is run in it.
+    batch
+        The only batch that is compared: its number, its task or a candidate in it. Empty: all.
     ignored
         Globs of base names or paths that are left out, unless there is nothing else.
     cancel
@@ -102,14 +124,14 @@ def compare_worktrees(
     Raises
     ------
     excise_server.sources.SourceError
-        If git fails, or no commit is common to all.
+        If git fails, or no batch has that name.
     excise.errors.Cancelled
         When the flag was raised.
     """
     candidates = find_candidates(repository, choice or Choice())
     return compare_candidates(
-        repository.top, candidates, ignored=ignored, threshold=threshold, linkage=linkage,
-        cancel=cancel,
+        repository.top, candidates, batch=batch, ignored=ignored, threshold=threshold,
+        linkage=linkage, cancel=cancel,
     )  # fmt: skip
 
 
@@ -117,49 +139,110 @@ def compare_candidates(
     top: str,
     candidates: Candidates,
     *,
+    batch: str = "",
     ignored: Sequence[str] = IGNORED,
     threshold: float = DISTANCE,
     linkage: str = LINKAGE,
     cancel: CancelFlag | None = None,
 ) -> Worktrees:
     """Score, rank and cluster what was read; the rest is as for `compare_worktrees`."""
+    candidates, chosen, others = _chosen(candidates, batch)
     found = candidates.found
     whole = [Patch(patch_files(candidate.old, candidate.new)) for candidate in found]
     kept = [compared(patch, ignored) for patch in whole]
     patches = tuple(Patch(files) for files, _ in kept)
-    values = _values(patches, cancel)
-    sizes = tuple(sum(map(_edit_size, patch.files)) for patch in patches)
+    values, words, contained = _pairs(patches, cancel)
+    sizes = tuple(tuple(map(_edit_size, patch.files)) for patch in patches)
     errors = _SyntaxErrors()
     basis = _Compared(
         ids=tuple(candidate.id for candidate in found),
         values=values,
         notes=tuple(
-            (*candidate.notes, *notes, *_left_out(all_of_it, patch), *_whitespace_only(patch, size))
+            (
+                *candidate.notes,
+                *notes,
+                *_left_out(all_of_it, patch),
+                *_whitespace_only(patch, sum(size)),
+            )
             for candidate, all_of_it, patch, (_, notes), size in zip(
                 found, whole, patches, kept, sizes, strict=True
             )
         ),
-        edit_sizes=sizes,
+        edit_sizes=tuple(map(_size_of_code, patches, sizes)),
         no_ops=tuple(not patch.files for patch in patches),
-        unchanged=tuple(size == 0 for size in sizes),
+        unchanged=tuple(sum(size) == 0 for size in sizes),
         syntax_errors=tuple(
             errors.introduced(candidate, patch, cancel)
             for candidate, patch in zip(found, patches, strict=True)
         ),
     )
-    clusters = cluster_values(values, threshold, linkage) if found else ()
-    return Worktrees(top, candidates, patches, values, rank(basis), clusters, threshold, linkage)
+    return Worktrees(
+        top, candidates, patches, values, words, contained,
+        rank_batches(basis, chosen, threshold=threshold, linkage=linkage),
+        threshold, linkage, others,
+    )  # fmt: skip
 
 
-def _values(patches: Sequence[Patch], cancel: CancelFlag | None) -> Values:
+def _chosen(
+    candidates: Candidates, name: str
+) -> tuple[Candidates, tuple[Batch, ...], tuple[Batch, ...]]:
+    """Return the candidates of the batch that was chosen, its batches, and all other batches."""
+    every = batches(map(_member, candidates.found))
+    if not name:
+        return candidates, every, ()
+    names = [
+        (label, candidate.id)
+        for candidate in candidates.found
+        for label in (candidate.label, candidate.branch, candidate.id.partition(":")[2])
+    ]
+    batch = chosen_batch(every, name, names)
+    if batch is None:
+        count = f"there are {len(every)}" if len(every) != 1 else "there is one"
+        hint = f"{count}: name a batch by its number, its task or a candidate in it"
+        raise SourceError(f"no batch is called {visible(name)}", hint=hint)
+    kept = tuple(c for c in candidates.found if c.id in batch.members)
+    others = tuple(other for other in every if other != batch)
+    return replace(candidates, found=kept), (batch,), others
+
+
+def _member(candidate: Candidate) -> Member:
+    return Member(
+        id=candidate.id,
+        paths=tuple(sorted(candidate.old.keys() | candidate.new.keys())),
+        base=candidate.base,
+        made=candidate.made,
+        tool=candidate.tool,
+        task=candidate.task,
+    )
+
+
+def _pairs(
+    patches: Sequence[Patch], cancel: CancelFlag | None
+) -> tuple[Values, tuple[tuple[str, ...], ...], Values]:
+    """Return the scores, words and contained shares of all pairs."""
     import numpy as np
 
-    values = np.eye(len(patches))
-    for i, j in combinations(range(len(patches)), 2):
+    count = len(patches)
+    values, contained = np.eye(count), np.ones((count, count))
+    words = [[SAME] * count for _ in range(count)]
+    for i, j in combinations(range(count), 2):
         raise_if_cancelled(cancel)
-        values[i, j] = values[j, i] = compare_on_one_base(patches[i], patches[j]).value
-    values.flags.writeable = False
-    return values
+        likeness = compare_on_one_base(patches[i], patches[j])
+        values[i, j] = values[j, i] = likeness.value
+        contained[i, j], contained[j, i] = likeness.contained_in_b, likeness.contained_in_a
+        words[i][j] = words[j][i] = likeness.word
+    values.flags.writeable = contained.flags.writeable = False
+    return values, tuple(map(tuple, words)), contained
+
+
+def _size_of_code(patch: Patch, sizes: Sequence[int]) -> int:
+    """Return how many tokens of code are deleted and inserted; without any code, of everything."""
+    of_code = [
+        size
+        for pair, size in zip(patch.files, sizes, strict=True)
+        if kind_of(visible(pair.path)) == "code"
+    ]
+    return sum(of_code) if of_code else sum(sizes)
 
 
 def _edit_size(pair: FilePair) -> int:

@@ -55,7 +55,7 @@ def test_the_same_edit_is_the_same_however_old_its_base_is(repo):
         edited(repo, name)
         drift(repo, commits)
     found = report(repo)
-    assert len(found["revisions"]) == 5
+    assert len(found["candidates"]) == 5
     assert found["similarity"] == [[1.0] * 5] * 5
     assert len(found["clusters"]) == 1
     entries = by_id(found)
@@ -71,9 +71,9 @@ def test_the_same_edit_is_the_same_however_old_its_base_is(repo):
 def test_the_checkout_itself_is_not_a_candidate(repo):
     edited(repo, "ada")
     write(repo.path, "b.txt", "mine\n")
-    assert report(repo)["revisions"] == ["worktree:ada"]
+    assert report(repo)["candidates"] == ["worktree:ada"]
     found = report(repo, "--include-target")
-    assert found["revisions"] == ["worktree:work", "worktree:ada"]
+    assert found["candidates"] == ["worktree:work", "worktree:ada"]
 
 
 def test_a_candidate_that_merged_the_target_counts_only_its_own_edits(repo):
@@ -118,10 +118,8 @@ def test_what_has_landed_is_not_a_change(repo):
     repo.commit("landed", a__py=BASE.replace(*EDIT))
     found = report(repo)
     assert found["landed"] == ["worktree:ada"]
-    assert found["revisions"] == ["worktree:bo"]
-    assert "already in the target, not ranked: worktree:ada" in " ".join(
-        excise("worktrees", str(repo.path)).out.split()
-    )
+    assert found["candidates"] == ["worktree:bo"]
+    assert "landed already: ada\n" in excise("worktrees", str(repo.path)).out
 
 
 def test_both_sides_append_and_both_stay(repo):
@@ -265,7 +263,7 @@ def test_names_of_one_thing_are_one_candidate(repo):
     patterns = [part for p in ("**", "origin/*", "pull/*") for part in ("--branches", p)]
     found = report(repo, *patterns)
     entries = by_id(found)
-    assert found["revisions"] == ["worktree:ada", "worktree:bo"]
+    assert found["candidates"] == ["worktree:ada", "worktree:bo"]
     assert entries["ada"]["names"] == [
         "worktree:ada", "branch:ada", "branch:copy", "remote:origin/ada", "ref:pull/12",
     ]  # fmt: skip
@@ -290,7 +288,7 @@ def test_two_of_one_commit_with_their_own_edits_stay_two(repo):
     for name, old in (("ada", "return x + 3\n"), ("bo", "return x + 20\n")):
         edited(repo, name, old, "return 0\n")
     found = report(repo, "--branches", "*")
-    assert found["revisions"] == ["worktree:ada", "worktree:bo"]
+    assert found["candidates"] == ["worktree:ada", "worktree:bo"]
     assert found["unchanged"] == ["branch:main"]
 
 
@@ -342,12 +340,12 @@ def test_limits_come_after_filters_and_cut_the_oldest(repo, monkeypatch):
         repo.commit(name, c__py=name)
     repo.git("checkout", "--quiet", "main")
     found = report(repo, "--branches", "topic*", code=1)
-    assert found["revisions"] == ["worktree:eve", "worktree:dana", "branch:topic2"]
+    assert found["candidates"] == ["worktree:eve", "worktree:dana", "branch:topic2"]
     assert [rejected["reason"] for rejected in found["rejected"]] == [
         "only the 2 of 5 made last are compared, without worktree:chen, worktree:bo, worktree:ada",
         "only the 1 of 2 with the newest commits are compared, without branch:topic1",
     ]
-    assert report(repo, "--only", "a*", "--only", "bo")["revisions"] == [
+    assert report(repo, "--only", "a*", "--only", "bo")["candidates"] == [
         "worktree:ada", "worktree:bo",
     ]  # fmt: skip
 
@@ -363,7 +361,9 @@ def test_equal_texts_of_different_makers_are_two_voices(repo):
     assert {name: entry["identical"] for name, entry in entries.items()} == {
         "ada": ["worktree:bo"], "bo": ["worktree:ada"], "chen": [],
     }  # fmt: skip
-    assert "identical to bo" in one_text(excise("worktrees", str(repo.path)).out)
+    out = excise("worktrees", str(repo.path)).out
+    assert "2 of 3 make this change" in out
+    assert "identical to ●" in out
 
 
 def one_text(out):

@@ -56,7 +56,7 @@ def test_branches_and_a_base(repo: Repo, client: RawClient):
     repo.git("checkout", "--quiet", "main")
     params = {"uri": repo.path.as_uri(), "branches": ["agent/*"], "base": "main"}
     found = client.call("excise/worktrees", params)
-    assert "branch:agent/1" in found["revisions"]
+    assert "branch:agent/1" in found["candidates"]
     params["base"] = "--output=/nowhere"
     assert client.refused("excise/worktrees", params)["code"] == REQUEST_FAILED
 

@@ -6,12 +6,16 @@ import { count } from "./text";
 export interface WorktreesResult {
   readonly repository: string;
   readonly base: string;
-  readonly revisions: readonly string[];
+  readonly candidates: readonly string[];
   readonly similarity: readonly (readonly number[])[];
   readonly clusters: readonly ReportCluster[];
+  readonly batches: readonly { readonly number: number; readonly members: readonly string[] }[];
   readonly ranking: readonly {
     readonly id: string;
-    readonly rank: number;
+    readonly label: string;
+    readonly batch: number;
+    /** Null: it is alone in its batch. */
+    readonly rank: number | null;
     readonly agreement: number | null;
     readonly edit_size: number;
     readonly no_op: boolean;
@@ -34,14 +38,17 @@ export interface WorktreesResult {
 
 export type Work = WorktreesResult["ranking"][number];
 
-/** The worktrees in rank order. */
+/** The worktrees, batch after batch, and inside a batch in rank order. */
 export function works(result: WorktreesResult): readonly Work[] {
-  return [...result.ranking].sort((a, b) => a.rank - b.rank);
+  return result.ranking;
 }
 
 /** "3 in 2 clusters, 1 unchanged, 1 refused". */
-export function summary({ ranking, clusters, unchanged, rejected }: WorktreesResult): string {
+export function summary({ ranking, batches, clusters, unchanged, rejected }: WorktreesResult): string {
   const parts = [`${ranking.length} in ${count(clusters.length, "cluster")}`];
+  if (batches.length > 1) {
+    parts.push(`${batches.length} tasks`);
+  }
   if (unchanged.length > 0) {
     parts.push(`${unchanged.length} unchanged`);
   }

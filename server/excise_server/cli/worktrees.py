@@ -1,4 +1,4 @@
-"""``excise worktrees``: whole worktrees or branches, each against its own base, on one commit."""
+"""``excise worktrees``: whole worktrees or branches, each against its own base, task by task."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ class Shown:
     ignore_path: tuple[str, ...] = ()
     json: bool = False
     html: str | None = None
+    batch: str = ""
 
 
 @click.command("worktrees", short_help="Rank and group whole worktrees or branches.")
@@ -42,6 +43,13 @@ class Shown:
     help="Also branches that no worktree shows (agent/*, origin/pr-*); ** for all.",
 )
 @click.option("--only", metavar="GLOB", multiple=True, help="Only worktrees or branches so named.")
+@click.option(
+    "--batch",
+    metavar="ID|all",
+    default="all",
+    show_default=True,
+    help="Only one batch: its number, its task, or the name of a candidate in it.",
+)
 @click.option(
     "--onto", metavar="REV", default="", help="Replay them onto it, not onto HEAD of this checkout."
 )
@@ -75,6 +83,7 @@ def command(
     repository: str,
     branches: tuple[str, ...],
     only: tuple[str, ...],
+    batch: str,
     onto: str,
     base: tuple[str, ...],
     include_target: bool,
@@ -89,9 +98,23 @@ def command(
 
     Each candidate is read against the commit that it started from (its merge base with HEAD), and
     its edits are replayed onto HEAD of this checkout, which is not a candidate itself. So a stale
-    one is compared by what it changed, not by what it lacks. They are ranked by agreement and the
-    smaller edit, and grouped by what they say. The order is advice. Git is only read, and nothing
-    of the repository is run.
+    one is compared by what it changed, not by what it lacks.
+
+    Candidates of one task are a batch: those that a tool made for one task, or that change the same
+    code. Each batch has a table of its own, the largest first, and candidates of other batches have
+    no vote in it. A candidate that is alone in its batch is listed, not ranked.
+
+    The order of a table: groups of candidates that are alike, by the best candidate in them, and
+    inside a group candidates by rank. The rank is that of
+
+    \b
+      score = 3 * similarity - ln(4 + tokens) - (3 if it breaks the syntax)
+
+    the larger the better: similarity is the mean similarity to the other candidates of the batch,
+    and tokens are those deleted and inserted in code (in all files, where no code is changed).
+    Candidates that change only white space come after these, and those that change nothing last.
+    All of that is printed. The order is advice. Git is only read, and nothing of the repository is
+    run.
     """
     choice = Choice(
         branches=branches,
@@ -101,7 +124,9 @@ def command(
         untracked=not no_untracked,
         target=include_target,
     )
-    return compare(repository, choice, Shown(threshold, linkage, ignore_path, as_json, html))
+    only_batch = "" if batch == "all" else batch
+    shown = Shown(threshold, linkage, ignore_path, as_json, html, only_batch)
+    return compare(repository, choice, shown)
 
 
 def _own_base(option: str) -> tuple[str, str]:
@@ -120,6 +145,7 @@ def compare(folder: str, choice: Choice, shown: Shown) -> int:
         found = compare_worktrees(
             opened(folder),
             choice,
+            batch=shown.batch,
             ignored=tuple(glob for glob in shown.ignore_path or IGNORED if glob),
             threshold=DISTANCE if shown.threshold is None else shown.threshold,
             linkage=shown.linkage or LINKAGE,
@@ -157,11 +183,14 @@ def opened(folder: str) -> Repository:
 
 
 def _print(found: Worktrees) -> None:
-    from excise_server.report.worktree_table import about_worktrees, worktree_table
+    from excise_server.report.worktree_table import UNWRAPPED, about_worktrees, candidate_tables
 
     out = console()
-    if found.ranking:
-        out.print(worktree_table(found, out.width))
-    else:
+    if not out.is_terminal:
+        out.width = UNWRAPPED
+    for part in candidate_tables(found, out):
+        out.print(part)
+    if not found.batches:
         out.print("No candidate changes anything: there is nothing to compare.")
-    out.print(*about_worktrees(found), sep="\n")
+    for line in about_worktrees(found, out):
+        out.print(line)

@@ -48,7 +48,7 @@ def cluster_card(place: int, group: Group, opened: Budget) -> Markup:
     least = digits(group.min_similarity)
     head = element(
         "div",
-        element("span", place, class_="badge"),
+        element("span", group.number or place, class_="badge"),
         element(
             "div",
             element("h3", first.title or first.name),

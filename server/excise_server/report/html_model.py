@@ -56,10 +56,11 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A cluster, its representative first."""
+    """A cluster, its representative first; ``number`` is what other parts of the page call it."""
 
     items: tuple[Item, ...]
     min_similarity: float
+    number: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,123 +1,181 @@
-"""Whole worktrees and branches as a page."""
+"""Whole worktrees and branches as a page: a table for each batch, then its groups."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
-from excise import Cluster, Ranked
+from excise import Cluster
 from excise.patches import Patch, differences
+from excise_server.report.candidate_rows import (
+    ORDER,
+    CandidateRow,
+    Lines,
+    candidate_rows,
+    name_of_id,
+)
 from excise_server.report.digits import digits
 from excise_server.report.html_clusters import render, table
 from excise_server.report.html_model import OWN, TWO, Block, Group, Item, Report
 from excise_server.report.html_patches import difference_blocks
 from excise_server.report.html_picture import picture_of
-from excise_server.report.markup import Child, Markup, element
+from excise_server.report.markup import Child, Markup, element, joined
+from excise_server.report.tables import plural
+from excise_server.report.words import beside
+from excise_server.report.worktree_table import cut
 from excise_server.report.worktrees import file_status
+from excise_server.review.kinds import KINDS
+from excise_server.review.ranked import RankedBatch
 from excise_server.sources.paths import visible
 from excise_server.worktrees import Worktrees
 
 __all__ = ["worktrees_page"]
 
+_NAME = 32
+"""Columns of a name in a table; its middle is left out where it is longer."""
+
 
 def worktrees_page(found: Worktrees) -> str:
-    """Return the page of ranked and grouped worktrees or branches."""
+    """Return the page of batches, ranked and grouped."""
     candidates = found.candidates
-    ids = [candidate.id for candidate in candidates.found]
-    notes = [
-        f"all replayed onto {candidates.origin}",
-        f"basis origin, {found.linkage} linkage, distance {found.threshold:g}",
-        *candidates.notes,
-    ]
-    if candidates.unchanged:
-        notes.append(f"no edits, not ranked: {', '.join(candidates.unchanged)}")
-    if candidates.landed:
-        notes.append(f"already in the target, not ranked: {', '.join(candidates.landed)}")
+    labels = [visible(candidate.label) for candidate in candidates.found]
+    by_batch = candidate_rows(found)
+    rows = {row.ranked.index: row for _, of_batch in by_batch for row in of_batch}
     return render(
         Report(
-            title=f"{len(ids):,} worktrees and branches of {visible(found.top)}",
-            what="worktrees and branches",
+            title=f"{plural(len(labels), 'candidate')} for {visible(found.top)}",
+            what="candidates",
             facts=(
-                ("compared", f"{len(ids):,}"),
+                ("candidates", f"{len(labels):,}"),
+                ("batches", f"{len(found.batches):,}"),
                 ("to read", f"{len(found.clusters):,}"),
-                ("without edits", f"{len(candidates.unchanged):,}"),
+                ("landed already", f"{len(candidates.landed):,}"),
+                ("unchanged", f"{len(candidates.unchanged):,}"),
                 ("replayed onto", candidates.origin[:10]),
             ),
-            groups=[_group(found, cluster) for cluster in found.clusters],
-            picture=picture_of(found.values, ids, found.clusters),
+            groups=[
+                Group(tuple(_items(found, cluster, rows)), cluster.min_similarity, number)
+                for number, cluster in enumerate(found.clusters, start=1)
+            ],
+            picture=picture_of(found.values, labels, found.clusters, found.words),
             threshold=found.threshold,
             linkage=found.linkage,
             signature=found.signature,
-            notes=notes,
+            notes=_notes(found),
             rejected=[(r.id, r.reason) for r in candidates.rejected],
-            before=(("ranking", "Ranking", _ranking(found)),) if ids else (),
+            before=(("batches", "Batches", _batches(by_batch)),) if labels else (),
         )
     )
 
 
-def _ranking(found: Worktrees) -> Markup:
-    places = {at: n for n, cluster in enumerate(found.clusters, start=1) for at in cluster.members}
-    head = ("rank", "revision", "agreement", "edit size", "cluster", "files", "notes")
-    rows = [_row(found, ranked, places[ranked.index]) for ranked in found.ranking]
-    return table("By agreement and the smaller edit; the order is advice", head, rows)
+def _notes(found: Worktrees) -> list[str]:
+    candidates = found.candidates
+    notes = [
+        f"all replayed onto {candidates.origin}",
+        f"basis origin, {found.linkage} linkage, distance {found.threshold:g}",
+        f"order: {ORDER}",
+        *candidates.notes,
+    ]
+    for what, ids in (("landed already", candidates.landed), ("unchanged", candidates.unchanged)):
+        if ids:
+            notes.append(f"{what}, not ranked: {', '.join(map(name_of_id, ids))}")
+    if found.other_batches:
+        notes.append(f"not shown: {plural(len(found.other_batches), 'other task')}")
+    return notes
 
 
-def _row(found: Worktrees, ranked: Ranked, place: int) -> list[Child]:
-    files = found.patches[ranked.index].files
-    candidate = found.candidates.found[ranked.index]
-    said = ["no change"] if ranked.no_op else []
-    said += ["syntax errors"] if ranked.syntax_errors else []
-    said += [f"behind {candidate.behind}"] if candidate.behind else []
-    said += [f"{candidate.uncommitted} uncommitted"] if candidate.uncommitted else []
-    lines = element(
-        "span",
-        f"{len(files):,} ",
-        element("span", f"+{sum(pair.added for pair in files):,}", class_="plus"),
-        " ",
-        element("span", f"-{sum(pair.deleted for pair in files):,}", class_="minus"),
-    )
+def _batches(by_batch: Sequence[tuple[RankedBatch, list[CandidateRow]]]) -> Markup:
+    """Return a table for every batch of several candidates, and one for those that are alone."""
+    parts = []
+    for number, (batch, rows) in enumerate(by_batch, start=1):
+        if batch.is_ranked:
+            task = f" ({visible(batch.batch.task)})" if batch.batch.task else ""
+            paths = f": {', '.join(map(visible, batch.batch.shared[:3]))}" * bool(
+                batch.batch.shared
+            )
+            groups = plural(len(batch.clusters), "group")
+            parts.append(
+                _table(f"Batch {number}{task}, {len(rows):,} candidates in {groups}{paths}", rows)
+            )
+    if alone := [row for batch, rows in by_batch if not batch.is_ranked for row in rows]:
+        each = "each with a task of its own: " if len(alone) > 1 else "alone with its task: "
+        parts.append(_table(f"{plural(len(alone), 'candidate')}, {each}listed, not ranked", alone))
+    return joined(parts)
+
+
+def _table(caption: str, rows: Sequence[CandidateRow]) -> Markup:
+    kinds = [kind for kind in KINDS if kind == "code" or any(row.lines[kind].files for row in rows)]
+    ranked = any(row.is_ranked for row in rows)
+    names = ["candidate", *["group"] * ranked, "what it is", *kinds]
+    numbers = ["rank", "similarity", "tokens", "score"] if ranked else ["tokens"]
+    return table(caption, [*names, *numbers], [_cells(row, kinds, ranked=ranked) for row in rows])
+
+
+def _cells(row: CandidateRow, kinds: Sequence[str], *, ranked: bool) -> list[Child]:
+    candidate, result = row.candidate, row.ranked
+    label, branch = visible(candidate.label), visible(candidate.branch) or "detached"
+    about = [cut(branch, _NAME)] if branch != label else []
+    about += [f"behind {candidate.behind:,}"] if candidate.behind else []
+    conflicts = [f"{visible(path)}: {why}" for path, why in candidate.conflicts.items()]
+    notes = [*conflicts, *(note for note in result.notes if note not in conflicts)]
+    notes += [f"{candidate.uncommitted:,} uncommitted"] if candidate.uncommitted else []
+    notes += ["still being written"] if candidate.is_written else []
+    numbers: list[Child] = [f"{result.edit_size:,}"]
+    if ranked:
+        numbers = [result.rank, digits(result.agreement), *numbers, f"{result.score:.2f}"]
+    name = element("span", cut(label, _NAME), class_="id n", title=label)
     return [
-        ranked.rank,
-        element("span", ranked.id, class_="id"),
-        digits(ranked.agreement),
-        f"{ranked.edit_size:,}",
-        place,
-        lines,
-        "; ".join([*said, *ranked.notes]),
+        joined((name, element("br"), element("span", ", ".join(about), class_="n dim small"))),
+        *([f"{row.group}{' ●' if row.stands else ''}"] if ranked else []),
+        joined((row.says, element("br"), element("span", "; ".join(notes), class_="dim small"))),
+        *(_lines(row.lines[kind]) for kind in KINDS if kind in kinds),
+        *(element("span", number, class_="n dim small") for number in numbers),
     ]
 
 
-def _group(found: Worktrees, cluster: Cluster) -> Group:
-    best = cluster.representative
-    others = sorted(
-        (at for at in cluster.members if at != best), key=lambda at: (-found.values[best, at], at)
+def _lines(lines: Lines) -> Markup:
+    if not (lines.added or lines.deleted):
+        return element("span", plural(lines.files, "file") if lines.files else "")
+    plus = element("span", f"+{lines.added:,}", class_="plus")
+    return element(
+        "span", plus, " ", element("span", f"-{lines.deleted:,}", class_="minus"), class_="n"
     )
-    items = [_item(found, best, at) for at in (best, *others)]
-    return Group(tuple(items), cluster.min_similarity)
 
 
-def _item(found: Worktrees, best: int, at: int) -> Item:
-    candidate, files = found.candidates.found[at], found.patches[at].files
-    ranked = next(ranked for ranked in found.ranking if ranked.index == at)
+def _items(found: Worktrees, cluster: Cluster, rows: dict[int, CandidateRow]) -> Iterator[Item]:
+    """Yield the members of a group, the one that stands for it first."""
+    best = cluster.representative
+    others = (i for i in cluster.members if i != best)
+    for i in (best, *sorted(others, key=lambda i: (-found.values[best, i], i))):
+        yield _item(found, best, rows[i])
+
+
+def _item(found: Worktrees, best: int, row: CandidateRow) -> Item:
+    i, candidate = row.ranked.index, row.candidate
+    files = found.patches[i].files
     changed = [f"{visible(pair.path)} ({file_status(pair)})" for pair in files[:12]]
     more = [f"and {len(files) - 12:,} more"] if len(files) > 12 else []
+    contained = float(found.contained[i, best]), float(found.contained[best, i])
     return Item(
-        name=candidate.id,
-        title=f"rank {ranked.rank}, {visible(candidate.branch) or 'detached'}",
+        name=visible(candidate.label),
+        title=f"{row.says[:1].upper()}{row.says[1:]}",
         about=(
+            ("id", candidate.id),
             ("folder", visible(candidate.folder)),
+            ("branch", visible(candidate.branch) or "detached"),
             ("commit", candidate.commit),
             ("files", ", ".join([*changed, *more])),
-            ("notes", "; ".join(ranked.notes)),
+            ("notes", "; ".join(row.ranked.notes)),
         ),
-        similarity=float(found.values[best, at]),
+        similarity=float(found.values[best, i]),
         contains=None,
-        blocks=partial(_blocks, found, best, at),
-        columns=OWN if at == best else TWO,
+        blocks=partial(_blocks, found, best, i),
+        columns=OWN if i == best else TWO,
+        word=beside(found.words[i][best], contained),
     )
 
 
-def _blocks(found: Worktrees, best: int, at: int) -> Iterator[Block]:
-    before = Patch() if at == best else found.patches[best]
+def _blocks(found: Worktrees, best: int, i: int) -> Iterator[Block]:
+    before = Patch() if i == best else found.patches[best]
     # What is to be left out was left out when these were read.
-    return difference_blocks(differences(before, found.patches[at], ignored=()).differing)
+    return difference_blocks(differences(before, found.patches[i], ignored=()).differing)

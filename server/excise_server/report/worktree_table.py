@@ -1,98 +1,280 @@
-"""Worktrees and branches for people: a table of rank, agreement, edit size, files and cluster."""
+"""Candidates for people: a table for each task, and a line for everything else that is known.
+
+Off a terminal a candidate is one line, whatever its length. On a terminal a table that is too wide
+first has its names cut in the middle, and then takes some short lines for each candidate.
+"""
 
 from __future__ import annotations
 
-from rich.console import RenderableType
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from excise.excision import WHITESPACE_ONLY
+from excise_server.report.candidate_rows import (
+    ORDER,
+    CandidateRow,
+    Lines,
+    candidate_rows,
+    name_of_id,
+)
+from excise_server.report.digits import digits
 from excise_server.report.escape import printable
-from excise_server.report.tables import bar, notes_text, number, signature_text
-from excise_server.review.candidate import Candidate
+from excise_server.report.tables import plural, signature_text
+from excise_server.review.kinds import KINDS
 from excise_server.sources.paths import visible
 from excise_server.worktrees import Worktrees
 
-__all__ = ["about_worktrees", "worktree_table"]
+__all__ = ["UNWRAPPED", "about_worktrees", "candidate_tables", "cut"]
 
-_NAMED_FROM = 100
-"""Columns of a terminal from which files are named."""
+UNWRAPPED = 1 << 20
+"""Columns of a console that is not a terminal: no line is longer."""
 
-_NAMES = 3
-"""Files that are named; the others are counted."""
+_LENGTHS = (40, 28, 20)
+"""Columns to which names are cut, one after the other, until the table fits."""
+
+_STACKED = 28
+"""Columns of a name at most where a candidate takes several lines."""
+
+_INDENT = 5
+"""Columns before what is said of a candidate that takes several lines."""
+
+ATTACHED = "shares no code with its batch, but started from one commit with it, minutes apart"
+
+_PATHS = 3
+"""Files that the heading of a batch names; the others are counted."""
 
 
-def worktree_table(found: Worktrees, width: int) -> RenderableType:
-    """Return the order of suggestions; ● is the representative of its cluster.
+def candidate_tables(found: Worktrees, out: Console) -> Iterator[RenderableType]:
+    """Yield a table for every batch of several candidates, and one for those that are alone."""
+    for heading, about, numbers in _parts(found):
+        yield from _sentence(Text(heading, "bold"), about, out)
 
-    Files are named where the width allows it.
-    """
-    names = width >= _NAMED_FROM
+        def rows(length: int, numbers: Sequence[int] = numbers) -> list[CandidateRow]:
+            every = candidate_rows(found, lambda label: cut(printable(label), length))
+            return [row for n in numbers for row in every[n][1]]
+
+        for length in (UNWRAPPED, *_LENGTHS):
+            table = _table(rows(length), found, length, out)
+            if (
+                Measurement.get(out, out.options.update(width=UNWRAPPED), table).maximum
+                <= out.width
+            ):
+                yield table
+                break
+        else:
+            yield from _stacked(rows(_STACKED), out.width)
+        yield ""
+
+
+def _width(table: Table, out: Console) -> int:
+    return Measurement.get(out, out.options.update(width=UNWRAPPED), table).maximum
+
+
+def _parts(found: Worktrees) -> Iterator[tuple[str, str, list[int]]]:
+    """Yield the heading of each table, what follows it, and the batches in it."""
+    everyone = len(found.batches)
+    for n, ranked in enumerate(found.batches):
+        if not ranked.is_ranked:
+            continue
+        batch = ranked.batch
+        number = f"Batch {n + 1} of {everyone}" if everyone > 1 else "One batch"
+        task = f" ({printable(batch.task)})" if batch.task else ""
+        paths = [printable(visible(path)) for path in batch.shared]
+        more = f" and {len(paths) - _PATHS:,} more" if len(paths) > _PATHS else ""
+        shared = f"; {', '.join(paths[:_PATHS])}{more}" if paths else ""
+        groups = plural(len(ranked.clusters), "group")
+        yield f"{number}{task}: ", f"{len(ranked.ranking):,} candidates in {groups}{shared}", [n]
+    if alone := [n for n, ranked in enumerate(found.batches) if not ranked.is_ranked]:
+        head = f"Batch {alone[0] + 1} of {everyone}" if everyone > 1 else "One batch"
+        if len(alone) > 1:
+            head = f"Batches {alone[0] + 1} to {alone[-1] + 1} of {everyone}"
+        each = ", each with a task of its own" if len(alone) > 1 else ""
+        about = f"{plural(len(alone), 'candidate')}{each}: listed, not ranked"
+        yield f"{head}: ", about, alone
+
+
+def _sentence(start: Text, sentence: str, out: Console) -> Iterator[Text]:
+    """Yield a sentence in lines that fit a terminal; a long path or id in it loses its middle."""
+    if not out.is_terminal:
+        yield Text.assemble(start, sentence)
+        return
+    words = [Text(cut(word, out.width - _INDENT)) for word in sentence.split(" ")]
+    yield from _filled(words, out.width, start, " ")
+
+
+def _table(rows: Sequence[CandidateRow], found: Worktrees, length: int, out: Console) -> Table:
+    """Return the table in which a candidate is one line."""
+    kinds = [k for k in KINDS if k == "code" or any(row.lines[k].files for row in rows)]
+    ranked = any(row.is_ranked for row in rows)
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    table.add_column("rank", justify="right")
-    table.add_column("candidate", overflow="fold")
-    table.add_column("agreement", no_wrap=True)
-    table.add_column("edit", justify="right", no_wrap=True)
-    table.add_column("cluster", no_wrap=True)
-    table.add_column("files", no_wrap=True)
-    if names:
-        table.add_column("", no_wrap=True, overflow="ellipsis", style="dim")
-    table.add_column("notes", overflow="fold", style="dim")
-    places = {at: (n, c) for n, c in enumerate(found.clusters, start=1) for at in c.members}
-    for ranked in found.ranking:
-        place, cluster = places[ranked.index]
-        stands = cluster.representative == ranked.index
-        value = float(found.values[ranked.index, cluster.representative])
-        own = Text("●", "green") if stands else number(value)
-        table.add_row(
-            str(ranked.rank),
-            Text(
-                printable(visible(found.candidates.found[ranked.index].label)),
-                "bold" if ranked.rank == 1 else "",
-            ),
-            Text.assemble(number(ranked.agreement), " ", bar(ranked.agreement, 10)),
-            f"{ranked.edit_size:,}",
-            Text.assemble(f"{place} ", own),
-            *_files(found, ranked.index)[: 1 + names],
-            Text(printable("; ".join(_notes(found, ranked.index, ranked.notes)))),
-        )
+    heads = ["batch"] * (not out.is_terminal and len(found.batches) > 1)
+    heads += [*["group", ""] * ranked, "candidate", "branch", "base", *kinds, "what it is"]
+    numbers = ["rank", "similarity", "tokens", "score"] if ranked else ["tokens"]
+    for head in heads:
+        table.add_column(head, no_wrap=True, overflow="ignore")
+    for head in numbers:
+        table.add_column(head, no_wrap=True, justify="right", style="dim")
+    for row in rows:
+        cells: dict[str, RenderableType] = {
+            "batch": str(row.batch),
+            "group": str(row.group),
+            "": _mark(row),
+            "candidate": _label(row, length),
+            "branch": cut(_branch(row), length),
+            "base": _behind(row),
+            **{kind: _lines(row.lines[kind]) for kind in kinds},
+            "what it is": Text(printable(row.says)),
+            **_numbers(row),
+        }
+        table.add_row(*(cells[head] for head in (*heads, *numbers)))
     return table
 
 
-def about_worktrees(found: Worktrees) -> list[RenderableType]:
-    """Return what is to be known of all: the origin, who changed nothing, the signature."""
+def _stacked(rows: Sequence[CandidateRow], width: int) -> Iterator[Text]:
+    """Yield some lines for each candidate, none of them broken inside of a part."""
+    longest = max(cell_len(_label(row, _STACKED).plain) for row in rows)
+    for row in rows:
+        label = _label(row, _STACKED)
+        says = printable(row.says)
+        number = f"{row.group:>2} " if row.is_ranked else "   "
+        top = Text.assemble(number, _mark(row) if row.stands else " ", " ", label)
+        if top.cell_len - label.cell_len + longest + 2 + cell_len(says) <= width:
+            yield Text.assemble(top, " " * (longest - label.cell_len + 2), says)
+        else:
+            yield top
+            said = [Text(cut(word, width - _INDENT)) for word in says.split(" ")]
+            yield from _filled(said, width, Text(" " * _INDENT), " ")
+        branch = [cut(_branch(row), width - 8)] if _branch(row) != label.plain else []
+        lines = [
+            Text.assemble(f"{kind} ", _lines(row.lines[kind]))
+            for kind in KINDS
+            if row.lines[kind].files
+        ]
+        facts = [Text(fact) for fact in (*branch, _behind(row)) if fact]
+        numbers = [Text(f"{key} {value}", "dim") for key, value in _numbers(row).items()]
+        parts = facts + lines + numbers
+        yield from _filled(parts, width, Text(" " * _INDENT), ", ")
+
+
+def _filled(parts: Sequence[Text], width: int, start: Text, between: str) -> Iterator[Text]:
+    """Yield the parts in lines of the width, which end only between two parts."""
+    indent = min(start.cell_len, _INDENT)
+    line, begun = start.copy(), False
+    for part in parts:
+        if begun and line.cell_len + 2 * len(between.rstrip()) + 1 + part.cell_len > width:
+            yield line.append(between.rstrip(), "not bold")
+            line, begun = Text(" " * indent), False
+        line = Text.assemble(line, between if begun else "", part)
+        begun = True
+    if begun:
+        yield line
+
+
+def _mark(row: CandidateRow) -> Text:
+    return Text("●" if row.stands else "", "green")
+
+
+def _label(row: CandidateRow, length: int) -> Text:
+    text = cut(printable(visible(row.candidate.label)), length)
+    return Text(text, "bold" if row.is_ranked and row.ranked.rank == 1 else "")
+
+
+def _branch(row: CandidateRow) -> str:
+    return printable(visible(row.candidate.branch)) or "detached"
+
+
+def _behind(row: CandidateRow) -> str:
+    return f"behind {row.candidate.behind:,}" if row.candidate.behind else ""
+
+
+def _lines(lines: Lines) -> Text:
+    if lines.added or lines.deleted:
+        return Text.assemble((f"+{lines.added:,}", "green"), " ", (f"-{lines.deleted:,}", "red"))
+    return Text(plural(lines.files, "file") if lines.files else "")
+
+
+def _numbers(row: CandidateRow) -> dict[str, str]:
+    tokens = {"tokens": f"{row.ranked.edit_size:,}"}
+    if not row.is_ranked:
+        return tokens
+    rank = {"rank": str(row.ranked.rank), "similarity": digits(row.ranked.agreement)}
+    return {**rank, **tokens, "score": f"{row.ranked.score:.2f}"}
+
+
+def about_worktrees(found: Worktrees, out: Console) -> Iterator[RenderableType]:
+    """Yield whatever else is to be known, a line each; the order and the signature come last."""
+    for head, parts in _facts(found):
+        start = Text(f"{head}: ", "dim")
+        if len(parts) == 1 or not out.is_terminal:
+            yield from _sentence(start, ", ".join(parts), out)
+        else:
+            names = [Text(cut(part, out.width - _INDENT)) for part in parts]
+            yield from _filled(names, out.width, start, ", ")
+    yield signature_text(found.signature)
+
+
+def _facts(found: Worktrees) -> Iterator[tuple[str, list[str]]]:
+    """Yield what the lines below the tables say: their heads, and a sentence or names."""
     candidates = found.candidates
-    how = f"basis origin, {found.linkage} linkage, distance {found.threshold:g}"
-    lines = [f"all replayed onto {candidates.origin[:12]} of {visible(found.top)}; {how}"]
-    if candidates.unchanged:
-        lines.append(f"no edits, not ranked: {', '.join(candidates.unchanged)}")
-    if candidates.landed:
-        lines.append(f"already in the target, not ranked: {', '.join(candidates.landed)}")
-    return [*notes_text("note", [*candidates.notes, *lines]), signature_text(found.signature)]
+    every = {c.id: printable(visible(c.label)) for c in candidates.found}
+    for candidate in candidates.found:
+        for path, reason in candidate.conflicts.items():
+            yield "conflict", [f"{every[candidate.id]}: {printable(visible(path))}: {reason}"]
+    for note in _notes(found, every):
+        yield "note", [note]
+    if dirty := [f"{every[c.id]} ({c.uncommitted:,})" for c in candidates.found if c.uncommitted]:
+        yield "uncommitted files", dirty
+    if written := [every[c.id] for c in candidates.found if c.is_written]:
+        yield "still being written", written
+    for head, ids in (("landed already", candidates.landed), ("unchanged", candidates.unchanged)):
+        if ids:
+            yield head, [printable(name_of_id(identity)) for identity in ids]
+    if found.other_batches:
+        count = sum(len(batch.members) for batch in found.other_batches)
+        several = "es" if len(found.other_batches) > 1 else ""
+        where = f"{len(found.other_batches):,} other batch{several} (--batch all)"
+        yield "not shown", [f"{plural(count, 'candidate')} of {where}"]
+    how = f"{candidates.origin[:12]}, {found.linkage} linkage, distance {found.threshold:g}"
+    yield "replayed onto", [how]
+    if any(batch.is_ranked for batch in found.batches):
+        yield "order", [ORDER]
 
 
-def _files(found: Worktrees, at: int) -> tuple[Text, Text]:
-    """Return how much changed, and where."""
-    pairs = found.patches[at].files
-    added, deleted = sum(p.added for p in pairs), sum(p.deleted for p in pairs)
-    lines = Text.assemble(f"{len(pairs)} ", (f"+{added:,}", "green"), " ", (f"-{deleted:,}", "red"))
-    names = ", ".join(printable(visible(pair.path)) for pair in pairs[:_NAMES])
-    more = f" and {len(pairs) - _NAMES} more" if len(pairs) > _NAMES else ""
-    return lines, Text(f"{names}{more}")
+def _notes(found: Worktrees, labels: dict[str, str]) -> Iterator[str]:
+    """Yield each note once, behind the candidates that it is about; not what other lines say."""
+    about: dict[str, list[str]] = defaultdict(list)
+    for batch in found.batches:
+        for ranked in batch.ranking:
+            candidate = found.candidates.found[ranked.index]
+            said = {f"{visible(path)}: {why}" for path, why in candidate.conflicts.items()}
+            for note in ranked.notes:
+                if note not in said and note != WHITESPACE_ONLY:
+                    about[note].append(labels[candidate.id])
+        for identity in batch.batch.attached:
+            about[ATTACHED].append(labels[identity])
+    for note, names in about.items():
+        yield f"{', '.join(names)}: {printable(note)}"
+    yield from map(printable, found.candidates.notes)
 
 
-def _notes(found: Worktrees, at: int, notes: tuple[str, ...]) -> list[str]:
-    candidate, ranked = found.candidates.found[at], found.ranking
-    about = next(r for r in ranked if r.index == at)
-    said = ["no change"] if about.no_op else []
-    said += ["syntax errors"] if about.syntax_errors else []
-    said += [f"behind {candidate.behind}"] if candidate.behind else []
-    said += [f"{candidate.uncommitted} uncommitted"] if candidate.uncommitted else []
-    said += ["still being written"] if candidate.is_written else []
-    said += [f"identical to {_others(found, candidate)}"] if candidate.identical else []
-    return [*said, *notes]
+def cut(text: str, width: int) -> str:
+    """Return a text that takes so many columns at most, its middle left out where it is longer.
 
-
-def _others(found: Worktrees, candidate: Candidate) -> str:
-    labels = [visible(c.label) for c in found.candidates.found if c.id in candidate.identical]
-    more = f" and {len(labels) - _NAMES} more" if len(labels) > _NAMES else ""
-    return f"{', '.join(labels[:_NAMES])}{more}"
+    >>> cut("claude refactor-the-parser", 15)
+    'claude …-parser'
+    """
+    if cell_len(text) <= width:
+        return text
+    head, tail = (width - 1) // 2, width - 1 - (width - 1) // 2
+    left, right = len(text), 0
+    while left and cell_len(text[:left]) > head:
+        left -= 1
+    while right < len(text) and cell_len(text[right:]) > tail:
+        right += 1
+    return f"{text[:left]}…{text[right:]}"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from excise.patches import FilePair
+from excise_server.report.candidate_rows import CandidateRow, candidate_rows
 from excise_server.report.documents import SCHEMA, Document
+from excise_server.review.kinds import kind_of
+from excise_server.review.ranked import RankedBatch
 from excise_server.sources.candidates import Candidate
 from excise_server.sources.paths import visible
 from excise_server.worktrees import Worktrees
@@ -12,9 +15,11 @@ __all__ = ["file_status", "worktrees_document"]
 
 
 def worktrees_document(found: Worktrees) -> Document:
-    """Return the ranking, with what each changed; clusters, similarities, and who is left out."""
+    """Return every batch's ranking and groups, all scores and words, and who is left out."""
     candidates = found.candidates
     ids = [candidate.id for candidate in candidates.found]
+    by_batch = candidate_rows(found)
+    rows = {row.ranked.index: row for _, of_batch in by_batch for row in of_batch}
     return {
         "schema": SCHEMA,
         "signature": found.signature,
@@ -24,17 +29,24 @@ def worktrees_document(found: Worktrees) -> Document:
         "repository": visible(found.top),
         "base": candidates.origin,
         "origin": candidates.origin,
-        "revisions": ids,
+        "candidates": ids,
+        "labels": [visible(candidate.label) for candidate in candidates.found],
         "similarity": [[float(value) for value in row] for row in found.values],
-        "ranking": _ranking(found),
+        "words": [list(row) for row in found.words],
+        "batches": [_batch(number, batch) for number, batch in enumerate(found.batches, start=1)],
+        "ranking": [_entry(found, rows[ranked.index]) for ranked in found.ranking],
         "clusters": [
             {
-                "members": [ids[at] for at in cluster.members],
+                "batch": number,
+                "members": [ids[i] for i in cluster.members],
                 "representative": ids[cluster.representative],
                 "min_similarity": cluster.min_similarity,
+                "words": [found.words[i][cluster.representative] for i in cluster.members],
             }
-            for cluster in found.clusters
+            for number, batch in enumerate(found.batches, start=1)
+            for cluster in batch.clusters
         ],
+        "other_batches": [list(batch.members) for batch in found.other_batches],
         "unchanged": list(candidates.unchanged),
         "landed": list(candidates.landed),
         "notes": {
@@ -54,31 +66,43 @@ def file_status(pair: FilePair) -> str:
     return "deleted" if pair.new is None else "modified"
 
 
-def _ranking(found: Worktrees) -> list[Document]:
-    places = {
-        at: (place, cluster.representative)
-        for place, cluster in enumerate(found.clusters, start=1)
-        for at in cluster.members
+def _batch(number: int, ranked: RankedBatch) -> Document:
+    return {
+        "number": number,
+        "task": visible(ranked.batch.task) or None,
+        "members": list(ranked.batch.members),
+        "ranked": ranked.is_ranked,
+        "shared": [visible(path) for path in ranked.batch.shared],
+        "attached": list(ranked.batch.attached),
     }
-    return [
-        {
-            "id": ranked.id,
-            "label": visible(found.candidates.found[ranked.index].label),
-            "tool": found.candidates.found[ranked.index].tool or None,
-            "rank": ranked.rank,
-            "agreement": ranked.agreement,
-            "edit_size": ranked.edit_size,
-            "no_op": ranked.no_op,
-            "syntax_errors": ranked.syntax_errors,
-            "cluster": places[ranked.index][0],
-            "representative": places[ranked.index][1] == ranked.index,
-            "similarity": float(found.values[ranked.index, places[ranked.index][1]]),
-            **_place(found.candidates.found[ranked.index]),
-            "files": [_file(pair) for pair in found.patches[ranked.index].files],
-            "notes": list(ranked.notes),
-        }
-        for ranked in found.ranking
-    ]
+
+
+def _entry(found: Worktrees, row: CandidateRow) -> Document:
+    ranked, candidate = row.ranked, row.candidate
+    cluster = found.clusters[row.group - 1]
+    return {
+        "id": ranked.id,
+        "label": visible(candidate.label),
+        "tool": candidate.tool or None,
+        "batch": row.batch,
+        "rank": ranked.rank if row.is_ranked else None,
+        "agreement": ranked.agreement,
+        "edit_size": ranked.edit_size,
+        "score": ranked.score,
+        "no_op": ranked.no_op,
+        "syntax_errors": ranked.syntax_errors,
+        "cluster": row.group,
+        "representative": ranked.index == cluster.representative,
+        "similarity": float(found.values[ranked.index, cluster.representative]),
+        "word": found.words[ranked.index][cluster.representative],
+        **_place(candidate),
+        "lines": {
+            kind: {"files": lines.files, "added": lines.added, "deleted": lines.deleted}
+            for kind, lines in row.lines.items()
+        },
+        "files": [_file(pair) for pair in found.patches[ranked.index].files],
+        "notes": list(ranked.notes),
+    }
 
 
 def _place(candidate: Candidate) -> Document:
@@ -105,6 +129,7 @@ def _place(candidate: Candidate) -> Document:
 def _file(pair: FilePair) -> Document:
     return {
         "path": visible(pair.path),
+        "kind": kind_of(visible(pair.path)),
         "status": file_status(pair),
         "added": pair.added,
         "deleted": pair.deleted,

@@ -28,6 +28,8 @@ class Candidate:
         request made of it.
     label, tool : str
         What people call it among the others, and the tool that made it (empty: not known).
+    task : str
+        The part of its name that its tool gives to all candidates of one task, or empty.
     folder : str
         Where it lies; empty for what is in the repository alone.
     branch : str
@@ -64,6 +66,7 @@ class Candidate:
     given: str = ""
     label: str = ""
     tool: str = ""
+    task: str = ""
     base: str = ""
     behind: int = 0
     made: int | None = None

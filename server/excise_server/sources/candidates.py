@@ -183,15 +183,17 @@ def _labelled(repository: Repository, found: Sequence[Candidate]) -> tuple[Candi
         traces_of(candidate, main, commits.trailers)
         for candidate, commits in zip(found, own, strict=True)
     ]
+    names = [name_of(trace, roots()) for trace in traces]
     return tuple(
         replace(
             candidate,
             label=label,
-            tool=name_of(trace, roots()).tool,
+            tool=name.tool,
+            task=name.task,
             made=_made(repository, candidate, commits),
         )
-        for candidate, trace, label, commits in zip(
-            found, traces, labels(traces, roots(), visible), own, strict=True
+        for candidate, name, label, commits in zip(
+            found, names, labels(traces, roots(), visible), own, strict=True
         )
     )
 

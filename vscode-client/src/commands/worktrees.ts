@@ -15,7 +15,7 @@ export async function scoreWorktrees(parts: Parts, argument?: unknown): Promise<
   if (all.length === 0) {
     throw new Halt(`no other worktree of ${message(path.basename(folder.fsPath))} has changed anything; "git worktree add" makes one for each model`);
   }
-  const items = all.map((work) => ({ work, ...lines(work) }));
+  const items = all.map((work) => ({ work, ...lines(work, result.batches.length > 1) }));
   const title = `Worktrees by agreement: ${summary(result)}`;
   const chosen = await vscode.window.showQuickPick(items, { title, matchOnDetail: true });
   if (chosen !== undefined) {
@@ -35,7 +35,7 @@ export async function addFromWorktree(parts: Parts, argument?: unknown): Promise
   if (inside.startsWith("..") || folders.length === 0) {
     throw new Halt("no other worktree of this repository has changed anything");
   }
-  const items = folders.map((work) => ({ work, ...lines(work) }));
+  const items = folders.map((work) => ({ work, ...lines(work, result.batches.length > 1) }));
   const title = `Worktrees with a revision of ${message(path.basename(inside))}`;
   const chosen = await vscode.window.showQuickPick(items, { title, canPickMany: true });
   const found = (chosen ?? []).map(async ({ work }) => {
@@ -71,7 +71,7 @@ async function openFile(parts: Parts, result: WorktreesResult, work: Work): Prom
     description: `${file.status}, +${file.added} −${file.deleted}`,
     detail: file.facts.map((fact) => message(fact)).join(", "),
   }));
-  const title = `${plain(work.id)}: ${count(work.files.length, "file")} changed; choose one to compare`;
+  const title = `${plain(work.label)}: ${count(work.files.length, "file")} changed; choose one to compare`;
   const chosen = await vscode.window.showQuickPick(items, { title });
   if (chosen === undefined) {
     return;
@@ -86,15 +86,16 @@ async function openFile(parts: Parts, result: WorktreesResult, work: Work): Prom
   await compareAll(parts, uri);
 }
 
-function lines(work: Work): { label: string; description: string; detail: string } {
+function lines(work: Work, several: boolean): { label: string; description: string; detail: string } {
   const facts = [
     ...(work.syntax_errors ? ["$(warning) new syntax errors"] : []),
     ...(work.no_op ? ["no change"] : []),
     ...work.notes.map((note) => message(note, 80)),
   ];
   return {
-    label: `#${work.rank} ${message(work.id, 60)}`,
+    label: `${work.rank === null ? "" : `#${work.rank} `}${message(work.label, 60)}`,
     description: [
+      ...(several ? [`task ${work.batch}`] : []),
       ...(work.agreement === null ? [] : [`agreement ${score(work.agreement)}`]),
       `cluster ${work.cluster}${work.representative ? ", representative" : ""}`,
       `${count(work.edit_size, "token")} in ${count(work.files.length, "file")}`,

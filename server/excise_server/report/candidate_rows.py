@@ -1,0 +1,175 @@
+"""What people read of each candidate: its group, its lines by kind, what it is to the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from excise import Cluster, Ranked
+from excise.agreement import CONTAINS, DIFFERENT, ELSEWHERE, NEARLY_ALL, OVERLAPS, SAME
+from excise.excision import WHITESPACE_ONLY
+from excise.patches import Patch
+from excise_server.review.kinds import KINDS, Kind, kind_of
+from excise_server.review.ranked import RankedBatch
+from excise_server.sources.candidates import Candidate
+from excise_server.sources.paths import visible
+from excise_server.worktrees import Worktrees
+
+__all__ = ["ORDER", "CandidateRow", "Lines", "candidate_rows", "lines_by_kind", "name_of_id"]
+
+ORDER = (
+    "groups by their best candidate, candidates by score = 3 * similarity - ln(4 + tokens), "
+    "3 less where the syntax breaks"
+)
+"""What decides the order; each term of it is printed."""
+
+_STAND = "●"
+_PHRASES = {
+    SAME: "same as {}",
+    ELSEWHERE: "same text as {}, elsewhere",
+    OVERLAPS: "overlaps {}",
+    DIFFERENT: "different from {}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """How many files of one kind a candidate changes, and how many lines of them."""
+
+    files: int = 0
+    added: int = 0
+    deleted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateRow:
+    """One candidate as people read it.
+
+    ``batch`` and ``group`` count from 1, the groups through all batches. ``stands`` marks the
+    candidate that stands for a group of several; ``says`` is what it is to the others, in words.
+    """
+
+    candidate: Candidate
+    ranked: Ranked
+    batch: int
+    group: int
+    stands: bool
+    is_ranked: bool
+    lines: Mapping[Kind, Lines]
+    says: str
+
+
+def candidate_rows(
+    found: Worktrees, shown: Callable[[str], str] = str
+) -> list[tuple[RankedBatch, list[CandidateRow]]]:
+    """Return the rows of every batch: group by group, and by rank within a group.
+
+    Parameters
+    ----------
+    shown
+        How the label of another candidate is written in what is said of this one.
+    """
+    first, result = 1, []
+    for number, batch in enumerate(found.batches, start=1):
+        place = {ranked.index: place for place, ranked in enumerate(batch.ranking)}
+        rows = []
+        for group, cluster in enumerate(batch.clusters, start=first):
+            for at in sorted(place[i] for i in cluster.members):
+                numbers = number, group
+                rows.append(_row(found, batch, cluster, batch.ranking[at], numbers, shown))
+        first += len(batch.clusters)
+        result.append((batch, rows))
+    return result
+
+
+def _row(
+    found: Worktrees,
+    batch: RankedBatch,
+    cluster: Cluster,
+    ranked: Ranked,
+    numbers: tuple[int, int],
+    shown: Callable[[str], str],
+) -> CandidateRow:
+    candidate = found.candidates.found[ranked.index]
+    stands = ranked.index == cluster.representative
+    if ranked.no_op:
+        words = "changes nothing"
+    elif not batch.is_ranked:
+        words = _where(found.patches[ranked.index])
+    elif stands:
+        words = _of_group(found, batch, cluster, shown)
+    else:
+        words = _beside(found, ranked.index, cluster.representative, _STAND)
+        if found.candidates.found[cluster.representative].id in candidate.identical:
+            words = f"identical to {_STAND}"
+    more = ["breaks the syntax"] * ranked.syntax_errors
+    more += ["only white space"] * (WHITESPACE_ONLY in ranked.notes)
+    return CandidateRow(
+        candidate=candidate,
+        ranked=ranked,
+        batch=numbers[0],
+        group=numbers[1],
+        stands=stands and len(cluster.members) > 1,
+        is_ranked=batch.is_ranked,
+        lines=lines_by_kind(found.patches[ranked.index]),
+        says="; ".join(filter(None, [words, *more])),
+    )
+
+
+def _of_group(
+    found: Worktrees, batch: RankedBatch, cluster: Cluster, shown: Callable[[str], str]
+) -> str:
+    """Say how many make the change of the group's representative, and what it is to the nearest."""
+    best, everyone = cluster.representative, len(batch.ranking)
+    same = sum(found.words[best][i] == SAME for i in cluster.members)
+    text = f"{same} of {everyone} make{'s' if same == 1 else ''} this change"
+    if same == everyone:
+        text = "both make this change" if everyone == 2 else f"all {everyone} make this change"
+    if similar := len(cluster.members) - same:
+        return f"{text}, {similar} nearly"
+    others = [ranked.index for ranked in batch.ranking if ranked.index not in cluster.members]
+    nearest = max(others, key=lambda i: (found.values[best, i], -i), default=best)
+    if found.words[best][nearest] in (DIFFERENT, SAME):
+        return text
+    label = shown(visible(found.candidates.found[nearest].label))
+    return f"{text}; {_beside(found, best, nearest, label)}"
+
+
+def _beside(found: Worktrees, i: int, other: int, name: str) -> str:
+    """Say what a candidate is to another one, which goes by that name."""
+    word = found.words[i][other]
+    if word != CONTAINS:
+        return _PHRASES[word].format(name)
+    shares = found.contained[i, other], found.contained[other, i]
+    in_other, has_other = (share >= float(NEARLY_ALL) for share in shares)
+    if in_other and has_other:
+        return f"contains {name} and is contained in it"
+    return f"contained in {name}" if in_other else f"contains {name}"
+
+
+def _where(patch: Patch) -> str:
+    """Say which files a candidate changes that nobody else does."""
+    paths = sorted(patch.paths, key=lambda path: KINDS.index(kind_of(path)))
+    more = f" and {len(paths) - 2} more" if len(paths) > 2 else ""
+    return f"changes {', '.join(map(visible, paths[:2]))}{more}" if paths else ""
+
+
+def lines_by_kind(patch: Patch) -> dict[Kind, Lines]:
+    """Return what a candidate changes, for each kind of file."""
+    lines = dict.fromkeys(KINDS, Lines())
+    for pair in patch.files:
+        kind = kind_of(visible(pair.path))
+        before = lines[kind]
+        lines[kind] = Lines(
+            before.files + 1, before.added + pair.added, before.deleted + pair.deleted
+        )
+    return lines
+
+
+def name_of_id(identity: str) -> str:
+    """Return an id without its scheme, for lines that say what kind of thing they list.
+
+    >>> name_of_id("worktree:ada")
+    'ada'
+    """
+    return identity.partition(":")[2] or identity

@@ -1,0 +1,126 @@
+"""Each batch of a review ranked and grouped by itself: only candidates of one task have a vote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from excise import Cluster, Ranked
+from excise.clustering import cluster_values
+from excise.ranking import Compared, rank
+from excise_server.review.batches import Batch
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+__all__ = ["RankedBatch", "chosen_batch", "rank_batches"]
+
+
+@dataclass(frozen=True, slots=True)
+class RankedBatch:
+    """A batch, and what its members think of each other.
+
+    Attributes
+    ----------
+    batch : Batch
+        Its members by id, and what holds them together.
+    ranking : tuple of Ranked
+        Its members, by rank; indices are those of the whole review.
+    clusters : tuple of Cluster
+        Its groups, in the order of their best members; indices as above.
+    """
+
+    batch: Batch
+    ranking: tuple[Ranked, ...]
+    clusters: tuple[Cluster, ...]
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether there is anything to rank: one candidate alone has nobody to agree with."""
+        return len(self.ranking) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The members of one batch, as `excise.ranking.rank` reads them."""
+
+    ids: tuple[str, ...]
+    values: npt.NDArray[np.float64]
+    notes: tuple[tuple[str, ...], ...]
+    edit_sizes: tuple[int, ...]
+    no_ops: tuple[bool, ...]
+    unchanged: tuple[bool, ...]
+    syntax_errors: tuple[bool, ...]
+
+
+def rank_batches(
+    compared: Compared, batches: Iterable[Batch], *, threshold: float, linkage: str
+) -> tuple[RankedBatch, ...]:
+    """Return every batch with its ranking and groups, made of its own members' scores alone.
+
+    Parameters
+    ----------
+    compared : Compared
+        What is known of all candidates of the review.
+    batches : iterable of Batch
+        Their batches; each candidate is in one.
+    threshold, linkage
+        As of `excise.cluster`.
+    """
+    index = {name: i for i, name in enumerate(compared.ids)}
+    return tuple(
+        _ranked(compared, batch, sorted(index[name] for name in batch.members), threshold, linkage)
+        for batch in batches
+    )
+
+
+def _ranked(
+    compared: Compared, batch: Batch, members: list[int], threshold: float, linkage: str
+) -> RankedBatch:
+    part = _part(compared, members)
+    ranking = [replace(ranked, index=members[ranked.index]) for ranked in rank(part)]
+    place = {ranked.index: place for place, ranked in enumerate(ranking)}
+    clusters = [
+        Cluster(
+            members=tuple(members[i] for i in cluster.members),
+            representative=members[cluster.representative],
+            min_similarity=cluster.min_similarity,
+        )
+        for cluster in cluster_values(part.values, threshold, linkage)
+    ]
+    clusters.sort(key=lambda cluster: min(place[i] for i in cluster.members))
+    return RankedBatch(batch, tuple(ranking), tuple(clusters))
+
+
+def _part(compared: Compared, members: Sequence[int]) -> _Part:
+    return _Part(
+        ids=tuple(compared.ids[i] for i in members),
+        values=compared.values[members][:, members],
+        notes=tuple(compared.notes[i] for i in members),
+        edit_sizes=tuple(compared.edit_sizes[i] for i in members),
+        no_ops=tuple(compared.no_ops[i] for i in members),
+        unchanged=tuple(compared.unchanged[i] for i in members),
+        syntax_errors=tuple(compared.syntax_errors[i] for i in members),
+    )
+
+
+def chosen_batch(
+    batches: Sequence[Batch], name: str, labels: Iterable[tuple[str, str]]
+) -> Batch | None:
+    """Return the batch of a name: its number from 1, its task, or a label or id of a member.
+
+    Parameters
+    ----------
+    labels : iterable of (str, str)
+        Names of candidates, and the ids that these belong to.
+    """
+    if name.isdecimal() and name.isascii() and 1 <= int(name) <= len(batches):
+        return batches[int(name) - 1]
+    by_task = [batch for batch in batches if batch.task == name]
+    if len(by_task) == 1:
+        return by_task[0]
+    ids = {identity for label, identity in labels if name in (label, identity)}
+    by_member = [batch for batch in batches if not ids.isdisjoint(batch.members)]
+    return by_member[0] if len(by_member) == 1 else None
