@@ -81,7 +81,7 @@ def es(item: Item) -> Operations:
         language=item.language,
     ).counts
     return tuple(
-        [(c.both, c.a, c.b) for c in part] for part in (counts.keep, counts.add, counts.delete)
+        [(c.anywhere, c.a, c.b) for c in part] for part in (counts.keep, counts.add, counts.delete)
     )  # type: ignore[return-value]
 
 

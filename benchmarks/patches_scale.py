@@ -19,14 +19,15 @@ import sys
 import time
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from functools import partial
 from pathlib import Path
 
 from patches import rows
 
 from excise.clustering import labels
-from excise.patches import DISTANCE, LINKAGE, Pool, group, read
+from excise.patches import DISTANCE, LINKAGE, Patch, Pool, group, read
+from excise.patches.features import edited_blocks
 
 SIZES = (1_312, 2_000, 10_000, 50_000)
 DENSE = 10_000
@@ -167,14 +168,18 @@ def counter(n: int = 300) -> None:
         print(f" ratio {slow / fast:,.0f}")
 
 
-def counted(patch: object) -> Counter[tuple[str, ...]]:
-    from excise.patches.differences import _blocks  # tokens of blocks, as strings
-
-    found: Counter[tuple[str, ...]] = Counter()
-    for pair in patch.files:  # type: ignore[attr-defined]
-        for block in _blocks(pair):
-            found.update({(pair.name, *gram): n for gram, n in block.grams().items()})
+def counted(patch: Patch) -> Counter[Hashable]:
+    """Return the features of a patch as strings, under the name of their file."""
+    found: Counter[Hashable] = Counter()
+    for block in edited_blocks(patch.files)[0]:
+        old, new = grams(block.old), grams(block.new)
+        for operation, part in (("keep", old & new), ("add", new - old), ("delete", old - new)):
+            found.update({(block.name, operation, gram): count for gram, count in part.items()})
     return found
+
+
+def grams(tokens: tuple[Hashable, ...]) -> Counter[Hashable]:
+    return Counter(tokens[at : at + n] for n in (1, 2, 3, 4) for at in range(len(tokens) - n + 1))
 
 
 def apart(*what: str) -> str:
