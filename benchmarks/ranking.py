@@ -1,7 +1,7 @@
 """What the ranking is worth: how often its top pick passes the tests (docs/ranking.md).
 
 ``EXCISE_DATA=DIR python benchmarks/ranking.py [--seeds 20] [--voices 5]`` prints the tables as
-Markdown.
+Markdown; with ``--by-voices`` it prints that of the first set by the number of revisions alone.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ LABELLED = {
 }
 AGENTS = "agents' patches"
 NEVER = 1e6
+VOICES = (2, 3, 5, 8, 12, 16)
 RESAMPLES = 2000
 GRID = tuple(product((0, 1, 2, 3, 4, 5, 6), (1, 2, 4, 8), (1, 3, 6)))
 """Weights of agreement, slack and costs of broken syntax that the cross-validation tries."""
@@ -174,15 +175,28 @@ def report(items: dict[str, dict[str, Item]], seeds: int, distinct: bool, voices
     print(f"\nCross-validated on {MAIN}: {cross_validated(sets[MAIN])}")
 
 
+def by_voices(items: dict[str, Item], seeds: int) -> None:
+    """Print how often the top pick passes with more and more revisions of an item."""
+    drawn = {voices: list(draws(items, seeds, False, voices)) for voices in VOICES}
+    print(f"| rule | {' | '.join(map(str, VOICES))} |\n|{'---|' * (len(VOICES) + 1)}")
+    for label, rule in RULES.items():
+        means = (np.mean(list(verdicts(rule, drawn[voices]).values())) for voices in VOICES)
+        print(f"| {label} | {' | '.join(f'{mean:.3f}'.lstrip('0') for mean in means)} |")
+
+
 def main() -> None:
     """Read the sets and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--voices", type=int, default=5, help="revisions drawn of an item")
+    parser.add_argument("--by-voices", action="store_true", help=f"{VOICES} revisions, {MAIN}")
     asked = parser.parse_args()
     if not (named := os.environ.get("EXCISE_DATA")):
         parser.error("EXCISE_DATA must name the folder that holds humanevalfix_*.jsonl")
     folder = Path(named)
+    if asked.by_voices:
+        by_voices(outputs(folder, *LABELLED[MAIN]), asked.seeds)
+        return
     items = {name: outputs(folder, *files) for name, files in LABELLED.items()}
     items[AGENTS] = agents(folder)
     for distinct in (False, True):
