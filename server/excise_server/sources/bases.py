@@ -14,7 +14,7 @@ from excise_server.sources.paths import visible
 from excise_server.sources.reflog import worktree_made
 from excise_server.sources.repository import Repository
 
-__all__ = ["Start", "commit_named", "own_base", "start_at"]
+__all__ = ["History", "Start", "commit_named"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,31 +26,55 @@ class Start:
     notes: tuple[str, ...] = ()
 
 
-def own_base(
-    repository: Repository, target: str, commit: str, *, folder: str = "", branch: str = ""
-) -> Start | None:
-    """Return where a candidate started; None if its history has nothing in common with the target.
+class History:
+    """Questions about the commits of a repository and one target, each of which is asked once."""
 
-    Parameters
-    ----------
-    target, commit
-        The commits of the target and of the candidate.
-    folder, branch
-        The candidate's worktree and local branch, empty where it has none.
-    """
-    bases = repository.merge_bases(target, commit)
-    if not bases:
-        return None
-    notes = ("several merge bases: the first one is taken",) if len(bases) > 1 else ()
-    base = bases[0]
-    if folder and (later := _stacked_on(repository, base, commit, folder, branch)):
-        base = later
-    return Start(base, _ahead(repository, base, target), notes)
+    def __init__(self, repository: Repository, target: str) -> None:
+        """Ask nothing yet."""
+        self._repository, self._target = repository, target
+        self._bases: dict[str, list[str]] = {}
+        self._ahead: dict[str, int] = {}
 
+    def own_base(
+        self, commit: str, *, folder: str = "", branch: str = "", is_edited: bool = False
+    ) -> Start | None:
+        """Return where a candidate started; None if the target's history has nothing of its own.
 
-def start_at(repository: Repository, base: str, target: str) -> Start:
-    """Return the start that the user named."""
-    return Start(base, _ahead(repository, base, target))
+        Parameters
+        ----------
+        commit
+            The candidate's commit.
+        folder, branch
+            Its worktree and local branch, empty where it has none.
+        is_edited
+            Whether the worktree has uncommitted changes.
+        """
+        bases = self._merge_bases(commit)
+        if not bases:
+            return None
+        notes = ("several merge bases: the first one is taken",) if len(bases) > 1 else ()
+        base = bases[0]
+        if folder:
+            base = _stacked_on(self._repository, base, commit, folder, branch, is_edited) or base
+        return Start(base, self._commits_ahead(base), notes)
+
+    def start_at(self, base: str) -> Start:
+        """Return the start that the user named."""
+        return Start(base, self._commits_ahead(base))
+
+    def _merge_bases(self, commit: str) -> list[str]:
+        if commit not in self._bases:
+            is_target = commit == self._target
+            self._bases[commit] = (
+                [commit] if is_target else self._repository.merge_bases(self._target, commit)
+            )
+        return self._bases[commit]
+
+    def _commits_ahead(self, base: str) -> int:
+        if base not in self._ahead:
+            asked = ("rev-list", "--count", f"{base}..{self._target}")
+            self._ahead[base] = 0 if base == self._target else int(self._repository.git.run(*asked))
+        return self._ahead[base]
 
 
 def commit_named(repository: Repository, name: str, option: str) -> str:
@@ -69,16 +93,16 @@ def commit_named(repository: Repository, name: str, option: str) -> str:
 
 
 def _stacked_on(
-    repository: Repository, base: str, commit: str, folder: str, branch: str
+    repository: Repository, base: str, commit: str, folder: str, branch: str, is_edited: bool
 ) -> str | None:
     """Return the commit that a worktree was made at, if that is a branch of somebody else's.
 
-    It must lie between the merge base and the worktree's commit, and a ref other than the
-    worktree's own branch and its upstream must hold it. So a worktree made *of* a branch keeps
-    that branch's edits, and one made on top of it does not count them.
+    It must lie between the merge base and the worktree's commit, something must have changed since,
+    and a ref other than the worktree's own branch and its upstream must hold it. So a worktree made
+    *of* a branch keeps that branch's edits, and one made on top of it does not count them.
     """
     first = worktree_made(repository, folder)
-    if first is None or first.commit in (base, commit):
+    if first is None or first.commit == base or (first.commit == commit and not is_edited):
         return None
     made = first.commit
     if not (_is_ancestor(repository, base, made) and _is_ancestor(repository, made, commit)):
@@ -100,8 +124,3 @@ def _is_ancestor(repository: Repository, older: str, newer: str) -> bool:
 def _upstream(repository: Repository, branch: str) -> str:
     answer = repository.git.run("for-each-ref", "--format=%(upstream)", f"refs/heads/{branch}")
     return os.fsdecode(answer.split(b"\n")[0])
-
-
-def _ahead(repository: Repository, base: str, target: str) -> int:
-    answer = repository.git.run("rev-list", "--count", f"{base}..{target}")
-    return int(answer)

@@ -6,28 +6,28 @@ not count as its edits, and is then replayed onto the target, so that all are co
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from excise_server.review.candidate import Candidate, digest_of, in_order, marked_identical
+from excise_server.review.candidate import Candidate, in_order, marked_identical
 from excise_server.review.names import labels, name_of
-from excise_server.review.replayed import replay_files
 from excise_server.sources import Rejected, SourceError
-from excise_server.sources.bases import Start, commit_named, own_base, start_at
+from excise_server.sources.bases import History, Start, commit_named
 from excise_server.sources.checkouts import Choice, find_checkouts, roots, traces_of
-from excise_server.sources.drift import drift_of
-from excise_server.sources.own_commits import OwnCommits, own_commits
+from excise_server.sources.git import GitError
+from excise_server.sources.own_commits import own_commits
 from excise_server.sources.paths import visible
+from excise_server.sources.reading import Lying, read_changes, read_worktrees, replayed
 from excise_server.sources.reflog import branch_made, worktree_made
 from excise_server.sources.repository import Repository
-from excise_server.sources.trees import Tree, branch_tree, read_sides
-from excise_server.sources.working import changed_last, worktree_tree
 
-__all__ = ["WRITTEN_SECONDS", "Candidate", "Candidates", "Choice", "find_candidates"]
+__all__ = ["Candidate", "Candidates", "Choice", "find_candidates"]
 
-WRITTEN_SECONDS = 5.0
-"""A worktree whose files changed so lately may not be finished."""
+
+_SECONDS, _SECONDS_EACH = 30.0, 1.0
+"""What git may take in all, and for each candidate more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,27 +71,28 @@ def find_candidates(
     if origin is None:
         raise SourceError("no commit yet: there is nothing to replay candidates on")
     listed, rejected = find_checkouts(repository, choice)
-    started = list(_started(repository, origin, choice, listed, rejected))
-    found, unchanged, landed = [], [], []
-    for candidate in _one_each(started):
-        try:
-            tree = _tree(repository, candidate, choice)
-            if candidate.commit == candidate.base and tree.is_untouched:
-                unchanged.append(candidate.id)
-                continue
-            changed = changed_last(candidate.folder, tree) if candidate.folder else None
-            is_written = changed is not None and abs(clock() - changed) < WRITTEN_SECONDS
-            replayed, has_landed = _replayed(repository, candidate, tree, origin)
-        except SourceError as error:
-            rejected.append(Rejected(candidate.id, error.reason, error.hint))
-            continue
-        if has_landed:
+    seconds = _SECONDS + len(listed) * _SECONDS_EACH
+    repository = replace(repository, git=repository.git.at(repository.top, seconds=seconds))
+    lying = read_worktrees(repository, origin, listed, choice.untracked, rejected)
+    started = _one_each(list(_started(repository, origin, choice, lying, rejected)))
+    read = read_changes(repository, started, clock, rejected)
+    found, unchanged, landed, notes = [], [], [], []
+    for candidate, state in replayed(repository, origin, read, rejected):
+        if state == "unchanged":
+            unchanged.append(candidate.id)
+            notes += [f"{candidate.id}: {note}" for note in candidate.notes]
+        elif state == "landed":
             landed.append(candidate.id)
         else:
-            found.append(replace(replayed, is_written=is_written))
+            found.append(candidate)
     named = _labelled(repository, _with_refs(found))
     return Candidates(
-        origin, marked_identical(named), tuple(unchanged), tuple(landed), tuple(rejected)
+        origin,
+        marked_identical(named),
+        tuple(unchanged),
+        tuple(landed),
+        tuple(rejected),
+        tuple(notes),
     )
 
 
@@ -99,49 +100,66 @@ def _started(
     repository: Repository,
     origin: str,
     choice: Choice,
-    listed: Sequence[Candidate],
+    lying: Sequence[Lying],
     rejected: list[Rejected],
-) -> Iterator[Candidate]:
+) -> Iterator[Lying]:
     """Yield the candidates with the commits that they started from."""
+    history = History(repository, origin)
     named = dict(choice.bases)
-    for candidate in listed:
+    for entry in lying:
+        candidate = entry.candidate
         names = [*candidate.names, *(name.partition(":")[2] for name in candidate.names)]
         spelled = [*names, candidate.branch, candidate.given]
         own = next((named.pop(name) for name in spelled if name in named), None)
-        if own is not None:
-            commit = commit_named(repository, own, "--base")
-            start: Start | None = start_at(repository, commit, origin)
-        else:
-            start = own_base(
-                repository,
-                origin,
-                candidate.commit,
-                folder=candidate.folder,
-                branch=candidate.branch,
-            )
-        if start is None:
-            reason = "its history has nothing in common with the target"
-            hint = "name the commit it started from with --base NAME=REV"
-            rejected.append(Rejected(candidate.id, reason, hint))
+        try:
+            if own is not None:
+                start: Start | None = history.start_at(commit_named(repository, own, "--base"))
+            else:
+                is_edited = bool(entry.working and entry.working.changes)
+                start = history.own_base(
+                    candidate.commit,
+                    folder=candidate.folder,
+                    branch=candidate.branch,
+                    is_edited=is_edited,
+                )
+        except GitError as error:
+            rejected.append(Rejected(candidate.id, error.reason, error.hint))
             continue
-        yield replace(candidate, base=start.base, behind=start.behind, notes=start.notes)
+        if start is None:
+            rejected.append(Rejected(candidate.id, *_unrelated(repository)))
+            continue
+        begun = replace(candidate, base=start.base, behind=start.behind, notes=start.notes)
+        yield replace(entry, candidate=begun)
     if named:
         unknown = ", ".join(map(visible, named))
         raise SourceError(f"no candidate is called {unknown}", hint="check --base NAME=REV")
 
 
-def _one_each(started: Sequence[Candidate]) -> list[Candidate]:
+def _unrelated(repository: Repository) -> tuple[str, str]:
+    """Return why a history may have nothing in common with the target, and the way out."""
+    reason = "its history has nothing in common with the target"
+    hint = "name the commit it started from with --base NAME=REV"
+    if os.path.exists(os.path.join(repository.common, "shallow")):
+        return f"{reason}, as far as this shallow clone goes", f"git fetch --unshallow, or {hint}"
+    if os.path.exists(os.path.join(repository.common, "info", "grafts")):
+        return f"{reason}, as info/grafts tells it", hint
+    return reason, hint
+
+
+def _one_each(started: Sequence[Lying]) -> list[Lying]:
     """Return the candidates with all refs at one commit as names of one.
 
     Refs without commits of their own stay apart: nothing says that they are one thing.
     """
-    merged: dict[tuple[str, ...], Candidate] = {}
-    for candidate in started:
+    merged: dict[tuple[str, ...], Lying] = {}
+    for entry in started:
+        candidate = entry.candidate
         key: tuple[str, ...] = (candidate.commit, candidate.base)
         if candidate.folder or candidate.commit == candidate.base:
             key = (candidate.id,)
-        known = merged.get(key)
-        merged[key] = candidate if known is None else _one_of(known, candidate)
+        if known := merged.get(key):
+            entry = replace(entry, candidate=_one_of(known.candidate, candidate))
+        merged[key] = entry
     return list(merged.values())
 
 
@@ -178,58 +196,27 @@ def _labelled(repository: Repository, found: Sequence[Candidate]) -> tuple[Candi
     """Name the candidates as people know them, and say when they were made."""
     listed = repository.worktrees()
     main = listed[0].path if listed else repository.top
-    own = [own_commits(repository, candidate.base, candidate.commit) for candidate in found]
-    traces = [
-        traces_of(candidate, main, commits.trailers)
-        for candidate, commits in zip(found, own, strict=True)
-    ]
+    traces, made = [], []
+    for candidate in found:
+        time_made = _made(repository, candidate)
+        trace = traces_of(candidate, main)
+        if time_made is None or not name_of(trace, roots()).tool:
+            own = own_commits(repository, candidate.base, candidate.commit)
+            trace = replace(trace, trailers=own.trailers)
+            time_made = own.first if time_made is None else time_made
+        traces.append(trace)
+        made.append(time_made)
     names = [name_of(trace, roots()) for trace in traces]
+    shown = labels(traces, roots(), visible)
     return tuple(
-        replace(
-            candidate,
-            label=label,
-            tool=name.tool,
-            task=name.task,
-            made=_made(repository, candidate, commits),
-        )
-        for candidate, name, label, commits in zip(
-            found, names, labels(traces, roots(), visible), own, strict=True
-        )
+        replace(candidate, label=label, tool=name.tool, task=name.task, made=time_made)
+        for candidate, name, label, time_made in zip(found, names, shown, made, strict=True)
     )
 
 
-def _made(repository: Repository, candidate: Candidate, own: OwnCommits) -> int | None:
-    """Return when a candidate was made: by its reflog, else by the first of its own commits."""
+def _made(repository: Repository, candidate: Candidate) -> int | None:
+    """Return when a candidate was made, by its reflog."""
     made = worktree_made(repository, candidate.folder) if candidate.folder else None
     if made is None and any(name.startswith("branch:") for name in candidate.names):
         made = branch_made(repository, candidate.branch)
-    return made.time if made else own.first
-
-
-def _tree(repository: Repository, candidate: Candidate, choice: Choice) -> Tree:
-    if not candidate.folder:
-        return branch_tree(repository, candidate.base, candidate.commit)
-    return worktree_tree(repository, candidate.folder, candidate.base, untracked=choice.untracked)
-
-
-def _replayed(
-    repository: Repository, candidate: Candidate, tree: Tree, origin: str
-) -> tuple[Candidate, bool]:
-    """Return the candidate with its files on the target, and whether they all are there already."""
-    sides = read_sides(repository, [tree])[0]
-    drift = drift_of(repository, candidate.base, origin, sides.old.keys() | sides.new.keys())
-    files = replay_files(sides.old, sides.new, drift.now, drift.moved)
-    landed = [f"already in the target: {visible(path)}" for path in files.landed]
-    has_landed = bool(landed) and not (files.old or files.new or files.conflicts)
-    conflicts = [f"{visible(path)}: {why}" for path, why in files.conflicts.items()]
-    moved = [f"{visible(old)} is {visible(new)} in the target" for old, new in drift.moved.items()]
-    notes = (*candidate.notes, *tree.notes, *tree.asides, *sides.notes, *drift.notes)
-    return replace(
-        candidate,
-        digest=digest_of(sides.old, sides.new),
-        old=files.old,
-        new=files.new,
-        uncommitted=len(tree.uncommitted),
-        conflicts=files.conflicts,
-        notes=(*notes, *moved, *landed, *conflicts, *map(visible, files.notes)),
-    ), has_landed
+    return made.time if made else None

@@ -162,7 +162,7 @@ def roots() -> Roots:
     return Roots(os.path.expanduser("~"), os.environ.get("CODEX_HOME", ""))
 
 
-def traces_of(candidate: Candidate, main: str, trailers: Sequence[str] = ()) -> Traces:
+def traces_of(candidate: Candidate, main: str) -> Traces:
     """Return what a candidate is named by; ``main`` is the repository's main checkout."""
     is_remote = not candidate.folder and any(n.startswith("remote:") for n in candidate.names)
     is_local = candidate.folder or any(n.startswith("branch:") for n in candidate.names)
@@ -173,5 +173,4 @@ def traces_of(candidate: Candidate, main: str, trailers: Sequence[str] = ()) -> 
         commit=candidate.commit,
         given="" if is_local else candidate.given,
         repository=main,
-        trailers=tuple(trailers),
     )

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 
 from excise_server.changes import Side
 from excise_server.sources import SourceError
 from excise_server.sources.repository import Repository
-from excise_server.sources.trees import OPTIONS, Tree, read_sides, take_changes
+from excise_server.sources.trees import OPTIONS, Entry, Tree, read_sides, trees_between
 
-__all__ = ["Drift", "drift_of"]
+__all__ = ["Drift", "drifts_of"]
 
 _RENAME = re.compile(rb":\d{6} (\d{6}) [0-9a-f]+ ([0-9a-f]+) R\d+\0([^\0]+)\0([^\0]+)\0")
 _OTHER = re.compile(rb":[^\0]+\0[^\0]+\0")
@@ -30,42 +30,65 @@ class Drift:
         By path of the base; None where the target deleted the file.
     moved
         The new path of files that the target renamed.
-    notes
-        Files of the target that cannot be read.
+    unread
+        Files of the target that cannot be read, and why.
     """
 
     now: dict[str, Side | None]
     moved: dict[str, str]
-    notes: tuple[str, ...] = ()
+    unread: dict[str, str] = field(default_factory=dict)
 
 
-def drift_of(repository: Repository, base: str, target: str, paths: Iterable[str]) -> Drift:
-    """Read what the target has in place of what it had at the base, for these paths alone.
+def drifts_of(
+    repository: Repository, target: str, wanted: Mapping[str, Collection[str]]
+) -> dict[str, Drift | SourceError]:
+    """Read what the target has in place of what it had at each base, or why git cannot tell.
 
-    Raises
-    ------
-    SourceError
-        If git fails.
+    Parameters
+    ----------
+    wanted
+        By base the paths that count.
     """
-    wanted = sorted(paths)
-    if base == target or not wanted:
-        return Drift({}, {})
-    tree = Tree()
-    # Pathspecs are literal (`git.clean_environment`).
-    out = repository.git.run("diff-tree", "-r", *OPTIONS, base, target, "--", *wanted)
-    if take_changes(tree, out) != len(out):
-        raise SourceError("git diff-tree gave an answer that is not understood")
+    between = trees_between(repository, [(base, target) for base in wanted])
+    trees: dict[str, Tree] = {}
+    moved: dict[str, dict[str, str]] = {}
+    drifts: dict[str, Drift | SourceError] = {}
+    for base, paths in wanted.items():
+        whole = between[base, target]
+        try:
+            if isinstance(whole, SourceError):
+                raise whole
+            trees[base] = tree = _restricted(whole, paths)
+            moved[base] = _followed(repository, base, target, tree)
+        except SourceError as error:
+            drifts[base] = error
+            trees.pop(base, None)
+    all_sides = read_sides(repository, list(trees.values()))
+    for (base, tree), sides in zip(trees.items(), all_sides, strict=True):
+        changed = (tree.old.keys() | tree.new.keys()) - sides.refused.keys()
+        now = {path: sides.new.get(path) for path in changed}
+        drifts[base] = Drift(now, moved[base], sides.refused)
+    return drifts
+
+
+def _restricted(tree: Tree, paths: Collection[str]) -> Tree:
+    """Return what a tree says of some paths."""
+    old, new = (
+        {path: entries[path] for path in paths if path in entries}
+        for entries in (tree.old, tree.new)
+    )
+    return Tree(old, new)
+
+
+def _followed(repository: Repository, base: str, target: str, tree: Tree) -> dict[str, str]:
+    """Return the new paths of files that the target renamed, and put them in place of the old."""
     moved: dict[str, str] = {}
-    gone = tree.old.keys() - tree.new.keys()
-    if gone:
+    if gone := tree.old.keys() - tree.new.keys():
         for old, new, mode, blob in _renames(repository, base, target):
             if old in gone:
                 moved[old] = new
-                tree.new[old] = type(tree.old[old])(mode, blob)
-    sides = read_sides(repository, [tree])[0]
-    now = {path: sides.new.get(path) for path in tree.old.keys() | tree.new.keys()}
-    unread = {path for path in tree.new if path not in sides.new}
-    return Drift({p: side for p, side in now.items() if p not in unread}, moved, sides.notes)
+                tree.new[old] = Entry(mode, blob)
+    return moved
 
 
 def _renames(repository: Repository, base: str, target: str) -> Iterable[tuple[str, str, str, str]]:

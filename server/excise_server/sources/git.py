@@ -36,6 +36,7 @@ ALLOWED = frozenset(
         "diff-tree",
         "for-each-ref",
         "ls-files",
+        "ls-tree",
         "merge-base",
         "rev-list",
         "rev-parse",
@@ -135,9 +136,9 @@ class Git:
         self.folder, self._executable = folder, found
         self._deadline = time.monotonic() + seconds
 
-    def at(self, folder: str) -> Git:
-        """Return the same git in another folder, with what is left of the budget."""
-        left = self._deadline - time.monotonic()
+    def at(self, folder: str, *, seconds: float | None = None) -> Git:
+        """Return the same git in another folder, with what is left of the budget or a new one."""
+        left = self._deadline - time.monotonic() if seconds is None else seconds
         return Git(folder, executable=self._executable, seconds=left)
 
     def run(

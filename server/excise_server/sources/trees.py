@@ -13,19 +13,22 @@ from dataclasses import dataclass, field
 from excise_server.changes import SUBMODULE, Side
 from excise_server.sources import SourceError
 from excise_server.sources.paths import visible
-from excise_server.sources.repository import Blob, Repository
+from excise_server.sources.repository import AbsentError, Blob, Repository
 
 __all__ = [
     "MAX_FILES",
     "OPTIONS",
     "Entry",
+    "Listing",
     "Sides",
     "Tree",
-    "branch_tree",
+    "changed_listing",
     "check_size",
     "commit_trees",
+    "listing_of",
     "read_sides",
     "take_changes",
+    "trees_between",
 ]
 
 MAX_FILES = 3_000
@@ -34,6 +37,13 @@ MAX_FILES = 3_000
 _NONE = "000000"
 _RAW = re.compile(rb":(\d{6}) (\d{6}) ([0-9a-f]{40,64}) ([0-9a-f]{40,64}) ([A-Z])\d*\0([^\0]+)\0")
 _COMMIT = re.compile(rb"([0-9a-f]{40,64})\0")
+_FILE = re.compile(rb"(\d{6}) \w+ ([0-9a-f]{40,64})\t([^\0]+)\0")
+_TOGETHER = 50
+_READ_TOGETHER = 25
+"""Trees whose blobs are read by one git, which limits what they may hold in all."""
+
+Listing = dict[str, tuple[bytes, bytes]]
+"""The mode and blob of files, as git writes them, by path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,22 +92,65 @@ def commit_trees(repository: Repository, commits: Sequence[str]) -> dict[str, Tr
             raise SourceError("git diff-tree gave an answer that is not understood")
         tree = trees[found[1].decode()] = Tree()
         position = take_changes(tree, out, found.end())
+        check_size(tree)
     return trees
 
 
-def branch_tree(repository: Repository, base: str, commit: str) -> Tree:
-    """Return what a commit changed since another one.
+def trees_between(
+    repository: Repository, pairs: Sequence[tuple[str, str]]
+) -> dict[tuple[str, str], Tree | SourceError]:
+    """Return what each second commit of the pairs changed since the first, or why git cannot tell.
+
+    One process serves all pairs, unless one of them fails.
+    """
+    differing = list(dict.fromkeys(pair for pair in pairs if pair[0] != pair[1]))
+    trees: dict[tuple[str, str], Tree | SourceError] = {pair: Tree() for pair in pairs}
+    for start in range(0, len(differing), _TOGETHER):
+        part = differing[start : start + _TOGETHER]
+        try:
+            trees |= _between(repository, part)
+        except SourceError:
+            for pair in part:
+                try:
+                    trees |= _between(repository, [pair])
+                except SourceError as error:
+                    trees[pair] = error
+    return trees
+
+
+def _between(
+    repository: Repository, pairs: Sequence[tuple[str, str]]
+) -> dict[tuple[str, str], Tree]:
+    # A line of two commits: the first, as if the second were its only parent.
+    asked = "".join(f"{commit} {base}\n" for base, commit in pairs).encode()
+    out = repository.git.run("diff-tree", "--stdin", "-r", "--always", *OPTIONS, stdin=asked)
+    trees, position = {}, 0
+    for pair in pairs:
+        found = _COMMIT.match(out, position)
+        if found is None or found[1].decode() != pair[1]:
+            raise SourceError("git diff-tree gave an answer that is not understood")
+        trees[pair] = tree = Tree()
+        position = take_changes(tree, out, found.end())
+    return trees
+
+
+def listing_of(repository: Repository, commit: str) -> Listing:
+    """Return the mode and blob of every file of a commit, by path.
 
     Raises
     ------
     SourceError
-        If git fails, or too much differs.
+        If git fails.
     """
-    out = repository.git.run("diff-tree", "-r", *OPTIONS, base, commit)
-    tree = Tree()
-    if take_changes(tree, out) != len(out):
-        raise SourceError("git diff-tree gave an answer that is not understood")
-    return tree
+    out = repository.git.run("ls-tree", "-r", "-z", "--full-tree", commit)
+    return {os.fsdecode(path): (mode, blob) for mode, blob, path in _FILE.findall(out)}
+
+
+def changed_listing(listing: Listing, tree: Tree) -> Listing:
+    """Return the listing of a commit from that of another one and what it changed since."""
+    gone = tree.old.keys() - tree.new.keys()
+    made = {path: (e.mode.encode(), e.blob.encode()) for path, e in tree.new.items()}
+    return {path: file for path, file in listing.items() if path not in gone} | made
 
 
 OPTIONS = (
@@ -123,7 +176,6 @@ def take_changes(tree: Tree, out: bytes, position: int = 0) -> int:
         if new_mode != _NONE:
             tree.new[path] = Entry(new_mode, new)
         position = found.end()
-        check_size(tree)
     return position
 
 
@@ -145,11 +197,23 @@ class Sides:
 
     old: dict[str, Side]
     new: dict[str, Side]
-    notes: tuple[str, ...]
+    refused: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What cannot be read, in sentences."""
+        return tuple(f"{visible(p)}: {reason}, not compared" for p, reason in self.refused.items())
 
 
 def read_sides(repository: Repository, trees: Sequence[Tree]) -> list[Sides]:
-    """Read the blobs of trees, each once; a file that cannot be read on either side is a note."""
+    """Read the blobs of trees, a file that cannot be read on either side is in neither."""
+    sides: list[Sides] = []
+    for start in range(0, len(trees), _READ_TOGETHER):
+        sides += _read_together(repository, trees[start : start + _READ_TOGETHER])
+    return sides
+
+
+def _read_together(repository: Repository, trees: Sequence[Tree]) -> list[Sides]:
     wanted = {
         entry.blob: None
         for tree in trees
@@ -171,8 +235,7 @@ def _sides(tree: Tree, blobs: Mapping[str, Blob | SourceError]) -> Sides:
             else:
                 found[path] = side
     old, new = ({p: side for p, side in found.items() if p not in refused} for found in sides)
-    notes = (f"{visible(path)}: {reason}, not compared" for path, reason in refused.items())
-    return Sides(old, new, tuple(notes))
+    return Sides(old, new, refused)
 
 
 def _side(entry: Entry, blobs: Mapping[str, Blob | SourceError]) -> Side | str:
@@ -184,4 +247,6 @@ def _side(entry: Entry, blobs: Mapping[str, Blob | SourceError]) -> Side | str:
     if entry.data is not None:
         return Side(entry.mode, entry.data)
     blob = blobs[entry.blob]
+    if isinstance(blob, AbsentError):
+        return "its content is not in this clone"
     return blob.reason if isinstance(blob, SourceError) else Side(entry.mode, blob.data, blob.id)

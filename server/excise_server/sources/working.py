@@ -1,27 +1,28 @@
-"""A working tree against one commit: committed, staged, edited and new files.
+"""What lies in a working tree: staged, edited and new files, against its HEAD.
 
-Git is asked for ids alone (`diff-index --cached`, `ls-files`): what would look into a working file
-itself (`diff-files`, `ls-files -m`, `status`) runs the filters that a repository's config names.
-So working files are compared here, by what the index remembers of them and then by their bytes.
+Git is asked for ids alone (`ls-files`): what would look into a working file itself (`diff-files`,
+`ls-files -m`, `status`) runs the filters that a repository's config names. So working files are
+compared here, by what the index remembers of them and then by their bytes.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection
 from contextlib import suppress
+from dataclasses import dataclass, field
 
 from excise_server.changes import LINK, SUBMODULE
 from excise_server.sources import SourceError
-from excise_server.sources.git import Git
-from excise_server.sources.paths import read_bytes, visible
-from excise_server.sources.repository import Repository
-from excise_server.sources.trees import OPTIONS, Entry, Tree, check_size, take_changes
+from excise_server.sources.git import Git, GitError
+from excise_server.sources.paths import visible
+from excise_server.sources.repository import Repository, own_folder
+from excise_server.sources.trees import Entry, Listing, Tree, check_size
+from excise_server.sources.working_files import SHA1_DIGITS, Folder, blob_name
 
-__all__ = ["MAX_UNTRACKED", "changed_last", "worktree_tree"]
+__all__ = ["MAX_UNTRACKED", "Working", "changed_last", "read_working", "worktree_tree"]
 
 MAX_UNTRACKED = 1_000
 """Most untracked files that are taken as created."""
@@ -29,31 +30,220 @@ MAX_UNTRACKED = 1_000
 _INDEX = re.compile(
     rb"(\S) (\d{6}) ([0-9a-f]{40,64}) ([0-3])\t([^\0]+)\0"
     rb"  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n  dev: \d+\tino: \d+\n  uid: \d+\tgid: \d+\n"
-    rb"  size: (\d+)\tflags: [0-9a-f]+\n"
+    rb"  size: (\d+)\tflags: ([0-9a-f]+)\n"
 )
-_SKIPPED = "S"
+_UNTRACKED = re.compile(rb"\? ([^\0]+)\0")
+_SKIPPED = b"S"
+_INTENDED = 0x2000_0000
+"""The flag of a file that was announced by ``git add --intent-to-add``, and is not in the index."""
+
+_UNDER_WAY = {
+    "MERGE_HEAD": "a merge is not finished: what it brings in counts as its edits",
+    "rebase-merge": "a rebase is not finished: commits that it has still to apply are missing",
+    "rebase-apply": "a rebase is not finished: commits that it has still to apply are missing",
+    "CHERRY_PICK_HEAD": "a cherry-pick is not finished",
+    "REVERT_HEAD": "a revert is not finished",
+    "BISECT_LOG": "a bisection is under way: it shows an older commit of its branch",
+}
 
 
-def worktree_tree(repository: Repository, top: str, base: str, *, untracked: bool = True) -> Tree:
-    """Return what a worktree changed since a commit: committed, staged, edited, or new.
+@dataclass(slots=True)
+class Working:
+    """What a working tree has in place of what its HEAD has.
+
+    Attributes
+    ----------
+    folder
+        Where it lies.
+    changes
+        By path the file as it lies there; None where it is gone.
+    submodules
+        Paths of submodules, of which only the recorded commit counts.
+    notes, asides
+        As of `Tree`.
+    """
+
+    folder: Folder
+    changes: dict[str, Entry | None] = field(default_factory=dict)
+    submodules: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    asides: list[str] = field(default_factory=list)
+
+
+def read_working(
+    repository: Repository,
+    top: str,
+    head: Listing,
+    *,
+    untracked: bool = True,
+    worktrees: Collection[str] = (),
+) -> Working:
+    """Return what lies in a worktree, uncommitted.
+
+    Parameters
+    ----------
+    top
+        Its top folder, links followed.
+    head
+        The files of its HEAD.
+    untracked
+        Take files that git does not track (nor ignores) as created.
+    worktrees
+        The top folders of all worktrees; those inside this one are no part of it.
 
     Raises
     ------
     SourceError
-        If the worktree is not where it says, in the middle of a merge, or too much differs.
+        If the worktree is not where it says, is gone, or has conflicts in files.
     """
-    git = repository.git.at(top)
-    if _path(git, "--show-toplevel") != top:
+    try:
+        working = _read(repository.git.at(top), top, head, untracked, worktrees)
+    except GitError:
+        if os.path.lexists(os.path.join(top, ".git")):
+            raise
+        raise SourceError(_REMOVED) from None
+    if not os.path.lexists(os.path.join(top, ".git")):
+        raise SourceError(_REMOVED)
+    return working
+
+
+_REMOVED = "it was removed while it was read"
+
+
+def _read(
+    git: Git, top: str, head: Listing, untracked: bool, worktrees: Collection[str]
+) -> Working:
+    answer = os.fsdecode(git.run("rev-parse", "--show-toplevel").removesuffix(b"\n"))
+    if os.path.realpath(answer) != top:
         raise SourceError("its working tree is elsewhere")
-    tree = Tree()
-    take_changes(tree, git.run("diff-index", "--cached", *OPTIONS, base))
-    staged = Tree()
-    take_changes(staged, git.run("diff-index", "--cached", *OPTIONS, "HEAD"))
-    tree.uncommitted |= staged.old.keys() | staged.new.keys()
-    _working(tree, git, top)
-    if untracked:
-        _untracked(tree, git, top, {os.path.realpath(w.path) for w in repository.worktrees()})
+    others = ("--others", "--exclude-standard") if untracked else ()
+    out = git.run("ls-files", "--cached", "--stage", "--debug", "-t", "-z", *others)
+    digits = len(next(iter(head.values()), ("", "0" * SHA1_DIGITS))[1])
+    working = Working(Folder(top, digits))
+    position = _untracked(working, out, worktrees)
+    own = _own_folder(top)
+    written = _written(os.path.join(own, "index"))
+    for path in head.keys() - _indexed(working, head, out, position, written):
+        working.changes.setdefault(path, None)
+    for name, note in _UNDER_WAY.items():
+        if os.path.lexists(os.path.join(own, name)) and note not in working.asides:
+            working.asides.append(note)
+    return working
+
+
+def _own_folder(top: str) -> str:
+    link = os.path.join(top, ".git")
+    return link if os.path.isdir(link) else own_folder(top)
+
+
+def _untracked(working: Working, out: bytes, worktrees: Collection[str]) -> int:
+    """Take the files that git does not track; return where the index begins in its answer."""
+    names, position = [], 0
+    while found := _UNTRACKED.match(out, position):
+        names.append(os.fsdecode(found[1]))
+        position = found.end()
+    if len(names) > MAX_UNTRACKED:
+        limit = f"{len(names):,} untracked files, limit {MAX_UNTRACKED:,}: none is compared"
+        working.notes.append(f"{limit}; add or ignore them")
+        return position
+    for path in names:
+        if not path.endswith("/"):
+            if (now := working.folder.file(path)) is not None:
+                working.changes[path] = now
+        elif os.path.realpath(working.folder.path(path)) not in worktrees:
+            aside = f"{visible(path)}: a repository of its own, not compared"
+            working.asides.append(aside)
+    return position
+
+
+def _indexed(working: Working, head: Listing, out: bytes, position: int, written: int) -> set[str]:
+    """Take what the index and the working files have in place of HEAD; return the index's paths."""
+    paths = set[str]()
+    unmerged: dict[str, None] = {}
+    while position < len(out):
+        if (found := _INDEX.match(out, position)) is None:
+            raise SourceError("git ls-files gave an answer that is not understood")
+        position = found.end()
+        path, mode, blob = os.fsdecode(found[5]), found[2], found[3]
+        if int(found[11], 16) & _INTENDED:
+            if (now := working.folder.file(path, mode.decode())) is not None:
+                working.changes[path] = now
+            continue
+        paths.add(path)
+        if found[4] != b"0":
+            unmerged[path] = None
+        elif mode == SUBMODULE.encode():
+            working.submodules.append(path)
+            _take(working, path, head, Entry(SUBMODULE, blob.decode()))
+        elif found[1] == _SKIPPED or _is_clean(working.folder.path(path), found, written):
+            if head.get(path) != (mode, blob):
+                working.changes[path] = Entry(mode.decode(), blob.decode())
+        else:
+            indexed = Entry(mode.decode(), blob.decode())
+            _take(working, path, head, _lying(working.folder, path, indexed))
+    if unmerged:
+        names = ", ".join(visible(path) for path in list(unmerged)[:3])
+        more = f" and {len(unmerged) - 3} more" if len(unmerged) > 3 else ""
+        raise SourceError(f"an unfinished merge: conflicts in {names}{more}", hint="finish it")
+    return paths
+
+
+def _take(working: Working, path: str, head: Listing, now: Entry | None) -> None:
+    if now is None or head.get(path) != (now.mode.encode(), now.blob.encode()):
+        working.changes[path] = now
+
+
+def _lying(folder: Folder, path: str, indexed: Entry) -> Entry | None:
+    """Return a working file; without its bytes if git's conversion of line ends made it."""
+    now = folder.file(path, indexed.mode)
+    if now is not None and now.data and b"\r\n" in now.data and now.blob != indexed.blob:
+        # core.autocrlf and eol=crlf check text out so.
+        converted = blob_name(now.data.replace(b"\r\n", b"\n"), folder.digits)
+        if converted == indexed.blob:
+            return Entry(now.mode, indexed.blob)
+    return now
+
+
+def worktree_tree(working: Working, committed: Tree, head: Listing) -> Tree:
+    """Return what a worktree changed since its base: committed, staged, edited, or new.
+
+    Parameters
+    ----------
+    committed
+        What its HEAD changed since the base.
+    head
+        The files of its HEAD.
+
+    Raises
+    ------
+    SourceError
+        If too much differs.
+    """
+    tree = Tree(dict(committed.old), dict(committed.new))
+    for path, now in working.changes.items():
+        if path not in tree.old and path not in tree.new and path in head:
+            mode, blob = head[path]
+            tree.old[path] = Entry(mode.decode(), blob.decode())
+        tree.new.pop(path, None)
+        before = tree.old.get(path)
+        if now is not None and before is not None and _is_same(now, before):
+            del tree.old[path]
+        elif now is not None:
+            tree.new[path] = now
+    tree.uncommitted = set(working.changes)
+    tree.notes = [
+        f"submodule {visible(path)}: only its recorded commit counts"
+        for path in working.submodules
+        if path in tree.new
+    ]
+    tree.notes += working.notes
+    tree.asides = list(working.asides)
+    check_size(tree)
     return tree
+
+
+def _is_same(now: Entry, before: Entry) -> bool:
+    return not now.refused and (now.mode, now.blob) == (before.mode, before.blob)
 
 
 def changed_last(top: str, tree: Tree) -> float | None:
@@ -68,37 +258,6 @@ def changed_last(top: str, tree: Tree) -> float | None:
             status = os.lstat(full if path in tree.new else os.path.dirname(full))
             times.append(status.st_mtime)
     return max(times, default=None)
-
-
-def _working(tree: Tree, git: Git, top: str) -> None:
-    """Take what the working files have in place of the index."""
-    written = _written(os.path.join(_path(git, "--absolute-git-dir"), "index"))
-    unmerged: dict[str, None] = {}
-    for found in _indexed(git):
-        path, blob, mode = os.fsdecode(found[5]), found[3].decode(), found[2].decode()
-        if found[4] != b"0":
-            unmerged[path] = None
-        elif mode == SUBMODULE:
-            if path in tree.new:
-                tree.notes.append(f"submodule {visible(path)}: only its recorded commit counts")
-        elif found[1].decode() != _SKIPPED and not _is_clean(
-            os.path.join(top, path), found, written
-        ):
-            _edited(tree, top, path, Entry(mode, blob))
-    if unmerged:
-        names = ", ".join(visible(path) for path in list(unmerged)[:3])
-        more = f" and {len(unmerged) - 3} more" if len(unmerged) > 3 else ""
-        raise SourceError(f"an unfinished merge: conflicts in {names}{more}", hint="finish it")
-
-
-def _indexed(git: Git) -> Iterator[re.Match[bytes]]:
-    out = git.run("ls-files", "--stage", "--debug", "-t", "-z")
-    position = 0
-    while position < len(out):
-        if (found := _INDEX.match(out, position)) is None:
-            raise SourceError("git ls-files gave an answer that is not understood")
-        yield found
-        position = found.end()
 
 
 def _is_clean(path: str, found: re.Match[bytes], written: int) -> bool:
@@ -130,74 +289,3 @@ def _written(index: str) -> int:
 
 def _nanoseconds(found: re.Match[bytes], at: int) -> int:
     return int(found[at]) * 1_000_000_000 + int(found[at + 1])
-
-
-def _edited(tree: Tree, top: str, path: str, indexed: Entry) -> None:
-    """Put what lies in the working tree in place of what the index has."""
-    now = _file(top, path, indexed.mode)
-    if now is not None and now.data is not None:
-        same = _blob(now.data, len(indexed.blob)) == indexed.blob
-        if same and now.mode == indexed.mode:
-            return
-    if path not in tree.new and path not in tree.old:
-        tree.old[path] = indexed
-    tree.new.pop(path, None)
-    tree.uncommitted.add(path)
-    if now is not None:
-        tree.new[path] = now
-    check_size(tree)
-
-
-def _untracked(tree: Tree, git: Git, top: str, worktrees: set[str]) -> None:
-    """Take what git does not track as created; worktrees inside this one are no part of it."""
-    names = git.run("ls-files", "--others", "--exclude-standard", "-z").split(b"\0")[:-1]
-    if len(names) > MAX_UNTRACKED:
-        limit = f"{len(names):,} untracked files, limit {MAX_UNTRACKED:,}: none is compared"
-        tree.notes.append(f"{limit}; add or ignore them")
-        return
-    for name in names:
-        path = os.fsdecode(name)
-        if path.endswith("/"):
-            if os.path.realpath(os.path.join(top, path)) not in worktrees:
-                tree.asides.append(f"{visible(path)}: a repository of its own, not compared")
-            continue
-        found = _file(top, path, "")
-        if found is not None:
-            tree.new[path] = found
-            tree.uncommitted.add(path)
-    check_size(tree)
-
-
-def _file(top: str, path: str, mode: str) -> Entry | None:
-    """Return a working file as it lies there; None if there is none, or another way leads to it."""
-    full = os.path.join(top, path)
-    try:
-        if os.path.realpath(os.path.dirname(full)) != os.path.dirname(full):
-            return None
-        status = os.lstat(full)
-        if stat.S_ISLNK(status.st_mode):
-            return Entry(LINK, data=os.fsencode(os.readlink(full)))
-        if stat.S_ISDIR(status.st_mode):
-            return None
-        regular = _mode(status, mode)
-        return Entry(regular, data=read_bytes(full, [top]))
-    except SourceError as error:
-        return Entry(mode or "100644", refused=error.reason)
-    except (OSError, ValueError):
-        return None
-
-
-def _mode(status: os.stat_result, mode: str) -> str:
-    if os.name == "nt" and mode:
-        return mode
-    return "100755" if status.st_mode & 0o100 else "100644"
-
-
-def _blob(data: bytes, digits: int) -> str:
-    kind = hashlib.sha1 if digits == 40 else hashlib.sha256
-    return kind(b"blob %d\0" % len(data) + data).hexdigest()
-
-
-def _path(git: Git, question: str) -> str:
-    answer = os.fsdecode(git.run("rev-parse", question).removesuffix(b"\n"))
-    return os.path.realpath(answer) if answer else ""

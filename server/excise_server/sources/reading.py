@@ -1,0 +1,185 @@
+"""Candidates read and replayed, all together, so that git is asked a few times and not for each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from excise_server.review.candidate import Candidate, digest_of
+from excise_server.review.replayed import replay_files
+from excise_server.sources import Rejected, SourceError
+from excise_server.sources.conversions import without_conversions
+from excise_server.sources.drift import Drift, drifts_of
+from excise_server.sources.paths import visible
+from excise_server.sources.repository import Repository
+from excise_server.sources.trees import (
+    Listing,
+    Sides,
+    Tree,
+    changed_listing,
+    check_size,
+    listing_of,
+    read_sides,
+    trees_between,
+)
+from excise_server.sources.working import Working, changed_last, read_working, worktree_tree
+
+__all__ = ["WRITTEN_SECONDS", "Lying", "Read", "read_changes", "read_worktrees", "replayed"]
+
+WRITTEN_SECONDS = 5.0
+"""A worktree whose files changed so lately may not be finished."""
+
+State = Literal["changed", "unchanged", "landed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Lying:
+    """A candidate, and of a worktree what lies there uncommitted."""
+
+    candidate: Candidate
+    head: Listing | None = None
+    working: Working | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A candidate with its own changes, before and after; ``is_untouched`` if there are none."""
+
+    candidate: Candidate
+    sides: Sides
+    is_untouched: bool = False
+
+
+def read_worktrees(
+    repository: Repository,
+    origin: str,
+    listed: Sequence[Candidate],
+    untracked: bool,
+    rejected: list[Rejected],
+) -> list[Lying]:
+    """Read what lies uncommitted in the worktrees; refs pass through.
+
+    Raises
+    ------
+    SourceError
+        If git cannot list the files of the origin.
+    """
+    folders = [candidate for candidate in listed if candidate.folder]
+    if not folders:
+        return [Lying(candidate) for candidate in listed]
+    whole = listing_of(repository, origin)
+    heads = trees_between(repository, [(origin, candidate.commit) for candidate in folders])
+    worktrees = {os.path.realpath(tree.path) for tree in repository.worktrees()}
+    found = []
+    for candidate in listed:
+        if not candidate.folder:
+            found.append(Lying(candidate))
+            continue
+        try:
+            between = heads[origin, candidate.commit]
+            if isinstance(between, SourceError):
+                raise between
+            head = changed_listing(whole, between)
+            working = read_working(
+                repository, candidate.folder, head, untracked=untracked, worktrees=worktrees
+            )
+            found.append(Lying(candidate, head, working))
+        except SourceError as error:
+            rejected.append(Rejected(candidate.id, error.reason, error.hint))
+    return found
+
+
+def read_changes(
+    repository: Repository,
+    started: Sequence[Lying],
+    clock: Callable[[], float],
+    rejected: list[Rejected],
+) -> Iterator[Read]:
+    """Yield the candidates with their own changes, since their bases."""
+    pairs = [(entry.candidate.base, entry.candidate.commit) for entry in started]
+    committed = trees_between(repository, pairs)
+    trees = []
+    for entry, pair in zip(started, pairs, strict=True):
+        try:
+            trees.append((entry.candidate, _tree(entry, committed[pair])))
+        except SourceError as error:
+            rejected.append(Rejected(entry.candidate.id, error.reason, error.hint))
+    all_sides = read_sides(repository, [tree for _, tree in trees])
+    for (candidate, tree), sides in zip(trees, all_sides, strict=True):
+        yield _read(candidate, tree, sides, clock)
+
+
+def _tree(entry: Lying, committed: Tree | SourceError) -> Tree:
+    if isinstance(committed, SourceError):
+        raise committed
+    if entry.working is not None and entry.head is not None:
+        return worktree_tree(entry.working, committed, entry.head)
+    check_size(committed)
+    return committed
+
+
+def _read(candidate: Candidate, tree: Tree, sides: Sides, clock: Callable[[], float]) -> Read:
+    converted = without_conversions(sides)
+    changed = changed_last(candidate.folder, tree) if candidate.folder else None
+    uncommitted = tree.uncommitted - converted.dropped
+    sides = converted.sides
+    is_untouched = not (sides.old or sides.new or sides.notes or tree.notes)
+    return Read(
+        replace(
+            candidate,
+            digest=digest_of(sides.old, sides.new),
+            is_written=changed is not None and abs(clock() - changed) < WRITTEN_SECONDS,
+            uncommitted=len(uncommitted),
+            notes=(*candidate.notes, *tree.notes, *tree.asides, *converted.notes, *sides.notes),
+        ),
+        sides,
+        is_untouched and candidate.commit == candidate.base,
+    )
+
+
+def replayed(
+    repository: Repository, origin: str, read: Iterable[Read], rejected: list[Rejected]
+) -> Iterator[tuple[Candidate, State]]:
+    """Yield the candidates as changes of the target, and whether they change it."""
+    changed = list(read)
+    wanted: dict[str, set[str]] = {}
+    for entry in changed:
+        if not entry.is_untouched:
+            paths = entry.sides.old.keys() | entry.sides.new.keys()
+            wanted.setdefault(entry.candidate.base, set()).update(paths)
+    drifts = drifts_of(repository, origin, wanted)
+    for entry in changed:
+        if entry.is_untouched:
+            yield entry.candidate, "unchanged"
+            continue
+        drift = drifts[entry.candidate.base]
+        if isinstance(drift, SourceError):
+            rejected.append(Rejected(entry.candidate.id, drift.reason, drift.hint))
+        else:
+            yield _replayed(entry, drift)
+
+
+def _replayed(entry: Read, drift: Drift) -> tuple[Candidate, State]:
+    sides = entry.sides
+    own = sides.old.keys() | sides.new.keys()
+    moves = {old: new for old, new in drift.moved.items() if old in own}
+    now = {path: side for path, side in drift.now.items() if path in own}
+    files = replay_files(sides.old, sides.new, now, moves)
+    landed = [f"already in the target: {visible(path)}" for path in files.landed]
+    has_landed = bool(landed) and not (files.old or files.new or files.conflicts)
+    conflicts = [f"{visible(path)}: {why}" for path, why in files.conflicts.items()]
+    moved = [f"{visible(old)} is {visible(new)} in the target" for old, new in moves.items()]
+    unread = [f"{visible(p)}: {why}, not compared" for p, why in drift.unread.items() if p in own]
+    candidate = replace(
+        entry.candidate,
+        old=files.old,
+        new=files.new,
+        conflicts=files.conflicts,
+        notes=(
+            *entry.candidate.notes, *unread, *moved, *landed, *conflicts,
+            *map(visible, files.notes),
+        ),
+    )  # fmt: skip
+    return candidate, "landed" if has_landed else "changed"

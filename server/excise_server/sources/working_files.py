@@ -1,0 +1,60 @@
+"""Files of a working tree as they lie there, under the names that git would give their blobs."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from dataclasses import dataclass
+
+from excise_server.changes import LINK
+from excise_server.sources import SourceError
+from excise_server.sources.paths import read_bytes
+from excise_server.sources.trees import Entry
+
+__all__ = ["SHA1_DIGITS", "Folder", "blob_name"]
+
+SHA1_DIGITS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """The top folder of a worktree, and how many digits its repository's blob names have."""
+
+    top: str
+    digits: int
+
+    def path(self, name: str) -> str:
+        """Return where a file of the working tree lies."""
+        return os.path.join(self.top, name)
+
+    def file(self, name: str, mode: str = "") -> Entry | None:
+        """Return a file as it lies there; None if there is none, or another way leads to it."""
+        full = self.path(name)
+        try:
+            if os.path.realpath(os.path.dirname(full)) != os.path.dirname(full):
+                return None
+            status = os.lstat(full)
+            if stat.S_ISDIR(status.st_mode):
+                return None
+            if stat.S_ISLNK(status.st_mode):
+                target = os.fsencode(os.readlink(full))
+                return Entry(LINK, blob_name(target, self.digits), target)
+            data = read_bytes(full, [self.top])
+            return Entry(_mode(status, mode), blob_name(data, self.digits), data)
+        except SourceError as error:
+            return Entry(mode or "100644", refused=error.reason)
+        except (OSError, ValueError):
+            return None
+
+
+def _mode(status: os.stat_result, mode: str) -> str:
+    if os.name == "nt" and mode:
+        return mode
+    return "100755" if status.st_mode & 0o100 else "100644"
+
+
+def blob_name(data: bytes, digits: int) -> str:
+    """Return the name of the blob that holds such bytes."""
+    kind = hashlib.sha1 if digits == SHA1_DIGITS else hashlib.sha256
+    return kind(b"blob %d\0" % len(data) + data).hexdigest()
