@@ -108,6 +108,7 @@ class Shop:
             assert old in text, (file, old)
             text = text.replace(old, new, 1)
         target.write_text(text + more)
+        os.utime(target, (self.clock, self.clock))  # long ago: nobody is still writing it
 
 
 def build(folder: Path) -> Path:

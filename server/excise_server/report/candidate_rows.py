@@ -15,7 +15,7 @@ from excise_server.sources.candidates import Candidate
 from excise_server.sources.paths import visible
 from excise_server.worktrees import Worktrees
 
-__all__ = ["ORDER", "CandidateRow", "Lines", "candidate_rows", "lines_by_kind", "name_of_id"]
+__all__ = ["ORDER", "CandidateRow", "Lines", "candidate_rows", "lines_by_kind"]
 
 ORDER = (
     "groups by their best candidate, candidates by score = 3 * similarity - ln(4 + tokens), "
@@ -164,12 +164,3 @@ def lines_by_kind(patch: Patch) -> dict[Kind, Lines]:
             before.files + 1, before.added + pair.added, before.deleted + pair.deleted
         )
     return lines
-
-
-def name_of_id(identity: str) -> str:
-    """Return an id without its scheme, for lines that say what kind of thing they list.
-
-    >>> name_of_id("worktree:ada")
-    'ada'
-    """
-    return identity.partition(":")[2] or identity

@@ -8,13 +8,12 @@ from functools import partial
 from excise import Cluster
 from excise.patches import Patch, differences
 from excise_server.report.candidate_rows import (
-    ORDER,
     CandidateRow,
     Lines,
     candidate_rows,
-    name_of_id,
 )
 from excise_server.report.digits import digits
+from excise_server.report.fitting import cut
 from excise_server.report.html_clusters import render, table
 from excise_server.report.html_model import OWN, TWO, Block, Group, Item, Report
 from excise_server.report.html_patches import difference_blocks
@@ -22,7 +21,7 @@ from excise_server.report.html_picture import picture_of
 from excise_server.report.markup import Child, Markup, element, joined
 from excise_server.report.tables import plural
 from excise_server.report.words import beside
-from excise_server.report.worktree_table import cut
+from excise_server.report.worktree_facts import worktree_facts
 from excise_server.report.worktrees import file_status
 from excise_server.review.kinds import KINDS
 from excise_server.review.ranked import RankedBatch
@@ -61,27 +60,11 @@ def worktrees_page(found: Worktrees) -> str:
             threshold=found.threshold,
             linkage=found.linkage,
             signature=found.signature,
-            notes=_notes(found),
+            notes=[f"{head}: {', '.join(parts)}" for head, parts in worktree_facts(found)],
             rejected=[(r.id, r.reason) for r in candidates.rejected],
             before=(("batches", "Batches", _batches(by_batch)),) if labels else (),
         )
     )
-
-
-def _notes(found: Worktrees) -> list[str]:
-    candidates = found.candidates
-    notes = [
-        f"all replayed onto {candidates.origin}",
-        f"basis origin, {found.linkage} linkage, distance {found.threshold:g}",
-        f"order: {ORDER}",
-        *candidates.notes,
-    ]
-    for what, ids in (("landed already", candidates.landed), ("unchanged", candidates.unchanged)):
-        if ids:
-            notes.append(f"{what}, not ranked: {', '.join(map(name_of_id, ids))}")
-    if found.other_batches:
-        notes.append(f"not shown: {plural(len(found.other_batches), 'other task')}")
-    return notes
 
 
 def _batches(by_batch: Sequence[tuple[RankedBatch, list[CandidateRow]]]) -> Markup:

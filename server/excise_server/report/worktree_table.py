@@ -6,7 +6,6 @@ first has its names cut in the middle, and then takes some short lines for each 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
@@ -15,22 +14,21 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from excise.excision import WHITESPACE_ONLY
 from excise_server.report.candidate_rows import (
-    ORDER,
     CandidateRow,
     Lines,
     candidate_rows,
-    name_of_id,
 )
 from excise_server.report.digits import digits
 from excise_server.report.escape import printable
+from excise_server.report.fitting import INDENT, cut, filled, sentence
 from excise_server.report.tables import plural, signature_text
+from excise_server.report.worktree_facts import worktree_facts
 from excise_server.review.kinds import KINDS
 from excise_server.sources.paths import visible
 from excise_server.worktrees import Worktrees
 
-__all__ = ["UNWRAPPED", "about_worktrees", "candidate_tables", "cut"]
+__all__ = ["UNWRAPPED", "about_worktrees", "candidate_tables"]
 
 UNWRAPPED = 1 << 20
 """Columns of a console that is not a terminal: no line is longer."""
@@ -41,11 +39,6 @@ _LENGTHS = (40, 28, 20)
 _STACKED = 28
 """Columns of a name at most where a candidate takes several lines."""
 
-_INDENT = 5
-"""Columns before what is said of a candidate that takes several lines."""
-
-ATTACHED = "shares no code with its batch, but started from one commit with it, minutes apart"
-
 _PATHS = 3
 """Files that the heading of a batch names; the others are counted."""
 
@@ -53,7 +46,7 @@ _PATHS = 3
 def candidate_tables(found: Worktrees, out: Console) -> Iterator[RenderableType]:
     """Yield a table for every batch of several candidates, and one for those that are alone."""
     for heading, about, numbers in _parts(found):
-        yield from _sentence(Text(heading, "bold"), about, out)
+        yield from sentence(Text(heading, "bold"), about, out)
 
         def rows(length: int, numbers: Sequence[int] = numbers) -> list[CandidateRow]:
             every = candidate_rows(found, lambda label: cut(printable(label), length))
@@ -99,15 +92,6 @@ def _parts(found: Worktrees) -> Iterator[tuple[str, str, list[int]]]:
         yield f"{head}: ", about, alone
 
 
-def _sentence(start: Text, sentence: str, out: Console) -> Iterator[Text]:
-    """Yield a sentence in lines that fit a terminal; a long path or id in it loses its middle."""
-    if not out.is_terminal:
-        yield Text.assemble(start, sentence)
-        return
-    words = [Text(cut(word, out.width - _INDENT)) for word in sentence.split(" ")]
-    yield from _filled(words, out.width, start, " ")
-
-
 def _table(rows: Sequence[CandidateRow], found: Worktrees, length: int, out: Console) -> Table:
     """Return the table in which a candidate is one line."""
     kinds = [k for k in KINDS if k == "code" or any(row.lines[k].files for row in rows)]
@@ -148,8 +132,8 @@ def _stacked(rows: Sequence[CandidateRow], width: int) -> Iterator[Text]:
             yield Text.assemble(top, " " * (longest - label.cell_len + 2), says)
         else:
             yield top
-            said = [Text(cut(word, width - _INDENT)) for word in says.split(" ")]
-            yield from _filled(said, width, Text(" " * _INDENT), " ")
+            said = [Text(cut(word, width - INDENT)) for word in says.split(" ")]
+            yield from filled(said, width, Text(" " * INDENT), " ")
         branch = [cut(_branch(row), width - 8)] if _branch(row) != label.plain else []
         lines = [
             Text.assemble(f"{kind} ", _lines(row.lines[kind]))
@@ -159,21 +143,7 @@ def _stacked(rows: Sequence[CandidateRow], width: int) -> Iterator[Text]:
         facts = [Text(fact) for fact in (*branch, _behind(row)) if fact]
         numbers = [Text(f"{key} {value}", "dim") for key, value in _numbers(row).items()]
         parts = facts + lines + numbers
-        yield from _filled(parts, width, Text(" " * _INDENT), ", ")
-
-
-def _filled(parts: Sequence[Text], width: int, start: Text, between: str) -> Iterator[Text]:
-    """Yield the parts in lines of the width, which end only between two parts."""
-    indent = min(start.cell_len, _INDENT)
-    line, begun = start.copy(), False
-    for part in parts:
-        if begun and line.cell_len + 2 * len(between.rstrip()) + 1 + part.cell_len > width:
-            yield line.append(between.rstrip(), "not bold")
-            line, begun = Text(" " * indent), False
-        line = Text.assemble(line, between if begun else "", part)
-        begun = True
-    if begun:
-        yield line
+        yield from filled(parts, width, Text(" " * INDENT), ", ")
 
 
 def _mark(row: CandidateRow) -> Text:
@@ -209,72 +179,11 @@ def _numbers(row: CandidateRow) -> dict[str, str]:
 
 def about_worktrees(found: Worktrees, out: Console) -> Iterator[RenderableType]:
     """Yield whatever else is to be known, a line each; the order and the signature come last."""
-    for head, parts in _facts(found):
+    for head, parts in worktree_facts(found):
         start = Text(f"{head}: ", "dim")
         if len(parts) == 1 or not out.is_terminal:
-            yield from _sentence(start, ", ".join(parts), out)
+            yield from sentence(start, ", ".join(parts), out)
         else:
-            names = [Text(cut(part, out.width - _INDENT)) for part in parts]
-            yield from _filled(names, out.width, start, ", ")
+            names = [Text(cut(part, out.width - INDENT)) for part in parts]
+            yield from filled(names, out.width, start, ", ")
     yield signature_text(found.signature)
-
-
-def _facts(found: Worktrees) -> Iterator[tuple[str, list[str]]]:
-    """Yield what the lines below the tables say: their heads, and a sentence or names."""
-    candidates = found.candidates
-    every = {c.id: printable(visible(c.label)) for c in candidates.found}
-    for candidate in candidates.found:
-        for path, reason in candidate.conflicts.items():
-            yield "conflict", [f"{every[candidate.id]}: {printable(visible(path))}: {reason}"]
-    for note in _notes(found, every):
-        yield "note", [note]
-    if dirty := [f"{every[c.id]} ({c.uncommitted:,})" for c in candidates.found if c.uncommitted]:
-        yield "uncommitted files", dirty
-    if written := [every[c.id] for c in candidates.found if c.is_written]:
-        yield "still being written", written
-    for head, ids in (("landed already", candidates.landed), ("unchanged", candidates.unchanged)):
-        if ids:
-            yield head, [printable(name_of_id(identity)) for identity in ids]
-    if found.other_batches:
-        count = sum(len(batch.members) for batch in found.other_batches)
-        several = "es" if len(found.other_batches) > 1 else ""
-        where = f"{len(found.other_batches):,} other batch{several} (--batch all)"
-        yield "not shown", [f"{plural(count, 'candidate')} of {where}"]
-    how = f"{candidates.origin[:12]}, {found.linkage} linkage, distance {found.threshold:g}"
-    yield "replayed onto", [how]
-    if any(batch.is_ranked for batch in found.batches):
-        yield "order", [ORDER]
-
-
-def _notes(found: Worktrees, labels: dict[str, str]) -> Iterator[str]:
-    """Yield each note once, behind the candidates that it is about; not what other lines say."""
-    about: dict[str, list[str]] = defaultdict(list)
-    for batch in found.batches:
-        for ranked in batch.ranking:
-            candidate = found.candidates.found[ranked.index]
-            said = {f"{visible(path)}: {why}" for path, why in candidate.conflicts.items()}
-            for note in ranked.notes:
-                if note not in said and note != WHITESPACE_ONLY:
-                    about[note].append(labels[candidate.id])
-        for identity in batch.batch.attached:
-            about[ATTACHED].append(labels[identity])
-    for note, names in about.items():
-        yield f"{', '.join(names)}: {printable(note)}"
-    yield from map(printable, found.candidates.notes)
-
-
-def cut(text: str, width: int) -> str:
-    """Return a text that takes so many columns at most, its middle left out where it is longer.
-
-    >>> cut("claude refactor-the-parser", 15)
-    'claude …-parser'
-    """
-    if cell_len(text) <= width:
-        return text
-    head, tail = (width - 1) // 2, width - 1 - (width - 1) // 2
-    left, right = len(text), 0
-    while left and cell_len(text[:left]) > head:
-        left -= 1
-    while right < len(text) and cell_len(text[right:]) > tail:
-        right += 1
-    return f"{text[:left]}…{text[right:]}"

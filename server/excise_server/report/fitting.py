@@ -1,0 +1,54 @@
+"""Text that fits a terminal: lines end between parts, and what is too long loses its middle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+__all__ = ["INDENT", "cut", "filled", "sentence"]
+
+INDENT = 5
+"""Columns before a line that goes on with what the line above says."""
+
+
+def cut(text: str, width: int) -> str:
+    """Return a text that takes so many columns at most, its middle left out where it is longer.
+
+    >>> cut("claude refactor-the-parser", 15)
+    'claude …-parser'
+    """
+    if cell_len(text) <= width:
+        return text
+    head, tail = (width - 1) // 2, width - 1 - (width - 1) // 2
+    left, right = len(text), 0
+    while left and cell_len(text[:left]) > head:
+        left -= 1
+    while right < len(text) and cell_len(text[right:]) > tail:
+        right += 1
+    return f"{text[:left]}…{text[right:]}"
+
+
+def filled(parts: Sequence[Text], width: int, start: Text, between: str) -> Iterator[Text]:
+    """Yield the parts in lines of the width, which end only between two parts."""
+    indent = min(start.cell_len, INDENT)
+    line, begun = start.copy(), False
+    for part in parts:
+        if begun and line.cell_len + 2 * len(between.rstrip()) + 1 + part.cell_len > width:
+            yield line.append(between.rstrip(), "not bold")
+            line, begun = Text(" " * indent), False
+        line = Text.assemble(line, between if begun else "", part)
+        begun = True
+    if begun:
+        yield line
+
+
+def sentence(start: Text, text: str, out: Console) -> Iterator[Text]:
+    """Yield a sentence in lines that fit a terminal; a long path or id in it loses its middle."""
+    if not out.is_terminal:
+        yield Text.assemble(start, text)
+        return
+    words = [Text(cut(word, out.width - INDENT)) for word in text.split(" ")]
+    yield from filled(words, out.width, start, " ")

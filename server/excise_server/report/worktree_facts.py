@@ -1,0 +1,61 @@
+"""What is to be known of a review beside its tables: conflicts, notes, who is not ranked, order."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from excise.excision import WHITESPACE_ONLY
+from excise_server.report.candidate_rows import ORDER
+from excise_server.report.escape import printable
+from excise_server.report.tables import plural
+from excise_server.sources.paths import visible
+from excise_server.worktrees import Worktrees
+
+__all__ = ["worktree_facts"]
+
+_ATTACHED = "shares no code with its batch, but started from one commit with it, minutes apart"
+
+
+def worktree_facts(found: Worktrees) -> Iterator[tuple[str, list[str]]]:
+    """Yield what the lines below the tables say: their heads, and a sentence or names."""
+    candidates = found.candidates
+    every = {c.id: printable(visible(c.label)) for c in candidates.found}
+    for candidate in candidates.found:
+        for path, reason in candidate.conflicts.items():
+            yield "conflict", [f"{every[candidate.id]}: {printable(visible(path))}: {reason}"]
+    for note in _notes(found, every):
+        yield "note", [note]
+    if dirty := [f"{every[c.id]} ({c.uncommitted:,})" for c in candidates.found if c.uncommitted]:
+        yield "uncommitted files", dirty
+    if written := [every[c.id] for c in candidates.found if c.is_written]:
+        yield "still being written", written
+    for head, ids in (("landed already", candidates.landed), ("unchanged", candidates.unchanged)):
+        if ids:
+            yield head, [printable(identity.partition(":")[2] or identity) for identity in ids]
+    if found.other_batches:
+        count = sum(len(batch.members) for batch in found.other_batches)
+        several = "es" if len(found.other_batches) > 1 else ""
+        where = f"{len(found.other_batches):,} other batch{several} (--batch all)"
+        yield "not shown", [f"{plural(count, 'candidate')} of {where}"]
+    how = f"{candidates.origin[:12]}, {found.linkage} linkage, distance {found.threshold:g}"
+    yield "replayed onto", [how]
+    if any(batch.is_ranked for batch in found.batches):
+        yield "order", [ORDER]
+
+
+def _notes(found: Worktrees, labels: dict[str, str]) -> Iterator[str]:
+    """Yield each note once, behind the candidates that it is about; not what other lines say."""
+    about: dict[str, list[str]] = defaultdict(list)
+    for batch in found.batches:
+        for ranked in batch.ranking:
+            candidate = found.candidates.found[ranked.index]
+            said = {f"{visible(path)}: {why}" for path, why in candidate.conflicts.items()}
+            for note in ranked.notes:
+                if note not in said and note != WHITESPACE_ONLY:
+                    about[note].append(labels[candidate.id])
+        for identity in batch.batch.attached:
+            about[_ATTACHED].append(labels[identity])
+    for note, names in about.items():
+        yield f"{', '.join(names)}: {printable(note)}"
+    yield from map(printable, found.candidates.notes)

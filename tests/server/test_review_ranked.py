@@ -1,0 +1,98 @@
+"""Every batch is ranked and grouped by itself: cases, and laws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from excise.ranking import rank
+from excise_server.review.batches import Batch
+from excise_server.review.ranked import chosen_batch, rank_batches
+
+
+@dataclass(frozen=True)
+class Review:
+    """What is known of the candidates of a review."""
+
+    ids: tuple[str, ...]
+    values: np.ndarray
+    edit_sizes: tuple[int, ...]
+    notes: tuple[tuple[str, ...], ...] = ()
+    no_ops: tuple[bool, ...] = ()
+    unchanged: tuple[bool, ...] = ()
+    syntax_errors: tuple[bool, ...] = ()
+
+
+def review(values, sizes):
+    count = len(sizes)
+    nobody = (False,) * count
+    ids = tuple(f"c{i:02}" for i in range(count))
+    return Review(ids, values, tuple(sizes), ((),) * count, nobody, nobody, nobody)
+
+
+def ranked(compared, *batches):
+    return rank_batches(compared, batches, threshold=0.5, linkage="average")
+
+
+@st.composite
+def reviews(draw):
+    count = draw(st.integers(1, 8))
+    values = np.eye(count)
+    for i in range(count):
+        for j in range(i):
+            values[i, j] = values[j, i] = draw(st.sampled_from([0, 0.2, 0.5, 0.9, 1]))
+    return review(values, draw(st.lists(st.integers(0, 50), min_size=count, max_size=count)))
+
+
+@given(reviews(), st.integers(0, 8))
+def test_candidates_of_other_batches_have_no_vote(compared, cut):
+    """The ranking and groups of a batch are those of a review that has no other candidate."""
+    cut = min(cut, len(compared.ids))
+    parts = [part for part in (range(cut), range(cut, len(compared.ids))) if part]
+    result = ranked(compared, *(Batch(tuple(compared.ids[i] for i in part)) for part in parts))
+    for part, batch in zip(parts, result, strict=True):
+        alone = review(compared.values[part][:, part], [compared.edit_sizes[i] for i in part])
+        alone = replace(alone, ids=tuple(compared.ids[i] for i in part))
+        expected = [replace(r, index=part[r.index]) for r in rank(alone)]
+        assert list(batch.ranking) == expected
+        [again] = ranked(alone, Batch(alone.ids))
+        assert [tuple(part[i] for i in c.members) for c in again.clusters] == [
+            c.members for c in batch.clusters
+        ]
+        assert sorted(i for c in batch.clusters for i in c.members) == list(part)
+
+
+@given(reviews())
+def test_groups_come_in_the_order_of_their_best_candidates(compared):
+    [batch] = ranked(compared, Batch(compared.ids))
+    place = {entry.index: place for place, entry in enumerate(batch.ranking)}
+    best = [min(place[i] for i in cluster.members) for cluster in batch.clusters]
+    assert best == sorted(best)
+    assert best[0] == 0
+
+
+def test_a_batch_of_one_is_not_ranked():
+    one, two = ranked(review(np.eye(3), [1, 2, 3]), Batch(("c00", "c02")), Batch(("c01",)))
+    assert one.is_ranked
+    assert not two.is_ranked
+    assert two.ranking[0].agreement is None
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [("1", 1), ("2", 2), ("login", 2), ("a", 1), ("worktree:d", 3), ("3", 3), ("0", None),
+     ("4", None), ("\u0663", None), ("", None), ("e", None), ("twice", None)],
+)  # fmt: skip
+def test_a_batch_is_chosen_by_number_task_or_candidate(name, number):
+    batches = (
+        Batch(("worktree:a", "worktree:b")), Batch(("worktree:c",), task="login"),
+        Batch(("worktree:d",)),
+    )  # fmt: skip
+    labels = [("a", "worktree:a"), ("d", "worktree:d"), ("twice", "worktree:a"),
+              ("twice", "worktree:d")]  # fmt: skip
+    chosen = chosen_batch(batches, name, labels)
+    assert chosen == (None if number is None else batches[number - 1])
