@@ -47,7 +47,10 @@ export type NewRevision = {
   | { readonly text: string }
   /** Edits of the document as it is open now. */
   | { readonly edits: readonly TextEdit[] }
-  /** A unified diff of the saved text: applied at the lines it names, byte for byte, or rejected. */
+  /**
+   * A unified diff of the saved text, or a mail that holds one: applied to exactly the lines that it shows,
+   * where `git apply` puts them, or rejected.
+   */
   | { readonly patch: string }
 );
 

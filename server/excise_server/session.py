@@ -22,10 +22,10 @@ from excise_server.document import (
     objection,
 )
 from excise_server.snapshot import Snapshot
-from excise_server.sources import Rejected
+from excise_server.sources import Rejected, SourceError
 from excise_server.sources.finding import Found
 
-__all__ = ["Session"]
+__all__ = ["Session", "path_of"]
 
 
 class Session:
@@ -111,9 +111,7 @@ class Session:
         self, uri: str, revisions: Iterable[Revision], base: Base | None = None
     ) -> tuple[list[str], list[Rejected]]:
         """Take revisions; return the ids taken, and the others with the reason."""
-        document = self.find(uri) or Document(uri)
-        if document.origin is None and document.buffer is None:
-            document.take_origin(lambda: self._read(uri))
+        document = self._with_origin(uri)
         misfit = mismatch(document, base) if base is not None else ""
         accepted: dict[str, None] = {}
         rejected: list[Rejected] = []
@@ -128,6 +126,26 @@ class Session:
             self._documents[document_key(uri)] = document
             self._changed(document_key(uri))
         return list(accepted), rejected
+
+    def origin(self, uri: str) -> str:
+        """Return the origin of a document, which need not be known.
+
+        Raises
+        ------
+        SourceError
+            If it has none.
+        """
+        document = self._with_origin(uri)
+        if document.origin is None:
+            raise SourceError(document.obstacle)
+        return document.origin
+
+    def _with_origin(self, uri: str) -> Document:
+        """Return a document with the text on disk, where no editor has one and it is readable."""
+        document = self.find(uri) or Document(uri)
+        if document.origin is None and document.buffer is None:
+            document.take_origin(lambda: self._read(uri))
+        return document
 
     def take_found(self, key: str, found: Found) -> list[Rejected]:
         """Take what the sources of an open document found, in place of what they found before.
@@ -188,14 +206,14 @@ class Session:
             origin=document.origin,
             revisions=(*document.revisions.values(), *((own,) if own is not None else ())),
             language=document.language,
-            path=_path_of(document.uri),
+            path=path_of(document.uri),
             options=self.options,
             buffer=document.buffer.text() if document.buffer is not None else None,
             version=document.version,
         )
 
 
-def _path_of(uri: str) -> str | None:
+def path_of(uri: str) -> str | None:
     """Return the path of a URI, whatever its scheme: its name and extension tell the language."""
     try:
         return unquote(urlsplit(uri).path) or None

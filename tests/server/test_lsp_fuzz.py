@@ -127,6 +127,9 @@ class Fuzzer:
             case "addRevisions":
                 texts = [{"id": self.random.choice("ab"), "text": self.text()} for _ in range(2)]
                 return {"uri": uri, "revisions": texts}
+            case "readPatch":
+                hunk = "--- a\n+++ b\n@@ -1 +1 @@\n-"
+                return {"uri": uri, "patch": hunk + self.text() + "\n+" + self.text()}
             case "removeRevisions":
                 return {"uri": uri, "ids": ["a"]}
             case "didOpen":

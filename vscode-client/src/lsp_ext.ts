@@ -30,6 +30,17 @@ export interface AddRevisionsResult {
   readonly rejected: readonly Rejection[];
 }
 
+export interface ReadPatchParams {
+  readonly uri: string;
+  readonly patch: string;
+}
+
+export interface ReadPatchResult {
+  readonly text: string;
+  readonly label: string;
+  readonly notes: readonly string[];
+}
+
 export interface RemoveRevisionsParams {
   readonly uri: string;
   readonly ids: readonly string[];
@@ -216,6 +227,7 @@ export interface DidChangeReportParams {
 /** Params and result of each request. */
 export interface Methods {
   "excise/addRevisions": [AddRevisionsParams, AddRevisionsResult];
+  "excise/readPatch": [ReadPatchParams, ReadPatchResult];
   "excise/removeRevisions": [RemoveRevisionsParams, RemoveRevisionsResult];
   "excise/listRevisions": [ListRevisionsParams, ListRevisionsResult];
   "excise/report": [ReportParams, ReportResult];

@@ -5,7 +5,6 @@ import type { Servers } from "./connection";
 import { opened } from "./documents";
 import { applyEdits, sorted } from "./incoming";
 import type { Base, RevisionText } from "./lsp_ext";
-import { applyPatch } from "./patch";
 import { reason } from "./text";
 
 export class Revisions {
@@ -31,14 +30,13 @@ export class Revisions {
     return new Set(listed.revisions.map(({ id }) => id));
   }
 
-  /** The text that patches are made from: the origin, or the document where there is none. */
-  async originText(uri: vscode.Uri): Promise<string> {
-    const document = opened(uri) ?? (await vscode.workspace.openTextDocument(uri));
-    const params = { uri: uri.toString() };
-    return this.supervisor.request("excise/revisionContent", params).then(
-      ({ text }) => text,
-      () => document.getText(),
-    );
+  /** What a patch makes of the origin, and what to know of it: its subject, hunks that stand elsewhere. */
+  async patched(uri: vscode.Uri, patch: string): Promise<{ text: string; notes: string }> {
+    if (opened(uri) === undefined) {
+      await vscode.workspace.openTextDocument(uri); // so that the server knows a file outside of the workspace
+    }
+    const made = await this.supervisor.request("excise/readPatch", { uri: uri.toString(), patch });
+    return { text: made.text, notes: [made.label, ...made.notes].filter(Boolean).join(", ") };
   }
 
   /** What another extension pushes, in any of its three shapes. */
@@ -47,9 +45,10 @@ export class Revisions {
     const unusable: { id: string; reason: string }[] = [];
     for (const revision of revisions) {
       const { id, label, source } = revision;
-      const shown = [label, source === undefined ? undefined : `(${source})`].filter(Boolean).join(" ");
       try {
-        texts.push({ id, text: await this.textOf(uri, revision), label: shown });
+        const { text, notes } = await this.textOf(uri, revision);
+        const shown = [label, source === undefined ? undefined : `(${source})`, notes];
+        texts.push({ id, text, label: shown.filter(Boolean).join(" ") });
       } catch (error) {
         unusable.push({ id, reason: reason(error) });
       }
@@ -58,13 +57,12 @@ export class Revisions {
     return { accepted, rejected: [...unusable, ...rejected] };
   }
 
-  private async textOf(uri: vscode.Uri, revision: NewRevision): Promise<string> {
+  private async textOf(uri: vscode.Uri, revision: NewRevision): Promise<{ text: string; notes: string }> {
     if ("text" in revision) {
-      return revision.text;
+      return { text: revision.text, notes: "" };
     }
     if ("patch" in revision) {
-      const name = uri.path.slice(uri.path.lastIndexOf("/") + 1);
-      return applyPatch(await this.originText(uri), revision.patch, name);
+      return this.patched(uri, revision.patch);
     }
     const document = opened(uri) ?? (await vscode.workspace.openTextDocument(uri));
     const edits = revision.edits.map(({ range, newText }) => ({
@@ -72,6 +70,6 @@ export class Revisions {
       end: document.offsetAt(range.end),
       newText,
     }));
-    return applyEdits(document.getText(), edits);
+    return { text: applyEdits(document.getText(), edits), notes: "" };
   }
 }

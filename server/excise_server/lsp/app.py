@@ -36,6 +36,7 @@ from excise_server.lsp.execute_command import executor
 from excise_server.lsp.hover import hover
 from excise_server.lsp.initialized import initialize, initialized
 from excise_server.lsp.list_revisions import list_revisions
+from excise_server.lsp.read_patch import read_patch
 from excise_server.lsp.remove_revisions import remove_revisions
 from excise_server.lsp.report import report
 from excise_server.lsp.server import ExciseServer
@@ -50,6 +51,7 @@ __all__ = ["HANDLERS", "create_server", "serve_stdio", "serve_tcp"]
 # session. Coroutines wait for an analysis and only read; the client can cancel them.
 CUSTOM: dict[str, Callable[..., Any]] = {
     protocol.ADD_REVISIONS: add_revisions,
+    protocol.READ_PATCH: read_patch,
     protocol.REMOVE_REVISIONS: remove_revisions,
     protocol.LIST_REVISIONS: list_revisions,
     protocol.REPORT: report,

@@ -24,6 +24,7 @@ __all__ = [
     "DID_CHANGE_REPORT",
     "LIST_REVISIONS",
     "METHODS",
+    "READ_PATCH",
     "REMOVE_REVISIONS",
     "REPORT",
     "REVISION_CONTENT",
@@ -37,6 +38,7 @@ __all__ = [
 ADD_REVISIONS = "excise/addRevisions"
 REMOVE_REVISIONS = "excise/removeRevisions"
 LIST_REVISIONS = "excise/listRevisions"
+READ_PATCH = "excise/readPatch"
 REPORT = "excise/report"
 SOURCES = "excise/sources"
 APPLY_REVISION = "excise/applyRevision"
@@ -88,6 +90,23 @@ class AddRevisionsResult:
 
     accepted: list[str]
     rejected: list[Rejection]
+
+
+@attrs.frozen
+class ReadPatchParams:
+    """A patch, and the document that it is read for, which need not be open."""
+
+    uri: str
+    patch: str
+
+
+@attrs.frozen
+class ReadPatchResult:
+    """The text that a patch makes of the origin, its mail's subject, and what to know of it."""
+
+    text: str
+    label: str
+    notes: list[str]
 
 
 @attrs.frozen
@@ -372,6 +391,7 @@ class Method(NamedTuple):
 
 METHODS: dict[str, Method] = {
     ADD_REVISIONS: Method(AddRevisionsParams, AddRevisionsResult),
+    READ_PATCH: Method(ReadPatchParams, ReadPatchResult),
     REMOVE_REVISIONS: Method(RemoveRevisionsParams, RemoveRevisionsResult),
     LIST_REVISIONS: Method(ListRevisionsParams, ListRevisionsResult),
     REPORT: Method(ReportParams, ReportResult),

@@ -4,7 +4,6 @@ import * as vscode from "vscode";
 import { repositoryOf } from "../git";
 import { MOST_BYTES, free, looksLikePatch, tooLarge, unfenced } from "../incoming";
 import type { RevisionText } from "../lsp_ext";
-import { PatchError, applyPatch } from "../patch";
 import { settings } from "../config";
 import { count, message, reason } from "../text";
 import { Halt, type Parts, documentOf } from "./context";
@@ -64,15 +63,15 @@ export async function addFromPatch(parts: Parts, argument?: unknown): Promise<vo
   const files = await vscode.window.showOpenDialog({
     canSelectMany: true,
     title: `Patches of ${nameOf(uri)}`,
-    filters: { Patches: ["patch", "diff"], "All files": ["*"] },
+    filters: { Patches: ["patch", "diff", "eml", "mbox"], "All files": ["*"] },
     openLabel: "Add",
     ...beside(uri),
   });
-  const origin = files === undefined ? "" : await parts.revisions.originText(uri);
   const made = (files ?? []).map(async (file): Promise<Found> => {
     const id = `patch:${nameOf(file)}`;
     try {
-      return { id, text: applyPatch(origin, await textOf(file), nameOf(uri)) };
+      const { text, notes } = await parts.revisions.patched(uri, await textOf(file));
+      return { id, text, label: notes };
     } catch (error) {
       return { id, reason: reason(error) };
     }
@@ -89,11 +88,11 @@ export async function addFromClipboard(parts: Parts, argument?: unknown): Promis
   }
   const text = unfenced(copied);
   const id = free("clipboard", await parts.revisions.ids(uri));
-  await add(parts, uri, [
-    looksLikePatch(text)
-      ? { id, text: patched(await parts.revisions.originText(uri), text, uri), label: "a patch" }
-      : { id, text },
-  ]);
+  if (!looksLikePatch(text)) {
+    return add(parts, uri, [{ id, text }]);
+  }
+  const made = await parts.revisions.patched(uri, text);
+  await add(parts, uri, [{ id, text: made.text, label: made.notes === "" ? "a patch" : made.notes }]);
 }
 
 /** A file of the user's choice as a revision, with the editor's own way to decode it. */
@@ -144,14 +143,6 @@ async function textOf(file: vscode.Uri): Promise<string> {
     throw new Halt(large);
   }
   return text;
-}
-
-function patched(origin: string, patch: string, uri: vscode.Uri): string {
-  try {
-    return applyPatch(origin, patch, nameOf(uri));
-  } catch (error) {
-    throw error instanceof PatchError ? new Halt(`the patch does not apply: ${error.message}`) : error;
-  }
 }
 
 function nameOf(uri: vscode.Uri): string {

@@ -91,6 +91,19 @@ describe("the exported API", () => {
     const added = await (await api()).addRevisions({ uri: file(), revisions: [{ id: "p", patch }] });
     assert.deepEqual(added.accepted, []);
     assert.equal(added.rejected[0]?.id, "p");
+    assert.match(added.rejected[0].reason, /x: hunk 1 does not apply: line 1 has another text/);
+  });
+
+  it("takes a mail with a patch in it, and says where it came from", async () => {
+    const first = origin().split("\n")[0] ?? "";
+    const diff = `--- a/inventory.py\n+++ b/inventory.py\n@@ -1 +1 @@\n-${first}\n+# by mail\n`;
+    const head = "From: A <a@b>\nSubject: [PATCH] by mail\nContent-Transfer-Encoding: base64\n\n";
+    const mail = head + Buffer.from(diff).toString("base64");
+    const { addRevisions, getReport } = await api();
+    const added = await addRevisions({ uri: file(), revisions: [{ id: "mail", patch: mail }] });
+    assert.deepEqual(added, { accepted: ["mail"], rejected: [] });
+    const report = await getReport(file());
+    assert.match(report?.revisions[0]?.label ?? "", /by mail/);
   });
 
   it("refuses a text of 20 MB, and takes the others", async () => {

@@ -1,0 +1,36 @@
+"""excise/readPatch: what a patch makes of a document. Nothing is changed."""
+
+from __future__ import annotations
+
+import asyncio
+
+from excise.patches import PatchError
+from excise_server.lsp.protocol import ReadPatchParams, ReadPatchResult
+from excise_server.lsp.rpc import RequestFailed
+from excise_server.lsp.server import ExciseServer
+from excise_server.report.escape import printable
+from excise_server.session import path_of
+from excise_server.sources import SourceError
+from excise_server.sources.patched import patched
+from excise_server.sources.paths import visible
+
+__all__ = ["read_patch"]
+
+
+async def read_patch(ls: ExciseServer, params: ReadPatchParams) -> ReadPatchResult:
+    """Apply the part of a patch that is about a document to its origin.
+
+    Raises
+    ------
+    RequestFailed
+        If the document has no text, or the patch does not apply; the message says why.
+    """
+    try:
+        origin = ls.session.origin(params.uri)
+        path = path_of(params.uri) or ""
+        # A large mailbox takes seconds.
+        made = await asyncio.to_thread(patched, origin, params.patch, path)
+    except (SourceError, PatchError) as error:
+        reason = error.reason if isinstance(error, SourceError) else str(error)
+        raise RequestFailed(printable(visible(reason))) from error
+    return ReadPatchResult(made.text, made.label, list(made.notes))
