@@ -224,7 +224,7 @@ def test_capabilities_name_what_there_is():
         }
         assert found["hoverProvider"]
         assert found["positionEncoding"] == "utf-16"
-        commands = ["excise.addRevisions", "excise.removeRevisions"]
+        commands = ["excise.addRevisions", "excise.readPatch", "excise.removeRevisions"]
         commands += ["excise.listRevisions", "excise.report", "excise.sources"]
         commands += ["excise.applyRevision", "excise.applyVariant", "excise.showPlace"]
         commands += ["excise.compare", "excise.revisionContent", "excise.worktrees"]
