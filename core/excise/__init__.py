@@ -30,6 +30,7 @@ Next: `excise.excision` has equation 3 in plain view; `excise.alignment` what is
 
 from excise._walk import CancelFlag
 from excise.alignment import Edit, Edits, PairwiseAlignment
+from excise.changesets import ChangeMatrix, ChangeSet
 from excise.clustering import Cluster, cluster
 from excise.edits import Count, EditCounts
 from excise.errors import (
@@ -55,6 +56,8 @@ __all__ = [
     "BinaryTextError",
     "CancelFlag",
     "Cancelled",
+    "ChangeMatrix",
+    "ChangeSet",
     "Cluster",
     "Conflict",
     "Count",

@@ -26,7 +26,7 @@ from excise.alignment import Region, paper_order, three_way
 from excise.edits import Count, EditCounts, count_edits
 from excise.errors import OptionError
 from excise.places import Elsewhere, Place, describe_places, matches_elsewhere
-from excise.preparation import Content, Preparation, Prepared, normalised, prepare
+from excise.preparation import Content, Prepared, PreparedOrigin, normalised, prepare
 from excise.regions import (
     DivergentRegion,
     Outline,
@@ -216,7 +216,7 @@ class Score:
         return count(chosen, self._judged.sides)
 
     @property
-    def reading(self) -> tuple[Preparation, bool]:
+    def reading(self) -> tuple[PreparedOrigin, bool]:
         """The preparation that was asked, and whether it was read by raw lines in the end."""
         asked = self._judged.asked
         return asked, self._judged.sides[0] is not asked.origin
@@ -253,7 +253,7 @@ class Judged:
     regions: array[int]
     places: array[int]
     guarded: Fraction | None
-    asked: Preparation
+    asked: PreparedOrigin
     asked_sides: tuple[Prepared, Prepared]
 
     def value(self, counts: EditCounts, weights: Weights) -> Fraction:
@@ -387,7 +387,7 @@ def _score_triple(
 
 
 def score_pair(
-    preparation: Preparation,
+    preparation: PreparedOrigin,
     a: Prepared,
     b: Prepared,
     names: Names = SYMMETRIC,
@@ -417,8 +417,8 @@ def score_pair(
 
 
 def as_raw_lines(
-    preparation: Preparation, a: Prepared, b: Prepared
-) -> tuple[Preparation, Prepared, Prepared]:
+    preparation: PreparedOrigin, a: Prepared, b: Prepared
+) -> tuple[PreparedOrigin, Prepared, Prepared]:
     """Read the same texts by whole lines, white space and line ends included."""
     raw = preparation.raw()
     return raw, raw.revision(a.text), raw.revision(b.text)
@@ -440,11 +440,11 @@ def syntax_notes(sides: Sequence[Prepared], names: Sequence[str]) -> tuple[str, 
 
 
 def _judge(
-    preparation: Preparation,
+    preparation: PreparedOrigin,
     a: Prepared,
     b: Prepared,
     options: Options,
-    asked: tuple[Preparation, tuple[Prepared, Prepared]],
+    asked: tuple[PreparedOrigin, tuple[Prepared, Prepared]],
 ) -> tuple[EditCounts, Judged]:
     sides = (preparation.origin, a, b)
     regions = _regions(options, sides)

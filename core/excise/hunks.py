@@ -17,7 +17,7 @@ from excise.edits import EditCounts
 from excise.errors import Cancelled
 from excise.excision import Score
 from excise.line_matches import Matched, Reading, Stretches, match_lines, reading_of, stretches
-from excise.preparation import Preparation, Prepared
+from excise.preparation import Preparation, Prepared, PreparedOrigin
 from excise.regions import Outline
 from excise.text import Text
 from excise.tokens import Vocabulary
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Hunk", "HunkCounts", "Hunks", "Variant", "find_hunks"]
 
 
-Key = tuple[Preparation, bool]
+Key = tuple[PreparedOrigin, bool]
 """A preparation, and whether it is read by raw lines (guard 2)."""
 
 

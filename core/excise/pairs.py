@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, fields
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from excise._counts import Batch
 from excise._walk import CancelFlag
 from excise.agreement import DIFFERENT, MOVED, NEARLY_ALL, SAME, SOME, WORDS
 from excise.excision import score_pair
-from excise.preparation import Preparation, Prepared
+from excise.preparation import Prepared, PreparedOrigin
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,11 +32,14 @@ NEARLY_TIED = 1e-9
 """Floats this close to a bound of `excise.agreement` are decided by fractions."""
 
 
+Origin = TypeVar("Origin", bound=PreparedOrigin, covariant=True)
+
+
 @dataclass(frozen=True, slots=True)
-class Group:
+class Group(Generic[Origin]):
     """The revisions of an origin, as one tokeniser reads them."""
 
-    preparation: Preparation
+    preparation: Origin
     revisions: tuple[Prepared, ...]
 
 
@@ -76,7 +79,9 @@ class Standings:
             target[chosen] = np.where(wanted, getattr(other, field.name), target[chosen])
 
 
-def compare(group: Group, map: Map, cancel: CancelFlag | None, raw: bool = False) -> Standings:
+def compare(
+    group: Group[PreparedOrigin], map: Map, cancel: CancelFlag | None, raw: bool = False
+) -> Standings:
     """Compare every pair of a group: by the formula, then by the guards of section 5.
 
     Parameters
@@ -112,7 +117,7 @@ def compare(group: Group, map: Map, cancel: CancelFlag | None, raw: bool = False
     return found
 
 
-def _counted(group: Group, map: Map, cancel: CancelFlag | None) -> Standings:
+def _counted(group: Group[PreparedOrigin], map: Map, cancel: CancelFlag | None) -> Standings:
     """Return what the kernel finds, place by place; -1 where no operation is defined."""
     import numpy as np
 
@@ -131,7 +136,9 @@ def _run(batch: Batch, planes: Values, map: Map, cancel: CancelFlag | None) -> N
     list(map(lambda start: batch.rows(start, steps, planes, cancel), range(steps)))
 
 
-def _pooled(group: Group, map: Map, cancel: CancelFlag | None, same: Mask, undone: Mask) -> Values:
+def _pooled(
+    group: Group[PreparedOrigin], map: Map, cancel: CancelFlag | None, same: Mask, undone: Mask
+) -> Values:
     """Return the similarity of ``place:pooled``; 1 where no operation is defined."""
     import numpy as np
 
@@ -153,7 +160,11 @@ def _pooled(group: Group, map: Map, cancel: CancelFlag | None, same: Mask, undon
 
 
 def _by_raw_lines(
-    found: Standings, group: Group, wanted: Mask, map: Map, cancel: CancelFlag | None
+    found: Standings,
+    group: Group[PreparedOrigin],
+    wanted: Mask,
+    map: Map,
+    cancel: CancelFlag | None,
 ) -> None:
     """Compare pairs by whole lines: edits of white space only, and lines that were rearranged."""
     import numpy as np
@@ -166,7 +177,7 @@ def _by_raw_lines(
     found.write(rows, compare(lines, map, cancel, raw=True), wanted[np.ix_(rows, rows)])
 
 
-def _words(group: Group, found: Standings) -> Codes:
+def _words(group: Group[PreparedOrigin], found: Standings) -> Codes:
     """Return the words of pairs that no guard decides, with fractions where floats are too near."""
     import numpy as np
 
@@ -212,7 +223,7 @@ def _text(revision: Prepared) -> Hashable:
 
 
 def _tokens(revision: Prepared) -> bytes:
-    return revision.lines.tokens.tobytes()
+    return revision.token_key
 
 
 def _line_keys(revision: Prepared) -> bytes:

@@ -38,6 +38,9 @@ DEADLINE = "deadline, line granularity"
 PARSER_SLOW = "lexical tokens: the parser was too slow"
 
 
+_Group = Group[Preparation]
+
+
 @dataclass(frozen=True, slots=True)
 class ScoreMatrix:
     """Pairwise similarity (F form) of the revisions of one origin.
@@ -86,7 +89,7 @@ class ScoreMatrix:
     syntax_errors: tuple[bool, ...]
     _words: npt.NDArray[np.int8]
     _by_lines: npt.NDArray[np.bool_]
-    _groups: tuple[Group, ...]
+    _groups: tuple[_Group, ...]
     _lexical: Mapping[int, str]
     _task: _Task
 
@@ -289,7 +292,7 @@ def _named(
     return names, list(revisions)
 
 
-def _groups(task: _Task, options: Options) -> tuple[tuple[Group, ...], dict[int, str]]:
+def _groups(task: _Task, options: Options) -> tuple[tuple[_Group, ...], dict[int, str]]:
     """Prepare everything by grammar, and again lexically if it cannot read some of the revisions.
 
     Returns also which revisions these are, and why.
@@ -327,7 +330,7 @@ def _origin(task: _Task, options: Options, lexical: Mapping[int, str]) -> Prepar
     return Preparation(task.origin, options, reading, cancel=task.cancel)
 
 
-def _group(preparation: Preparation, task: _Task) -> Group:
+def _group(preparation: Preparation, task: _Task) -> _Group:
     return Group(
         preparation, tuple(preparation.revision(text, task.cancel) for text in task.contents)
     )
@@ -339,7 +342,7 @@ def _matrix(task: _Task, options: Options) -> ScoreMatrix:
 
 
 def _described(
-    task: _Task, groups: tuple[Group, ...], lexical: Mapping[int, str], standings: Standings
+    task: _Task, groups: tuple[_Group, ...], lexical: Mapping[int, str], standings: Standings
 ) -> ScoreMatrix:
     planes = (standings.values, standings.anchored, standings.anywhere, standings.contained)
     for plane in planes:
@@ -378,7 +381,7 @@ def _described(
 
 
 def _notes(
-    group: Group, revision: Prepared, is_white: bool, lexical: str | None
+    group: _Group, revision: Prepared, is_white: bool, lexical: str | None
 ) -> tuple[str, ...]:
     sides = (group.preparation.origin, revision)
     return (
@@ -398,7 +401,7 @@ def _edit_size(origin: Prepared, revision: Prepared) -> int:
     return size
 
 
-def _standings(groups: tuple[Group, ...], lexical: Mapping[int, str], task: _Task) -> Standings:
+def _standings(groups: tuple[_Group, ...], lexical: Mapping[int, str], task: _Task) -> Standings:
     """Compare by grammar the pairs that it reads, and the others lexically."""
     import numpy as np
 

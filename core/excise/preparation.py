@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Protocol
 
 from excise import languages, syntax
 from excise._walk import CancelFlag
@@ -32,6 +33,7 @@ __all__ = [
     "Content",
     "Preparation",
     "Prepared",
+    "PreparedOrigin",
     "Reading",
     "align",
     "prepare",
@@ -75,7 +77,8 @@ class Reading:
 class Prepared:
     """One text, read, and aligned with its origin (an origin has no edits with itself).
 
-    ``edits`` are the canonical ones, ``slid`` the same after their line slides.
+    ``edits`` are the canonical ones, ``slid`` the same after their line slides. ``digest`` names
+    the token streams of a change set, whose units are only what somebody edits; else it is empty.
     """
 
     text: Content
@@ -86,10 +89,16 @@ class Prepared:
     is_origin: bool
     has_errors: bool
     _read: Callable[[Content], TokenStream]
+    digest: bytes = b""
+
+    @property
+    def token_key(self) -> bytes:
+        """What is equal iff the token streams are."""
+        return self.digest or self.lines.tokens.tobytes()
 
     def equals(self, other: Prepared) -> bool:
         """Whether the guards call the two equal: by token streams, or at ``line`` by line keys."""
-        if self.lines.tokens == other.lines.tokens:
+        if self.token_key == other.token_key:
             return True
         return self.units.starts is not None and self.units.units == other.units.units
 
@@ -97,6 +106,25 @@ class Prepared:
     def stream(self) -> TokenStream:
         """The tokens and their places: for explanations, so read when somebody asks."""
         return self._read(self.text)
+
+
+class PreparedOrigin(Protocol):
+    """What a score asks of an origin: how it is read, and its revisions read alike."""
+
+    options: Options
+    reading: Reading
+    tokeniser: str
+    origin: Prepared
+
+    @property
+    def origin_lines(self) -> array[int]:
+        """The line of every origin token."""
+
+    def raw(self) -> PreparedOrigin:
+        """Return the same origin read as raw lines."""
+
+    def revision(self, content: Content, cancel: CancelFlag | None = None) -> Prepared:
+        """Return a revision, aligned with the origin."""
 
 
 class Preparation:
@@ -113,6 +141,8 @@ class Preparation:
     raw
         Take whole lines, white space included, as tokens (guard 2); the name of the tokeniser that
         found nothing but white space changed.
+    vocabulary
+        That of other origins, where tokens of several files are compared.
 
     Attributes
     ----------
@@ -128,12 +158,13 @@ class Preparation:
         *,
         raw: str | None = None,
         cancel: CancelFlag | None = None,
+        vocabulary: Vocabulary | None = None,
     ) -> None:
         """Read the origin."""
         self.options = options
         self.reading = reading
         self._raw = raw
-        self._vocabulary = Vocabulary()
+        self._vocabulary = Vocabulary() if vocabulary is None else vocabulary
         self._parsed: Parsed | None = None
         self.origin = self._read_origin(self._without_comments(origin, cancel), cancel)
         self.tokeniser = raw or tokeniser(origin, reading.grammar)

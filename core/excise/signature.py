@@ -80,8 +80,10 @@ _KNOWN = {
 }
 
 
-def signature(options: Options, tokeniser: str) -> str:
+def signature(options: Options, tokeniser: str, basis: str = "") -> str:
     """Return the signature of a score: its options, the tokeniser that ran, the version.
+
+    ``basis`` is that of change sets and patches, which hold several files.
 
     Examples
     --------
@@ -91,5 +93,6 @@ def signature(options: Options, tokeniser: str) -> str:
     deletion = "p" if options.deletion == "precision" else "f1"
     return (
         f"es|gran:{options.granularity}|lcs:{options.lcs}|place:{options.place}|del:{deletion}"
-        f"|n:{MAX_ORDER}|comments:{options.comments}|tok:{tokeniser}|v:{DEFINITION}"
+        f"|n:{MAX_ORDER}|comments:{options.comments}|tok:{tokeniser}"
+        f"{f'|basis:{basis}|key:none' if basis else ''}|v:{DEFINITION}"
     )

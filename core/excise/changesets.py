@@ -1,0 +1,301 @@
+"""Change sets: edits of several files of one origin, compared as wholes (``basis:origin``).
+
+A change set of one file has the number that `excise.ScoreMatrix` gives for its text: all files are
+read by their grammars, and what is kept, added and deleted is counted over all of them at once.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from excise._walk import CancelFlag
+from excise.agreement import DIFFERENT, SAME, WORDS
+from excise.alignment import Edits
+from excise.excision import WHITESPACE_ONLY
+from excise.joined import Files, JoinedOrigin, key_of
+from excise.pairs import Group, Map, Standings, compare
+from excise.preparation import Prepared
+from excise.signature import Options, signature
+from excise.text import normalise
+from excise.tokens import LEXICAL
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Values = npt.NDArray[np.float64]
+
+__all__ = ["ChangeMatrix", "ChangeSet"]
+
+Facts = tuple[Hashable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSet:
+    """What somebody makes of an origin.
+
+    Attributes
+    ----------
+    texts
+        By path of the origin the text instead; of a file that the origin does not have, the whole
+        text. A deleted file is empty.
+    facts
+        By path what is not text: a mode, a new name, a digest of binary data. They are compared
+        where neither of two change sets has any other text than the origin.
+    """
+
+    texts: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, Facts] = field(default_factory=dict)
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """Every file that it touches."""
+        return frozenset((*self.texts, *self.facts))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChangeMatrix:
+    """Similarities of k change sets: exactly symmetric, 1 on the diagonal.
+
+    Attributes
+    ----------
+    ids
+        Names of the change sets, in order.
+    values, anchored, anywhere, contained
+        k x k arrays of float64, read-only, as those of `excise.ScoreMatrix`.
+    signature
+        Of all scores; it names every tokeniser that ran.
+    notes
+        Per change set: ``whitespace-only``, and for files that a grammar cannot read the reason.
+    edit_sizes
+        Per change set: tokens deleted plus tokens inserted.
+    no_ops
+        Per change set: whether it touches no file.
+    unchanged
+        Per change set: whether it leaves all tokens as they are.
+    syntax_errors
+        Per change set: whether it breaks the syntax of a file whose own syntax is whole.
+    """
+
+    ids: tuple[str, ...]
+    values: Values
+    anchored: Values
+    anywhere: Values
+    contained: Values
+    signature: str
+    notes: tuple[tuple[str, ...], ...]
+    edit_sizes: tuple[int, ...]
+    no_ops: tuple[bool, ...]
+    unchanged: tuple[bool, ...]
+    syntax_errors: tuple[bool, ...]
+    _words: npt.NDArray[np.int8]
+
+    @classmethod
+    def from_change_sets(
+        cls,
+        origin: Files,
+        change_sets: Mapping[str, ChangeSet],
+        *,
+        map: Map = map,
+        cancel: CancelFlag | None = None,
+        timeout: float | None = None,
+    ) -> ChangeMatrix:
+        r"""Score every pair of change sets.
+
+        Parameters
+        ----------
+        origin
+            The texts of the files that change sets touch, by path. Others do no harm.
+        change_sets
+            By id.
+        map
+            Runs the row blocks; an executor's map uses its threads, as blocks hold no GIL.
+        timeout
+            CPU seconds that a parser may take for one text (default: as many as it wants). Where
+            one takes more, the file is lexical in all pairs with that change set.
+
+        Raises
+        ------
+        excise.errors.Cancelled
+            When the flag was raised by `cancel`.
+
+        Examples
+        --------
+        >>> origin = {"a.py": "x = 1\n", "b.py": "y = 1\n"}
+        >>> both = ChangeSet({"a.py": "x = 2\n", "b.py": "y = 3\n"})
+        >>> half = ChangeSet({"a.py": "x = 2\n"})
+        >>> matrix = ChangeMatrix.from_change_sets(origin, {"both": both, "half": half})
+        >>> matrix.word(0, 1), matrix.contained.tolist()
+        ('contains', [[1.0, 0.5], [1.0, 1.0]])
+        """
+        task = _Task.of(origin, list(change_sets.values()), map, cancel, timeout)
+        return _matrix(tuple(change_sets), task)
+
+    def word(self, i: int, j: int) -> str:
+        """Return what may be said of two change sets: one of `excise.agreement.WORDS`."""
+        return WORDS[self._words[i, j]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What was asked for; texts are normalised, and those that are the origin's left out."""
+
+    origin: Files
+    change_sets: Sequence[ChangeSet]
+    edited: Sequence[Files]
+    map: Map
+    cancel: CancelFlag | None
+    timeout: float | None
+
+    @classmethod
+    def of(
+        cls,
+        origin: Files,
+        change_sets: Sequence[ChangeSet],
+        map: Map,
+        cancel: CancelFlag | None,
+        timeout: float | None,
+    ) -> _Task:
+        texts = {path: normalise(text) for path, text in origin.items()}
+        edited = [
+            {
+                path: text
+                for path, given in change_set.texts.items()
+                if (text := normalise(given)) != texts.get(path, "")
+            }
+            for change_set in change_sets
+        ]
+        return cls(texts, change_sets, edited, map, cancel, timeout)
+
+    def joined(
+        self, edited: Sequence[Files], lexical: frozenset[str] = frozenset()
+    ) -> JoinedOrigin:
+        touched = {path: self.origin.get(path, "") for files in edited for path in files}
+        return JoinedOrigin(
+            touched, edited, lexical=lexical, timeout=self.timeout, cancel=self.cancel
+        )
+
+    def compared(self, joined: JoinedOrigin, edited: Sequence[Files]) -> Standings:
+        revisions = tuple(joined.revision(key_of(files)) for files in edited)
+        return compare(Group(joined, revisions), self.map, self.cancel)
+
+
+def _matrix(ids: tuple[str, ...], task: _Task) -> ChangeMatrix:
+    joined = task.joined(task.edited)
+    standings = task.compared(joined, task.edited)
+    rows = [joined.revision(key_of(files)) for files in task.edited]
+    readings = [joined]
+    for index in {index for index, _ in joined.unread}:
+        alone = task.joined([task.edited[index]], _unread(joined, index))
+        rows[index] = alone.revision(key_of(task.edited[index]))
+    for i, j, renamed in _apart(task, joined):
+        edited = [_renamed(task.edited[index], renamed) for index in (i, j)]
+        readings.append(task.joined(edited, _unread(joined, i, j)))
+        pair = task.compared(readings[-1], edited)
+        standings.write([i, j], pair, pair.values >= 0)
+    for i, j in combinations(range(len(ids)), 2):
+        decided = _decided(task, i, j)
+        if decided is not None:
+            _write(standings, i, j, decided)
+    planes = (standings.values, standings.anchored, standings.anywhere, standings.contained)
+    for plane in planes:
+        plane.flags.writeable = False
+    return ChangeMatrix(
+        ids,
+        *planes,
+        signature=signature(Options(), _tokenisers(readings), "origin"),
+        notes=tuple(_notes(task, joined, index, row) for index, row in enumerate(rows)),
+        edit_sizes=tuple(_edit_size(row) for row in rows),
+        no_ops=tuple(not change_set.paths for change_set in task.change_sets),
+        unchanged=tuple(row.is_origin for row in rows),
+        syntax_errors=tuple(row.has_errors for row in rows),
+        _words=standings.words,
+    )
+
+
+def _tokenisers(readings: Iterable[JoinedOrigin]) -> str:
+    """Name all tokenisers that ran, grammars first."""
+    names = {name for reading in readings for name in reading.tokenisers} or {LEXICAL}
+    return "+".join(sorted(names, key=lambda name: (name == LEXICAL, name)))
+
+
+def _unread(joined: JoinedOrigin, *indices: int) -> frozenset[str]:
+    """Return the files that a grammar cannot read as one of these change sets has them."""
+    return frozenset(path for index, path in joined.unread if index in indices)
+
+
+def _apart(task: _Task, joined: JoinedOrigin) -> Iterator[tuple[int, int, Mapping[str, str]]]:
+    """Yield the pairs that need a look of their own, so that no number depends on company.
+
+    One of the two has a text that a grammar cannot read, or both created the same text under two
+    names: the files with the names that they share for this look.
+    """
+    unread = {index for index, _ in joined.unread}
+    created = [_created(task, files) for files in task.edited]
+    for i, j in combinations(range(len(task.edited)), 2):
+        renamed = _created_alike(created[i], created[j])
+        if renamed or i in unread or j in unread:
+            yield i, j, renamed
+
+
+def _created(task: _Task, files: Files) -> dict[str, list[str]]:
+    """Return the paths of the files that a change set creates, by text."""
+    created: dict[str, list[str]] = defaultdict(list)
+    for path, text in sorted(files.items()):
+        if path not in task.origin:
+            created[text].append(path)
+    return created
+
+
+def _created_alike(
+    a: Mapping[str, Sequence[str]], b: Mapping[str, Sequence[str]]
+) -> dict[str, str]:
+    """Return one path for both paths of each text that the two created under different paths."""
+    if a.keys().isdisjoint(b.keys()):
+        return {}
+    paths = [{path for own in side.values() for path in own} for side in (a, b)]
+    shared: dict[str, str] = {}
+    for text in a.keys() & b.keys():
+        alone = [
+            [path for path in side[text] if path not in others]
+            for side, others in zip((a, b), reversed(paths), strict=True)
+        ]
+        for pair in zip(*alone, strict=False):
+            shared |= dict.fromkeys(pair, min(pair))
+    return shared
+
+
+def _renamed(files: Files, renamed: Mapping[str, str]) -> Files:
+    return {renamed.get(path, path): text for path, text in files.items()}
+
+
+def _decided(task: _Task, i: int, j: int) -> bool | None:
+    """Tell whether two change sets are equal where no text says so; None: the texts decide."""
+    a, b = task.change_sets[i], task.change_sets[j]
+    if not (task.edited[i] or task.edited[j]):
+        return a.facts == b.facts
+    created = [_created(task, task.edited[index]) for index in (i, j)]
+    if a.paths.isdisjoint(b.paths) and not _created_alike(*created):
+        return False
+    return None
+
+
+def _write(standings: Standings, i: int, j: int, equal: bool) -> None:
+    for plane in (standings.values, standings.anchored, standings.anywhere):
+        plane[i, j] = plane[j, i] = float(equal)
+    standings.words[i, j] = standings.words[j, i] = WORDS.index(SAME if equal else DIFFERENT)
+
+
+def _notes(task: _Task, joined: JoinedOrigin, index: int, row: Prepared) -> tuple[str, ...]:
+    files = task.edited[index]
+    notes = [WHITESPACE_ONLY] * (row.is_origin and bool(files))
+    unread = [path for path in sorted(files) if (index, path) in joined.unread]
+    return (*notes, *(f"{path}: {joined.unread[index, path]}" for path in unread))
+
+
+def _edit_size(row: Prepared) -> int:
+    return sum(e.o_hi - e.o_lo + e.a_hi - e.a_lo for e in Edits(row.edits))

@@ -1,0 +1,294 @@
+"""All files of an origin in a row, with what several change sets make of them (section 8).
+
+Files are read and aligned one by one, each by its own grammar, and then laid end to end under one
+vocabulary, so that the kernels count over all of them at once. Only what somebody edits is laid
+down, with the tokens beside it: what everybody keeps has no part in a score. Each file has a frame,
+a token before and a token after it that nobody edits, and line numbers that touch no other file's:
+so no region, n-gram or place spans two files.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import chain
+
+from excise._walk import CancelFlag
+from excise.alignment import Edits, Units
+from excise.errors import Unparsable
+from excise.preparation import (
+    TOO_LARGE,
+    Content,
+    Preparation,
+    Prepared,
+    Reading,
+    is_large,
+    read,
+)
+from excise.signature import Options
+from excise.tokens import Lines, TokenStream, Vocabulary
+
+__all__ = ["Files", "JoinedOrigin", "key_of"]
+
+Files = Mapping[str, str]
+"""Normalised texts by path."""
+
+Span = tuple[int, int]
+
+BETWEEN = 3
+"""Steps from the last line number of a file to the first of the next: lines side by side may share
+a place, and these must not."""
+
+
+def key_of(files: Files) -> str:
+    """Return a name that equal change sets share."""
+    return _digest(
+        f"{len(path)} {len(text)} {path}{text}".encode("utf-8", "surrogatepass")
+        for path, text in sorted(files.items())
+    ).hex()
+
+
+class JoinedOrigin:
+    """The files of an origin as one text; its revisions are change sets, named by `key_of`.
+
+    Parameters
+    ----------
+    origin
+        Every file that a change set touches; one that is created is empty there.
+    change_sets
+        For each change set the texts that it has in place of the origin's.
+    lexical
+        Paths of files that no grammar shall read.
+    timeout
+        CPU seconds that a parser may take for one text.
+    tokeniser
+        Given for reading raw lines: the tokeniser that saw no edit.
+
+    Attributes
+    ----------
+    tokenisers
+        Names of those that ran.
+    unread
+        By change set (its index) and path: why a grammar cannot read the text. Such a file counts
+        as unchanged until it is read again with its path in `lexical`.
+    """
+
+    def __init__(
+        self,
+        origin: Files,
+        change_sets: Sequence[Files],
+        *,
+        lexical: frozenset[str] = frozenset(),
+        timeout: float | None = None,
+        cancel: CancelFlag | None = None,
+        tokeniser: str = "",
+    ) -> None:
+        """Read and align every file."""
+        self.options, self.reading = Options(), Reading(timeout=timeout)
+        self.unread: dict[tuple[int, str], str] = {}
+        self._files, self._change_sets, self._lexical = origin, change_sets, lexical
+        self._vocabulary = Vocabulary()
+        self.origin_lines = array("i")
+        rows = _Rows(len(change_sets))
+        self.tokenisers: set[str] = set()
+        for path in sorted(origin):
+            preparation = self._prepared(path, cancel, tokeniser)
+            self.tokenisers.add(preparation.tokeniser)
+            self._lay(rows, path, preparation, self._revisions(path, preparation, cancel))
+        self.tokeniser = tokeniser or "+".join(sorted(self.tokenisers))
+        self.origin = rows.origin(key_of({}))
+        self._known = {self.origin.text: self.origin} | {
+            key_of(files): rows.revision(index, key_of(files))
+            for index, files in enumerate(change_sets)
+            if files
+        }
+
+    def revision(self, content: Content, cancel: CancelFlag | None = None) -> Prepared:
+        """Return the change set of a key."""
+        if cancel is not None:
+            cancel.check()
+        return self._known[content]
+
+    def raw(self) -> JoinedOrigin:
+        """Return the same files read as raw lines."""
+        return JoinedOrigin(self._files, self._change_sets, tokeniser=self.tokeniser)
+
+    def _prepared(self, path: str, cancel: CancelFlag | None, raw: str) -> Preparation:
+        """Read a file of the origin, lexically if no parser can."""
+        text = self._files[path]
+        reading = read([text], None, path, self.options, self.reading.timeout)
+        if path in self._lexical:
+            reading = Reading.lexical(self.options)
+        words = self._vocabulary
+        try:
+            prepared = Preparation(
+                text, self.options, reading, raw=raw or None, cancel=cancel, vocabulary=words
+            )
+        except Unparsable as error:
+            reading = Reading.lexical(self.options, f"lexical tokens: {error}")
+            prepared = Preparation(text, self.options, reading, cancel=cancel, vocabulary=words)
+        return prepared
+
+    def _revisions(
+        self, path: str, preparation: Preparation, cancel: CancelFlag | None
+    ) -> dict[int, Prepared]:
+        """Read what change sets have for a file; equal texts once."""
+        found: dict[int, Prepared] = {}
+        by_text: dict[str, Prepared | str] = {}
+        for index, files in enumerate(self._change_sets):
+            text = files.get(path)
+            if text is None:
+                continue
+            if text not in by_text:
+                by_text[text] = _read(preparation, text, cancel)
+            prepared = by_text[text]
+            if isinstance(prepared, str):
+                self.unread[index, path] = prepared
+            else:
+                found[index] = prepared
+        return found
+
+    def _lay(
+        self, rows: _Rows, path: str, preparation: Preparation, revisions: Mapping[int, Prepared]
+    ) -> None:
+        """Write down what is edited of a file."""
+        frame = self._vocabulary.intern([("before", path), ("after", path)])
+        lines = preparation.origin.units.token_lines()
+        first = self.origin_lines[-1] + BETWEEN if self.origin_lines else 0
+        last = first + (lines[-1] if lines else 0) + 2
+        numbers = array("i", (first, *(first + 1 + line for line in lines), last))
+        spans = _spans(len(lines), (prepared.slid for prepared in revisions.values()))
+        for lo, hi in spans:
+            self.origin_lines.extend(numbers[lo:hi])
+        rows.lay(preparation.origin, revisions, spans, frame)
+
+
+def _read(preparation: Preparation, text: str, cancel: CancelFlag | None) -> Prepared | str:
+    """Return a revision, or why a grammar cannot read it."""
+    if preparation.reading.grammar and is_large(text):
+        return TOO_LARGE
+    try:
+        return preparation.revision(text, cancel)
+    except Unparsable as error:
+        return f"lexical tokens: {error}"
+
+
+def _spans(n_tokens: int, edits: Iterable[array[int]]) -> list[Span]:
+    """Return which tokens of a framed file are laid down: edited ones and their neighbours."""
+    wanted = [(0, 1), (n_tokens + 1, n_tokens + 2)]
+    wanted += ((edit.o_lo, edit.o_hi + 2) for flat in edits for edit in Edits(flat))
+    merged: list[Span] = []
+    for lo, hi in sorted(wanted):
+        if merged and lo <= merged[-1][1]:
+            merged[-1] = merged[-1][0], max(hi, merged[-1][1])
+        else:
+            merged.append((lo, hi))
+    return merged
+
+
+@dataclass(slots=True)
+class _Row:
+    """The tokens of one change set, its edits, and what is known of all its files."""
+
+    tokens: array[int]
+    edits: array[int]
+    keys: list[bytes]
+    is_origin: bool = True
+    has_errors: bool = False
+
+    @classmethod
+    def empty(cls) -> _Row:
+        return cls(array("i"), array("i"), [])
+
+    def prepared(self, key: str) -> Prepared:
+        """Return the row as the pairs of a matrix want it."""
+        return Prepared(
+            text=key,
+            lines=Lines(self.tokens, array("i"), (), array("i")),
+            units=Units(self.tokens, self.tokens),
+            edits=self.edits,
+            slid=self.edits,
+            is_origin=self.is_origin,
+            has_errors=self.has_errors,
+            _read=_no_stream,
+            digest=_digest(self.keys),
+        )
+
+
+class _Rows:
+    """The origin's row, and one for each change set."""
+
+    def __init__(self, count: int) -> None:
+        self._origin = _Row.empty()
+        self._rows = [_Row.empty() for _ in range(count)]
+
+    def origin(self, key: str) -> Prepared:
+        return self._origin.prepared(key)
+
+    def revision(self, index: int, key: str) -> Prepared:
+        return self._rows[index].prepared(key)
+
+    def lay(
+        self,
+        origin: Prepared,
+        revisions: Mapping[int, Prepared],
+        spans: Sequence[Span],
+        frame: array[int],
+    ) -> None:
+        """Append a file to every row."""
+        base = len(self._origin.tokens)
+        framed = _framed(origin, frame)
+        kept = array("i", chain.from_iterable(framed[lo:hi] for lo, hi in spans))
+        own = _digest([origin.token_key])
+        keys = {id(prepared): _digest([prepared.token_key]) for prepared in revisions.values()}
+        for index, row in enumerate(self._rows):
+            prepared = revisions.get(index)
+            if prepared is None:
+                row.tokens.extend(kept)
+                row.keys.append(own)
+                continue
+            _cut(row, _framed(prepared, frame), prepared.slid, spans, base)
+            row.keys.append(keys[id(prepared)])
+            row.is_origin &= prepared.is_origin
+            row.has_errors |= prepared.has_errors and not origin.has_errors
+        self._origin.tokens.extend(kept)
+        self._origin.keys.append(own)
+
+
+def _framed(prepared: Prepared, frame: array[int]) -> array[int]:
+    return frame[:1] + prepared.units.tokens + frame[1:]
+
+
+def _cut(
+    row: _Row, framed: array[int], edits: array[int], spans: Sequence[Span], base: int
+) -> None:
+    """Append what a change set has for the spans of a file; `base`: where they begin in the origin.
+
+    Every edit lies within a span, and both ends of a span are tokens that nobody edits.
+    """
+    left, shift = deque(Edits(edits)), 0
+    for lo, hi in spans:
+        o_shift, a_shift = base - lo + 1, len(row.tokens) - lo - shift + 1
+        start = lo + shift
+        while left and left[0].o_hi + 1 < hi:
+            edit = left.popleft()
+            row.edits.extend(
+                (edit.o_lo + o_shift, edit.o_hi + o_shift, edit.a_lo + a_shift, edit.a_hi + a_shift)
+            )
+            shift = edit.a_hi - edit.o_hi
+        row.tokens.extend(framed[start : hi + shift])
+        base += hi - lo
+
+
+def _digest(parts: Iterable[bytes]) -> bytes:
+    whole = blake2b(digest_size=32)
+    for part in parts:
+        whole.update(len(part).to_bytes(8) + part)
+    return whole.digest()
+
+
+def _no_stream(content: Content) -> TokenStream:
+    raise TypeError("a change set has no text of its own: look at its files one by one")
