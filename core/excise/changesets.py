@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from excise._walk import CancelFlag
 from excise.agreement import DIFFERENT, SAME, WORDS
-from excise.alignment import Edits
 from excise.excision import WHITESPACE_ONLY
 from excise.joined import Files, JoinedOrigin, key_of
 from excise.pairs import Group, Map, Standings, compare
@@ -71,8 +70,8 @@ class ChangeMatrix:
         Of all scores; it names every tokeniser that ran.
     notes
         Per change set: ``whitespace-only``, and for files that a grammar cannot read the reason.
-    edit_sizes
-        Per change set: tokens deleted plus tokens inserted.
+    edited
+        Per change set: tokens deleted plus tokens inserted, by path.
     no_ops
         Per change set: whether it touches no file.
     unchanged
@@ -88,7 +87,7 @@ class ChangeMatrix:
     contained: Values
     signature: str
     notes: tuple[tuple[str, ...], ...]
-    edit_sizes: tuple[int, ...]
+    edited: tuple[Mapping[str, int], ...]
     no_ops: tuple[bool, ...]
     unchanged: tuple[bool, ...]
     syntax_errors: tuple[bool, ...]
@@ -134,6 +133,11 @@ class ChangeMatrix:
         """
         task = _Task.of(origin, list(change_sets.values()), map, cancel, timeout)
         return _matrix(tuple(change_sets), task)
+
+    @property
+    def edit_sizes(self) -> tuple[int, ...]:
+        """Per change set: tokens deleted plus tokens inserted, in all files."""
+        return tuple(sum(sizes.values()) for sizes in self.edited)
 
     def word(self, i: int, j: int) -> str:
         """Return what may be said of two change sets: one of `excise.agreement.WORDS`."""
@@ -188,14 +192,16 @@ def _matrix(ids: tuple[str, ...], task: _Task) -> ChangeMatrix:
     joined = task.joined(task.edited)
     standings = task.compared(joined, task.edited)
     rows = [joined.revision(key_of(files)) for files in task.edited]
+    edited = list(joined.edited)
     readings = [joined]
     for index in {index for index, _ in joined.unread}:
         alone = task.joined([task.edited[index]], _unread(joined, index))
         rows[index] = alone.revision(key_of(task.edited[index]))
+        edited[index] = alone.edited[0]
     for i, j, renamed in _apart(task, joined):
-        edited = [_renamed(task.edited[index], renamed) for index in (i, j)]
-        readings.append(task.joined(edited, _unread(joined, i, j)))
-        pair = task.compared(readings[-1], edited)
+        two = [_renamed(task.edited[index], renamed) for index in (i, j)]
+        readings.append(task.joined(two, _unread(joined, i, j)))
+        pair = task.compared(readings[-1], two)
         standings.write([i, j], pair, pair.values >= 0)
     for i, j in combinations(range(len(ids)), 2):
         decided = _decided(task, i, j)
@@ -209,7 +215,7 @@ def _matrix(ids: tuple[str, ...], task: _Task) -> ChangeMatrix:
         *planes,
         signature=signature(Options(), _tokenisers(readings), "origin"),
         notes=tuple(_notes(task, joined, index, row) for index, row in enumerate(rows)),
-        edit_sizes=tuple(_edit_size(row) for row in rows),
+        edited=tuple(edited),
         no_ops=tuple(not change_set.paths for change_set in task.change_sets),
         unchanged=tuple(row.is_origin for row in rows),
         syntax_errors=tuple(row.has_errors for row in rows),
@@ -295,7 +301,3 @@ def _notes(task: _Task, joined: JoinedOrigin, index: int, row: Prepared) -> tupl
     notes = [WHITESPACE_ONLY] * (row.is_origin and bool(files))
     unread = [path for path in sorted(files) if (index, path) in joined.unread]
     return (*notes, *(f"{path}: {joined.unread[index, path]}" for path in unread))
-
-
-def _edit_size(row: Prepared) -> int:
-    return sum(e.o_hi - e.o_lo + e.a_hi - e.a_lo for e in Edits(row.edits))

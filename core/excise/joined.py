@@ -71,6 +71,8 @@ class JoinedOrigin:
     ----------
     tokenisers
         Names of those that ran.
+    edited
+        For each change set how many tokens it deletes and inserts, by path.
     unread
         By change set (its index) and path: why a grammar cannot read the text. Such a file counts
         as unchanged until it is read again with its path in `lexical`.
@@ -89,6 +91,7 @@ class JoinedOrigin:
         """Read and align every file."""
         self.options, self.reading = Options(), Reading(timeout=timeout)
         self.unread: dict[tuple[int, str], str] = {}
+        self.edited: list[dict[str, int]] = [{} for _ in change_sets]
         self._files, self._change_sets, self._lexical = origin, change_sets, lexical
         self._vocabulary = Vocabulary()
         self.origin_lines = array("i")
@@ -149,6 +152,7 @@ class JoinedOrigin:
                 self.unread[index, path] = prepared
             else:
                 found[index] = prepared
+                self.edited[index][path] = Edits(prepared.edits).size
         return found
 
     def _lay(

@@ -1,30 +1,24 @@
 """Whole worktrees and branches as revisions of one commit: the report that everyone shows.
 
-Each is a patch against one base, over all its files, and scored as section 8 scores patches of one
-base. Command and language server show the same report.
+Each is a change set of one origin, over all its files, and scored by whole texts, each file by its
+grammar: a pair has the number that ``excise rank`` gives for the same texts. Command and language
+server show the same report.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import TYPE_CHECKING
 
-from excise import CancelFlag, Cluster, Ranked, ScoreMatrix
-from excise._lcs import edits
-from excise.agreement import SAME
+from excise import CancelFlag, ChangeMatrix, Cluster, Ranked
 from excise.clustering import DISTANCE, LINKAGE
-from excise.lexical import words
-from excise.patches import IGNORED, FilePair, Patch, compare_on_one_base
-from excise.patches.blocks import blocks_of
-from excise.patches.features import WHITESPACE_ONLY, compared
-from excise.patches.same_base import SIGNATURE
+from excise.patches import IGNORED, Patch
+from excise.patches.features import compared
 from excise.preparation import PARSER_SECONDS
-from excise.tokens import Vocabulary
-from excise_server.cancellation import raise_if_cancelled
-from excise_server.changes import LINK, SUBMODULE, Side, patch_files
+from excise_server.changes import patch_files
 from excise_server.review.batches import Batch, Member, batches
+from excise_server.review.change_sets import change_set, origin_texts
 from excise_server.review.kinds import kind_of
 from excise_server.review.ranked import RankedBatch, chosen_batch, rank_batches
 from excise_server.sources import SourceError
@@ -53,7 +47,7 @@ class Worktrees:
         What was found, refused and left out, and the base.
     patches
         For each candidate what it changed, without the files that are ignored.
-    values, words, contained
+    matrix
         Their similarities, the word for each pair, and how much of the first one's edit the second
         one has at the same place; in the order of the candidates.
     batches
@@ -65,14 +59,27 @@ class Worktrees:
     top: str
     candidates: Candidates
     patches: tuple[Patch, ...]
-    values: Values
-    words: tuple[tuple[str, ...], ...]
-    contained: Values
+    matrix: ChangeMatrix
     batches: tuple[RankedBatch, ...]
     threshold: float
     linkage: str
     other_batches: tuple[Batch, ...] = ()
-    signature: str = SIGNATURE
+
+    @property
+    def values(self) -> Values:
+        """The similarities alone."""
+        return self.matrix.values
+
+    @property
+    def words(self) -> tuple[tuple[str, ...], ...]:
+        """The word for each pair."""
+        count = range(len(self.patches))
+        return tuple(tuple(self.matrix.word(i, j) for j in count) for i in count)
+
+    @property
+    def signature(self) -> str:
+        """The signature of every score."""
+        return self.matrix.signature
 
     @property
     def ranking(self) -> tuple[Ranked, ...]:
@@ -151,33 +158,23 @@ def compare_candidates(
     whole = [Patch(patch_files(candidate.old, candidate.new)) for candidate in found]
     kept = [compared(patch, ignored) for patch in whole]
     patches = tuple(Patch(files) for files, _ in kept)
-    values, words, contained = _pairs(patches, cancel)
-    sizes = tuple(tuple(map(_edit_size, patch.files)) for patch in patches)
-    errors = _SyntaxErrors()
+    matrix = _matrix(found, patches, cancel)
     basis = _Compared(
-        ids=tuple(candidate.id for candidate in found),
-        values=values,
+        ids=matrix.ids,
+        values=matrix.values,
         notes=tuple(
-            (
-                *candidate.notes,
-                *notes,
-                *_left_out(all_of_it, patch),
-                *_whitespace_only(patch, sum(size)),
-            )
-            for candidate, all_of_it, patch, (_, notes), size in zip(
-                found, whole, patches, kept, sizes, strict=True
+            (*candidate.notes, *notes, *_left_out(all_of_it, patch), *map(visible, said))
+            for candidate, all_of_it, patch, (_, notes), said in zip(
+                found, whole, patches, kept, matrix.notes, strict=True
             )
         ),
-        edit_sizes=tuple(map(_size_of_code, patches, sizes)),
-        no_ops=tuple(not patch.files for patch in patches),
-        unchanged=tuple(sum(size) == 0 for size in sizes),
-        syntax_errors=tuple(
-            errors.introduced(candidate, patch, cancel)
-            for candidate, patch in zip(found, patches, strict=True)
-        ),
+        edit_sizes=tuple(map(_size_of_code, matrix.edited)),
+        no_ops=matrix.no_ops,
+        unchanged=matrix.unchanged,
+        syntax_errors=matrix.syntax_errors,
     )
     return Worktrees(
-        top, candidates, patches, values, words, contained,
+        top, candidates, patches, matrix,
         rank_batches(basis, chosen, threshold=threshold, linkage=linkage),
         threshold, linkage, others,
     )  # fmt: skip
@@ -216,43 +213,22 @@ def _member(candidate: Candidate) -> Member:
     )
 
 
-def _pairs(
-    patches: Sequence[Patch], cancel: CancelFlag | None
-) -> tuple[Values, tuple[tuple[str, ...], ...], Values]:
-    """Return the scores, words and contained shares of all pairs."""
-    import numpy as np
-
-    count = len(patches)
-    values, contained = np.eye(count), np.ones((count, count))
-    words = [[SAME] * count for _ in range(count)]
-    for i, j in combinations(range(count), 2):
-        raise_if_cancelled(cancel)
-        likeness = compare_on_one_base(patches[i], patches[j])
-        values[i, j] = values[j, i] = likeness.value
-        contained[i, j], contained[j, i] = likeness.contained_in_b, likeness.contained_in_a
-        words[i][j] = words[j][i] = likeness.word
-    values.flags.writeable = contained.flags.writeable = False
-    return values, tuple(map(tuple, words)), contained
+def _matrix(
+    candidates: Sequence[Candidate], patches: Sequence[Patch], cancel: CancelFlag | None
+) -> ChangeMatrix:
+    """Compare the whole texts, each file by its grammar."""
+    origin: dict[str, str] = {}
+    change_sets = {}
+    for candidate, patch in zip(candidates, patches, strict=True):
+        origin |= origin_texts(candidate.old, candidate.new, patch.files)
+        change_sets[candidate.id] = change_set(candidate.old, candidate.new, patch.files)
+    return ChangeMatrix.from_change_sets(origin, change_sets, cancel=cancel, timeout=PARSER_SECONDS)
 
 
-def _size_of_code(patch: Patch, sizes: Sequence[int]) -> int:
+def _size_of_code(sizes: Mapping[str, int]) -> int:
     """Return how many tokens of code are deleted and inserted; without any code, of everything."""
-    of_code = [
-        size
-        for pair, size in zip(patch.files, sizes, strict=True)
-        if kind_of(visible(pair.path)) == "code"
-    ]
-    return sum(of_code) if of_code else sum(sizes)
-
-
-def _edit_size(pair: FilePair) -> int:
-    """Return how many tokens of a file are deleted and inserted."""
-    lines, tokens, size = Vocabulary(), Vocabulary(), 0
-    for block in blocks_of(pair, lines):
-        o, a = (tokens.intern(words("\n".join(part))) for part in (block.old, block.new))
-        flat = edits(o, a)
-        size += sum(flat[1::4]) - sum(flat[::4]) + sum(flat[3::4]) - sum(flat[2::4])
-    return size
+    of_code = [size for path, size in sizes.items() if kind_of(visible(path)) == "code"]
+    return sum(of_code) if of_code else sum(sizes.values())
 
 
 def _left_out(whole: Patch, patch: Patch) -> tuple[str, ...]:
@@ -262,33 +238,3 @@ def _left_out(whole: Patch, patch: Patch) -> tuple[str, ...]:
         return ()
     more = f" and {len(gone) - 3} more" if len(gone) > 3 else ""
     return (f"ignored: {', '.join(map(visible, gone[:3]))}{more}",)
-
-
-def _whitespace_only(patch: Patch, size: int) -> tuple[str, ...]:
-    text = any(pair.hunks for pair in patch.files)
-    return (WHITESPACE_ONLY,) if text and size == 0 else ()
-
-
-class _SyntaxErrors:
-    """Which changed files a grammar reads without errors before, and with errors after."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[str, bytes, bytes], bool] = {}
-
-    def introduced(self, candidate: Candidate, patch: Patch, cancel: CancelFlag | None) -> bool:
-        return any(self._file(candidate, pair, cancel) for pair in patch.files)
-
-    def _file(self, candidate: Candidate, pair: FilePair, cancel: CancelFlag | None) -> bool:
-        new = candidate.new.get(pair.path)
-        if new is None or not pair.hunks or new.mode in (LINK, SUBMODULE):
-            return False
-        old = candidate.old.get(pair.old or "", Side("", b""))
-        key = pair.path, old.data, new.data
-        if key not in self._known:
-            raise_if_cancelled(cancel)
-            texts = old.text or "", new.text or ""
-            matrix = ScoreMatrix.from_texts(
-                texts[0], [texts[1]], path=pair.path, timeout=PARSER_SECONDS
-            )
-            self._known[key] = matrix.syntax_errors[0]
-        return self._known[key]

@@ -86,25 +86,6 @@ def test_every_key_is_described(repo):
     assert printed <= set(re.findall(r"`(\w+)`", DOCS))
 
 
-def test_the_numbers_are_those_of_git_diff(repo, tmp_path):
-    worktree(repo, "ada", a__py=GUARD, b__txt="one\ntwo\n")
-    worktree(repo, "bo", a__py=GUARD.replace("return 0", "return None"), b__txt="three\n")
-    worktree(repo, "chen", a__py=OTHER + "\n\nx = 1\n")
-    folder = tmp_path / "patches"
-    folder.mkdir()
-    for name in ("ada", "bo", "chen"):
-        diff = repo.git("diff", "main", cwd=tmp_path / name)
-        (folder / f"{name}.patch").write_bytes(diff)
-    ran = excise("cluster", "--json", "--scores", "--same-base", str(folder))
-    found = report(repo)
-    at = {name.partition(":")[2]: place for place, name in enumerate(found["candidates"])}
-    scores = {frozenset((a[:-6], b[:-6])): value for a, b, value in ran.json["scores"]}
-    for pair in (("ada", "bo"), ("ada", "chen"), ("bo", "chen")):
-        value = found["similarity"][at[pair[0]]][at[pair[1]]]
-        assert value == pytest.approx(scores.get(frozenset(pair), 0.0), abs=1e-12)
-    assert len(scores) >= 1
-
-
 def test_equal_worktrees_score_one_however_they_got_there(repo):
     ada = worktree(repo, "ada", a__py=GUARD, c__txt="new\n")
     repo.git("add", ".", cwd=ada)

@@ -140,7 +140,7 @@ def _beside(found: Worktrees, i: int, other: int, name: str) -> str:
     word = found.words[i][other]
     if word != CONTAINS:
         return _PHRASES[word].format(name)
-    shares = found.contained[i, other], found.contained[other, i]
+    shares = found.matrix.contained[i, other], found.matrix.contained[other, i]
     in_other, has_other = (share >= float(NEARLY_ALL) for share in shares)
     if in_other and has_other:
         return f"contains {name} and is contained in it"

@@ -138,7 +138,7 @@ def _item(found: Worktrees, best: int, row: CandidateRow) -> Item:
     files = found.patches[i].files
     changed = [f"{visible(pair.path)} ({file_status(pair)})" for pair in files[:12]]
     more = [f"and {len(files) - 12:,} more"] if len(files) > 12 else []
-    contained = float(found.contained[i, best]), float(found.contained[best, i])
+    contained = float(found.matrix.contained[i, best]), float(found.matrix.contained[best, i])
     return Item(
         name=visible(candidate.label),
         title=f"{row.says[:1].upper()}{row.says[1:]}",
@@ -154,7 +154,7 @@ def _item(found: Worktrees, best: int, row: CandidateRow) -> Item:
         contains=None,
         blocks=partial(_blocks, found, best, i),
         columns=OWN if i == best else TWO,
-        word=beside(found.words[i][best], contained),
+        word=beside(found.matrix.word(i, best), contained),
     )
 
 

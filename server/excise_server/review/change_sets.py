@@ -1,0 +1,54 @@
+"""Candidates as change sets of the target: what the library compares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from excise import ChangeSet
+from excise.patches import FilePair
+from excise.patches.features import facts_of
+from excise_server.changes import LINK, SUBMODULE, Side
+
+__all__ = ["change_set", "origin_texts"]
+
+Files = Mapping[str, Side]
+
+
+def change_set(old: Files, new: Files, pairs: Sequence[FilePair]) -> ChangeSet:
+    """Return what a candidate makes of the files that count.
+
+    Parameters
+    ----------
+    old, new
+        The target's files that it changes, and what it makes of them, by path.
+    pairs
+        Which of them count, and which is which: a renamed file keeps the target's path.
+    """
+    texts, facts = {}, {}
+    for pair in pairs:
+        key = _key(pair, old, new)
+        if pair.hunks:
+            texts[key] = _text(new, pair.new)
+        facts[key] = (*facts_of(pair), *([f"to {pair.new}"] if pair.moved else []))
+    return ChangeSet(texts, facts)
+
+
+def origin_texts(old: Files, new: Files, pairs: Sequence[FilePair]) -> dict[str, str]:
+    """Return the target's texts that a candidate edits, under the paths of its change set."""
+    return {
+        _key(pair, old, new): _text(old, pair.old)
+        for pair in pairs
+        if pair.hunks and pair.old is not None
+    }
+
+
+def _key(pair: FilePair, old: Files, new: Files) -> str:
+    """Name a file by its path in the target; what is not a file has no extension to be read by."""
+    path = pair.old or pair.path
+    sides = [files.get(name or "") for files, name in ((old, pair.old), (new, pair.new))]
+    special = any(side is not None and side.mode in (LINK, SUBMODULE) for side in sides)
+    return f"{path}\0link" if special else path
+
+
+def _text(files: Files, path: str | None) -> str:
+    return (files[path].text or "") if path is not None else ""
