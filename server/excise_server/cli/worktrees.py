@@ -40,9 +40,9 @@ class Shown:
     "--branches",
     metavar="PATTERN",
     multiple=True,
-    help="Also branches that no worktree shows (agent/*, origin/pr-*); ** for all.",
+    help="Also branches and fetched requests (agent/*, origin/pr-*, pull/*, #12); ** for branches.",
 )
-@click.option("--only", metavar="GLOB", multiple=True, help="Only worktrees or branches so named.")
+@click.option("--only", metavar="GLOB", multiple=True, help="Only candidates so named.")
 @click.option(
     "--batch",
     metavar="ID|all",
