@@ -10,6 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from examples.candidates import build
+from tests.server.git_repository import needs_git
+from tests.server.test_worktree_table import on_a_terminal
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -70,6 +73,15 @@ def test_the_library_in_ten_lines():
         env=environment,
     )
     assert done.stdout == block("text")
+
+
+@pytest.mark.slow
+@needs_git
+def test_the_table_of_candidates_is_what_the_command_prints(tmp_path):
+    shop = build(tmp_path)
+    prompt, table = block("console").split("\n", 1)
+    assert prompt == "shop$ excise worktrees"
+    assert "\n".join(on_a_terminal(shop, 80)).startswith(table.rstrip("\n"))
 
 
 def test_the_editor_lines_name_the_real_command_and_request():

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 from tests.server.command import EXAMPLES, plain_environment, spawn
+from tests.server.git_repository import needs_git
 
 pytestmark = pytest.mark.slow
 
@@ -33,6 +34,26 @@ def test_the_demo_shows_a_session():
     assert "raise OutOfStock(sku, quantity, available)" in hover
     for name in ("ada", "bo", "chen", "dana", "eli"):
         assert all(f" {name} " in part for part in (ranking, clusters, hover))
+
+
+@needs_git
+def test_the_demo_shows_candidates_of_two_tasks_with_different_bases():
+    ran = subprocess.run(
+        [sys.executable, str(EXAMPLES.parent / "candidates.py")],
+        capture_output=True,
+        env=plain_environment(PYTHONUTF8="1"),
+        timeout=120,
+    )
+    out = ran.stdout.decode()
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert [line.split(":")[0] for line in out.split("\n") if line.startswith("Batch ")] == [
+        "Batch 1 of 2", "Batch 2 of 2",
+    ]  # fmt: skip
+    assert "2 of 4 make this change" in out
+    assert "behind 6" in out
+    assert "landed already: free-shipping\n" in out
+    assert "unchanged: shop-later\n" in out
+    assert "being written" not in out
 
 
 def test_a_demo_without_a_server_fails():

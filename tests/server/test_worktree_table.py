@@ -42,9 +42,9 @@ def printed(repo, *arguments, code=0):
     return ran.out
 
 
-def on_a_terminal(repo, width):
+def on_a_terminal(folder, width):
     """Return the lines as a terminal of that width shows them, without colours."""
-    found = compare_worktrees(open_folder(str(repo.path), [str(repo.path)]))
+    found = compare_worktrees(open_folder(str(folder), [str(folder)]))
     out = Console(
         file=io.StringIO(), force_terminal=True, width=width, markup=False, highlight=False
     )
@@ -172,7 +172,7 @@ def test_no_line_is_wider_than_the_terminal(two_tasks, width):
     two_tasks.git("worktree", "add", "--quiet", "-b", "topic/" + "x" * 150, path)
     write(path, "folder/" + "y" * 120 + ".py", SKIP)
     write(path, "parser.py", SKIP + "\n\nmore = 1\n")
-    lines = on_a_terminal(two_tasks, width)
+    lines = on_a_terminal(two_tasks.path, width)
     assert max(map(cell_len, lines)) <= width
     text = "\n".join(lines)
     assert "of 4 make" in text
@@ -181,7 +181,7 @@ def test_no_line_is_wider_than_the_terminal(two_tasks, width):
 
 
 @pytest.mark.parametrize(
-    "shown", [lambda repo: printed(repo), lambda repo: "\n".join(on_a_terminal(repo, 70))]
+    "shown", [lambda repo: printed(repo), lambda repo: "\n".join(on_a_terminal(repo.path, 70))]
 )
 def test_controls_and_bidirectional_marks_are_seen(repo, shown):
     path = repo.path.parent / "a\x1b[31m\u202eb"

@@ -121,15 +121,15 @@ def _of_group(
 ) -> str:
     """Say how many make the change of the group's representative, and what it is to the nearest."""
     best, everyone = cluster.representative, len(batch.ranking)
-    same = sum(found.words[best][i] == SAME for i in cluster.members)
+    same = sum(found.matrix.word(best, i) == SAME for i in cluster.members)
     text = f"{same} of {everyone} make{'s' if same == 1 else ''} this change"
     if same == everyone:
         text = "both make this change" if everyone == 2 else f"all {everyone} make this change"
     if similar := len(cluster.members) - same:
-        return f"{text}, {similar} nearly"
+        return f"{text}, {similar} {'a similar one' if similar == 1 else 'similar ones'}"
     others = [ranked.index for ranked in batch.ranking if ranked.index not in cluster.members]
     nearest = max(others, key=lambda i: (found.values[best, i], -i), default=best)
-    if found.words[best][nearest] in (DIFFERENT, SAME):
+    if found.matrix.word(best, nearest) in (DIFFERENT, SAME):
         return text
     label = shown(visible(found.candidates.found[nearest].label))
     return f"{text}; {_beside(found, best, nearest, label)}"
@@ -137,7 +137,7 @@ def _of_group(
 
 def _beside(found: Worktrees, i: int, other: int, name: str) -> str:
     """Say what a candidate is to another one, which goes by that name."""
-    word = found.words[i][other]
+    word = found.matrix.word(i, other)
     if word != CONTAINS:
         return _PHRASES[word].format(name)
     shares = found.matrix.contained[i, other], found.matrix.contained[other, i]

@@ -75,7 +75,7 @@ th, td { text-align: left; vertical-align: baseline; padding: 5px 10px;
   border-top: 1px solid var(--line) }
 thead th { border-top: 0; color: var(--dim); font-weight: 500; font-size: 13px }
 tbody th { font-weight: 400 }
-.wide { width: 100% }
+.wide { width: 100% } .says { min-width: 15em }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap }
 .grid th, .grid td { border: 1px solid var(--line); padding: 4px 8px }
 .grid td { text-align: center; font-variant-numeric: tabular-nums; min-width: 46px }

@@ -101,7 +101,9 @@ def _cells(row: CandidateRow, kinds: Sequence[str], *, ranked: bool) -> list[Chi
     about += [f"behind {candidate.behind:,}"] if candidate.behind else []
     conflicts = [f"{visible(path)}: {why}" for path, why in candidate.conflicts.items()]
     notes = [*conflicts, *(note for note in result.notes if note not in conflicts)]
-    notes += [f"{candidate.uncommitted:,} uncommitted"] if candidate.uncommitted else []
+    notes += (
+        [f"{plural(candidate.uncommitted, 'file')} uncommitted"] if candidate.uncommitted else []
+    )
     notes += ["still being written"] if candidate.is_written else []
     numbers: list[Child] = [f"{result.edit_size:,}"]
     if ranked:
@@ -110,7 +112,9 @@ def _cells(row: CandidateRow, kinds: Sequence[str], *, ranked: bool) -> list[Chi
     return [
         joined((name, element("br"), element("span", ", ".join(about), class_="n dim small"))),
         *([f"{row.group}{' ●' if row.stands else ''}"] if ranked else []),
-        joined((row.says, element("br"), element("span", "; ".join(notes), class_="dim small"))),
+        element(
+            "div", row.says, element("div", "; ".join(notes), class_="dim small"), class_="says"
+        ),
         *(_lines(row.lines[kind]) for kind in KINDS if kind in kinds),
         *(element("span", number, class_="n dim small") for number in numbers),
     ]

@@ -41,7 +41,7 @@ def worktrees_document(found: Worktrees) -> Document:
                 "members": [ids[i] for i in cluster.members],
                 "representative": ids[cluster.representative],
                 "min_similarity": cluster.min_similarity,
-                "words": [found.words[i][cluster.representative] for i in cluster.members],
+                "words": [found.matrix.word(i, cluster.representative) for i in cluster.members],
             }
             for number, batch in enumerate(found.batches, start=1)
             for cluster in batch.clusters
@@ -94,7 +94,7 @@ def _entry(found: Worktrees, row: CandidateRow) -> Document:
         "cluster": row.group,
         "representative": ranked.index == cluster.representative,
         "similarity": float(found.values[ranked.index, cluster.representative]),
-        "word": found.words[ranked.index][cluster.representative],
+        "word": found.matrix.word(ranked.index, cluster.representative),
         **_place(candidate),
         "lines": {
             kind: {"files": lines.files, "added": lines.added, "deleted": lines.deleted}
