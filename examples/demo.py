@@ -129,11 +129,11 @@ def session(client: Client) -> Iterator[RenderableType]:
     yield Rule("4  the clusters: which of them are alike", align="left")
     yield clusters(report)
 
-    place = min(report["regions"], key=lambda region: region["agree"])
-    where = {"textDocument": {"uri": uri}, "position": place["range"]["start"]}
+    hunk = min(report["hunks"], key=lambda hunk: hunk["agree"])
+    where = {"textDocument": {"uri": uri}, "position": hunk["range"]["start"]}
     hover = client.request("textDocument/hover", where)
-    line = place["range"]["start"]["line"] + 1
-    yield Rule(f"5  a hover explains one place: line {line}", align="left")
+    line = hunk["range"]["start"]["line"] + 1
+    yield Rule(f"5  a hover explains one hunk: line {line}", align="left")
     yield Panel(Markdown(hover["contents"]["value"]), border_style="dim")
     yield Text(report["signature"], "dim")
 

@@ -74,8 +74,10 @@ export interface Report {
   readonly similarity: readonly (readonly number[])[];
   /** The largest first. */
   readonly clusters: readonly ReportedCluster[];
-  /** Places where the revisions diverge, in the order of the text. */
-  readonly regions: readonly ReportedRegion[];
+  /** Runs of lines that some revision changes, in the order of the text. */
+  readonly hunks: readonly ReportedHunk[];
+  /** @deprecated The name of 0.1 for `hunks`. */
+  readonly regions: readonly ReportedHunk[];
 }
 
 export interface ReportedRevision {
@@ -100,7 +102,7 @@ export interface ReportedCluster {
   readonly minSimilarity: number;
 }
 
-export interface ReportedRegion {
+export interface ReportedHunk {
   /** Zero-based lines and characters; what an edit replaces by a variant. */
   readonly range: {
     readonly start: { readonly line: number; readonly character: number };
@@ -114,3 +116,6 @@ export interface ReportedRegion {
   /** Its part of all that diverges between two revisions, 0 to 1. */
   readonly share: number;
 }
+
+/** @deprecated The name of 0.1. */
+export type ReportedRegion = ReportedHunk;

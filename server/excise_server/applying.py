@@ -115,7 +115,7 @@ def line_end(text: str) -> str:
 
 def _blocked(site: Site) -> BlockedError:
     return BlockedError(
-        f"your edits at line {site.lo + 1} reach into a place from outside: save or undo them"
+        f"unsaved edits overlap this hunk at line {site.lo + 1}; save or undo them first"
     )
 
 

@@ -54,7 +54,7 @@ def explain_hunk(analysis: Analysis, index: int) -> list[Block]:
     """Explain one hunk: its variants, who has which, and the numbers of each and of each pair."""
     scores = analysis.hunks[index]
     ids = analysis.comparison.matrix.ids
-    title = f"Place {index + 1} of {len(analysis.hunks)}: "
+    title = f"Hunk {index + 1} of {len(analysis.hunks)}: "
     blocks: list[Block] = [Line(title + summary_of(scores, len(ids)))]
     if scores.mean is not None:
         blocks.append(Line(f"{scores.share:.0%} of all that diverges between two revisions"))

@@ -131,7 +131,7 @@ def _headline(analysis: Analysis, most: int) -> str:
     parts = [
         f"{count} revision{'s' if count > 1 else ''}",
         f"{len(comparison.clusters)} cluster{'s' if len(comparison.clusters) != 1 else ''}",
-        f"{hunks} place{'s' if hunks != 1 else ''}",
+        f"{hunks} hunk{'s' if hunks != 1 else ''}",
     ]
     if hunks > most:
         parts[-1] += f" (the first {most} are shown)" if most else " (not shown)"
@@ -211,7 +211,7 @@ def _hunk_data(analysis: Analysis, index: int, scores: HunkScores, limit: int) -
         for p in scores.pairs[:limit]
     ]
     return {
-        "kind": "place",
+        "kind": "hunk",
         "index": index,
         "compared": len(scores.compared),
         "diverging": len(scores.pairs),

@@ -44,7 +44,7 @@ CAPABILITIES: dict[str, Message] = {
 }
 
 # Nothing of a workspace is run; the client opens texts that stand in no file.
-OPTIONS = {"trusted": False, "virtualDocuments": True}
+OPTIONS = {"trusted": False, "virtualDocuments": True, "schema": 2}
 
 
 class EditorSession:

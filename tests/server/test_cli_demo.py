@@ -28,7 +28,7 @@ def test_the_demo_shows_a_session():
     session = re.split(r"^\d  .* ─+$", out, flags=re.MULTILINE)
     _, opened, diagnostics, ranking, clusters, hover = session
     assert "accepted: ada, bo, chen, dana, eli" in opened
-    assert diagnostics.count("╰─ ⓘ") == 7  # the file and six places
+    assert diagnostics.count("╰─ ⓘ") == 6  # the file and five hunks
     assert re.search(r"^ +1 +ada +0\.\d\d ", ranking, re.MULTILINE)
     assert re.search(r"● ada +bo \(0\.\d\d\)", clusters)
     assert "raise OutOfStock(sku, quantity, available)" in hover

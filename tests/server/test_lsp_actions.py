@@ -73,11 +73,11 @@ def test_what_is_stale_or_unknown_is_refused(client: RawClient, uri: str):
     same = client.call("excise/applyRevision", params | {"id": "same"})
     assert same["applied"] is False
     assert same["reason"]
-    for place, variant in ((9, 0), (0, 9), (-1, 0)):
-        wrong = {"uri": uri, "place": place, "variant": variant, "version": 1}
+    for hunk, variant in ((9, 0), (0, 9), (-1, 0)):
+        wrong = {"uri": uri, "hunk": hunk, "variant": variant, "version": 1}
         assert client.refused("excise/applyVariant", wrong)["code"] == INVALID_PARAMS
     client.change(uri, 2, {"text": A})
-    error = client.refused("excise/applyVariant", wrong | {"place": 0, "variant": 0})
+    error = client.refused("excise/applyVariant", wrong | {"hunk": 0, "variant": 0})
     assert error["code"] == REQUEST_FAILED
     assert {"1", "2"} <= set(re.findall(r"\d+", error["message"]))  # both versions
 
@@ -87,13 +87,13 @@ def test_the_commands_of_lenses_can_be_run(client: RawClient, uri: str):
     assert client.call("textDocument/codeLens", params) is None
     client.open(uri, ORIGIN)
     client.add(uri, REVISIONS)
-    first, *places = client.call("textDocument/codeLens", params)
+    first, *hunks = client.call("textDocument/codeLens", params)
     run = [
         client.call("workspace/executeCommand", lens["command"] | {"title": None})
-        for lens in (first, places[1])
+        for lens in (first, hunks[1])
     ]
     assert run[0]["changes"][0]["label"].endswith(" gpt")
-    assert run[1]["region"]["range"]["start"]["line"] == 6
+    assert run[1]["hunk"]["range"]["start"]["line"] == 6
 
 
 def test_comparing_and_the_texts(client: RawClient, uri: str):
@@ -112,7 +112,7 @@ def test_comparing_and_the_texts(client: RawClient, uri: str):
     wrong = [
         ("excise/compare", {"uri": uri, "ids": ["nobody"]}),
         ("excise/revisionContent", {"uri": uri, "id": "nobody"}),
-        ("excise/showPlace", {"uri": uri, "place": 99}),
+        ("excise/showHunk", {"uri": uri, "hunk": 99}),
         ("workspace/textDocumentContent", {"uri": "excise-revision:/x?!!"}),
         ("workspace/textDocumentContent", {"uri": "file:///etc/passwd"}),
     ]
@@ -131,8 +131,34 @@ def test_the_client_may_have_its_own_commands(uri: str):
         lenses = client.call("textDocument/codeLens", params)
         assert [lens["command"]["command"] for lens in lenses[:2]] == [
             "my.compare",
-            "excise.showPlace",
+            "excise.showHunk",
         ]
+        assert client.exit() == 0
+
+
+def test_the_names_of_0_1_are_understood(uri: str):
+    with RawClient() as client:
+        own = {"clientCommands": {"excise.showPlace": "my.choose"}}
+        client.initialize({"workspace": {"applyEdit": True}}, initializationOptions=own)
+        client.open(uri, ORIGIN)
+        client.add(uri, REVISIONS)
+        report = client.call("excise/report", {"uri": uri})
+        assert report["regions"] == report["hunks"] != []
+        shown = client.call("excise/showPlace", {"uri": uri, "place": 1})
+        assert shown["region"] == report["regions"][1]
+        command = {"command": "excise.showPlace", "arguments": [{"uri": uri, "place": 1}]}
+        assert client.call("workspace/executeCommand", command) == shown
+        lenses = client.call("textDocument/codeLens", {"textDocument": {"uri": uri}})
+        lens = lenses[2]["command"]
+        assert (lens["command"], lens["arguments"][0]["place"]) == ("my.choose", 1)
+        wrong = {"uri": uri, "place": 99, "variant": 0, "version": 1}
+        assert client.refused("excise/applyVariant", wrong)["message"] == "unknown hunk"
+        assert client.exit() == 0
+        assert "excise/showPlace is called excise/showHunk now" in "".join(client.log)
+    with RawClient() as client:
+        client.initialize(initializationOptions={"schema": 2})
+        client.open(uri, ORIGIN)
+        assert "regions" not in client.call("excise/report", {"uri": uri})
         assert client.exit() == 0
 
 

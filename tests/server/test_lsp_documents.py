@@ -57,7 +57,7 @@ def test_a_reused_id_replaces(client: RawClient, uri: str):
     found = report(client, uri)
     assert [r["id"] for r in found["revisions"]] == ["a", "b"]
     assert found["similarity"] == [[1.0, 1.0], [1.0, 1.0]]
-    assert [r["range"]["start"]["line"] for r in found["regions"]] == [6]
+    assert [r["range"]["start"]["line"] for r in found["hunks"]] == [6]
 
 
 def test_an_id_twice_in_one_request_counts_once(client: RawClient, uri: str):
@@ -65,7 +65,7 @@ def test_an_id_twice_in_one_request_counts_once(client: RawClient, uri: str):
     records = [{"id": "a", "text": A}, {"id": "a", "text": B}]
     params = {"uri": uri, "revisions": records}
     assert client.call("excise/addRevisions", params)["accepted"] == ["a"]
-    assert report(client, uri)["regions"][0]["variants"][0]["text"] == "    return a * 3\n"
+    assert report(client, uri)["hunks"][0]["variants"][0]["text"] == "    return a * 3\n"
 
 
 def test_what_cannot_be_scored_is_rejected_with_the_reason(client: RawClient, uri: str):
@@ -143,8 +143,8 @@ def test_a_single_revision_and_none(client: RawClient, uri: str):
     found = report(client, uri)
     assert found["similarity"] == [[1.0]]
     assert found["revisions"][0]["agreement"] is None
-    assert found["regions"][0]["es"] is None
-    assert found["regions"][0]["pairs"] == []
+    assert found["hunks"][0]["es"] is None
+    assert found["hunks"][0]["pairs"] == []
 
 
 @pytest.mark.parametrize(
@@ -162,8 +162,8 @@ def test_odd_texts(client: RawClient, uri: str, origin: str, revisions: dict[str
     client.add(uri, revisions)
     found = report(client, uri)
     assert [r["id"] for r in found["revisions"]] == list(revisions)
-    for region in found["regions"]:
-        assert sorted(i for v in region["variants"] for i in v["ids"]) == sorted(revisions)
+    for hunk in found["hunks"]:
+        assert sorted(i for v in hunk["variants"] for i in v["ids"]) == sorted(revisions)
 
 
 # --- documents that are not open ---
@@ -216,7 +216,7 @@ def test_other_spellings_of_a_path(workspace: tuple[RawClient, Path], spelling: 
     client, folder = workspace
     uri = f"{(folder / 'w s %41').as_uri()}/{spelling}"
     client.add(uri, {"a": "x = 0\ny = 2\n"})
-    assert report(client, uri)["regions"][0]["range"] == span((1, 0), (2, 0))
+    assert report(client, uri)["hunks"][0]["range"] == span((1, 0), (2, 0))
 
 
 @pytest.mark.parametrize(
@@ -243,7 +243,7 @@ def test_what_is_not_read_says_why_and_waits(
     assert reason in error["message"]
     assert str(folder) not in error["message"]
     client.open(uri, "x = 0\n")
-    assert report(client, uri)["regions"][0]["variants"][0]["text"] == "x = 1\n"
+    assert report(client, uri)["hunks"][0]["variants"][0]["text"] == "x = 1\n"
 
 
 @pytest.mark.parametrize(
@@ -303,10 +303,10 @@ def test_positions_in_every_encoding(uri: str, encoding: str, column: int):
         assert ranges == [span((0, 0), (0, column + 1)), span((0, 0), (0, column + 1)), ranges[2]]
         assert ranges[2] == span((2, 0), (2, column + 1))
         found = report(client, uri)
-        assert found["regions"][1]["range"] == span((2, 0), (2, column + 1))
+        assert found["hunks"][1]["range"] == span((2, 0), (2, column + 1))
         client.change(uri, 2, insert(2, column, "!"))
         found = report(client, uri)
-        assert found["regions"][1]["range"] == span((2, 0), (2, column + 2))
+        assert found["hunks"][1]["range"] == span((2, 0), (2, column + 2))
         client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
         assert [r["noOp"] for r in report(client, uri)["revisions"]] == [True, False]
         assert client.exit() == 0
@@ -336,7 +336,7 @@ def test_a_whole_text_may_replace_the_buffer(client: RawClient, uri: str):
     found = report(client, uri)
     assert found["revisions"][0]["noOp"] is False
     # The unsaved text is one more revision, but a line typed beside the place is no part of it.
-    assert found["regions"][0]["range"] == span((2, 0), (3, 0))
+    assert found["hunks"][0]["range"] == span((2, 0), (3, 0))
 
 
 def test_a_document_over_the_limit_says_so(client: RawClient, uri: str):
@@ -408,8 +408,8 @@ def test_two_documents_do_not_mix(client: RawClient, uri: str):
     for name, text in (("one", A), ("two", B)):
         client.open(f"untitled:{name}", ORIGIN)
         client.add(f"untitled:{name}", {"r": text})
-    assert report(client, "untitled:one")["regions"][0]["range"]["start"]["line"] == 1
-    assert report(client, "untitled:two")["regions"][0]["range"]["start"]["line"] == 6
+    assert report(client, "untitled:one")["hunks"][0]["range"]["start"]["line"] == 1
+    assert report(client, "untitled:two")["hunks"][0]["range"]["start"]["line"] == 6
 
 
 def test_closing_a_document_without_a_file_clears_its_diagnostics(client: RawClient, uri: str):

@@ -81,7 +81,7 @@ def test_a_column_past_the_end_of_the_last_line(client):
     edit = {"range": {"start": point(1, 99), "end": point(1, 99)}, "text": "X"}
     client.change(URI, 2, edit)
     client.add(URI, {"a": "nothing alike\n"})
-    texts = [v["text"] for r in report(client)["regions"] for v in r["variants"]]
+    texts = [v["text"] for r in report(client)["hunks"] for v in r["variants"]]
     assert "abc\ndefX" in texts
 
 
@@ -169,7 +169,7 @@ def test_a_hundred_revisions_of_a_long_document(client):
     assert client.add(URI, many(100))["rejected"] == []
     found = report(client)
     assert len(found["revisions"]) == len(found["similarity"]) == 100
-    assert len(found["regions"]) == 100
+    assert len(found["hunks"]) == 100
     assert len(client.call("excise/listRevisions", {"uri": URI})["revisions"]) == 100
 
 

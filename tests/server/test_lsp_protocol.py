@@ -226,12 +226,13 @@ def test_capabilities_name_what_there_is():
         assert found["positionEncoding"] == "utf-16"
         commands = ["excise.addRevisions", "excise.readPatch", "excise.removeRevisions"]
         commands += ["excise.listRevisions", "excise.report", "excise.sources"]
-        commands += ["excise.applyRevision", "excise.applyVariant", "excise.showPlace"]
+        commands += ["excise.applyRevision", "excise.applyVariant", "excise.showHunk"]
         commands += ["excise.compare", "excise.revisionContent", "excise.worktrees"]
         assert sorted(found["executeCommandProvider"]["commands"]) == sorted(commands)
         kinds = ["quickfix", "refactor.rewrite"]
         assert found["codeActionProvider"]["codeActionKinds"] == kinds
         assert "codeLensProvider" in found
+        assert found["experimental"] == {"excise": {"schema": 2}}
         assert client.exit() == 0
 
 

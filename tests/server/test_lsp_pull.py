@@ -38,7 +38,7 @@ def test_who_pulls_is_not_pushed():
         asked(client, "workspace/diagnostic/refresh")
         full = pull(client)
         assert full["kind"] == "full"
-        assert [d["code"] for d in full["items"]] == ["ranking", "place", "place"]
+        assert [d["code"] for d in full["items"]] == ["ranking", "hunk", "hunk"]
         again = pull(client, before=full["resultId"])
         assert again == {"kind": "unchanged", "resultId": full["resultId"]}
         client.change(URI, 2, {"text": "\n" + ORIGIN})
@@ -85,7 +85,7 @@ def test_the_first_pull_waits_for_what_the_sources_find(tmp_path: Path):
         folders = [{"uri": tmp_path.as_uri(), "name": "w"}]
         client.initialize(PULLS, workspaceFolders=folders)
         client.open(file.as_uri(), ORIGIN)
-        assert [d["code"] for d in pull(client, file.as_uri())["items"]] == ["ranking", "place"]
+        assert [d["code"] for d in pull(client, file.as_uri())["items"]] == ["ranking", "hunk"]
 
 
 def test_lenses_and_texts_are_refreshed():

@@ -144,7 +144,7 @@ def test_a_worktree_that_comes_changes_or_goes(client, tmp_path, monkeypatch):
     (agent / "a.py").write_text(B)
     session.touched(agent / "a.py")
     session.ids(uri)
-    variants = [v["text"] for r in session.report(uri)["regions"] for v in r["variants"]]
+    variants = [v["text"] for r in session.report(uri)["hunks"] for v in r["variants"]]
     assert "    return a * 3\n" in variants
 
     repo.git("worktree", "remove", "--force", agent)
@@ -189,7 +189,7 @@ def test_the_origin_is_the_one_chosen(client, tmp_path, monkeypatch, choice):
     report = session.report(uri)
     # What is saved is not the origin: it is the user's own revision, too.
     assert [r["id"] for r in report["revisions"]] == ["branch:fix", "buffer"]
-    assert [v["text"] for r in report["regions"] for v in r["variants"] if v["ids"] == ["buffer"]]
+    assert [v["text"] for r in report["hunks"] for v in r["variants"] if v["ids"] == ["buffer"]]
 
 
 @needs_git
@@ -216,7 +216,7 @@ def test_the_index_of_a_conflicted_file(client, tmp_path, monkeypatch):
     assert session.result["origin"]["kind"] == "stage"
     report = session.report(uri)
     assert [r["id"] for r in report["revisions"]] == ["conflict:2", "conflict:3"]
-    texts = [v["text"] for r in report["regions"] for v in r["variants"]]
+    texts = [v["text"] for r in report["hunks"] for v in r["variants"]]
     assert texts == ["    x = a - b\n", "    x = a * b\n"]
 
 
@@ -302,8 +302,8 @@ def test_a_source_never_overwrites_what_a_client_added(client, folder):
     assert session.ids(uri) == [name, "mine"]
     refused = session.sources(uri)["files"]["refused"]
     assert refused[0]["reason"] == "the client added another revision with this id"
-    regions = session.report(uri)["regions"]
-    assert "    return a * 3\n" in [v["text"] for r in regions for v in r["variants"]]
+    hunks = session.report(uri)["hunks"]
+    assert "    return a * 3\n" in [v["text"] for r in hunks for v in r["variants"]]
     client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
     assert session.ids(uri) == [name, "mine"]
 

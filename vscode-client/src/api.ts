@@ -23,11 +23,12 @@ export function createApi(reports: Reports, revisions: Revisions): [ExciseApi, v
 
 /** The report in the shape that is promised: nothing of ours can be changed through it. */
 function shown(report: ReportResult): Report {
-  const { version, signature, revisions, similarity, regions } = structuredClone(report);
+  const { version, signature, revisions, similarity, hunks } = structuredClone(report);
   const clusters = report.clusters.map(({ members, representative, min_similarity }) => ({
     members: [...members],
     representative,
     minSimilarity: min_similarity,
   }));
-  return { version, signature, revisions, similarity, clusters, regions };
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- other extensions may read it still
+  return { version, signature, revisions, similarity, clusters, hunks, regions: hunks };
 }

@@ -22,10 +22,17 @@ import type { Session, Supervisor } from "./supervisor";
 /** How long a process may take to end after its output has. */
 const EXIT_MS = 1000;
 
+/** Version of the shapes in lsp_ext.ts: older servers speak of regions where these speak of hunks. */
+const SCHEMA = 2;
+
+interface Experimental {
+  readonly excise?: { readonly schema?: number };
+}
+
 /** Lenses of the server run these commands of ours. */
 const CLIENT_COMMANDS = {
   "excise.compare": "excise.compareAll",
-  "excise.showPlace": "excise.chooseVariant",
+  "excise.showHunk": "excise.chooseVariant",
 };
 
 export interface Surroundings {
@@ -145,6 +152,10 @@ export class Connection implements Session {
     } finally {
       clearTimeout(timer);
     }
+    const { excise } = (this.client.initializeResult?.capabilities.experimental ?? {}) as Experimental;
+    if ((excise?.schema ?? 1) < SCHEMA) {
+      throw new Error("the server is older than the extension: update the package of the server");
+    }
   }
 }
 
@@ -180,7 +191,7 @@ function clientOf(
 
 /** What the server must know beside the settings. */
 function ours(): object {
-  return { trusted: vscode.workspace.isTrusted, clientCommands: CLIENT_COMMANDS };
+  return { trusted: vscode.workspace.isTrusted, clientCommands: CLIENT_COMMANDS, schema: SCHEMA };
 }
 
 async function configured(

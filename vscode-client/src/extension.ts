@@ -4,7 +4,7 @@ import type { ExciseApi } from "../excise";
 import { createApi } from "./api";
 import { Bootstrap } from "./bootstrap";
 import { addFromBranch, addFromClipboard, addFromFile, addFromPatch, addSelected } from "./commands/add";
-import { applyRegion, applyRevision, chooseVariant, revealRegion } from "./commands/apply";
+import { applyHunk, applyRevision, chooseVariant, revealHunk } from "./commands/apply";
 import { compareAll, compareRepresentative, compareRevision } from "./commands/compare";
 import { type Command, type Parts, register } from "./commands/context";
 import { chooseOrigin } from "./commands/origin";
@@ -30,7 +30,7 @@ const COMMANDS: Record<string, Command> = {
   addFromWorktree,
   addSelected,
   apply: applyRevision,
-  applyRegion,
+  applyHunk,
   chooseOrigin,
   chooseVariant,
   compareAll,
@@ -40,11 +40,14 @@ const COMMANDS: Record<string, Command> = {
   printDebugInformation,
   removeRevision,
   restartServer,
-  revealRegion,
+  revealHunk,
   scoreWorktrees,
   showLogs,
   showSimilarity,
 };
+
+/** The names that 0.1 had, for key bindings: they go with the release after the next. */
+const FORMER: Record<string, string> = { applyRegion: "applyHunk", revealRegion: "revealHunk" };
 
 let servers: Servers | undefined;
 
@@ -72,6 +75,7 @@ export function activate(context: vscode.ExtensionContext): ExciseApi {
     new RevisionsView(current, reports, supervisor),
     new Status(current, reports, supervisor),
     ...Object.entries(COMMANDS).map(([name, command]) => register(parts, `excise.${name}`, command)),
+    ...Object.entries(FORMER).map(([name, now]) => renamed(log, `excise.${name}`, `excise.${now}`)),
     ...listeners(parts),
   );
   void startIfRevised(parts);
@@ -81,6 +85,14 @@ export function activate(context: vscode.ExtensionContext): ExciseApi {
 /** The server ends with the editor, and is given the time to do so. */
 export async function deactivate(): Promise<void> {
   await servers?.stop();
+}
+
+/** A command under its former name, which says so in the log. */
+function renamed(log: vscode.LogOutputChannel, former: string, now: string): vscode.Disposable {
+  return vscode.commands.registerCommand(former, (...args: unknown[]) => {
+    log.warn(`the command ${former} is called ${now} now`);
+    return vscode.commands.executeCommand(now, ...args);
+  });
 }
 
 function listeners(parts: Parts): vscode.Disposable[] {

@@ -103,7 +103,7 @@ export interface PairScore {
   readonly share: number;
 }
 
-export interface ReportRegion {
+export interface ReportHunk {
   readonly range: Range;
   readonly variants: readonly Variant[];
   readonly agree: number;
@@ -123,7 +123,7 @@ export interface ReportResult {
   readonly similarity: readonly (readonly number[])[];
   readonly words: readonly (readonly string[])[];
   readonly clusters: readonly ReportCluster[];
-  readonly regions: readonly ReportRegion[];
+  readonly hunks: readonly ReportHunk[];
 }
 
 export interface SourcesParams {
@@ -169,7 +169,7 @@ export interface ApplyRevisionParams {
 
 export interface ApplyVariantParams {
   readonly uri: string;
-  readonly place: number;
+  readonly hunk: number;
   readonly variant: number;
   readonly version: number;
   readonly state?: number | null;
@@ -180,13 +180,13 @@ export interface ApplyResult {
   readonly reason: string;
 }
 
-export interface ShowPlaceParams {
+export interface ShowHunkParams {
   readonly uri: string;
-  readonly place: number;
+  readonly hunk: number;
 }
 
-export interface ShowPlaceResult {
-  readonly region: ReportRegion;
+export interface ShowHunkResult {
+  readonly hunk: ReportHunk;
 }
 
 export interface CompareParams {
@@ -234,7 +234,7 @@ export interface Methods {
   "excise/sources": [SourcesParams, SourcesResult];
   "excise/applyRevision": [ApplyRevisionParams, ApplyResult];
   "excise/applyVariant": [ApplyVariantParams, ApplyResult];
-  "excise/showPlace": [ShowPlaceParams, ShowPlaceResult];
+  "excise/showHunk": [ShowHunkParams, ShowHunkResult];
   "excise/compare": [CompareParams, CompareResult];
   "excise/revisionContent": [RevisionContentParams, RevisionContentResult];
   "excise/worktrees": [WorktreesParams, WorktreesResult];

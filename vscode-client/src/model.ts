@@ -1,6 +1,6 @@
 // What the view shows of a report: clusters, their revisions, and where each differs from the
 // document. Plain data, so that it can be tested without an editor.
-import type { ReportCluster, ReportRegion, ReportResult, ReportRevision } from "./lsp_ext";
+import type { ReportCluster, ReportHunk, ReportResult, ReportRevision } from "./lsp_ext";
 import { nameOf, shortNames } from "./names";
 import { count, plain, score } from "./text";
 
@@ -25,26 +25,26 @@ export interface RevisionNode {
   readonly mark: Mark;
 }
 
-export interface RegionNode {
-  readonly kind: "region";
+export interface HunkNode {
+  readonly kind: "hunk";
   readonly id: string;
   readonly uri: string;
   readonly revision: string;
-  readonly place: number;
+  readonly index: number;
   readonly variant: number;
   readonly label: string;
   readonly description: string;
   readonly tooltip: readonly string[];
-  readonly range: ReportRegion["range"];
+  readonly range: ReportHunk["range"];
 }
 
-export type Node = ClusterNode | RevisionNode | RegionNode;
+export type Node = ClusterNode | RevisionNode | HunkNode;
 
 /** What is special about a revision; the worst that applies. A lone one represents nobody. */
 export type Mark = "syntaxErrors" | "noOp" | "lone" | "representative" | "none";
 
 /** Text of a range of the document that the ranges of a report are in. */
-export type TextAt = (range: ReportRegion["range"]) => string | undefined;
+export type TextAt = (range: ReportHunk["range"]) => string | undefined;
 
 export function clusters(uri: string, report: ReportResult): ClusterNode[] {
   const index = new Map(report.revisions.map(({ id }, at) => [id, at]));
@@ -118,39 +118,39 @@ function revisionNode(
 }
 
 /** Where a revision differs from the document: what applying it would change. */
-export function regions(
+export function hunks(
   uri: string,
   report: ReportResult,
   revision: string,
   textAt: TextAt,
-): RegionNode[] {
-  return report.regions.flatMap((region, place) => {
-    const variant = region.variants.findIndex(({ ids }) => ids.includes(revision));
-    const chosen = region.variants[variant];
-    if (chosen === undefined || chosen.text === textAt(region.range)) {
+): HunkNode[] {
+  return report.hunks.flatMap((hunk, index) => {
+    const variant = hunk.variants.findIndex(({ ids }) => ids.includes(revision));
+    const chosen = hunk.variants[variant];
+    if (chosen === undefined || chosen.text === textAt(hunk.range)) {
       return [];
     }
-    const { start, end } = region.range;
+    const { start, end } = hunk.range;
     const last = end.character === 0 && end.line > start.line ? end.line - 1 : end.line;
     const lines = last > start.line ? `Lines ${start.line + 1}–${last + 1}` : `Line ${start.line + 1}`;
-    const share = `${Math.round(region.share * 100)} % of the difference`;
+    const share = `${Math.round(hunk.share * 100)} % of the difference`;
     return [
       {
-        kind: "region",
-        id: `region ${revision} ${place}`,
+        kind: "hunk",
+        id: `hunk ${revision} ${index}`,
         uri,
         revision,
-        place,
+        index,
         variant,
         label: lines,
-        description: `${chosen.ids.length} of ${report.revisions.length} agree · ES ${score(region.es)} · ${share}`,
+        description: `${chosen.ids.length} of ${report.revisions.length} agree · ES ${score(hunk.es)} · ${share}`,
         tooltip: [
-          `${count(region.variants.length, "variant")} here; this one: ${chosen.ids.map(nameOf).join(", ")}`,
-          `ES ${score(region.es)} (keep ${score(region.keep)}, add ${score(region.add)}, delete ${score(region.delete)}), mean over all pairs`,
+          `${count(hunk.variants.length, "variant")} here; this one: ${chosen.ids.map(nameOf).join(", ")}`,
+          `ES ${score(hunk.es)} (keep ${score(hunk.keep)}, add ${score(hunk.add)}, delete ${score(hunk.delete)}), mean over all pairs`,
           `${share} between the revisions`,
           chosen.text === "" ? "It deletes these lines." : preview(chosen.text),
         ],
-        range: region.range,
+        range: hunk.range,
       },
     ];
   });

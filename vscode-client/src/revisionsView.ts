@@ -1,9 +1,9 @@
-// The view "Revisions": the current document's clusters, revisions and regions.
+// The view "Revisions": the current document's clusters, revisions and hunks.
 import * as vscode from "vscode";
 import type { Servers } from "./connection";
 import { type CurrentDocument, opened } from "./documents";
 import type { ReportResult, SourcesResult } from "./lsp_ext";
-import { type Mark, type Node, type TextAt, clusters, regions } from "./model";
+import { type Mark, type Node, type TextAt, clusters, hunks } from "./model";
 import type { Reported, Reports } from "./reports";
 import { count, plain } from "./text";
 
@@ -70,7 +70,7 @@ export class RevisionsView implements vscode.TreeDataProvider<Node>, vscode.Disp
     }
     const report = this.shown?.report;
     return node.kind === "revision" && report !== undefined
-      ? regions(node.uri, report, node.revision, textOf(vscode.Uri.parse(node.uri), report))
+      ? hunks(node.uri, report, node.revision, textOf(vscode.Uri.parse(node.uri), report))
       : [];
   }
 
@@ -84,8 +84,8 @@ export class RevisionsView implements vscode.TreeDataProvider<Node>, vscode.Disp
     if (node.kind === "revision") {
       const [icon, color] = ICONS[node.mark];
       item.iconPath = new vscode.ThemeIcon(icon, color === undefined ? undefined : new vscode.ThemeColor(color));
-    } else if (node.kind === "region") {
-      item.command = { command: "excise.revealRegion", title: "Show", arguments: [node] };
+    } else if (node.kind === "hunk") {
+      item.command = { command: "excise.revealHunk", title: "Show", arguments: [node] };
     }
     return item;
   }
@@ -135,7 +135,7 @@ export class RevisionsView implements vscode.TreeDataProvider<Node>, vscode.Disp
 const COLLAPSED = {
   cluster: vscode.TreeItemCollapsibleState.Expanded,
   revision: vscode.TreeItemCollapsibleState.Collapsed,
-  region: vscode.TreeItemCollapsibleState.None,
+  hunk: vscode.TreeItemCollapsibleState.None,
 };
 
 /** What sources found and did not take, in a line. */

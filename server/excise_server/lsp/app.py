@@ -22,7 +22,7 @@ from excise_server.lsp.code_lens import code_lens
 from excise_server.lsp.compare import (
     compare,
     revision_content,
-    show_place,
+    show_hunk,
     text_document_content,
 )
 from excise_server.lsp.configuration import did_change_configuration
@@ -33,6 +33,7 @@ from excise_server.lsp.did_close import did_close
 from excise_server.lsp.did_open import did_open
 from excise_server.lsp.did_save import did_save
 from excise_server.lsp.execute_command import executor
+from excise_server.lsp.former import show_place
 from excise_server.lsp.hover import hover
 from excise_server.lsp.initialized import initialize, initialized
 from excise_server.lsp.list_revisions import list_revisions
@@ -57,11 +58,12 @@ CUSTOM: dict[str, Callable[..., Any]] = {
     protocol.REPORT: report,
     protocol.APPLY_REVISION: apply_revision,
     protocol.APPLY_VARIANT: apply_variant,
-    protocol.SHOW_PLACE: show_place,
+    protocol.SHOW_HUNK: show_hunk,
     protocol.COMPARE: compare,
     protocol.REVISION_CONTENT: revision_content,
     protocol.SOURCES: sources,
     protocol.WORKTREES: worktrees,
+    protocol.SHOW_PLACE: show_place,
 }
 HANDLERS: dict[str, Callable[..., Any]] = {
     t.INITIALIZE: initialize,

@@ -35,17 +35,17 @@ async def apply_revision(ls: ExciseServer, params: ApplyRevisionParams) -> Apply
 async def apply_variant(ls: ExciseServer, params: ApplyVariantParams) -> ApplyResult:
     """Have the client put a variant into its hunk."""
     analysis = await _analysed(ls, params)
-    if not 0 <= params.place < len(analysis.hunks):
-        raise JsonRpcInvalidParams("unknown place")
-    variants = analysis.hunks[params.place].hunk.variants
+    if not 0 <= params.hunk < len(analysis.hunks):
+        raise JsonRpcInvalidParams("unknown hunk")
+    variants = analysis.hunks[params.hunk].hunk.variants
     if not 0 <= params.variant < len(variants):
         raise JsonRpcInvalidParams("unknown variant")
     variant = variants[params.variant]
     return await _apply(
         ls,
         analysis,
-        variant_title(analysis, params.place, variant),
-        lambda lines: replacing(analysis, lines, params.place, variant.text),
+        variant_title(analysis, params.hunk, variant),
+        lambda lines: replacing(analysis, lines, params.hunk, variant.text),
     )
 
 
@@ -55,8 +55,10 @@ async def _analysed(ls: ExciseServer, params: Params) -> Analysis:
     if analysis is None or analysis.snapshot.version is None:
         raise RequestFailed("the document is not open")
     if params.version != analysis.snapshot.version:
-        now = analysis.snapshot.version
-        raise RequestFailed(f"the document moved on: version {params.version}, but it is {now}")
+        now, then = analysis.snapshot.version, params.version
+        raise RequestFailed(
+            f"the document has changed (now version {now}; this action was made for version {then})"
+        )
     if params.state is not None and params.state != ls.publisher.state_of(params.uri):
         raise RequestFailed("the revisions have changed meanwhile")
     return analysis

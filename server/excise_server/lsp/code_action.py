@@ -48,7 +48,7 @@ def variant_title(analysis: Analysis, index: int, variant: Variant, *, number: b
     names = [name(ids[at]) for at in variant.members[:_MAX_NAMES]]
     names += ["…"] if len(variant.members) > _MAX_NAMES else []
     who = f"{', '.join(names)}: {len(variant.members)} of {len(ids)}"
-    where = f"in place {index + 1}" if number else "here"
+    where = f"in hunk {index + 1}" if number else "here"
     if variant.text == analysis.hunks[index].hunk.text:
         return f"Restore the origin's text {where} ({who})"
     return f"Apply {names[0]}'s variant {where} ({who})"
@@ -162,7 +162,7 @@ def _is_of(diagnostic: t.Diagnostic, index: int) -> bool:
     data = diagnostic.data
     return (
         diagnostic.source == SOURCE
-        and diagnostic.code == "place"
+        and diagnostic.code == "hunk"
         and isinstance(data, dict)
         and data.get("index") == index
     )

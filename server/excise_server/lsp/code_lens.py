@@ -7,6 +7,7 @@ from lsprotocol import types as t
 from excise_server.analysis import Analysis
 from excise_server.findings import name
 from excise_server.lsp import protocol
+from excise_server.lsp.former import client_command
 from excise_server.lsp.mailboxes import titles
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.to_proto import Mapper
@@ -24,9 +25,9 @@ async def code_lens(ls: ExciseServer, params: t.CodeLensParams) -> list[t.CodeLe
     mapper = Mapper(snapshot.origin if snapshot.buffer is None else snapshot.buffer, ls.encoding)
     lenses = [_lens(ls, mapper.visible(0, 1), file_title(analysis), protocol.COMPARE, {"uri": uri})]
     for at, lines in enumerate(analysis.lines[: ls.settings.max_per_file]):
-        argument = {"uri": uri, "place": at}
-        title = place_title(analysis, at)
-        lenses.append(_lens(ls, mapper.visible(*lines), title, protocol.SHOW_PLACE, argument))
+        argument = {"uri": uri, "hunk": at}
+        title = hunk_title(analysis, at)
+        lenses.append(_lens(ls, mapper.visible(*lines), title, protocol.SHOW_HUNK, argument))
     return lenses
 
 
@@ -54,7 +55,7 @@ def file_title(analysis: Analysis) -> str:
     return " · ".join(parts)
 
 
-def place_title(analysis: Analysis, index: int) -> str:
+def hunk_title(analysis: Analysis, index: int) -> str:
     """Return "3 variants · 3 of 5 agree"."""
     hunk, count = analysis.hunks[index].hunk, len(analysis.snapshot.revisions)
     variants = len(hunk.variants)
@@ -66,7 +67,6 @@ def _lens(
     ls: ExciseServer, shown: t.Range, title: str, method: str, argument: dict[str, object]
 ) -> t.CodeLens:
     """Return a lens on one line, whose command is ours unless the client has its own."""
-    command = method.replace("/", ".")
-    command = ls.settings.client_commands.get(command, command)
+    command, argument = client_command(ls, method.replace("/", "."), argument)
     line = t.Range(shown.start, shown.start)
     return t.CodeLens(line, t.Command(title, command, arguments=[argument]))

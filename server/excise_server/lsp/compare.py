@@ -1,4 +1,4 @@
-"""excise/compare, excise/showPlace, and the texts of revisions as documents."""
+"""excise/compare, excise/showHunk, and the texts of revisions as documents."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from excise_server.lsp.protocol import (
     Comparison,
     RevisionContentParams,
     RevisionContentResult,
-    ShowPlaceParams,
-    ShowPlaceResult,
+    ShowHunkParams,
+    ShowHunkResult,
 )
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.virtual import SCHEME, parse_uri, virtual_uri
 
-__all__ = ["compare", "register_content", "revision_content", "show_place", "text_document_content"]
+__all__ = ["compare", "register_content", "revision_content", "show_hunk", "text_document_content"]
 
 logger = logging.getLogger(__name__)
 
@@ -47,16 +47,16 @@ async def compare(ls: ExciseServer, params: CompareParams) -> CompareResult:
     )
 
 
-async def show_place(ls: ExciseServer, params: ShowPlaceParams) -> ShowPlaceResult:
+async def show_hunk(ls: ExciseServer, params: ShowHunkParams) -> ShowHunkResult:
     """Return a hunk as the report has it."""
     analysis = await _known(ls, params.uri)
-    if not 0 <= params.place < len(analysis.hunks):
-        raise JsonRpcInvalidParams("unknown place")
+    if not 0 <= params.hunk < len(analysis.hunks):
+        raise JsonRpcInvalidParams("unknown hunk")
     snapshot = analysis.snapshot
     text = snapshot.origin if snapshot.buffer is None else snapshot.buffer
-    exact = to_proto.Mapper(text, ls.encoding).exact(*analysis.lines[params.place])
-    scores = analysis.hunks[params.place]
-    return ShowPlaceResult(to_proto.region(scores, exact, analysis.comparison.matrix.ids))
+    exact = to_proto.Mapper(text, ls.encoding).exact(*analysis.lines[params.hunk])
+    scores = analysis.hunks[params.hunk]
+    return ShowHunkResult(to_proto.hunk(scores, exact, analysis.comparison.matrix.ids))
 
 
 async def revision_content(

@@ -21,7 +21,7 @@ def executor(handlers: dict[str, Handler]) -> Handler:
     """Return the handler that runs a command as the request of the same name."""
 
     async def execute_command(ls: ExciseServer, params: t.ExecuteCommandParams) -> object:
-        method = protocol.COMMANDS.get(params.command)
+        method = (protocol.COMMANDS | protocol.FORMER_COMMANDS).get(params.command)
         if method is None:
             raise JsonRpcInvalidParams(f"unknown command; known: {', '.join(protocol.COMMANDS)}")
         if params.arguments is None or len(params.arguments) != 1:

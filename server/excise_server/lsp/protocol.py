@@ -8,6 +8,8 @@ JSON.
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import attrs
@@ -22,18 +24,26 @@ __all__ = [
     "COMMANDS",
     "COMPARE",
     "DID_CHANGE_REPORT",
+    "FORMER_COMMANDS",
     "LIST_REVISIONS",
     "METHODS",
     "READ_PATCH",
     "REMOVE_REVISIONS",
     "REPORT",
     "REVISION_CONTENT",
+    "SCHEMA",
+    "SHOW_HUNK",
     "SHOW_PLACE",
     "SOURCES",
     "WORKTREES",
     "register",
     "wire_name",
 ]
+
+logger = logging.getLogger(__name__)
+
+SCHEMA = 2
+"""Version of these shapes, announced as the server's capability `experimental.excise.schema`."""
 
 ADD_REVISIONS = "excise/addRevisions"
 REMOVE_REVISIONS = "excise/removeRevisions"
@@ -43,11 +53,14 @@ REPORT = "excise/report"
 SOURCES = "excise/sources"
 APPLY_REVISION = "excise/applyRevision"
 APPLY_VARIANT = "excise/applyVariant"
-SHOW_PLACE = "excise/showPlace"
+SHOW_HUNK = "excise/showHunk"
 COMPARE = "excise/compare"
 REVISION_CONTENT = "excise/revisionContent"
 WORKTREES = "excise/worktrees"
 DID_CHANGE_REPORT = "excise/didChangeReport"
+
+SHOW_PLACE = "excise/showPlace"
+"""What `SHOW_HUNK` was called in 0.1: understood for one release."""
 
 
 @attrs.frozen
@@ -182,7 +195,7 @@ class ReportCluster:
 
 @attrs.frozen
 class Variant:
-    """One exact text of a region, and the revisions that have it."""
+    """One exact text of a hunk, and the revisions that have it."""
 
     ids: list[str]
     text: str
@@ -190,7 +203,7 @@ class Variant:
 
 @attrs.frozen
 class PairScore:
-    """The score of two revisions in one region."""
+    """The score of two revisions in one hunk."""
 
     a: str
     b: str
@@ -202,8 +215,8 @@ class PairScore:
 
 
 @attrs.frozen
-class ReportRegion:
-    """One place where revisions diverge."""
+class ReportHunk:
+    """Lines of the origin that some revision changes, and what each has instead."""
 
     range: t.Range
     variants: list[Variant]
@@ -227,7 +240,7 @@ class ReportResult:
     similarity: list[list[float]]
     words: list[list[str]]
     clusters: list[ReportCluster]
-    regions: list[ReportRegion]
+    hunks: list[ReportHunk]
 
 
 @attrs.frozen
@@ -294,10 +307,10 @@ class ApplyRevisionParams:
 
 @attrs.frozen
 class ApplyVariantParams:
-    """A variant of a place, by their numbers in the report, to apply to this version."""
+    """A variant of a hunk, by their numbers in the report, to apply to this version."""
 
     uri: str
-    place: int
+    hunk: int = attrs.field(metadata={"former": "place"})
     variant: int
     version: int
     state: int | None = None
@@ -312,18 +325,18 @@ class ApplyResult:
 
 
 @attrs.frozen
-class ShowPlaceParams:
-    """A place, by its number in the report."""
+class ShowHunkParams:
+    """A hunk, by its number in the report."""
 
     uri: str
-    place: int
+    hunk: int = attrs.field(metadata={"former": "place"})
 
 
 @attrs.frozen
-class ShowPlaceResult:
-    """The place as the report has it."""
+class ShowHunkResult:
+    """The hunk as the report has it."""
 
-    region: ReportRegion
+    hunk: ReportHunk
 
 
 @attrs.frozen
@@ -398,7 +411,7 @@ METHODS: dict[str, Method] = {
     SOURCES: Method(SourcesParams, SourcesResult),
     APPLY_REVISION: Method(ApplyRevisionParams, ApplyResult),
     APPLY_VARIANT: Method(ApplyVariantParams, ApplyResult),
-    SHOW_PLACE: Method(ShowPlaceParams, ShowPlaceResult),
+    SHOW_HUNK: Method(ShowHunkParams, ShowHunkResult),
     COMPARE: Method(CompareParams, CompareResult),
     REVISION_CONTENT: Method(RevisionContentParams, RevisionContentResult),
     WORKTREES: Method(WorktreesParams, dict),
@@ -409,6 +422,8 @@ COMMANDS: dict[str, str] = {
     method.replace("/", "."): method for method in METHODS if method != DID_CHANGE_REPORT
 }
 """Commands for clients that cannot send custom requests: their one argument is the params."""
+
+FORMER_COMMANDS = {"excise.showPlace": SHOW_PLACE}
 
 
 def wire_name(field: attrs.Attribute[Any]) -> str:
@@ -427,17 +442,39 @@ def register(converter: Converter) -> dict[str, type[Any]]:
     """Teach the converter our types; return the message type of each method."""
     converter.register_structure_hook_factory(
         _is_ours,
-        lambda cls: make_dict_structure_fn(cls, converter, **_renames(cls)),
+        lambda cls: _structuring(cls, make_dict_structure_fn(cls, converter, **_renames(cls))),
     )
     converter.register_unstructure_hook_factory(
         _is_ours,
         lambda cls: make_dict_unstructure_fn(cls, converter, **_renames(cls)),
     )
-    return {name: _message(name, method) for name, method in METHODS.items()}
+    methods = METHODS | {SHOW_PLACE: METHODS[SHOW_HUNK]}
+    return {name: _message(name, method) for name, method in methods.items()}
 
 
 def _is_ours(cls: type[Any]) -> bool:
     return attrs.has(cls) and cls.__module__ == __name__
+
+
+def _structuring(cls: type[Any], structure: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the hook of a class, which also takes the former names of its fields."""
+    former = {
+        field.metadata["former"]: wire_name(field)
+        for field in attrs.fields(cls)
+        if "former" in field.metadata
+    }
+    if not former:
+        return structure
+
+    def with_former_names(value: object, kind: object) -> object:
+        if isinstance(value, dict):
+            for old, now in former.items():
+                if old in value and now not in value:
+                    logger.warning("the field %s is called %s now", old, now)
+                    value = {**value, now: value[old]}
+        return structure(value, kind)
+
+    return with_former_names
 
 
 def _renames(cls: type[Any]) -> dict[str, Any]:

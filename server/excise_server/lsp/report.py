@@ -9,6 +9,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from excise_server.document import document_key
 from excise_server.lsp import to_proto
+from excise_server.lsp.former import with_regions
 from excise_server.lsp.protocol import ReportParams
 from excise_server.lsp.server import ExciseServer
 
@@ -29,6 +30,7 @@ async def report(ls: ExciseServer, params: ReportParams) -> dict[str, Any]:
     files, notes = ls.gatherer.files(key), ls.gatherer.notes(key)
 
     def build() -> dict[str, Any]:
-        return ls.protocol.unstructured(to_proto.report(analysis, encoding, state, files, notes))
+        result = to_proto.report(analysis, encoding, state, files, notes)
+        return with_regions(ls, ls.protocol.unstructured(result))
 
     return await asyncio.to_thread(build)

@@ -182,6 +182,7 @@ class Protocol(LanguageServerProtocol):
         """Answer as pygls does; from now on other requests are taken."""
         result = yield from super().lsp_initialize(params)
         self._initialized = True
+        result.capabilities.experimental = {"excise": {"schema": protocol.SCHEMA}}
         return result
 
     # --- going out ---

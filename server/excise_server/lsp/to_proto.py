@@ -17,7 +17,7 @@ from excise_server.lsp.related import Related
 from excise_server.lsp.sync import Encoding, width
 from excise_server.report.words import words_of
 
-__all__ = ["Mapper", "diagnostics", "region", "report"]
+__all__ = ["Mapper", "diagnostics", "hunk", "report"]
 
 SOURCE = "excise"
 MAX_RELATED = 20
@@ -70,7 +70,7 @@ def diagnostics(
             message=hunk.message,
             severity=severity,
             source=SOURCE,
-            code="place",
+            code="hunk",
             data=hunk.data,
             related_information=(related and related.of_hunk(at)) or None,
         )
@@ -117,8 +117,8 @@ def report(
             )
             for found in comparison.clusters
         ],
-        regions=[
-            region(scores, mapper.exact(*lines), ids)
+        hunks=[
+            hunk(scores, mapper.exact(*lines), ids)
             for scores, lines in zip(analysis.hunks, analysis.lines, strict=True)
         ],
     )
@@ -152,10 +152,10 @@ def _revisions(
     ]
 
 
-def region(scores: HunkScores, exact: t.Range, ids: tuple[str, ...]) -> p.ReportRegion:
+def hunk(scores: HunkScores, exact: t.Range, ids: tuple[str, ...]) -> p.ReportHunk:
     """Return one hunk as the report has it."""
     mean: Any = scores.mean
-    return p.ReportRegion(
+    return p.ReportHunk(
         range=exact,
         variants=[
             p.Variant([ids[at] for at in variant.members], variant.text)

@@ -149,14 +149,14 @@ def expected(work: Workspace) -> Expected:
         client.open(uri, text)
         assert client.add(uri, revisions)["accepted"] == list(revisions)
         diagnostics = client.diagnostics(uri)
-        regions = client.call("excise/report", {"uri": uri})["regions"]
+        hunks = client.call("excise/report", {"uri": uri})["hunks"]
         client.exit()
     texts = set(revisions.values())
-    for region in regions:
-        first, last = region["range"]["start"]["line"], region["range"]["end"]["line"]
+    for hunk in hunks:
+        first, last = hunk["range"]["start"]["line"], hunk["range"]["end"]["line"]
         lines = [line + "\n" for line in text.split("\n")[:-1]]
         before, after = "".join(lines[:first]), "".join(lines[last:])
-        texts |= {before + variant["text"] + after for variant in region["variants"]}
+        texts |= {before + variant["text"] + after for variant in hunk["variants"]}
     return Expected(
         diagnostics, bool(initialized["capabilities"].get("codeActionProvider")), texts - {text}
     )

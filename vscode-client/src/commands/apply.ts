@@ -1,8 +1,8 @@
-// Applying: a whole revision, or what it has in one region. The server makes the edit, of exactly
+// Applying: a whole revision, or what it has in one hunk. The server makes the edit, of exactly
 // the version that the user saw; one undo takes it back.
 import * as vscode from "vscode";
-import type { ApplyResult, ReportRegion, ReportResult } from "../lsp_ext";
-import type { RegionNode } from "../model";
+import type { ApplyResult, ReportHunk, ReportResult } from "../lsp_ext";
+import type { HunkNode } from "../model";
 import { opened } from "../documents";
 import { message, plain, score } from "../text";
 import { revisionOf } from "./compare";
@@ -16,50 +16,50 @@ export async function applyRevision(parts: Parts, argument?: unknown): Promise<b
   return told(result, `Applied ${message(id, 60)}`);
 }
 
-/** What a revision has in a region of the view; without one, a choice at the cursor. */
-export async function applyRegion(parts: Parts, argument?: unknown): Promise<boolean> {
-  const node = argument as Partial<RegionNode> | undefined;
-  if (node?.kind !== "region" || node.place === undefined || node.revision === undefined) {
+/** What a revision has in a hunk of the view; without one, a choice at the cursor. */
+export async function applyHunk(parts: Parts, argument?: unknown): Promise<boolean> {
+  const node = argument as Partial<HunkNode> | undefined;
+  if (node?.kind !== "hunk" || node.index === undefined || node.revision === undefined) {
     return chooseVariant(parts, argument);
   }
   const uri = documentOf(parts, node);
   const { report, version } = await target(parts, uri);
-  // The view may be older than the report: the region is the one that is still at these lines.
-  const place = report.regions.findIndex((region) => same(region, node.range));
-  const variant = report.regions[place]?.variants.findIndex(({ ids }) => ids.includes(node.revision ?? ""));
-  if (place < 0 || variant === undefined || variant < 0) {
+  // The view may be older than the report: the hunk is the one that is still at these lines.
+  const index = report.hunks.findIndex((hunk) => same(hunk, node.range));
+  const variant = report.hunks[index]?.variants.findIndex(({ ids }) => ids.includes(node.revision ?? ""));
+  if (index < 0 || variant === undefined || variant < 0) {
     throw new Halt("the document has changed since; look at the view again");
   }
-  return apply(parts, uri, report, version, place, variant);
+  return apply(parts, uri, report, version, index, variant);
 }
 
-/** Choose among the variants of a place: that of a lens, or the one under the cursor. */
+/** Choose among the variants of a hunk: that of a lens, or the one under the cursor. */
 export async function chooseVariant(parts: Parts, argument?: unknown): Promise<boolean> {
   const uri = documentOf(parts, argument);
   const { report, version } = await target(parts, uri);
-  const place = placeOf(report, uri, argument);
-  const region = report.regions[place];
-  if (region === undefined) {
+  const index = hunkOf(report, uri, argument);
+  const hunk = report.hunks[index];
+  if (hunk === undefined) {
     throw new Halt("the revisions do not diverge at the cursor");
   }
-  const there = textOf(uri, region);
-  const items = region.variants.map(({ ids, text }, variant) => ({
+  const there = textOf(uri, hunk);
+  const items = hunk.variants.map(({ ids, text }, variant) => ({
     variant,
     label: ids.map((id) => message(id, 40)).join(", "),
     description: `${ids.length} of ${report.revisions.length}${text === there ? " · as it is now" : ""}`,
     detail: text === "" ? "(deletes these lines)" : message(text.trim(), 160),
   }));
-  const title = `Variants here (ES ${score(region.es)}): choose one to apply`;
+  const title = `Variants here (ES ${score(hunk.es)}): choose one to apply`;
   const chosen = await vscode.window.showQuickPick(items, { title, matchOnDetail: true });
   if (chosen === undefined) {
     return false;
   }
-  return apply(parts, uri, report, version, place, chosen.variant);
+  return apply(parts, uri, report, version, index, chosen.variant);
 }
 
-/** Show a region in its document. */
-export async function revealRegion(parts: Parts, argument?: unknown): Promise<void> {
-  const node = argument as RegionNode;
+/** Show a hunk in its document. */
+export async function revealHunk(parts: Parts, argument?: unknown): Promise<void> {
+  const node = argument as HunkNode;
   const editor = await show(documentOf(parts, node));
   const { start, end } = node.range;
   const range = new vscode.Range(start.line, start.character, end.line, end.character);
@@ -72,12 +72,12 @@ async function apply(
   uri: vscode.Uri,
   report: ReportResult,
   version: number,
-  place: number,
+  index: number,
   variant: number,
 ): Promise<boolean> {
-  const params = { uri: uri.toString(), place, variant, version, state: report.state };
+  const params = { uri: uri.toString(), hunk: index, variant, version, state: report.state };
   const result = await parts.supervisor.request("excise/applyVariant", params);
-  return told(result, "Applied to this region");
+  return told(result, "Applied to this hunk");
 }
 
 /** The report of the document as it is open, which it is afterwards. */
@@ -114,24 +114,24 @@ function told({ applied, reason }: ApplyResult, done: string): boolean {
   return applied;
 }
 
-function placeOf(report: ReportResult, uri: vscode.Uri, argument: unknown): number {
-  const given = (argument as { place?: unknown } | undefined)?.place;
+function hunkOf(report: ReportResult, uri: vscode.Uri, argument: unknown): number {
+  const given = (argument as { hunk?: unknown } | undefined)?.hunk;
   if (typeof given === "number") {
     return given;
   }
   const editor = vscode.window.activeTextEditor;
   const line = editor?.document.uri.toString() === uri.toString() ? editor.selection.active.line : -1;
-  return report.regions.findIndex(({ range: { start, end } }) => {
+  return report.hunks.findIndex(({ range: { start, end } }) => {
     const last = end.character === 0 && end.line > start.line ? end.line - 1 : end.line;
     return start.line <= line && line <= last;
   });
 }
 
-function textOf(uri: vscode.Uri, { range: { start, end } }: ReportRegion): string | undefined {
+function textOf(uri: vscode.Uri, { range: { start, end } }: ReportHunk): string | undefined {
   const range = new vscode.Range(start.line, start.character, end.line, end.character);
   return opened(uri)?.getText(range).replace(/\r\n?/g, "\n");
 }
 
-function same(region: ReportRegion, range: ReportRegion["range"] | undefined): boolean {
-  return JSON.stringify(region.range) === JSON.stringify(range);
+function same(hunk: ReportHunk, range: ReportHunk["range"] | undefined): boolean {
+  return JSON.stringify(hunk.range) === JSON.stringify(range);
 }

@@ -64,7 +64,7 @@ async function documentLines(parts: Parts, uri: vscode.Uri | undefined): Promise
   const sources = await parts.supervisor.request("excise/sources", params).catch((error: unknown) => reason(error));
   return [
     ...lines,
-    `report: ${report?.revisions.length ?? 0} revisions, ${report?.regions.length ?? 0} regions, ${report?.signature ?? "none"}`,
+    `report: ${report?.revisions.length ?? 0} revisions, ${report?.hunks.length ?? 0} hunks, ${report?.signature ?? "none"}`,
     `sources: ${JSON.stringify(sources)}`,
   ];
 }

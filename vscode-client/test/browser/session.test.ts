@@ -42,17 +42,17 @@ inWorkbench("the view applies a revision, exactly, and undo takes it back", asyn
   assert.equal(readFileSync(repository.file, "utf8"), origin());
 });
 
-inWorkbench("the view applies one region of a revision, and undo takes it back", async ({ bench, repository }) => {
+inWorkbench("the view applies one hunk of a revision, and undo takes it back", async ({ bench, repository }) => {
   await bench.openFile(FILE);
   const rows = await bench.showRevisions();
   await bench.revision("ada").locator(".monaco-tl-twistie").click();
-  const regions = rows.and(bench.page.locator('[aria-level="3"]'));
-  await regions.first().waitFor();
-  await bench.inline(regions.first(), "Apply Region");
+  const hunks = rows.and(bench.page.locator('[aria-level="3"]'));
+  await hunks.first().waitFor();
+  await bench.inline(hunks.first(), "Apply Hunk");
   await bench.save();
   const now = readFileSync(repository.file, "utf8");
   assert.notEqual(now, origin());
-  assert.equal(now, suggestion("ada"), "it has edited one region only");
+  assert.equal(now, suggestion("ada"), "it has edited one hunk only");
   await bench.undo();
   await bench.save();
   assert.equal(readFileSync(repository.file, "utf8"), origin());

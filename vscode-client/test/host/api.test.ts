@@ -7,7 +7,7 @@ import type { Report } from "../../excise";
 import { api, file, NAMES, origin, scored, show, suggestion, suggestions, until } from "./helpers.js";
 
 describe("the exported API", () => {
-  it("reports ranks, clusters, similarity and regions", async () => {
+  it("reports ranks, clusters, similarity and hunks", async () => {
     const document = await scored();
     const report = await (await api()).getReport(document.uri);
     assert.ok(report);
@@ -19,7 +19,9 @@ describe("the exported API", () => {
       assert.equal(row[at], 1);
     });
     assert.equal(report.clusters.flatMap(({ members }) => members).length, 5);
-    assert.ok(report.regions.some(({ variants }) => variants.length > 1));
+    assert.ok(report.hunks.some(({ variants }) => variants.length > 1));
+    // eslint-disable-next-line @typescript-eslint/no-deprecated -- it must be there
+    assert.deepEqual(report.regions, report.hunks, "the name of 0.1, for one release");
     assert.match(report.signature, /^es\|/);
   });
 
@@ -68,7 +70,7 @@ describe("the exported API", () => {
     });
     assert.deepEqual(added, { accepted: ["text", "edits", "patch"], rejected: [] });
     const report = await getReport(uri);
-    const variants = report?.regions.flatMap((region) => region.variants.map((one) => one.text));
+    const variants = report?.hunks.flatMap((hunk) => hunk.variants.map((one) => one.text));
     for (const by of ["text", "edits", "patch"]) {
       assert.ok(variants?.some((one) => one.endsWith(`# by ${by}\n`)), JSON.stringify(variants));
     }

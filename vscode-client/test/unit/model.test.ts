@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { clusters, markOf, regions } from "../../src/model";
+import { clusters, markOf, hunks } from "../../src/model";
 import { shortNames } from "../../src/names";
 import { picture } from "../../src/similarity/picture";
-import { region, report, revision } from "./report";
+import { hunk, report, revision } from "./report";
 
 const URI = "file:///x.py";
 
@@ -31,20 +31,20 @@ test("what is special is marked, the worst first", () => {
   assert.match(clusters(URI, lone)[0]?.revisions[0]?.description ?? "", /no change · whitespace-only/);
 });
 
-test("a revision's regions are those where it differs from the document", () => {
-  const there = regions(URI, report(), "b", () => "old\n");
+test("a revision's hunks are those where it differs from the document", () => {
+  const there = hunks(URI, report(), "b", () => "old\n");
   assert.equal(there.length, 1);
-  assert.deepEqual([there[0]?.place, there[0]?.variant, there[0]?.label], [0, 0, "Line 5"]);
+  assert.deepEqual([there[0]?.index, there[0]?.variant, there[0]?.label], [0, 0, "Line 5"]);
   assert.match(there[0]?.description ?? "", /2 of 3 agree · ES 0\.25 · 40 %/);
-  assert.deepEqual(regions(URI, report(), "c", () => "old\n"), []);
-  assert.equal(regions(URI, report(), "c", () => undefined).length, 1, "of an unknown document all");
-  assert.deepEqual(regions(URI, report(), "nobody", () => ""), []);
+  assert.deepEqual(hunks(URI, report(), "c", () => "old\n"), []);
+  assert.equal(hunks(URI, report(), "c", () => undefined).length, 1, "of an unknown document all");
+  assert.deepEqual(hunks(URI, report(), "nobody", () => ""), []);
 });
 
-test("a region that is deleted says so, and a long text is cut", () => {
-  const long = report({ regions: [region(0, { "": ["b"], ["x\n".repeat(99)]: ["c"] })] });
-  assert.match(regions(URI, long, "b", () => "?").at(0)?.tooltip.at(-1) ?? "", /deletes/);
-  assert.ok((regions(URI, long, "c", () => "?").at(0)?.tooltip.at(-1) ?? "").length < 200);
+test("a hunk that is deleted says so, and a long text is cut", () => {
+  const long = report({ hunks: [hunk(0, { "": ["b"], ["x\n".repeat(99)]: ["c"] })] });
+  assert.match(hunks(URI, long, "b", () => "?").at(0)?.tooltip.at(-1) ?? "", /deletes/);
+  assert.ok((hunks(URI, long, "c", () => "?").at(0)?.tooltip.at(-1) ?? "").length < 200);
 });
 
 test("names lose what the document's path says, only where they stay apart", () => {
@@ -64,7 +64,7 @@ test("hostile ids and labels are shown, not obeyed", () => {
     revisions: [revision(id, { label: "\u001b[2J", notes: ["\u0000"] })],
     similarity: [[1]],
     clusters: [{ members: [id], representative: id, min_similarity: 1 }],
-    regions: [region(0, { "\u0007": [id] })],
+    hunks: [hunk(0, { "\u0007": [id] })],
   });
   const shown = [
     clusters(URI, hostile).map(({ label, description, tooltip, revisions }) => [
@@ -73,7 +73,7 @@ test("hostile ids and labels are shown, not obeyed", () => {
       tooltip,
       revisions.map((one) => [one.label, one.description, one.tooltip]),
     ]),
-    regions(URI, hostile, id, () => "").map(({ label, description, tooltip }) => [label, description, tooltip]),
+    hunks(URI, hostile, id, () => "").map(({ label, description, tooltip }) => [label, description, tooltip]),
     picture(id, hostile).rows.map(({ name }) => name),
     picture(id, hostile).title,
   ]
@@ -102,7 +102,7 @@ test("300 revisions make a view and a picture", () => {
     revisions: ids.map((id, at) => revision(id, { rank: at + 1 })),
     similarity: ids.map((_, a) => ids.map((_id, b) => (a === b ? 1 : 1 / (1 + Math.abs(a - b))))),
     clusters: [{ members: ids, representative: "r0", min_similarity: 0.1 }],
-    regions: [],
+    hunks: [],
   });
   assert.equal(clusters(URI, many)[0]?.revisions.length, 300);
   assert.equal(picture("x", many).rows.length, 300);

@@ -1,12 +1,12 @@
 // A report with three revisions in two clusters, to be changed by each test.
-import type { ReportRegion, ReportResult, ReportRevision } from "../../src/lsp_ext";
+import type { ReportHunk, ReportResult, ReportRevision } from "../../src/lsp_ext";
 
 export function revision(id: string, more: Partial<ReportRevision> = {}): ReportRevision {
   const shown = { label: "", rank: 1, cluster: 1, noOp: false, notes: [], agreement: 0.5, editSize: 3 };
   return { id, ...shown, score: 0.5, syntaxErrors: false, file: null, ...more };
 }
 
-export function region(line: number, variants: Record<string, string[]>): ReportRegion {
+export function hunk(line: number, variants: Record<string, string[]>): ReportHunk {
   const range = { start: { line, character: 0 }, end: { line: line + 1, character: 0 } };
   const scores = { es: 0.25, keep: null, add: 0.5, delete: 0, share: 0.4, pairs: [] };
   return {
@@ -37,7 +37,7 @@ export function report(more: Partial<ReportResult> = {}): ReportResult {
       { members: ["b", "worktree:a"], representative: "worktree:a", min_similarity: 0.8 },
       { members: ["c"], representative: "c", min_similarity: 1 },
     ],
-    regions: [region(4, { "new\n": ["b", "worktree:a"], "old\n": ["c"] })],
+    hunks: [hunk(4, { "new\n": ["b", "worktree:a"], "old\n": ["c"] })],
     ...more,
   };
 }
