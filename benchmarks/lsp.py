@@ -100,11 +100,11 @@ class Bench:
             yield client.diagnostics() - begin - DEBOUNCE
 
     def hovers(self, client: Client) -> Iterator[float]:
-        """Hovers over places that have been scored; one in ten over the first line."""
+        """Hovers over hunks that have been scored; one in ten over the first line."""
         lines = [0]
         if self.texts:
-            regions = client.call("excise/report", {"uri": URI})[1]["result"]["regions"]
-            lines = [region["range"]["start"]["line"] for region in regions]
+            hunks = client.call("excise/report", {"uri": URI})[1]["result"]["hunks"]
+            lines = [hunk["range"]["start"]["line"] for hunk in hunks]
         for event in range(self.events):
             line = 0 if event % 10 == 0 else self.rng.choice(lines)
             where = {"textDocument": {"uri": URI}, "position": {"line": line, "character": 0}}
