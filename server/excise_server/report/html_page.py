@@ -109,6 +109,7 @@ pre .a { background: var(--add) } pre .d { background: var(--del) }
 footer { padding-top: 24px; padding-bottom: 40px }
 @media (max-width: 760px) { .split { grid-template-columns: 1fr }
   summary { grid-template-columns: 14px 1fr } .inner { padding-left: 16px }
+  summary > * { grid-column: 2 } summary > :empty { display: none }
   main, header, footer { padding-left: 14px; padding-right: 14px } }
 @media print { details > * { display: block } body { background: #fff } }
 """

@@ -25,6 +25,7 @@ from excise_server.report.worktree_facts import worktree_facts
 from excise_server.report.worktrees import file_status
 from excise_server.review.kinds import KINDS
 from excise_server.review.ranked import RankedBatch
+from excise_server.sources.candidates import Candidate
 from excise_server.sources.paths import visible
 from excise_server.worktrees import Worktrees
 
@@ -98,7 +99,7 @@ def _cells(row: CandidateRow, kinds: Sequence[str], *, ranked: bool) -> list[Chi
     candidate, result = row.candidate, row.ranked
     label, branch = visible(candidate.label), visible(candidate.branch) or "detached"
     about = [cut(branch, _NAME)] if branch != label else []
-    about += [f"behind {candidate.behind:,}"] if candidate.behind else []
+    about += _behind(candidate)
     conflicts = [f"{visible(path)}: {why}" for path, why in candidate.conflicts.items()]
     notes = [*conflicts, *(note for note in result.notes if note not in conflicts)]
     notes += (
@@ -118,6 +119,10 @@ def _cells(row: CandidateRow, kinds: Sequence[str], *, ranked: bool) -> list[Chi
         *(_lines(row.lines[kind]) for kind in KINDS if kind in kinds),
         *(element("span", number, class_="n dim small") for number in numbers),
     ]
+
+
+def _behind(candidate: Candidate) -> list[str]:
+    return [f"behind {candidate.behind:,}"] if candidate.behind else []
 
 
 def _lines(lines: Lines) -> Markup:
@@ -142,14 +147,16 @@ def _item(found: Worktrees, best: int, row: CandidateRow) -> Item:
     files = found.patches[i].files
     changed = [f"{visible(pair.path)} ({file_status(pair)})" for pair in files[:12]]
     more = [f"and {len(files) - 12:,} more"] if len(files) > 12 else []
+    branch = visible(candidate.branch) or "detached"
+    title = f"{row.says[:1].upper()}{row.says[1:]}" if i == best else branch
     contained = float(found.matrix.contained[i, best]), float(found.matrix.contained[best, i])
     return Item(
         name=visible(candidate.label),
-        title=f"{row.says[:1].upper()}{row.says[1:]}",
+        title=", ".join([title, *_behind(candidate)]),
         about=(
             ("id", candidate.id),
             ("folder", visible(candidate.folder)),
-            ("branch", visible(candidate.branch) or "detached"),
+            ("branch", branch),
             ("commit", candidate.commit),
             ("files", ", ".join([*changed, *more])),
             ("notes", "; ".join(row.ranked.notes)),
