@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 import click
 
@@ -15,9 +17,10 @@ from excise_server.cli.streams import console, say
 from excise_server.report.documents import json_text
 from excise_server.report.worktrees import worktrees_document
 from excise_server.sources import SourceError
-from excise_server.sources.candidates import Choice
+from excise_server.sources.candidates import Choice, find_candidates
+from excise_server.sources.folders import find_folders
 from excise_server.sources.repository import Repository, open_folder
-from excise_server.worktrees import Worktrees, compare_worktrees
+from excise_server.worktrees import Worktrees, compare_candidates
 
 __all__ = ["Shown", "command", "compare", "opened"]
 
@@ -35,7 +38,12 @@ class Shown:
 
 
 @click.command("worktrees", short_help="Rank and group whole worktrees or branches.")
-@click.argument("repository", default=".", metavar="[REPO]")
+@click.argument("folders", nargs=-1, metavar="[REPO | FOLDER...]")
+@click.option(
+    "--origin",
+    metavar="DIR",
+    help="Compare FOLDERs, which need no git, with the folder that they all began as.",
+)
 @click.option(
     "--branches",
     metavar="PATTERN",
@@ -80,7 +88,8 @@ class Shown:
 @click.option("--html", metavar="FILE", help="Also write a report to be opened in a browser.")
 def command(
     *,
-    repository: str,
+    folders: tuple[str, ...],
+    origin: str | None,
     branches: tuple[str, ...],
     only: tuple[str, ...],
     batch: str,
@@ -99,6 +108,8 @@ def command(
     Each candidate is read against the commit that it started from (its merge base with HEAD), and
     its edits are replayed onto HEAD of this checkout, which is not a candidate itself. So a stale
     one is compared by what it changed, not by what it lacks.
+
+    With --origin, FOLDERs without git are candidates: what each has in place of DIR's files.
 
     Candidates of one task are a batch: those that a tool made for one task, or that change the same
     code. Each batch has a table of its own, the largest first, and candidates of other batches have
@@ -126,7 +137,15 @@ def command(
     )
     only_batch = "" if batch == "all" else batch
     shown = Shown(threshold, linkage, ignore_path, as_json, html, only_batch)
-    return compare(repository, choice, shown)
+    if origin is not None:
+        if choice != Choice(only=only):
+            raise click.UsageError("--origin compares plain folders: drop the options about git.")
+        if not folders:
+            raise click.UsageError("--origin needs the FOLDERs that began as it.")
+        return compare_folders(origin, folders, only, shown)
+    if len(folders) > 1:
+        raise click.UsageError("name one REPO, or folders without git and their --origin DIR.")
+    return compare("".join(folders) or ".", choice, shown)
 
 
 def _own_base(option: str) -> tuple[str, str]:
@@ -142,14 +161,40 @@ def _own_base(option: str) -> tuple[str, str]:
 def compare(folder: str, choice: Choice, shown: Shown) -> int:
     """Compare worktrees or branches, and print the result."""
     with progress("Comparing"):
-        found = compare_worktrees(
-            opened(folder),
-            choice,
-            batch=shown.batch,
-            ignored=tuple(glob for glob in shown.ignore_path or IGNORED if glob),
-            threshold=DISTANCE if shown.threshold is None else shown.threshold,
-            linkage=shown.linkage or LINKAGE,
-        )
+        repository = opened(folder)
+        candidates = find_candidates(repository, choice)
+        found = compare_candidates(repository.top, candidates, **_settings(shown))
+    return _shown(found, shown)
+
+
+def compare_folders(origin: str, folders: Sequence[str], only: Sequence[str], shown: Shown) -> int:
+    """Compare plain folders, and print the result."""
+    with progress("Comparing"):
+        candidates = find_folders(origin, folders, only=only)
+        found = compare_candidates(os.path.realpath(origin), candidates, **_settings(shown))
+    return _shown(found, shown)
+
+
+class _Settings(TypedDict):
+    """What both kinds of comparison are told."""
+
+    batch: str
+    ignored: Sequence[str]
+    threshold: float
+    linkage: str
+
+
+def _settings(shown: Shown) -> _Settings:
+    return {
+        "batch": shown.batch,
+        "ignored": tuple(glob for glob in shown.ignore_path or IGNORED if glob),
+        "threshold": DISTANCE if shown.threshold is None else shown.threshold,
+        "linkage": shown.linkage or LINKAGE,
+    }
+
+
+def _shown(found: Worktrees, shown: Shown) -> int:
+    """Print a result; return the exit status."""
     if shown.html is not None:
         from excise_server.report.html_worktrees import worktrees_page
 

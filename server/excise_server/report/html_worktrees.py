@@ -97,8 +97,8 @@ def _table(caption: str, rows: Sequence[CandidateRow]) -> Markup:
 
 def _cells(row: CandidateRow, kinds: Sequence[str], *, ranked: bool) -> list[Child]:
     candidate, result = row.candidate, row.ranked
-    label, branch = visible(candidate.label), visible(candidate.branch) or "detached"
-    about = [cut(branch, _NAME)] if branch != label else []
+    label, branch = visible(candidate.label), visible(candidate.place)
+    about = [cut(branch, _NAME)] if branch not in ("", label) else []
     about += _behind(candidate)
     conflicts = [f"{visible(path)}: {why}" for path, why in candidate.conflicts.items()]
     notes = [*conflicts, *(note for note in result.notes if note not in conflicts)]
@@ -147,7 +147,7 @@ def _item(found: Worktrees, best: int, row: CandidateRow) -> Item:
     files = found.patches[i].files
     changed = [f"{visible(pair.path)} ({file_status(pair)})" for pair in files[:12]]
     more = [f"and {len(files) - 12:,} more"] if len(files) > 12 else []
-    branch = visible(candidate.branch) or "detached"
+    branch = visible(candidate.place)
     title = f"{row.says[:1].upper()}{row.says[1:]}" if i == best else branch
     contained = float(found.matrix.contained[i, best]), float(found.matrix.contained[best, i])
     return Item(

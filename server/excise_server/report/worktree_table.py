@@ -156,7 +156,7 @@ def _label(row: CandidateRow, length: int) -> Text:
 
 
 def _branch(row: CandidateRow) -> str:
-    return printable(visible(row.candidate.branch)) or "detached"
+    return printable(visible(row.candidate.place))
 
 
 def _behind(row: CandidateRow) -> str:

@@ -79,6 +79,11 @@ class Candidate:
     conflicts: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
+    @property
+    def place(self) -> str:
+        """Its branch, or ``detached`` for a worktree that is on none; empty for anything else."""
+        return self.branch or ("detached" if self.id.startswith("worktree:") else "")
+
 
 def in_order(names: Iterable[str]) -> tuple[str, ...]:
     """Return names of one thing, each once, in the order of `SCHEMES`; equal kinds as they come.

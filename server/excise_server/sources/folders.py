@@ -1,0 +1,229 @@
+"""Plain folders as candidates, without git: what each has in place of a folder that all began as.
+
+Nothing is followed out of a folder: a link is compared by where it leads, as git does it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+
+from excise_server.changes import LINK, Side
+from excise_server.review.candidate import Candidate, digest_of, marked_identical
+from excise_server.review.names import Traces, labels
+from excise_server.sources import MAX_BYTES, Rejected, SourceError, too_large, unique_ids
+from excise_server.sources.candidates import Candidates
+from excise_server.sources.conversions import without_conversions
+from excise_server.sources.paths import read_bytes, visible
+from excise_server.sources.reading import WRITTEN_SECONDS
+from excise_server.sources.trees import MAX_FILES, Sides
+
+__all__ = ["MAX_ENTRIES", "find_folders"]
+
+MAX_ENTRIES = 100_000
+"""Most files of one folder."""
+
+_MAX_TOTAL = 100_000_000
+_OWN = ".git"
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file of a folder before it is read: its mode as git writes it, its size and time."""
+
+    mode: str
+    size: int
+    time: float
+    refused: str = ""
+
+
+@dataclass(slots=True)
+class _Folder:
+    """The files of a folder by path, with ``/``, and the SHA-256 of those that were compared."""
+
+    top: str
+    files: dict[str, _File]
+    hashes: dict[str, bytes] = field(default_factory=dict)
+
+    def side(self, path: str) -> Side:
+        """Read a file.
+
+        Raises
+        ------
+        SourceError
+            If it cannot be read.
+        """
+        file = self.files[path]
+        if file.refused:
+            raise SourceError(file.refused)
+        full = os.path.join(self.top, path)
+        try:
+            link = os.fsencode(os.readlink(full)) if file.mode == LINK else None
+        except OSError as error:
+            raise SourceError(error.strerror or "it cannot be read") from error
+        return Side(file.mode, read_bytes(full, [self.top]) if link is None else link)
+
+    def hash(self, path: str) -> bytes:
+        """Return the SHA-256 of a file; it is read once."""
+        if path not in self.hashes:
+            self.hashes[path] = hashlib.sha256(self.side(path).data).digest()
+        return self.hashes[path]
+
+    def digest(self) -> str:
+        """Return the SHA-256 of all files, in hexadecimal digits."""
+        hashed = hashlib.sha256()
+        for path, file in sorted(self.files.items()):
+            try:
+                content = self.hash(path)
+            except SourceError:
+                content = b"%d" % file.size
+            name = os.fsencode(path)
+            hashed.update(b"%d:%b%b%b" % (len(name), name, file.mode.encode(), content))
+        return hashed.hexdigest()
+
+
+def find_folders(
+    origin: str,
+    folders: Sequence[str],
+    *,
+    only: Sequence[str] = (),
+    clock: Callable[[], float] = time.time,
+) -> Candidates:
+    """Return what each folder changed of the origin folder.
+
+    Folders that lie in others are no part of them, and neither is what git keeps (``.git``).
+
+    Raises
+    ------
+    SourceError
+        If the origin cannot be read.
+    """
+    tops = [os.path.realpath(folder) for folder in folders]
+    chosen = [top for top in dict.fromkeys(tops) if _is_chosen(only, os.path.basename(top))]
+    apart = {os.path.realpath(origin), *tops}
+    began = _Folder(os.path.realpath(origin), _files(os.path.realpath(origin), apart))
+    ids = unique_ids([f"folder:{visible(os.path.basename(top))}" for top in chosen])
+    rejected: list[Rejected] = []
+    found, unchanged, notes = [], [], []
+    for name, top in zip(ids, chosen, strict=True):
+        try:
+            lying = _Folder(top, _files(top, apart))
+            candidate = _candidate(name, began, lying, clock)
+        except SourceError as error:
+            rejected.append(Rejected(name, error.reason, error.hint))
+            continue
+        if candidate.old or candidate.new:
+            found.append(candidate)
+        else:
+            unchanged.append(name)
+            notes += [f"{name}: {note}" for note in candidate.notes]
+    shown = labels([Traces(folder=candidate.folder) for candidate in found], shown=visible)
+    named = [replace(c, label=label) for c, label in zip(found, shown, strict=True)]
+    return Candidates(
+        began.digest(), marked_identical(named), tuple(unchanged), (), tuple(rejected),
+        tuple(notes),
+    )  # fmt: skip
+
+
+def _is_chosen(only: Sequence[str], name: str) -> bool:
+    return not only or any(fnmatchcase(name, glob) for glob in only)
+
+
+def _files(top: str, apart: Collection[str]) -> dict[str, _File]:
+    """Return the files of a folder, without those of other candidates that lie in it.
+
+    Raises
+    ------
+    SourceError
+        If it is not a folder, cannot be listed, or holds too many files.
+    """
+    if not os.path.isdir(top):
+        raise SourceError("not a folder" if os.path.exists(top) else "no such folder", name=top)
+    files: dict[str, _File] = {}
+    pending = [top]
+    while pending:
+        folder = pending.pop()
+        for entry in _entries(folder):
+            path = os.path.relpath(entry.path, top).replace(os.sep, "/")
+            if entry.name == _OWN:
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                if os.path.realpath(entry.path) not in apart:
+                    pending.append(entry.path)
+                continue
+            files[path] = _file(entry.stat(follow_symlinks=False))
+            if len(files) > MAX_ENTRIES:
+                raise SourceError(f"over {MAX_ENTRIES:,} files in it", name=visible(top))
+    return files
+
+
+def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            yield from entries
+    except OSError as error:
+        reason = f"{visible(folder)}: {error.strerror}"
+        raise SourceError(f"cannot list {reason}") from error
+
+
+def _file(status: os.stat_result) -> _File:
+    size, changed = status.st_size, status.st_mtime
+    if stat.S_ISLNK(status.st_mode):
+        return _File(LINK, size, changed)
+    if not stat.S_ISREG(status.st_mode):
+        return _File("", size, changed, "not a regular file")
+    mode = "100755" if status.st_mode & 0o100 else "100644"
+    return _File(mode, size, changed, too_large(size).reason if size > MAX_BYTES else "")
+
+
+def _candidate(name: str, began: _Folder, lying: _Folder, clock: Callable[[], float]) -> Candidate:
+    """Return what a folder has in place of the origin's files."""
+    sides = _sides(began, lying)
+    converted = without_conversions(sides)
+    old, new = converted.sides.old, converted.sides.new
+    times = [lying.files[path].time for path in new]
+    return Candidate(
+        name, lying.top, "", "", (name,),
+        old=old,
+        new=new,
+        digest=digest_of(old, new),
+        is_written=bool(times) and abs(clock() - max(times)) < WRITTEN_SECONDS,
+        notes=(*converted.notes, *sides.notes),
+    )  # fmt: skip
+
+
+def _sides(began: _Folder, lying: _Folder) -> Sides:
+    sides, total = Sides({}, {}, {}), 0
+    for path in sorted(began.files.keys() | lying.files.keys()):
+        before, after = began.files.get(path), lying.files.get(path)
+        try:
+            if before is not None and after is not None and _is_same(path, began, lying):
+                continue
+            old = None if before is None else began.side(path)
+            new = None if after is None else lying.side(path)
+        except SourceError as error:
+            sides.refused[path] = error.reason
+            continue
+        total += len(new.data) if new else 0
+        if total > _MAX_TOTAL:
+            sides.refused[path] = f"limit {_MAX_TOTAL // 1_000_000} MB in all"
+            continue
+        if old is not None:
+            sides.old[path] = old
+        if new is not None:
+            sides.new[path] = new
+        if len(sides.old.keys() | sides.new.keys()) > MAX_FILES:
+            raise SourceError(f"over {MAX_FILES:,} files differ from the origin")
+    return sides
+
+
+def _is_same(path: str, began: _Folder, lying: _Folder) -> bool:
+    before, after = began.files[path], lying.files[path]
+    return (before.mode, before.size) == (after.mode, after.size) and (
+        began.hash(path) == lying.hash(path)
+    )
