@@ -28,7 +28,7 @@ _PHRASES = {
     SAME: "same as {}",
     ELSEWHERE: "same text as {}, elsewhere",
     OVERLAPS: "overlaps {}",
-    DIFFERENT: "different from {}",
+    DIFFERENT: "different from {}, though near it",
 }
 
 
@@ -125,8 +125,8 @@ def _of_group(
     text = f"{same} of {everyone} make{'s' if same == 1 else ''} this change"
     if same == everyone:
         text = "both make this change" if everyone == 2 else f"all {everyone} make this change"
-    if similar := len(cluster.members) - same:
-        return f"{text}, {similar} {'a similar one' if similar == 1 else 'similar ones'}"
+    if near := len(cluster.members) - same:
+        return f"{text}, {near} {'is' if near == 1 else 'are'} near it"
     others = [ranked.index for ranked in batch.ranking if ranked.index not in cluster.members]
     nearest = max(others, key=lambda i: (found.values[best, i], -i), default=best)
     if found.matrix.word(best, nearest) in (DIFFERENT, SAME):

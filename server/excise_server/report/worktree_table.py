@@ -86,7 +86,8 @@ def _parts(found: Worktrees) -> Iterator[tuple[str, str, list[int]]]:
     if alone := [n for n, ranked in enumerate(found.batches) if not ranked.is_ranked]:
         head = f"Batch {alone[0] + 1} of {everyone}" if everyone > 1 else "One batch"
         if len(alone) > 1:
-            head = f"Batches {alone[0] + 1} to {alone[-1] + 1} of {everyone}"
+            to = "and" if len(alone) == 2 else "to"
+            head = f"Batches {alone[0] + 1} {to} {alone[-1] + 1} of {everyone}"
         each = ", each with a task of its own" if len(alone) > 1 else ""
         about = f"{plural(len(alone), 'candidate')}{each}: listed, not ranked"
         yield f"{head}: ", about, alone
