@@ -143,6 +143,32 @@ def test_the_page_of_worktrees(tmp_path, monkeypatch):
     assert HOSTILE[1] in "".join(check(text).text)
 
 
+@pytest.mark.skipif(GIT is None, reason="git is missing: apt-get install git")
+def test_the_page_of_candidates_has_a_table_for_each_task_and_speaks_in_words(
+    tmp_path, monkeypatch
+):
+    repo = make(tmp_path, monkeypatch)
+    repo.commit(a__py="x = 1\n", b__py="y = 1\n")
+    assert "0 candidates" in page(tmp_path, "worktrees", str(repo.path)).read_text()
+    long = "topic/" + "long-" * 30 + "name"
+    for name, file, text in (
+        ("ada", "a.py", "x = 2\n"), ("bo", "a.py", "x = 2\n"), (long, "a.py", "x = 1\nz = 3\n"),
+        ("chen", "b.py", "y = 2\n"), ("dana", "b.py", "y = 3\n"), ("eli", "c.md", "z\n"),
+    ):  # fmt: skip
+        folder = tmp_path / name[-5:]
+        repo.git("worktree", "add", "--quiet", "-b", name, folder)
+        (folder / file).write_text(text)
+        repo.clock += 1000
+    text = "\n".join(check(page(tmp_path, "worktrees", str(repo.path)).read_text()).text)
+    assert "Batch 1, 3 candidates in 2 groups: a.py" in text
+    assert "Batch 2, 2 candidates in" in text
+    assert "1 candidate, alone with its task: listed, not ranked" in text
+    assert "2 of 3 make this change" in text
+    assert "identical to ●" in text
+    assert "changes c.md" in text
+    assert "revision" not in text
+
+
 @pytest.mark.parametrize("stdin", ["", ONE, mail("cover"), mail("a", "x", "y") * 300])
 def test_few_and_many(tmp_path, stdin):
     check(page(tmp_path, "cluster", "-", stdin=stdin, code=int(not stdin)).read_text())

@@ -39,7 +39,7 @@ def worktrees_page(found: Worktrees) -> str:
     """Return the page of batches, ranked and grouped."""
     candidates = found.candidates
     labels = [visible(candidate.label) for candidate in candidates.found]
-    by_batch = candidate_rows(found)
+    by_batch = candidate_rows(found, lambda label: cut(label, _NAME))
     rows = {row.ranked.index: row for _, of_batch in by_batch for row in of_batch}
     return render(
         Report(
