@@ -10,7 +10,7 @@ from excise_server.cli.inputs import read_set, report_rejected, similarities
 from excise_server.cli.options import Choices, shared_options
 from excise_server.cli.output import write_text
 from excise_server.cli.patch_options import PatchChoices, patch_options
-from excise_server.cli.patches import cluster_commits, cluster_patches
+from excise_server.cli.patches import cluster_commits, cluster_in_repository, cluster_patches
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console
 from excise_server.cli.worktrees import Shown, compare
@@ -33,6 +33,13 @@ __all__ = ["command"]
     help="The commits of a range (main..topic) as patches, or whole branches (agent/*); the "
     "argument is then the repository.",
 )
+@click.option(
+    "--repo",
+    metavar="REPO",
+    help="Patches: compare whole files. REPO has the texts that their index lines name; they are "
+    "applied to these and replayed onto HEAD. A series is one candidate.",
+)
+@click.option("--onto", metavar="REV", help="With --repo: replay them onto it, not onto HEAD.")
 @click.argument("revisions", nargs=-1, metavar="REVISION|PATCH|MBOX|DIR...")
 @shared_options
 @patch_options
@@ -42,6 +49,8 @@ def command(
     *,
     origin: str | None,
     git: tuple[str, ...],
+    repo: str | None,
+    onto: str | None,
     revisions: tuple[str, ...],
 ) -> int:
     """Group patches, or REVISIONs of a file, that are alike; each group has a representative.
@@ -49,6 +58,12 @@ def command(
     Without --origin: patch files, mailboxes and folders of them (- is standard input). What cannot
     be read is named as rejected, and the others are grouped without it.
     """
+    if onto is not None and repo is None:
+        raise click.UsageError("--onto needs --repo.")
+    if repo is not None:
+        if origin is not None or git:
+            raise click.UsageError("--repo takes patches, and neither --origin nor --git.")
+        return cluster_in_repository(repo, onto or "", revisions, choices, chosen)
     if chosen.dask is not None and chosen.workers is not None:
         raise click.UsageError("--dask has workers of its own: drop --workers.")
     if chosen.same_base and (chosen.series or chosen.idf):

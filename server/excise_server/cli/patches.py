@@ -13,17 +13,18 @@ from excise_server.cli.grouping import group_known, group_queue, print_groups
 from excise_server.cli.options import Choices
 from excise_server.cli.patch_options import PatchChoices
 from excise_server.cli.progress import progress
-from excise_server.cli.worktrees import opened
+from excise_server.cli.worktrees import Shown, compare_found, opened
 from excise_server.sources import SourceError
 from excise_server.sources.commits import read_commits
 from excise_server.sources.known import read_watched
-from excise_server.sources.queue import NO_DIFF, Queue, read_queue
+from excise_server.sources.patch_candidates import find_patches
+from excise_server.sources.queue import NO_DIFF, Queue, newest, read_queue
 from excise_server.state import State
 
 if TYPE_CHECKING:
     from excise_server.distribute import Crew
 
-__all__ = ["cluster_commits", "cluster_patches"]
+__all__ = ["cluster_commits", "cluster_in_repository", "cluster_patches"]
 
 
 def cluster_patches(paths: tuple[str, ...], choices: Choices, chosen: PatchChoices) -> int:
@@ -51,6 +52,22 @@ def cluster_commits(folder: str, name: str, choices: Choices, chosen: PatchChoic
     with _crew(chosen) as crew:
         found = group_queue(queue, chosen, crew)
         return print_groups(found, chosen, as_json=choices.json)
+
+
+def cluster_in_repository(
+    folder: str, onto: str, paths: tuple[str, ...], choices: Choices, chosen: PatchChoices
+) -> int:
+    """Group patches as whole files, made from the texts that a repository has."""
+    _check(paths, choices)
+    if given := [option for option in chosen.patches_alone if option != "--newest"]:
+        raise click.UsageError(f"{', '.join(given)}: not with --repo, which compares whole files.")
+    with progress("Reading"):
+        repository = opened(folder)
+        queue = read_queue(paths, sys.stdin.buffer)
+        _check_patches(queue)
+        candidates = find_patches(repository, newest(queue) if chosen.newest else queue, onto)
+    shown = Shown(chosen.threshold, chosen.linkage, chosen.ignore_path, choices.json, chosen.html)
+    return compare_found(repository.top, candidates, shown)
 
 
 def _crew(chosen: PatchChoices) -> AbstractContextManager[Crew | None]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypedDict
 
 import click
 
@@ -17,12 +16,12 @@ from excise_server.cli.streams import console, say
 from excise_server.report.documents import json_text
 from excise_server.report.worktrees import worktrees_document
 from excise_server.sources import SourceError
-from excise_server.sources.candidates import Choice, find_candidates
+from excise_server.sources.candidates import Candidates, Choice, find_candidates
 from excise_server.sources.folders import find_folders
 from excise_server.sources.repository import Repository, open_folder
 from excise_server.worktrees import Worktrees, compare_candidates
 
-__all__ = ["Shown", "command", "compare", "opened"]
+__all__ = ["Shown", "command", "compare", "compare_found", "opened"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,38 +162,27 @@ def compare(folder: str, choice: Choice, shown: Shown) -> int:
     with progress("Comparing"):
         repository = opened(folder)
         candidates = find_candidates(repository, choice)
-        found = compare_candidates(repository.top, candidates, **_settings(shown))
-    return _shown(found, shown)
+    return compare_found(repository.top, candidates, shown)
 
 
 def compare_folders(origin: str, folders: Sequence[str], only: Sequence[str], shown: Shown) -> int:
     """Compare plain folders, and print the result."""
     with progress("Comparing"):
         candidates = find_folders(origin, folders, only=only)
-        found = compare_candidates(os.path.realpath(origin), candidates, **_settings(shown))
-    return _shown(found, shown)
+    return compare_found(os.path.realpath(origin), candidates, shown)
 
 
-class _Settings(TypedDict):
-    """What both kinds of comparison are told."""
-
-    batch: str
-    ignored: Sequence[str]
-    threshold: float
-    linkage: str
-
-
-def _settings(shown: Shown) -> _Settings:
-    return {
-        "batch": shown.batch,
-        "ignored": tuple(glob for glob in shown.ignore_path or IGNORED if glob),
-        "threshold": DISTANCE if shown.threshold is None else shown.threshold,
-        "linkage": shown.linkage or LINKAGE,
-    }
-
-
-def _shown(found: Worktrees, shown: Shown) -> int:
-    """Print a result; return the exit status."""
+def compare_found(top: str, candidates: Candidates, shown: Shown) -> int:
+    """Compare candidates that were read, and print the result."""
+    with progress("Comparing"):
+        found = compare_candidates(
+            top,
+            candidates,
+            batch=shown.batch,
+            ignored=tuple(glob for glob in shown.ignore_path or IGNORED if glob),
+            threshold=DISTANCE if shown.threshold is None else shown.threshold,
+            linkage=shown.linkage or LINKAGE,
+        )
     if shown.html is not None:
         from excise_server.report.html_worktrees import worktrees_page
 

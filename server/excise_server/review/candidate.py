@@ -81,8 +81,9 @@ class Candidate:
 
     @property
     def place(self) -> str:
-        """Its branch, or ``detached`` for a worktree that is on none; empty for anything else."""
-        return self.branch or ("detached" if self.id.startswith("worktree:") else "")
+        """Its branch, ``detached`` for a worktree on none, the title of a patch; else empty."""
+        kind = self.id.partition(":")[0]
+        return self.branch or {"worktree": "detached", "patch": self.given}.get(kind, "")
 
 
 def in_order(names: Iterable[str]) -> tuple[str, ...]:

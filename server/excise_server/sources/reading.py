@@ -26,7 +26,15 @@ from excise_server.sources.trees import (
 )
 from excise_server.sources.working import Working, changed_last, read_working, worktree_tree
 
-__all__ = ["WRITTEN_SECONDS", "Lying", "Read", "read_changes", "read_worktrees", "replayed"]
+__all__ = [
+    "WRITTEN_SECONDS",
+    "Lying",
+    "Read",
+    "read_changes",
+    "read_worktrees",
+    "replayed",
+    "replayed_on",
+]
 
 WRITTEN_SECONDS = 5.0
 """A worktree whose files changed so lately may not be finished."""
@@ -158,10 +166,11 @@ def replayed(
         if isinstance(drift, SourceError):
             rejected.append(Rejected(entry.candidate.id, drift.reason, drift.hint))
         else:
-            yield _replayed(entry, drift)
+            yield replayed_on(entry, drift)
 
 
-def _replayed(entry: Read, drift: Drift) -> tuple[Candidate, State]:
+def replayed_on(entry: Read, drift: Drift) -> tuple[Candidate, State]:
+    """Return a candidate as a change of the target, and whether it changes it."""
     sides = entry.sides
     own = sides.old.keys() | sides.new.keys()
     moves = {old: new for old, new in drift.moved.items() if old in own}

@@ -105,7 +105,7 @@ describe("the exported API", () => {
     const added = await addRevisions({ uri: file(), revisions: [{ id: "mail", patch: mail }] });
     assert.deepEqual(added, { accepted: ["mail"], rejected: [] });
     const report = await getReport(file());
-    assert.match(report?.revisions[0]?.label ?? "", /by mail/);
+    assert.match(report?.revisions.find(({ id }) => id === "mail")?.label ?? "", /by mail/);
   });
 
   it("refuses a text of 20 MB, and takes the others", async () => {

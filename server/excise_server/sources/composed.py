@@ -1,0 +1,162 @@
+"""Patches with known blobs as whole files: what they were made from and what they make of it.
+
+Nothing is guessed: a file is the blob that the patch names or the result of a patch before it, and
+the result must have the id that the same patch names. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from excise.patches import FilePair, Patch, apply
+from excise_server.changes import SUBMODULE, Side
+from excise_server.sources import SourceError
+from excise_server.sources.patches import blob_ids
+from excise_server.sources.paths import visible
+from excise_server.sources.trees import Sides
+
+__all__ = ["Blobs", "blob_names", "composed"]
+
+Blobs = Mapping[str, bytes | SourceError]
+"""Texts by the id that an index line has, or why there is none."""
+
+_ID = re.compile(r"[0-9a-f]{7,64}")
+_FILE = "100644"
+
+
+@dataclass(slots=True)
+class _Files:
+    """The files as the patches found them, and as they are now; None: deleted."""
+
+    old: dict[str, Side] = field(default_factory=dict)
+    now: dict[str, Side | None] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+
+
+def blob_names(patches: Sequence[Patch]) -> Iterator[str]:
+    """Yield the ids of the texts that patches may need, as their index lines have them."""
+    for patch in patches:
+        for pair in patch.files:
+            names = [pair.old_blob, *([pair.new_blob] if pair.binary else [])]
+            yield from (name for name in names if _ID.fullmatch(name) and name.strip("0"))
+
+
+def composed(patches: Sequence[Patch], blobs: Blobs, target: Callable[[str], Side | None]) -> Sides:
+    """Return the files before and after patches that were sent as one, applied in their order.
+
+    Parameters
+    ----------
+    blobs
+        What `blob_names` asked for.
+    target
+        A file of the target, for renames and changes of mode that name no blob.
+
+    Raises
+    ------
+    SourceError
+        If a text is not known, or is not what a patch says; `excise.patches.PatchError` if one does
+        not apply. Both name the file.
+    """
+    files = _Files()
+    for patch in patches:
+        for pair in patch.files:
+            _take(files, pair, blobs, target)
+    old, new = dict(files.old), {path: side for path, side in files.now.items() if side}
+    for path in old.keys() & new.keys():
+        if (old[path].mode, old[path].data) == (new[path].mode, new[path].data):
+            del old[path], new[path]
+    return Sides(old, new, files.refused)
+
+
+def _take(
+    files: _Files, pair: FilePair, blobs: Blobs, target: Callable[[str], Side | None]
+) -> None:
+    """Take what one patch does to one file."""
+    for path in (pair.old, pair.new):
+        if path is not None and _leaves_tree(path):
+            raise SourceError(f"{visible(path)}: the path leaves the tree")
+    if SUBMODULE in (pair.old_mode, pair.new_mode):
+        files.refused[pair.path] = "a submodule"
+        return
+    if pair.binary and not (pair.new is None or _known(blobs, pair.new_blob)):
+        files.refused[pair.path] = "the patch is binary, and its result is not in the repository"
+        return
+    before = _before(files, pair, blobs, target)
+    after = _after(pair, before, blobs)
+    if pair.old is not None and before is not None and pair.moved != "copy":
+        if pair.old not in files.now:
+            files.old[pair.old] = before
+        files.now[pair.old] = None
+    if pair.new is not None:
+        files.now[pair.new] = after
+
+
+def _before(
+    files: _Files, pair: FilePair, blobs: Blobs, target: Callable[[str], Side | None]
+) -> Side | None:
+    """Return the file that a patch was made from; None where it creates one."""
+    path = pair.old
+    if path is None:
+        if files.now.get(pair.path) is not None:
+            raise SourceError(f"{visible(pair.path)}: a patch before it creates the file, too")
+        return None
+    if path in files.now:
+        earlier = files.now[path]
+        if earlier is None or not _is(earlier.data, pair.old_blob):
+            reason = f"made from the text {pair.old_blob}, which the patches before it do not give"
+            raise SourceError(f"{visible(path)}: {reason}")
+        return earlier
+    if not (pair.old_blob or pair.hunks or pair.binary):
+        if (side := target(path)) is None:
+            raise SourceError(f"{visible(path)}: neither the patch nor the target has its text")
+        return Side(pair.old_mode or side.mode, side.data)
+    if not _ID.fullmatch(pair.old_blob):
+        reason = "no index line with 7 digits or more of the text that it was made from"
+        hint = "make it with git diff, or git format-patch"
+        raise SourceError(f"{visible(path)}: {reason}", hint=hint)
+    if not pair.old_blob.strip("0"):
+        return Side(pair.old_mode or _FILE, b"")
+    data = blobs[pair.old_blob]
+    if isinstance(data, SourceError):
+        reason = f"made from the text {pair.old_blob}, which is not in the repository"
+        raise SourceError(f"{visible(path)}: {reason}")
+    return Side(pair.old_mode or _FILE, data)
+
+
+def _after(pair: FilePair, before: Side | None, blobs: Blobs) -> Side | None:
+    """Return the file that a patch makes; None where it deletes it."""
+    data = blobs[pair.new_blob] if pair.binary and pair.new is not None else None
+    if pair.binary and pair.new is None:
+        return None
+    if data is None:
+        data = apply(pair, before.data if before else None).text
+    if data is None:
+        return None
+    if isinstance(data, SourceError) or not _is(data, pair.new_blob):
+        reason = f"applied, it does not give the text {pair.new_blob} that it names"
+        raise SourceError(f"{visible(pair.path)}: {reason}")
+    mode = pair.new_mode or (before.mode if before else "") or _FILE
+    return Side(mode, data)
+
+
+def _known(blobs: Blobs, name: str) -> bool:
+    return isinstance(blobs.get(name), bytes)
+
+
+def _is(data: bytes, name: str) -> bool:
+    """Whether a text has the id that a patch names; it need not name one."""
+    return not name or any(known.startswith(name) for known in blob_ids(data))
+
+
+def _leaves_tree(path: str) -> bool:
+    """Whether a path is no file of a repository's tree, as git has it.
+
+    >>> [_leaves_tree(path) for path in ("a/b", "../a", "/a", "a/../b", ".GIT/config", "a//b", "")]
+    [False, True, True, True, True, True, True]
+    """
+    parts = path.split("/")
+    return "\0" in path or any(
+        part in ("", ".", "..") or part.lower().rstrip(". ") in (".git", "git~1") for part in parts
+    )

@@ -1,0 +1,213 @@
+"""Patches and series with known blobs as candidates: whole files, replayed onto the target."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from excise.patches import Patch, PatchError, postings
+from excise_server.changes import Side
+from excise_server.review.candidate import Candidate, digest_of, marked_identical
+from excise_server.sources import Rejected, SourceError
+from excise_server.sources.bases import commit_named
+from excise_server.sources.candidates import Candidates
+from excise_server.sources.composed import Blobs, blob_names, composed
+from excise_server.sources.drift import Drift, drifts_of
+from excise_server.sources.paths import visible
+from excise_server.sources.queue import Queue
+from excise_server.sources.reading import Read, replayed_on
+from excise_server.sources.repository import Repository
+from excise_server.sources.trees import (
+    Entry,
+    Listing,
+    Sides,
+    Tree,
+    check_size,
+    listing_of,
+    read_sides,
+)
+
+__all__ = ["find_patches"]
+
+_MAX_GONE = 100
+"""Files that the target no longer has whose new names git is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Proposal:
+    """A patch or a whole series, under the id of its first patch."""
+
+    id: str
+    title: str
+    patches: tuple[Patch, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Target:
+    """The files of the target: where they are, and those that were read."""
+
+    repository: Repository
+    listing: Listing
+    files: dict[str, Side] = field(default_factory=dict)
+    unread: dict[str, str] = field(default_factory=dict)
+
+    def read(self, paths: set[str]) -> None:
+        """Read files, those that the target has, by one question to git."""
+        wanted = sorted((paths & self.listing.keys()) - self.files.keys() - self.unread.keys())
+        listed = {path: self.listing[path] for path in wanted}
+        tree = Tree(new={p: Entry(mode.decode(), b.decode()) for p, (mode, b) in listed.items()})
+        (sides,) = read_sides(self.repository, [tree])
+        self.files |= sides.new
+        self.unread |= sides.refused
+
+
+def find_patches(repository: Repository, queue: Queue, onto: str = "") -> Candidates:
+    """Read the texts that patches were made from, apply them, and replay the results.
+
+    Raises
+    ------
+    SourceError
+        If git fails, there is no commit yet, or a revision that was named does not exist.
+    """
+    origin = commit_named(repository, onto, "--onto") if onto else repository.head()
+    if origin is None:
+        raise SourceError("no commit yet: there is nothing to replay patches on")
+    proposals = _proposals(queue)
+    target = _Target(repository, listing_of(repository, origin))
+    target.read({
+        path
+        for proposal in proposals
+        for patch in proposal.patches
+        for pair in patch.files
+        for path in (pair.old, pair.new)
+        if path is not None
+    })  # fmt: skip
+    rejected = list(queue.rejected)
+    made = _made(proposals, _blobs(repository, proposals), target, rejected)
+    moves = _moves([sides for _, sides in made], target, origin)
+    labels = _labels([proposal.id for proposal, _ in made])
+    found, unchanged, landed = [], [], []
+    for (proposal, sides), label in zip(made, labels, strict=True):
+        candidate, state = replayed_on(_read(proposal, sides, label), _drift(sides, moves, target))
+        if not (sides.old or sides.new or sides.refused):
+            unchanged.append(candidate.id)
+        elif state == "landed":
+            landed.append(candidate.id)
+        else:
+            found.append(candidate)
+    notes = tuple(f"patch:{visible(name)}: {note}" for name, note in queue.notes)
+    return Candidates(
+        origin,
+        marked_identical(found),
+        tuple(unchanged),
+        tuple(landed),
+        tuple(rejected),
+        notes,
+    )
+
+
+def _proposals(queue: Queue) -> list[_Proposal]:
+    """Return what was sent as one, its patches in the order of the series."""
+    proposals = []
+    for posting in postings([member.message for member in queue.sent]):
+        members = [queue.sent[at] for at in posting.messages]
+        with_files = [member for member in members if member.message.patch.files]
+        if not with_files:
+            continue
+        notes = []
+        if posting.missing:
+            places = ", ".join(map(str, posting.missing[:8]))
+            notes.append(f"of its series these are not here: {places}")
+        patches = tuple(member.message.patch for member in with_files)
+        proposals.append(_Proposal(with_files[0].id, posting.title, patches, tuple(notes)))
+    return proposals
+
+
+def _blobs(repository: Repository, proposals: Sequence[_Proposal]) -> Blobs:
+    names = {name: None for proposal in proposals for name in blob_names(proposal.patches)}
+    answers = repository.blobs(list(names))
+    return {
+        name: answer if isinstance(answer, SourceError) else answer.data
+        for name, answer in zip(names, answers, strict=True)
+    }
+
+
+def _made(
+    proposals: Sequence[_Proposal], blobs: Blobs, target: _Target, rejected: list[Rejected]
+) -> list[tuple[_Proposal, Sides]]:
+    """Return the proposals with their files; those whose texts are not known are rejected."""
+    made = []
+    for proposal in proposals:
+        try:
+            sides = composed(proposal.patches, blobs, target.files.get)
+            check_size(Tree(old=dict.fromkeys(sides.old | sides.new, Entry(""))))
+            made.append((proposal, sides))
+        except SourceError as error:
+            reason = f"not comparable with the others: {error.reason}"
+            rejected.append(Rejected(proposal.id, reason, error.hint))
+        except PatchError as error:
+            reason = f"not comparable with the others: {visible(str(error))}"
+            rejected.append(Rejected(proposal.id, reason))
+    return made
+
+
+def _moves(every: Sequence[Sides], target: _Target, origin: str) -> dict[str, str]:
+    """Return where the target has files that it no longer has under their names: old to new.
+
+    A patch names no commit. So git is asked what became of a file since the last one that had it.
+    """
+    gone = {path for sides in every for path in sides.old if path not in target.listing}
+    last = defaultdict[str, list[str]](list)
+    for path in sorted(gone)[:_MAX_GONE]:
+        options = ("rev-list", "--max-count=1", "--end-of-options", origin, "--", path)
+        removed = target.repository.git.run(*options).decode("ascii", "replace").strip()
+        with suppress(SourceError):  # a shallow clone does not have what was before
+            last[commit_named(target.repository, f"{removed}^", "--repo")].append(path)
+    moves: dict[str, str] = {}
+    for drift in drifts_of(target.repository, origin, last).values():
+        if isinstance(drift, Drift):
+            moves |= drift.moved
+    target.read(set(moves.values()))
+    return moves
+
+
+def _drift(sides: Sides, moved: Mapping[str, str], target: _Target) -> Drift:
+    """Return what the target has in place of the texts that a patch was made from."""
+    now: dict[str, Side | None] = {}
+    for path in sides.old.keys() | sides.new.keys():
+        if path in target.unread:
+            continue
+        side = target.files.get(moved.get(path, path))
+        base = sides.old.get(path)
+        if side is None or base is None or (side.mode, side.data) != (base.mode, base.data):
+            now[path] = side
+    return Drift(now, dict(moved), target.unread)
+
+
+def _read(proposal: _Proposal, sides: Sides, label: str) -> Read:
+    name = f"patch:{visible(proposal.id)}"
+    candidate = Candidate(
+        id=name,
+        folder="",
+        branch="",
+        commit="",
+        names=(name,),
+        given=proposal.title,
+        label=label,
+        digest=digest_of(sides.old, sides.new),
+        notes=(*proposal.notes, *sides.notes),
+    )
+    return Read(candidate, sides)
+
+
+def _labels(ids: Sequence[str]) -> list[str]:
+    """Return the names of files, with their folders where two are equal."""
+    names = [visible(name.rpartition("/")[2]) for name in ids]
+    count = Counter(names)
+    return [
+        short if count[short] == 1 else visible(name)
+        for short, name in zip(names, ids, strict=True)
+    ]

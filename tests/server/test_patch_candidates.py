@@ -1,0 +1,299 @@
+"""``excise cluster --repo``: patches as whole files, made from the texts that a repository has."""
+
+from __future__ import annotations
+
+import pytest
+from tests.server.command import excise
+from tests.server.git_repository import make, needs_git
+
+pytestmark = [pytest.mark.slow, needs_git]
+
+TEXT = "".join(f"def f{n}(a, b):\n    return a + {n}\n\n" for n in range(12))
+EDIT = ("return a + 5\n", "return a * b + 5\n")
+
+
+@pytest.fixture
+def repo(tmp_path, monkeypatch):
+    made = make(tmp_path, monkeypatch)
+    made.commit(a__py=TEXT, b__py="b = 1\n")
+    return made
+
+
+def propose(repo, *steps, start="main", message="fix", options=()):
+    """Commit files (None: deleted) on a branch that is gone again; return the patches of it."""
+    repo.git("checkout", "--quiet", "--detach", start)
+    base = repo.head()
+    for files in steps:
+        for name, text in files.items():
+            if text is None:
+                repo.git("rm", "--quiet", name)
+            else:
+                repo.write(name, text)
+        repo.commit(message)
+    mails = repo.git("format-patch", "--stdout", "--no-signature", *options, base)
+    repo.git("checkout", "--quiet", "main")
+    return mails
+
+
+def drift(repo, count, text=TEXT):
+    """Commit to main, far from the function that is edited."""
+    for n in range(count):
+        text = f"import m{n}\n" + text
+        repo.commit(a__py=text)
+    return text
+
+
+def compared(repo, tmp_path, patches, *options, code=0):
+    folder = tmp_path / "p"
+    for name, data in patches.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    ran = excise("cluster", "--repo", str(repo.path), str(folder), "--json", *options)
+    assert ran.code == code, ran.err
+    return ran.json
+
+
+def reasons(found):
+    return {rejected["id"]: rejected["reason"] for rejected in found["rejected"]}
+
+
+def entry(found, name):
+    return next(row for row in found["ranking"] if row["id"] == f"patch:{name}")
+
+
+def files(found, name):
+    return {
+        file["path"]: (file["status"], file["added"], file["deleted"])
+        for file in entry(found, name)["files"]
+    }
+
+
+def test_one_edit_of_five_ages_is_one_change(repo, tmp_path):
+    patches, text = {}, TEXT
+    for age in range(5):
+        patches[f"{age}.patch"] = propose(repo, {"a.py": text.replace(*EDIT)})
+        text = drift(repo, 4, text)
+    found = compared(repo, tmp_path, patches)
+    assert found["similarity"] == [[1.0] * 5] * 5
+    assert [cluster["members"] for cluster in found["clusters"]] == [found["candidates"]]
+    assert (found["basis"], found["origin"]) == ("origin", repo.head())
+    assert all(len(row["identical"]) == 4 for row in found["ranking"])
+    assert {row["digest"] for row in found["ranking"]} != {entry(found, "0.patch")["digest"]}
+    assert "replayed onto" in excise("cluster", "--repo", str(repo.path), str(tmp_path / "p")).out
+
+
+def test_the_numbers_are_those_of_branches(repo, tmp_path):
+    """One pair, one number: as patches and as branches."""
+    versions = {
+        "one": TEXT.replace(*EDIT),
+        "two": TEXT.replace(*EDIT).replace("a + 9", "a + 9 + b"),
+        "three": TEXT.replace("a + 5", "a - 5"),
+    }
+    patches = {}
+    for name, text in versions.items():
+        repo.git("checkout", "--quiet", "-b", f"agent/{name}", "main")
+        repo.commit(name, a__py=text)
+        patches[f"{name}.patch"] = repo.git("format-patch", "--stdout", "-1")
+        repo.git("checkout", "--quiet", "main")
+    drift(repo, 3)
+    found = compared(repo, tmp_path, patches)
+    whole = excise("cluster", "--git", "agent/*", str(repo.path), "--json").json
+    names = ([c.removeprefix("patch:").removesuffix(".patch") for c in found["candidates"]],
+             [c.rpartition("/")[2] for c in whole["candidates"]])  # fmt: skip
+    values = [
+        {(a, b): row[j] for a, row in zip(order, document["similarity"], strict=True)
+         for j, b in enumerate(order)}
+        for order, document in zip(names, (found, whole), strict=True)
+    ]  # fmt: skip
+    assert values[0] == values[1]
+    assert found["signature"] == whole["signature"]
+
+
+def test_a_series_composes_in_order(repo, tmp_path):
+    steps = (
+        {"a.py": TEXT.replace(*EDIT), "new.py": "one = 1\n"},
+        {"a.py": TEXT.replace(*EDIT).replace("a + 9", "a + 90"), "b.py": None},
+        {"new.py": "one = 1\ntwo = 2\n"},
+    )
+    series = propose(repo, *steps)
+    whole = propose(repo, {"a.py": steps[1]["a.py"], "b.py": None, "new.py": "one = 1\ntwo = 2\n"})
+    found = compared(repo, tmp_path, {"series.mbox": series, "whole.patch": whole})
+    assert found["similarity"] == [[1, 1], [1, 1]]
+    assert entry(found, "series.mbox#1")["identical"] == ["patch:whole.patch"]
+    assert files(found, "series.mbox#1") == {
+        "a.py": ("modified", 2, 2),
+        "b.py": ("deleted", 0, 1),
+        "new.py": ("created", 2, 0),
+    }
+    # Parts that are files of their own are the same series; a part that is missing is noted.
+    first, *rest = series.split(b"\nFrom ")
+    parts = {"0.patch": first + b"\n"} | {
+        f"{n}.patch": b"From " + part + b"\n" for n, part in enumerate(rest, start=1)
+    }
+    again = compared(repo, tmp_path, {f"parts/{name}": data for name, data in parts.items()})
+    assert entry(again, "parts/0.patch")["identical"] == [
+        "patch:series.mbox#1",
+        "patch:whole.patch",
+    ]
+    (tmp_path / "p" / "parts" / "1.patch").unlink()
+    found = compared(repo, tmp_path, {})
+    assert "of its series these are not here: 2" in entry(found, "parts/0.patch")["notes"]
+
+
+def test_renames_of_the_patch_and_of_the_target(repo, tmp_path):
+    moved = {"a.py": None, "sub/c.py": TEXT.replace(*EDIT)}
+    patches = {
+        "move.patch": propose(repo, moved, options=("-M",)),
+        "edit.patch": propose(repo, {"a.py": TEXT.replace(*EDIT)}),
+    }
+    assert b"rename to sub/c.py" in patches["move.patch"]
+    found = compared(repo, tmp_path, patches)
+    assert files(found, "move.patch") == {"sub/c.py": ("renamed", 1, 1)}
+    text = drift(repo, 1)
+    repo.git("mv", "a.py", "z.py")
+    repo.commit("moved")
+    drifted = compared(repo, tmp_path, {})
+    assert files(drifted, "edit.patch") == {"z.py": ("modified", 1, 1)}
+    assert "a.py is z.py in the target" in entry(drifted, "edit.patch")["notes"]
+    assert text.startswith("import m0")
+    older = compared(repo, tmp_path, {}, "--onto", "HEAD~2")
+    assert files(older, "edit.patch") == {"a.py": ("modified", 1, 1)}
+
+
+def test_pure_renames_modes_and_binaries(repo, tmp_path, monkeypatch):
+    repo.commit(pic__png=b"\0one", other__png=b"\0two")
+    repo.git("checkout", "--quiet", "--detach", "main")
+    repo.git("mv", "a.py", "moved.py")
+    (repo.path / "b.py").chmod(0o755)
+    repo.commit("no text changes")
+    quiet = repo.git("format-patch", "--stdout", "-1", "-M")
+    repo.git("checkout", "--quiet", "main")
+    patches = {
+        "quiet.patch": quiet,
+        "pic.patch": propose(repo, {"pic.png": b"\0new", "b.py": "b = 2\n"}),
+    }
+    assert quiet.count(b"\nindex ") == 0
+    found = compared(repo, tmp_path, patches)
+    assert files(found, "quiet.patch") == {
+        "b.py": ("modified", 0, 0),
+        "moved.py": ("renamed", 0, 0),
+    }
+    assert set(files(found, "pic.patch")) == {"pic.png", "b.py"}
+    other = make(tmp_path, monkeypatch, "other")
+    other.commit(a__py=TEXT, b__py="b = 1\n", pic__png=b"\0one")
+    patch = propose(other, {"pic.png": b"\0newer", "b.py": "b = 2\n"})
+    found = compared(repo, tmp_path, {"pic.patch": patch})
+    assert set(files(found, "pic.patch")) == {"b.py"}
+    assert "pic.png: the patch is binary" in " ".join(entry(found, "pic.patch")["notes"])
+
+
+def test_what_has_landed_and_what_conflicts(repo, tmp_path):
+    patches = {
+        "landed.patch": propose(repo, {"a.py": TEXT.replace(*EDIT)}),
+        "conflict.patch": propose(repo, {"a.py": TEXT.replace("a + 5", "a - 5")}),
+        "born.patch": propose(repo, {"c.py": "c = 1\n"}),
+    }
+    repo.commit(a__py=TEXT.replace(*EDIT), c__py="c = 2\n")
+    found = compared(repo, tmp_path, patches)
+    assert found["landed"] == ["patch:landed.patch"]
+    assert entry(found, "conflict.patch")["conflicts"] == [
+        {"path": "a.py", "reason": "the target changed these lines, too"}
+    ]
+    assert entry(found, "born.patch")["conflicts"] == [
+        {"path": "c.py", "reason": "the target created this file, too"}
+    ]
+
+
+def test_forms_of_one_patch(repo, tmp_path):
+    edit = {"a.py": TEXT.replace(*EDIT)}
+    plain = propose(repo, edit)
+    patches = {
+        "attach.eml": propose(repo, edit, options=("--attach",)),
+        "crlf.eml": plain.split(b"\n", 1)[1].replace(b"\n", b"\r\n"),
+        "full.patch": propose(repo, edit, options=("--full-index",)),
+        "none.patch": propose(repo, edit, options=("-U0",)),
+        "plain.patch": plain,
+    }
+    found = compared(repo, tmp_path, patches)
+    assert found["similarity"] == [[1.0] * 5] * 5
+    assert all(len(row["identical"]) == 4 for row in found["ranking"])
+
+
+def test_what_is_not_comparable_is_listed(repo, tmp_path, monkeypatch):
+    good = propose(repo, {"a.py": TEXT.replace(*EDIT)})
+    index = next(line for line in good.split(b"\n") if line.startswith(b"index "))
+    old, new = index.split(b" ")[1].split(b"..")
+    leaving = {
+        f"leave{n}.patch": good.replace(b"a/a.py", b"a/" + path).replace(b"b/a.py", b"b/" + path)
+        for n, path in enumerate((b"../a.py", b"/etc/a.py", b".git/a.py", b"x/../../a.py"))
+    }
+    other = make(tmp_path, monkeypatch, "other")
+    other.commit(a__py=TEXT + "more\n")
+    patches = {
+        "context.patch": good.replace(b" def f5", b" def g5"),
+        "cut.patch": good[: good.index(b" def f6")],
+        "expression.patch": good.replace(old, b"HEAD:a.py"),
+        "good.patch": good,
+        "merge.patch": b"diff --cc a.py\n@@@ -1 -1 +1 @@@\n",
+        "no-index.patch": good.replace(index + b"\n", b""),
+        "result.patch": good.replace(new, b"abcdef1"),
+        "twice.patch": good + good.partition(b"\n---\n")[2],
+        "unknown.patch": propose(other, {"a.py": TEXT.replace(*EDIT) + "more\n"}),
+        **leaving,
+    }
+    found = compared(repo, tmp_path, patches, code=1)
+    assert found["candidates"] == ["patch:good.patch"]
+    said = reasons(found)
+    wanted = {
+        "context.patch": "a.py: hunk 1 does not apply: line 16 has another text",
+        "cut.patch": "a.py: the hunk ends",
+        "expression.patch": "a.py: no index line with 7 digits or more",
+        "merge.patch": "a combined diff",
+        "no-index.patch": "a.py: no index line",
+        "result.patch": "a.py: applied, it does not give the text abcdef1",
+        "twice.patch": "a.py: made from the text",
+        "unknown.patch": "which is not in the repository",
+    } | dict.fromkeys(leaving, "the path leaves the tree")
+    assert said.keys() == wanted.keys()
+    for name, reason in wanted.items():
+        assert reason in said[name]
+        assert name == "merge.patch" or said[name].startswith("not comparable with the others: ")
+
+
+def test_the_file_of_one_message_twice(repo, tmp_path):
+    mails = propose(repo, {"b.py": "b = 2\n"}, {"b.py": "b = 3\n"})
+    diffs = [part.partition(b"\n---\n")[2] for part in mails.split(b"\nFrom ")]
+    found = compared(repo, tmp_path, {"twice.patch": b"\n".join(diffs)})
+    assert files(found, "twice.patch") == {"b.py": ("modified", 1, 1)}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--onto", "HEAD", "x"), "--onto needs --repo"),
+        (("--repo", "R", "--git", "a", "x"), "neither --origin nor --git"),
+        (("--repo", "R", "--origin", "a", "x"), "neither --origin nor --git"),
+        (("--repo", "R", "--same-base", "x"), "--same-base: not with --repo"),
+        (("--repo", "R", "--scores", "--csv", "x"), "--scores, --csv: not with --repo"),
+        (("--repo", "R"), "Name patches"),
+        (("--repo", "R", "--onto", "nobody", "P"), "there is no commit 'nobody'"),
+        (("--repo", "/nonexistent", "P"), "no such folder"),
+        (("--repo", "R", "none.patch"), "none.patch"),
+    ],
+)
+def test_misuse(repo, tmp_path, arguments, said):
+    (tmp_path / "x.patch").write_bytes(propose(repo, {"b.py": "b = 2\n"}))
+    places = {"R": str(repo.path), "P": str(tmp_path / "x.patch")}
+    ran = excise("cluster", *(places.get(argument, argument) for argument in arguments))
+    assert ran.code == 2
+    assert said in " ".join(ran.err.split())
+
+
+def test_only_the_newest_of_a_series(repo, tmp_path):
+    patches = {
+        "v1.patch": propose(repo, {"b.py": "b = 2\n"}),
+        "v2.patch": propose(repo, {"b.py": "b = 3\n"}, options=("-v2",)),
+    }
+    found = compared(repo, tmp_path, patches, "--newest")
+    assert found["candidates"] == ["patch:v2.patch"]
+    assert "newer version of its series" in found["notes"][""][0]
