@@ -194,8 +194,9 @@ def _chosen(
     ]
     batch = chosen_batch(every, name, names)
     if batch is None:
-        count = f"there are {len(every)}" if len(every) != 1 else "there is one"
+        count = f"there are {len(every)}" if len(every) > 1 else "there is one"
         hint = f"{count}: name a batch by its number, its task or a candidate in it"
+        hint = hint if every else "no candidate changes anything"
         raise SourceError(f"no batch is called {visible(name)}", hint=hint)
     kept = tuple(c for c in candidates.found if c.id in batch.members)
     others = tuple(other for other in every if other != batch)

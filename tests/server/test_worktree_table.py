@@ -202,7 +202,7 @@ def test_no_candidate(repo):
     assert "order:" not in out
     found = report(repo)
     assert found["batches"] == found["ranking"] == found["candidates"] == []
-    one_line(excise("worktrees", str(repo.path), "--batch", "1"), "no batch is called 1")
+    one_line(excise("worktrees", str(repo.path), "--batch", "1"), "no candidate changes anything")
 
 
 def test_one_candidate(repo):

@@ -99,7 +99,11 @@ def _table(rows: Sequence[CandidateRow], found: Worktrees, length: int, out: Con
     ranked = any(row.is_ranked for row in rows)
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     heads = ["batch"] * (not out.is_terminal and len(found.batches) > 1)
-    heads += [*["group", ""] * ranked, "candidate", "branch", "base", *kinds, "what it is"]
+    heads += ["group", ""] if ranked else []
+    heads += ["candidate"]
+    heads += ["branch"] if any(map(_branch, rows)) else []
+    heads += ["base"] if any(map(_behind, rows)) else []
+    heads += [*kinds, "what it is"]
     numbers = ["rank", "similarity", "tokens", "score"] if ranked else ["tokens"]
     for head in heads:
         table.add_column(head, no_wrap=True, overflow="ignore")
