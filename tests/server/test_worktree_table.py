@@ -115,6 +115,21 @@ def test_five_identical_agents_are_five_voices_in_one_group(repo):
     assert out.count("1 of 6 makes this change") == 1
 
 
+def test_who_is_in_conflict_with_the_target_is_never_one_of_all(repo):
+    for name in ("ada", "bo"):
+        worktree(repo, name, parser__py=STRIP)
+    assert "both make this change" in printed(repo)
+    repo.commit("theirs", parser__py=PARSER.replace("int(part)", "float(part)"))
+    assert "both make this change; in conflict with the target" in printed(repo)
+    path = repo.path.parent / "chen"
+    repo.git("worktree", "add", "--quiet", "-b", "chen", path)
+    write(path, "parser.py", STRIP)
+    out = printed(repo)
+    assert "3 of 3 make this change" in out
+    assert "all 3" not in out
+    assert "conflict: ada: parser.py: the target changed these lines, too" in out
+
+
 def test_a_batch_of_one_is_listed_and_not_ranked(two_tasks):
     worktree(two_tasks, "fay", other__py="x = 1\n")
     found = report(two_tasks)

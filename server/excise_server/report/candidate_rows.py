@@ -103,6 +103,7 @@ def _row(
         if found.candidates.found[cluster.representative].id in candidate.identical:
             words = f"identical to {_STAND}"
     more = ["breaks the syntax"] * ranked.syntax_errors
+    more += ["in conflict with the target"] if candidate.conflicts else []
     more += ["only white space"] * (WHITESPACE_ONLY in ranked.notes)
     return CandidateRow(
         candidate=candidate,
@@ -121,9 +122,12 @@ def _of_group(
 ) -> str:
     """Say how many make the change of the group's representative, and what it is to the nearest."""
     best, everyone = cluster.representative, len(batch.ranking)
-    same = sum(found.matrix.word(best, i) == SAME for i in cluster.members)
+    equal = [i for i in cluster.members if found.matrix.word(best, i) == SAME]
+    same = len(equal)
     text = f"{same} of {everyone} make{'s' if same == 1 else ''} this change"
-    if same == everyone:
+    # In a conflict a candidate is compared by its own lines: it does not stand for "all".
+    agreed = len({bool(found.candidates.found[i].conflicts) for i in equal}) == 1
+    if same == everyone and agreed:
         text = "both make this change" if everyone == 2 else f"all {everyone} make this change"
     if near := len(cluster.members) - same:
         return f"{text}, {near} {'is' if near == 1 else 'are'} near it"
