@@ -6,38 +6,49 @@ import json
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.server.command import ORIGIN, SUGGESTIONS, excise
+
+from excise_server.report import shapes
+from excise_server.report.worktree_shapes import WorktreesDocument
 
 DOCS = (Path(__file__).parents[2] / "docs" / "json.md").read_text(encoding="utf-8")
 EXAMPLES = [block.strip() for block in re.findall(r"```json\n(.*?)```", DOCS, re.DOTALL)]
 
 
-def keys(value):
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            yield key
-            if key != "notes":
-                yield from keys(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from keys(inner)
+@pytest.mark.parametrize(
+    ("shape", "arguments"),
+    [
+        (
+            shapes.ScoreDocument,
+            ("score", "--origin", ORIGIN, "--reference", ORIGIN, "--hypothesis", SUGGESTIONS[0]),
+        ),
+        (shapes.ExplainDocument, ("explain", ORIGIN, *SUGGESTIONS[:2])),
+        (shapes.MatrixDocument, ("matrix", ORIGIN, *SUGGESTIONS, "none")),
+        (shapes.RankDocument, ("rank", ORIGIN, *SUGGESTIONS, "none")),
+        (shapes.ClusterDocument, ("cluster", "--origin", ORIGIN, *SUGGESTIONS, "none")),
+    ],
+)
+def test_what_is_printed_has_its_shape_exactly(shape, arguments):
+    printed = excise(*arguments, "--json").json
+    read = msgspec.convert(printed, shape)
+    assert msgspec.to_builtins(read) == printed
+    assert read.schema == shapes.SCHEMA
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    "shape",
     [
-        ("score", "--origin", ORIGIN, "--reference", ORIGIN, "--hypothesis", SUGGESTIONS[0]),
-        ("explain", ORIGIN, *SUGGESTIONS[:2]),
-        ("matrix", ORIGIN, *SUGGESTIONS, "none"),
-        ("rank", ORIGIN, *SUGGESTIONS, "none"),
-        ("cluster", "--origin", ORIGIN, *SUGGESTIONS, "none"),
+        *(shapes.ScoreDocument, shapes.ExplainDocument, shapes.MatrixDocument),
+        *(shapes.RankDocument, shapes.ClusterDocument, shapes.RecordLine, shapes.ErrorLine),
+        WorktreesDocument,
     ],
 )
-def test_every_key_is_described(arguments):
-    printed = set(keys(excise(*arguments, "--json").json)) - {"schema"}
+def test_every_key_is_described(shape):
     described = set(re.findall(r"`(\w+)`", DOCS))
-    assert printed <= described
+    definitions = msgspec.json.schema(shape)["$defs"].values()
+    assert {key for each in definitions for key in each["properties"]} - {"schema"} <= described
 
 
 def test_the_examples_are_what_happens():

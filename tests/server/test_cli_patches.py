@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 from tests.server.command import SUGGESTIONS, excise, one_line
+
+from excise_server.report.patch_shapes import PatchDocument
 
 DOCS = (Path(__file__).parents[2] / "docs" / "patches.md").read_text(encoding="utf-8")
 FROM = "From 0123456789 Mon Sep 17 00:00:00 2001\n"
@@ -163,3 +167,5 @@ def test_every_key_is_described(arguments):
     found = excise("cluster", "-", *arguments, stdin=COVER + ONE + SECOND + AGAIN).json
     keys = {*found, *found["clusters"][0], *found["patches"][0]} - {"schema"}
     assert keys <= set(re.findall(r"`(\w+)`", DOCS))
+    read = msgspec.convert(found, PatchDocument)
+    assert json.loads(msgspec.json.encode(read)) == found

@@ -27,7 +27,7 @@ def test_matrix_document():
     assert (ran.code, ran.err) == (0, "")
     pairs = ("similarity", "anchored", "anywhere", "contained", "words")
     assert set(ran.json) == {"schema", "signature", "revisions", *pairs, "notes", "rejected"}
-    assert ran.json["schema"] == 1
+    assert ran.json["schema"] == 2
     assert ran.json["signature"] == SIGNATURE
     assert ran.json["revisions"] == SUGGESTIONS
     assert ran.json["rejected"] == []

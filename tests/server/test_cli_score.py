@@ -40,7 +40,7 @@ def test_the_document_holds_the_number_and_its_reasons():
         *("schema", "signature", "value", "score", "exact", "keep", "add", "delete"),
         *("reference", "notes", "regions", "word"),
     }
-    assert ran.json["schema"] == 1
+    assert ran.json["schema"] == 2
     assert ran.json["value"] == ran.json["score"] == 2579 / 3094
     assert ran.json["exact"] == "2579/3094"
     assert ran.json["keep"] is None

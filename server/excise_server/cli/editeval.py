@@ -120,7 +120,8 @@ def _show(
     as_json: bool,
 ) -> None:
     if as_json:
-        from excise_server.report.documents import SCHEMA, json_text
+        from excise_server.evaluation.documents import SCHEMA
+        from excise_server.report.documents import json_text
 
         *tasks, average = found
         document = {

@@ -17,6 +17,7 @@ from excise_server.cli.options import Choices, shared_options
 from excise_server.cli.progress import Advance, progress
 from excise_server.cli.streams import console, say
 from excise_server.report.documents import json_line, json_text, record_line, score_document
+from excise_server.report.shapes import ErrorLine, RecordLine
 from excise_server.sources.files import file_error, language_of, read_text
 from excise_server.sources.records import BadRecord, ScoreRecord, read_score_records
 
@@ -110,7 +111,7 @@ def _score_lines(path: str, choices: Choices, deletion: str) -> int:
     with _opened(path) as stream, _progress(stream) as advance:
         for record in read_score_records(stream):
             line = _line(record, choices, deletion)
-            scored, bad = scored + 1, bad + ("error" in line)
+            scored, bad = scored + 1, bad + isinstance(line, ErrorLine)
             print(json_line(line), flush=True)
             advance(stream.tell() if stream.seekable() else scored)
     if bad:
@@ -118,14 +119,16 @@ def _score_lines(path: str, choices: Choices, deletion: str) -> int:
     return 1 if bad else 0
 
 
-def _line(record: ScoreRecord | BadRecord, choices: Choices, deletion: str) -> dict[str, object]:
+def _line(
+    record: ScoreRecord | BadRecord, choices: Choices, deletion: str
+) -> RecordLine | ErrorLine:
     if isinstance(record, BadRecord):
-        return {"id": record.id, "error": record.error}
+        return ErrorLine(id=record.id, error=record.error)
     try:
         score = _score_record(record, choices, deletion)
     except Exception as error:  # noqa: BLE001 - one record never costs the others
         reason = str(error) if isinstance(error, excise.ExciseError) else repr(error)
-        return {"id": record.id, "error": f"line {record.line}: {reason}"}
+        return ErrorLine(id=record.id, error=f"line {record.line}: {reason}")
     return record_line(record.id, score, several=record.several)
 
 

@@ -11,9 +11,11 @@ from typing import Any
 from excise.evaluation.correlation import Correlation
 from excise.evaluation.statistics import Interval
 from excise_server.evaluation.run import Evaluation, Settings, Table
-from excise_server.report.documents import SCHEMA
 
-__all__ = ["csv_text", "document", "latex_text", "signature"]
+__all__ = ["SCHEMA", "csv_text", "document", "latex_text", "signature"]
+
+SCHEMA = 1
+"""Version of the shape of the documents of evaluations."""
 
 Document = dict[str, Any]
 

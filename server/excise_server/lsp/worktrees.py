@@ -49,6 +49,7 @@ async def worktrees(ls: ExciseServer, params: WorktreesParams) -> dict[str, Any]
 def _compared(
     folder: str, folders: list[str], params: WorktreesParams, cancel: CancelFlag
 ) -> dict[str, Any]:
+    from excise_server.report.documents import plain
     from excise_server.report.worktrees import worktrees_document
     from excise_server.sources.candidates import Choice
     from excise_server.sources.repository import open_folder
@@ -56,4 +57,4 @@ def _compared(
 
     choice = Choice(branches=tuple(params.branches or ()), onto=params.base or "")
     found = compare_worktrees(open_folder(folder, folders), choice, cancel=cancel)
-    return worktrees_document(found)
+    return dict(plain(worktrees_document(found)))

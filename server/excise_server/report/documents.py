@@ -1,4 +1,4 @@
-"""JSON documents for programs; docs/json.md describes every key.
+"""JSON documents for programs; docs/json.md describes every key, and `shapes` defines it.
 
 Plain ASCII: whatever a terminal would obey is a JSON escape.
 """
@@ -10,6 +10,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from excise import (
     Cluster,
     Count,
@@ -20,114 +22,131 @@ from excise import (
     ScoreMatrix,
     Segment,
 )
+from excise_server.report import shapes
 from excise_server.report.words import words_of
 from excise_server.sources import RevisionSet
 
 __all__ = [
-    "SCHEMA",
     "cluster_document",
     "explain_document",
     "json_line",
     "json_text",
     "matrix_document",
+    "plain",
     "rank_document",
     "record_line",
     "score_document",
 ]
 
-SCHEMA = 1
-"""Version of the documents' shape; keys are only ever added under the same version."""
-
-Document = dict[str, Any]
+Plain = Mapping[str, Any]
 
 
-def json_text(document: Mapping[str, Any]) -> str:
+def plain(document: shapes.Shape | Plain) -> Plain:
+    """Return a document as what JSON is made of."""
+    if isinstance(document, shapes.Shape):
+        built: Plain = msgspec.to_builtins(document)
+        return built
+    return document
+
+
+def json_text(document: shapes.Shape | Plain) -> str:
     """Return a document as ASCII: a key a line, and a line for each entry of a list of lists."""
-    body = ",\n".join(f"  {_dumps(key)}: {_laid_out(document[key])}" for key in document)
+    body = ",\n".join(f"  {_dumps(key)}: {_laid_out(v)}" for key, v in plain(document).items())
     return f"{{\n{body}\n}}"
 
 
-def json_line(record: Mapping[str, Any]) -> str:
+def json_line(record: shapes.Shape | Plain) -> str:
     """Return a record of JSONL as ASCII."""
-    return _dumps(record)
+    return _dumps(plain(record))
 
 
-def record_line(record_id: object, score: Score, *, several: bool) -> Document:
+def record_line(record_id: str | float | None, score: Score, *, several: bool) -> shapes.RecordLine:
     """Return the line of one scored record; ``several`` references: which one gave the score."""
-    line = {"id": record_id, **_numbers(score), "notes": list(score.notes)}
-    if several:
-        line["reference"] = score.reference
-    return {**line, "signature": score.signature}
+    return shapes.RecordLine(
+        id=record_id,
+        **_numbers(score),
+        notes=list(score.notes),
+        reference=score.reference if several else msgspec.UNSET,
+        signature=score.signature,
+    )
 
 
-def score_document(score: Score) -> Document:
+def score_document(score: Score) -> shapes.ScoreDocument:
     """Return a directed score, its regions named origin, reference and hypothesis."""
-    return {
-        "schema": SCHEMA,
-        "signature": score.signature,
-        "value": score.value,
-        **_numbers(score),
-        "exact": str(score.exact),
-        "word": score.word,
-        "reference": score.reference,
-        "notes": list(score.notes),
-        "regions": [_region(region, "reference", "hypothesis") for region in score.regions],
-    }
+    return shapes.ScoreDocument(
+        **_pair(score),
+        notes=list(score.notes),
+        reference=score.reference,
+        regions=[
+            shapes.ScoreRegion(
+                **_region(region),
+                reference=_segment(region.a),
+                hypothesis=_segment(region.b),
+            )
+            for region in score.regions
+        ],
+    )
 
 
-def explain_document(score: Score, found: RevisionSet) -> Document:
+def explain_document(score: Score, found: RevisionSet) -> shapes.ExplainDocument:
     """Return the similarity of two revisions, its regions named origin, a and b."""
-    return {
-        "schema": SCHEMA,
-        "signature": score.signature,
-        "revisions": [revision.id for revision in found.revisions],
-        "value": score.value,
-        **_numbers(score),
-        "exact": str(score.exact),
-        **_shares(score),
-        "notes": [*score.notes, *(f"{name}: {note}" for name, note in found.notes)],
-        "places": _places(score),
-        "elsewhere": [{**match._asdict(), "n_grams": match.n_grams} for match in score.elsewhere],
-        "regions": [_region(region, "a", "b") for region in score.regions],
-    }
+    a_in_b, b_in_a = score.contained
+    return shapes.ExplainDocument(
+        **_pair(score),
+        revisions=[revision.id for revision in found.revisions],
+        anchored=float(score.anchored),
+        anywhere=float(score.anywhere),
+        contained=shapes.Contained(a=float(a_in_b), b=float(b_in_a)),
+        notes=[*score.notes, *(f"{name}: {note}" for name, note in found.notes)],
+        places=_places(score),
+        elsewhere=[
+            shapes.ElsewhereEntry(**match._asdict(), n_grams=match.n_grams)
+            for match in score.elsewhere
+        ],
+        regions=[
+            shapes.ExplainRegion(**_region(region), a=_segment(region.a), b=_segment(region.b))
+            for region in score.regions
+        ],
+    )
 
 
-def matrix_document(matrix: ScoreMatrix, found: RevisionSet) -> Document:
+def matrix_document(matrix: ScoreMatrix, found: RevisionSet) -> shapes.MatrixDocument:
     """Return the similarities of all pairs, in the order of ``revisions``."""
-    return {
-        "schema": SCHEMA,
-        "signature": matrix.signature,
-        "revisions": list(matrix.ids),
-        "similarity": matrix.values.tolist(),
-        "anchored": matrix.anchored.tolist(),
-        "anywhere": matrix.anywhere.tolist(),
-        "contained": matrix.contained.tolist(),
-        "words": words_of(matrix),
-        **_about(matrix, found),
-    }
+    return shapes.MatrixDocument(
+        signature=matrix.signature,
+        revisions=list(matrix.ids),
+        similarity=matrix.values.tolist(),
+        anchored=matrix.anchored.tolist(),
+        anywhere=matrix.anywhere.tolist(),
+        contained=matrix.contained.tolist(),
+        words=words_of(matrix),
+        notes=_notes(matrix, found),
+        rejected=_rejected(found),
+    )
 
 
-def rank_document(matrix: ScoreMatrix, ranking: Sequence[Ranked], found: RevisionSet) -> Document:
+def rank_document(
+    matrix: ScoreMatrix, ranking: Sequence[Ranked], found: RevisionSet
+) -> shapes.RankDocument:
     """Return the order of suggestions, with its reasons as numbers."""
     notes = found.notes_by_id
-    return {
-        "schema": SCHEMA,
-        "signature": matrix.signature,
-        "ranking": [
-            {
-                "id": ranked.id,
-                "rank": ranked.rank,
-                "agreement": ranked.agreement,
-                "edit_size": ranked.edit_size,
-                "no_op": ranked.no_op,
-                "score": ranked.score,
-                "syntax_errors": ranked.syntax_errors,
-                "notes": [*ranked.notes, *notes.get(ranked.id, ())],
-            }
+    return shapes.RankDocument(
+        signature=matrix.signature,
+        ranking=[
+            shapes.RankedEntry(
+                id=ranked.id,
+                rank=ranked.rank,
+                agreement=ranked.agreement,
+                edit_size=ranked.edit_size,
+                no_op=ranked.no_op,
+                score=ranked.score,
+                syntax_errors=ranked.syntax_errors,
+                notes=[*ranked.notes, *notes.get(ranked.id, ())],
+            )
             for ranked in ranking
         ],
-        "rejected": _rejected(found),
-    }
+        rejected=_rejected(found),
+    )
 
 
 def cluster_document(
@@ -137,88 +156,86 @@ def cluster_document(
     *,
     threshold: float,
     linkage: str,
-) -> Document:
+) -> shapes.ClusterDocument:
     """Return the clusters, the largest first."""
-    return {
-        "schema": SCHEMA,
-        "signature": matrix.signature,
-        "threshold": threshold,
-        "linkage": linkage,
-        "clusters": [
-            {
-                "members": [matrix.ids[at] for at in cluster.members],
-                "representative": matrix.ids[cluster.representative],
-                "min_similarity": cluster.min_similarity,
-                "words": [matrix.word(at, cluster.representative) for at in cluster.members],
-            }
+    return shapes.ClusterDocument(
+        signature=matrix.signature,
+        threshold=threshold,
+        linkage=linkage,
+        clusters=[
+            shapes.ClusterEntry(
+                members=[matrix.ids[at] for at in cluster.members],
+                representative=matrix.ids[cluster.representative],
+                min_similarity=cluster.min_similarity,
+                words=[matrix.word(at, cluster.representative) for at in cluster.members],
+            )
             for cluster in clusters
         ],
-        **_about(matrix, found),
-    }
+        notes=_notes(matrix, found),
+        rejected=_rejected(found),
+    )
 
 
-def _numbers(score: Score) -> Document:
-    return {"score": score.value, "keep": score.keep, "add": score.add, "delete": score.delete}
-
-
-def _shares(score: Score) -> Document:
-    a_in_b, b_in_a = score.contained
+def _pair(score: Score) -> dict[str, Any]:
     return {
-        "anchored": float(score.anchored),
-        "anywhere": float(score.anywhere),
-        "contained": {"a": float(a_in_b), "b": float(b_in_a)},
+        "signature": score.signature,
+        **_numbers(score),
+        "value": score.value,
+        "exact": str(score.exact),
         "word": score.word,
     }
 
 
-def _places(score: Score) -> list[Document]:
+def _numbers(score: Score) -> dict[str, Any]:
+    return {"score": score.value, "keep": score.keep, "add": score.add, "delete": score.delete}
+
+
+def _places(score: Score) -> list[shapes.PlaceEntry]:
     """Return the places with the indices of their regions in the document."""
     members: dict[int, list[int]] = defaultdict(list)
     for index, region in enumerate(score.regions):
         members[region.place].append(index)
     return [
-        {"regions": members[number], "counts": _all_counts(place.counts)}
+        shapes.PlaceEntry(regions=members[number], counts=_all_counts(place.counts))
         for number, place in enumerate(score.places)
     ]
 
 
-def _about(matrix: ScoreMatrix, found: RevisionSet) -> Document:
+def _notes(matrix: ScoreMatrix, found: RevisionSet) -> dict[str, list[str]]:
     read = found.notes_by_id
-    notes = {
+    return {
         name: all_notes
         for name, own in zip(matrix.ids, matrix.notes, strict=True)
         if (all_notes := [*own, *read.get(name, ())])
     }
-    return {"notes": notes, "rejected": _rejected(found)}
 
 
-def _rejected(found: RevisionSet) -> list[Document]:
-    return [{"id": rejected.id, "reason": rejected.reason} for rejected in found.rejected]
+def _rejected(found: RevisionSet) -> list[shapes.RejectedEntry]:
+    return [shapes.RejectedEntry(id=left.id, reason=left.reason) for left in found.rejected]
 
 
-def _region(region: DivergentRegion, a: str, b: str) -> Document:
+def _region(region: DivergentRegion) -> dict[str, Any]:
     return {
         "share": region.share,
         "place": region.place,
         "origin": _segment(region.origin),
-        a: _segment(region.a),
-        b: _segment(region.b),
         "counts": _all_counts(region.counts),
     }
 
 
-def _segment(segment: Segment) -> Document:
-    return {
-        "lines": list(segment.lines or ()),
-        "span": list(segment.span or ()),
-        "text": segment.text,
-        "tokens": list(segment.tokens),
-    }
+def _segment(segment: Segment) -> shapes.SegmentEntry:
+    return shapes.SegmentEntry(
+        lines=list(segment.lines or ()),
+        span=list(segment.span or ()),
+        text=segment.text or "",
+        tokens=[str(token) for token in segment.tokens],
+    )
 
 
-def _all_counts(counts: EditCounts) -> Document:
-    names = ("keep", "add", "delete")
-    return {name: _counts(getattr(counts, name)) for name in names}
+def _all_counts(counts: EditCounts) -> shapes.Counts:
+    return shapes.Counts(
+        keep=_counts(counts.keep), add=_counts(counts.add), delete=_counts(counts.delete)
+    )
 
 
 def _counts(counts: Sequence[Count]) -> list[list[int]]:
@@ -226,7 +243,7 @@ def _counts(counts: Sequence[Count]) -> list[list[int]]:
 
 
 def _laid_out(value: object) -> str:
-    if isinstance(value, list) and value and isinstance(value[0], list | dict):
+    if isinstance(value, list) and value and isinstance(value[0], list | tuple | dict):
         entries = ",\n    ".join(_dumps(entry) for entry in value)
         return f"[\n    {entries}\n  ]"
     return _dumps(value)

@@ -5,17 +5,20 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
+from msgspec import UNSET
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from excise import Cluster
 from excise.patches import Likeness, Message, Pool
-from excise_server.report.documents import SCHEMA, Document
 from excise_server.report.escape import printable
 from excise_server.report.groups import Grouped
 from excise_server.report.likeness import said
+from excise_server.report.patch_shapes import CoverEntry, PatchCluster, PatchDocument, PatchEntry
+from excise_server.report.shapes import RejectedEntry
 from excise_server.report.tables import bar, number
 from excise_server.sources.queue import Member, Queue
 
@@ -27,7 +30,7 @@ Row = tuple[int, int, Likeness | None]
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def patch_document(found: Grouped, *, scores: bool) -> Document:
+def patch_document(found: Grouped, *, scores: bool) -> PatchDocument:
     """Return the clusters, the largest first, and what is known of each patch."""
     pool, clusters, queue = found.pool, found.clusters, found.queue
     ids = [member.id for member in queue.patches]
@@ -35,32 +38,28 @@ def patch_document(found: Grouped, *, scores: bool) -> Document:
     own = [(name, note) for name, said in zip(ids, pool.notes, strict=True) for note in said]
     for name, note in [*own, *queue.notes]:
         notes.setdefault(name, []).append(note)
-    document: Document = {
-        "schema": SCHEMA,
-        "signature": pool.signature,
-        "basis": pool.basis,
-        "threshold": found.threshold,
-        "linkage": found.linkage,
-        "clusters": [
-            {
-                "members": [ids[at] for at in cluster.members],
-                "representative": ids[cluster.representative],
-                "min_similarity": cluster.min_similarity,
-            }
+    near = pool.near(0.0) if scores else ()
+    return PatchDocument(
+        signature=pool.signature,
+        basis=pool.basis,
+        threshold=found.threshold,
+        linkage=found.linkage,
+        clusters=[
+            PatchCluster(
+                members=[ids[at] for at in cluster.members],
+                representative=ids[cluster.representative],
+                min_similarity=cluster.min_similarity,
+            )
             for cluster in clusters
         ],
-        "patches": [_patch(queue.patches[row[1]], pool, row) for row in _rows(pool, clusters)],
-        "covers": [{"id": m.id, "subject": m.message.subject} for m in queue.covers],
-        "notes": notes,
-        "rejected": [{"id": left.id, "reason": left.reason} for left in queue.rejected],
-    }
-    if found.new is not None:
-        document["new"] = [name for name in ids if name in found.new]
-        document["state"] = list(found.about)
-    if scores:
-        near = pool.near(0.0)
-        document["scores"] = [[ids[i], ids[j], value] for i, j, value in near if value > 0]
-    return document
+        patches=[_patch(queue.patches[row[1]], pool, row) for row in _rows(pool, clusters)],
+        covers=[CoverEntry(id=m.id, subject=m.message.subject) for m in queue.covers],
+        notes=notes,
+        rejected=[RejectedEntry(id=left.id, reason=left.reason) for left in queue.rejected],
+        new=UNSET if found.new is None else [name for name in ids if name in found.new],
+        state=UNSET if found.new is None else list(found.about),
+        scores=[(ids[i], ids[j], value) for i, j, value in near if value > 0] if scores else UNSET,
+    )
 
 
 def patch_table(
@@ -131,7 +130,7 @@ def _rows(pool: Pool, clusters: Iterable[Cluster]) -> Iterator[Row]:
 _SHARES = ("word", "anchored", "anywhere", "in_another_file")
 
 
-def _shares(likeness: Likeness | None) -> Document:
+def _shares(likeness: Likeness | None) -> dict[str, Any]:
     """Return what a patch has in common with its representative; of that one itself nothing."""
     if likeness is None:
         return {"similarity": 1.0, "contains": None, "contained": None, **dict.fromkeys(_SHARES)}
@@ -146,25 +145,25 @@ def _shares(likeness: Likeness | None) -> Document:
     }
 
 
-def _patch(member: Member, pool: Pool, row: Row) -> Document:
+def _patch(member: Member, pool: Pool, row: Row) -> PatchEntry:
     place, at, likeness = row
     message = member.message
-    return {
-        "id": member.id,
-        **({"messages": list(member.parts)} if member.parts else {}),
-        "cluster": place,
+    return PatchEntry(
+        id=member.id,
+        messages=list(member.parts) or UNSET,
+        cluster=place,
         **_shares(likeness),
-        "patch_id": pool.patch_id(at),
-        "message_id": message.message_id,
-        "subject": message.subject,
-        "author": message.author,
-        "date": message.date,
-        "version": message.series.version,
-        "index": message.series.index,
-        "total": message.series.total,
-        "files": list(message.patch.paths),
-        "facts": [f"{p.path}: {fact}" for p in message.patch.files for fact in p.facts],
-    }
+        patch_id=pool.patch_id(at),
+        message_id=message.message_id,
+        subject=message.subject,
+        author=message.author,
+        date=message.date,
+        version=message.series.version,
+        index=message.series.index,
+        total=message.series.total,
+        files=list(message.patch.paths),
+        facts=[f"{p.path}: {fact}" for p in message.patch.files for fact in p.facts],
+    )
 
 
 def _version(message: Message) -> Text:

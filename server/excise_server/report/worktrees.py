@@ -4,57 +4,64 @@ from __future__ import annotations
 
 from excise.patches import FilePair
 from excise_server.report.candidate_rows import CandidateRow, candidate_rows
-from excise_server.report.documents import SCHEMA, Document
+from excise_server.report.shapes import RejectedEntry
+from excise_server.report.worktree_shapes import (
+    BatchEntry,
+    CandidateCluster,
+    CandidateEntry,
+    ConflictEntry,
+    FileEntry,
+    LinesEntry,
+    WorktreesDocument,
+)
 from excise_server.review.kinds import kind_of
 from excise_server.review.ranked import RankedBatch
-from excise_server.sources.candidates import Candidate
 from excise_server.sources.paths import visible
 from excise_server.worktrees import Worktrees
 
 __all__ = ["file_status", "worktrees_document"]
 
 
-def worktrees_document(found: Worktrees) -> Document:
+def worktrees_document(found: Worktrees) -> WorktreesDocument:
     """Return every batch's ranking and groups, all scores and words, and who is left out."""
     candidates = found.candidates
     ids = [candidate.id for candidate in candidates.found]
     by_batch = candidate_rows(found)
     rows = {row.ranked.index: row for _, of_batch in by_batch for row in of_batch}
-    return {
-        "schema": SCHEMA,
-        "signature": found.signature,
-        "basis": "origin",
-        "threshold": found.threshold,
-        "linkage": found.linkage,
-        "repository": visible(found.top),
-        "base": candidates.origin,
-        "origin": candidates.origin,
-        "candidates": ids,
-        "labels": [visible(candidate.label) for candidate in candidates.found],
-        "similarity": [[float(value) for value in row] for row in found.values],
-        "words": [list(row) for row in found.words],
-        "batches": [_batch(number, batch) for number, batch in enumerate(found.batches, start=1)],
-        "ranking": [_entry(found, rows[ranked.index]) for ranked in found.ranking],
-        "clusters": [
-            {
-                "batch": number,
-                "members": [ids[i] for i in cluster.members],
-                "representative": ids[cluster.representative],
-                "min_similarity": cluster.min_similarity,
-                "words": [found.matrix.word(i, cluster.representative) for i in cluster.members],
-            }
+    return WorktreesDocument(
+        signature=found.signature,
+        basis="origin",
+        threshold=found.threshold,
+        linkage=found.linkage,
+        repository=visible(found.top),
+        base=candidates.origin,
+        origin=candidates.origin,
+        candidates=ids,
+        labels=[visible(candidate.label) for candidate in candidates.found],
+        similarity=[[float(value) for value in row] for row in found.values],
+        words=[list(row) for row in found.words],
+        batches=[_batch(number, batch) for number, batch in enumerate(found.batches, start=1)],
+        ranking=[_entry(found, rows[ranked.index]) for ranked in found.ranking],
+        clusters=[
+            CandidateCluster(
+                batch=number,
+                members=[ids[i] for i in cluster.members],
+                representative=ids[cluster.representative],
+                min_similarity=cluster.min_similarity,
+                words=[found.matrix.word(i, cluster.representative) for i in cluster.members],
+            )
             for number, batch in enumerate(found.batches, start=1)
             for cluster in batch.clusters
         ],
-        "other_batches": [list(batch.members) for batch in found.other_batches],
-        "unchanged": list(candidates.unchanged),
-        "landed": list(candidates.landed),
-        "notes": {
+        other_batches=[list(batch.members) for batch in found.other_batches],
+        unchanged=list(candidates.unchanged),
+        landed=list(candidates.landed),
+        notes={
             **({"": list(candidates.notes)} if candidates.notes else {}),
             **{ranked.id: list(ranked.notes) for ranked in found.ranking if ranked.notes},
         },
-        "rejected": [{"id": r.id, "reason": r.reason} for r in candidates.rejected],
-    }
+        rejected=[RejectedEntry(id=r.id, reason=r.reason) for r in candidates.rejected],
+    )
 
 
 def file_status(pair: FilePair) -> str:
@@ -66,72 +73,66 @@ def file_status(pair: FilePair) -> str:
     return "deleted" if pair.new is None else "modified"
 
 
-def _batch(number: int, ranked: RankedBatch) -> Document:
-    return {
-        "number": number,
-        "task": visible(ranked.batch.task) or None,
-        "members": list(ranked.batch.members),
-        "ranked": ranked.is_ranked,
-        "shared": [visible(path) for path in ranked.batch.shared],
-        "attached": list(ranked.batch.attached),
-    }
+def _batch(number: int, ranked: RankedBatch) -> BatchEntry:
+    return BatchEntry(
+        number=number,
+        task=visible(ranked.batch.task) or None,
+        members=list(ranked.batch.members),
+        ranked=ranked.is_ranked,
+        shared=[visible(path) for path in ranked.batch.shared],
+        attached=list(ranked.batch.attached),
+    )
 
 
-def _entry(found: Worktrees, row: CandidateRow) -> Document:
+def _entry(found: Worktrees, row: CandidateRow) -> CandidateEntry:
     ranked, candidate = row.ranked, row.candidate
     cluster = found.clusters[row.group - 1]
-    return {
-        "id": ranked.id,
-        "label": visible(candidate.label),
-        "tool": candidate.tool or None,
-        "batch": row.batch,
-        "rank": ranked.rank if row.is_ranked else None,
-        "agreement": ranked.agreement,
-        "edit_size": ranked.edit_size,
-        "score": ranked.score,
-        "no_op": ranked.no_op,
-        "syntax_errors": ranked.syntax_errors,
-        "cluster": row.group,
-        "representative": ranked.index == cluster.representative,
-        "similarity": float(found.values[ranked.index, cluster.representative]),
-        "word": found.matrix.word(ranked.index, cluster.representative),
-        **_place(candidate),
-        "lines": {
-            kind: {"files": lines.files, "added": lines.added, "deleted": lines.deleted}
-            for kind, lines in row.lines.items()
-        },
-        "files": [_file(pair) for pair in found.patches[ranked.index].files],
-        "notes": list(ranked.notes),
-    }
-
-
-def _place(candidate: Candidate) -> Document:
-    return {
-        "names": list(candidate.names),
-        "kind": candidate.id.partition(":")[0],
-        "folder": visible(candidate.folder) or None,
-        "branch": visible(candidate.branch) or None,
-        "commit": candidate.commit or None,
-        "base": candidate.base or None,
-        "behind": candidate.behind,
-        "made": candidate.made,
-        "digest": candidate.digest,
-        "identical": list(candidate.identical),
-        "being_written": candidate.is_written,
-        "conflicts": [
-            {"path": visible(path), "reason": reason}
+    return CandidateEntry(
+        id=ranked.id,
+        label=visible(candidate.label),
+        tool=candidate.tool or None,
+        batch=row.batch,
+        rank=ranked.rank if row.is_ranked else None,
+        agreement=ranked.agreement,
+        edit_size=ranked.edit_size,
+        score=ranked.score,
+        no_op=ranked.no_op,
+        syntax_errors=ranked.syntax_errors,
+        cluster=row.group,
+        representative=ranked.index == cluster.representative,
+        similarity=float(found.values[ranked.index, cluster.representative]),
+        word=found.matrix.word(ranked.index, cluster.representative),
+        names=list(candidate.names),
+        kind=candidate.id.partition(":")[0],
+        folder=visible(candidate.folder) or None,
+        branch=visible(candidate.branch) or None,
+        commit=candidate.commit or None,
+        base=candidate.base or None,
+        behind=candidate.behind,
+        made=candidate.made,
+        digest=candidate.digest,
+        identical=list(candidate.identical),
+        being_written=candidate.is_written,
+        conflicts=[
+            ConflictEntry(path=visible(path), reason=reason)
             for path, reason in candidate.conflicts.items()
         ],
-        "uncommitted": candidate.uncommitted,
-    }
+        uncommitted=candidate.uncommitted,
+        lines={
+            kind: LinesEntry(files=lines.files, added=lines.added, deleted=lines.deleted)
+            for kind, lines in row.lines.items()
+        },
+        files=[_file(pair) for pair in found.patches[ranked.index].files],
+        notes=list(ranked.notes),
+    )
 
 
-def _file(pair: FilePair) -> Document:
-    return {
-        "path": visible(pair.path),
-        "kind": kind_of(visible(pair.path)),
-        "status": file_status(pair),
-        "added": pair.added,
-        "deleted": pair.deleted,
-        "facts": [visible(fact) for fact in pair.facts],
-    }
+def _file(pair: FilePair) -> FileEntry:
+    return FileEntry(
+        path=visible(pair.path),
+        kind=kind_of(visible(pair.path)),
+        status=file_status(pair),
+        added=pair.added,
+        deleted=pair.deleted,
+        facts=[visible(fact) for fact in pair.facts],
+    )

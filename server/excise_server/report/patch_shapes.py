@@ -1,0 +1,65 @@
+"""The JSON document of grouped patches, as docs/patches.md describes it."""
+
+from __future__ import annotations
+
+from msgspec import UNSET, UnsetType
+
+from excise_server.report.shapes import Document, RejectedEntry, Shape
+
+__all__ = ["CoverEntry", "PatchCluster", "PatchDocument", "PatchEntry"]
+
+
+class PatchCluster(Shape, frozen=True, kw_only=True):
+    """Patches that make similar edits."""
+
+    members: list[str]
+    representative: str
+    min_similarity: float
+
+
+class PatchEntry(Shape, frozen=True, kw_only=True):
+    """A patch, and what it has in common with the representative of its cluster."""
+
+    id: str
+    messages: list[str] | UnsetType = UNSET
+    cluster: int
+    similarity: float
+    contains: float | None
+    contained: float | None
+    word: str | None
+    anchored: float | None
+    anywhere: float | None
+    in_another_file: bool | None
+    patch_id: str
+    message_id: str
+    subject: str
+    author: str
+    date: str
+    version: int
+    index: int
+    total: int
+    files: list[str]
+    facts: list[str]
+
+
+class CoverEntry(Shape, frozen=True, kw_only=True):
+    """A message without a patch."""
+
+    id: str
+    subject: str
+
+
+class PatchDocument(Document, frozen=True, kw_only=True):
+    """What ``cluster --json`` prints of patches; ``new`` and ``state`` with a state."""
+
+    basis: str
+    threshold: float
+    linkage: str
+    clusters: list[PatchCluster]
+    patches: list[PatchEntry]
+    covers: list[CoverEntry]
+    notes: dict[str, list[str]]
+    rejected: list[RejectedEntry]
+    new: list[str] | UnsetType = UNSET
+    state: list[str] | UnsetType = UNSET
+    scores: list[tuple[str, str, float]] | UnsetType = UNSET

@@ -1,0 +1,231 @@
+"""The JSON documents of scoring commands: one definition of each, as docs/json.md describes them.
+
+What goes to JSON is a `Document`, so that its keys and types are checked where it is made, and a
+program can have their JSON Schema (`msgspec.json.schema`). A key with the default `UNSET` is left
+out where there is nothing to say.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+__all__ = [
+    "SCHEMA",
+    "ClusterDocument",
+    "ClusterEntry",
+    "Contained",
+    "Counts",
+    "Document",
+    "ElsewhereEntry",
+    "ErrorLine",
+    "ExplainDocument",
+    "ExplainRegion",
+    "MatrixDocument",
+    "PlaceEntry",
+    "RankDocument",
+    "RankedEntry",
+    "RecordLine",
+    "RejectedEntry",
+    "ScoreDocument",
+    "ScoreRegion",
+    "SegmentEntry",
+    "Shape",
+]
+
+SCHEMA = 2
+"""Version of the shapes; keys are only ever added under the same version."""
+
+Values = list[list[float]]
+Notes = dict[str, list[str]]
+
+
+class Shape(msgspec.Struct, frozen=True, kw_only=True):
+    """Something with named values in a document."""
+
+
+class Document(Shape, frozen=True, kw_only=True):
+    """What a command prints; every number in it belongs to the signature."""
+
+    schema: int = SCHEMA
+    signature: str
+
+
+class RejectedEntry(Shape, frozen=True, kw_only=True):
+    """What could not be scored, and why."""
+
+    id: str
+    reason: str
+
+
+# --- one pair ------------------------------------------------------------------------------------
+
+
+class RecordLine(Shape, frozen=True, kw_only=True):
+    """A line of ``score --jsonl``."""
+
+    id: str | float | None
+    score: float
+    keep: float | None
+    add: float | None
+    delete: float | None
+    notes: list[str]
+    reference: int | msgspec.UnsetType = msgspec.UNSET
+    signature: str
+
+
+class ErrorLine(Shape, frozen=True, kw_only=True):
+    """A line of ``score --jsonl`` for a record that could not be scored."""
+
+    id: str | float | None
+    error: str
+
+
+class Counts(Shape, frozen=True, kw_only=True):
+    """For each operation the n-grams of n = 1 to 4: in common, of the first, of the second."""
+
+    keep: list[list[int]]
+    add: list[list[int]]
+    delete: list[list[int]]
+
+
+class SegmentEntry(Shape, frozen=True, kw_only=True):
+    """What one text has in a divergent region."""
+
+    lines: list[int]
+    span: list[int]
+    text: str
+    tokens: list[str]
+
+
+class Region(Shape, frozen=True, kw_only=True):
+    """A divergent region."""
+
+    share: float
+    place: int
+    origin: SegmentEntry
+    counts: Counts
+
+
+class ScoreRegion(Region, frozen=True, kw_only=True):
+    """A divergent region of a directed score."""
+
+    reference: SegmentEntry
+    hypothesis: SegmentEntry
+
+
+class ExplainRegion(Region, frozen=True, kw_only=True):
+    """A divergent region of two revisions."""
+
+    a: SegmentEntry
+    b: SegmentEntry
+
+
+class PlaceEntry(Shape, frozen=True, kw_only=True):
+    """A place of the origin (docs/algorithm.md): its regions, as indices, and their counts."""
+
+    regions: list[int]
+    counts: Counts
+
+
+class ElsewhereEntry(Shape, frozen=True, kw_only=True):
+    """What both add or delete at different places, which are named by their indices."""
+
+    a: int
+    b: int
+    added: int
+    deleted: int
+    n_grams: int
+
+
+class Contained(Shape, frozen=True, kw_only=True):
+    """How much of each one's edit the other has at the same place."""
+
+    a: float
+    b: float
+
+
+class PairDocument(Document, frozen=True, kw_only=True):
+    """The score of a pair, whatever its form; null: undefined."""
+
+    value: float
+    score: float
+    keep: float | None
+    add: float | None
+    delete: float | None
+    exact: str
+    word: str
+    notes: list[str]
+
+
+class ScoreDocument(PairDocument, frozen=True, kw_only=True):
+    """What ``score --json`` prints."""
+
+    reference: int | None
+    regions: list[ScoreRegion]
+
+
+class ExplainDocument(PairDocument, frozen=True, kw_only=True):
+    """What ``explain --json`` prints."""
+
+    revisions: list[str]
+    anchored: float
+    anywhere: float
+    contained: Contained
+    places: list[PlaceEntry]
+    elsewhere: list[ElsewhereEntry]
+    regions: list[ExplainRegion]
+
+
+# --- several revisions ---------------------------------------------------------------------------
+
+
+class MatrixDocument(Document, frozen=True, kw_only=True):
+    """What ``matrix --json`` prints."""
+
+    revisions: list[str]
+    similarity: Values
+    anchored: Values
+    anywhere: Values
+    contained: Values
+    words: list[list[str]]
+    notes: Notes
+    rejected: list[RejectedEntry]
+
+
+class RankedEntry(Shape, frozen=True, kw_only=True):
+    """A revision in rank order."""
+
+    id: str
+    rank: int
+    agreement: float | None
+    edit_size: int
+    no_op: bool
+    score: float
+    syntax_errors: bool
+    notes: list[str]
+
+
+class RankDocument(Document, frozen=True, kw_only=True):
+    """What ``rank --json`` prints."""
+
+    ranking: list[RankedEntry]
+    rejected: list[RejectedEntry]
+
+
+class ClusterEntry(Shape, frozen=True, kw_only=True):
+    """Those that make similar edits; the words are of each beside the representative."""
+
+    members: list[str]
+    representative: str
+    min_similarity: float
+    words: list[str]
+
+
+class ClusterDocument(Document, frozen=True, kw_only=True):
+    """What ``cluster --origin --json`` prints."""
+
+    threshold: float
+    linkage: str
+    clusters: list[ClusterEntry]
+    notes: Notes
+    rejected: list[RejectedEntry]

@@ -1,0 +1,119 @@
+"""The JSON document of compared candidates, as docs/json.md describes it.
+
+The command prints it, and the language server answers `excise/worktrees` with it.
+"""
+
+from __future__ import annotations
+
+from excise_server.report.shapes import ClusterEntry, Document, RejectedEntry, Shape, Values
+
+__all__ = [
+    "BatchEntry",
+    "CandidateCluster",
+    "CandidateEntry",
+    "ConflictEntry",
+    "FileEntry",
+    "LinesEntry",
+    "WorktreesDocument",
+]
+
+
+class BatchEntry(Shape, frozen=True, kw_only=True):
+    """Candidates of one task."""
+
+    number: int
+    task: str | None
+    members: list[str]
+    ranked: bool
+    shared: list[str]
+    attached: list[str]
+
+
+class CandidateCluster(ClusterEntry, frozen=True, kw_only=True):
+    """Candidates of one batch that make similar edits."""
+
+    batch: int
+
+
+class LinesEntry(Shape, frozen=True, kw_only=True):
+    """What was changed in the files of one kind."""
+
+    files: int
+    added: int
+    deleted: int
+
+
+class FileEntry(Shape, frozen=True, kw_only=True):
+    """A file that a candidate changed."""
+
+    path: str
+    kind: str
+    status: str
+    added: int
+    deleted: int
+    facts: list[str]
+
+
+class ConflictEntry(Shape, frozen=True, kw_only=True):
+    """A file in which the origin changed the same lines."""
+
+    path: str
+    reason: str
+
+
+class CandidateEntry(Shape, frozen=True, kw_only=True):
+    """A candidate in rank order; a lone one of its batch has no rank."""
+
+    id: str
+    label: str
+    tool: str | None
+    batch: int
+    rank: int | None
+    agreement: float | None
+    edit_size: int
+    score: float
+    no_op: bool
+    syntax_errors: bool
+    cluster: int
+    representative: bool
+    similarity: float
+    word: str
+    names: list[str]
+    kind: str
+    folder: str | None
+    branch: str | None
+    commit: str | None
+    base: str | None
+    behind: int
+    made: int | None
+    digest: str
+    identical: list[str]
+    being_written: bool
+    conflicts: list[ConflictEntry]
+    uncommitted: int
+    lines: dict[str, LinesEntry]
+    files: list[FileEntry]
+    notes: list[str]
+
+
+class WorktreesDocument(Document, frozen=True, kw_only=True):
+    """What ``worktrees --json`` and ``cluster --git --json`` print."""
+
+    basis: str
+    threshold: float
+    linkage: str
+    repository: str
+    base: str
+    origin: str
+    candidates: list[str]
+    labels: list[str]
+    similarity: Values
+    words: list[list[str]]
+    batches: list[BatchEntry]
+    ranking: list[CandidateEntry]
+    clusters: list[CandidateCluster]
+    other_batches: list[list[str]]
+    unchanged: list[str]
+    landed: list[str]
+    notes: dict[str, list[str]]
+    rejected: list[RejectedEntry]
