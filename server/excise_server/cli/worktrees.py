@@ -49,6 +49,12 @@ class Shown:
     multiple=True,
     help="Also branches and fetched requests (agent/*, origin/pr-*, pull/*, #12); ** for branches.",
 )
+@click.option(
+    "--patches",
+    metavar="PATH",
+    multiple=True,
+    help="Also the *.diff, *.patch and predictions (*.jsonl) of a folder, applied to HEAD.",
+)
 @click.option("--only", metavar="GLOB", multiple=True, help="Only candidates so named.")
 @click.option(
     "--batch",
@@ -90,6 +96,7 @@ def command(
     folders: tuple[str, ...],
     origin: str | None,
     branches: tuple[str, ...],
+    patches: tuple[str, ...],
     only: tuple[str, ...],
     batch: str,
     onto: str,
@@ -128,6 +135,7 @@ def command(
     """
     choice = Choice(
         branches=branches,
+        patches=patches,
         only=only,
         onto=onto,
         bases=tuple(map(_own_base, base)),

@@ -152,7 +152,7 @@ def _item(found: Worktrees, best: int, row: CandidateRow) -> Item:
     contained = float(found.matrix.contained[i, best]), float(found.matrix.contained[best, i])
     return Item(
         name=visible(candidate.label),
-        title=", ".join([title, *_behind(candidate)]),
+        title=", ".join([*([title] if title else []), *_behind(candidate)]),
         about=(
             ("id", candidate.id),
             ("folder", visible(candidate.folder)),

@@ -13,18 +13,28 @@ from dataclasses import dataclass, replace
 
 from excise_server.review.candidate import Candidate, in_order, marked_identical
 from excise_server.review.names import labels, name_of
-from excise_server.sources import Rejected, SourceError
+from excise_server.sources import Rejected, SourceError, unique_ids
 from excise_server.sources.bases import History, Start, commit_named
-from excise_server.sources.checkouts import Choice, find_checkouts, roots, traces_of
+from excise_server.sources.checkouts import (
+    Choice,
+    find_checkouts,
+    is_chosen,
+    roots,
+    traces_of,
+)
 from excise_server.sources.git import GitError
 from excise_server.sources.own_commits import own_commits
 from excise_server.sources.paths import visible
 from excise_server.sources.reading import Lying, read_changes, read_worktrees, replayed
 from excise_server.sources.reflog import branch_made, worktree_made
 from excise_server.sources.repository import Repository
+from excise_server.sources.runs import find_patches
 
 __all__ = ["Candidate", "Candidates", "Choice", "find_candidates"]
 
+
+MAX_PATCHES = 200
+"""Most patches that are compared."""
 
 _SECONDS, _SECONDS_EACH = 30.0, 1.0
 """What git may take in all, and for each candidate more."""
@@ -74,6 +84,7 @@ def find_candidates(
     seconds = _SECONDS + len(listed) * _SECONDS_EACH
     repository = replace(repository, git=repository.git.at(repository.top, seconds=seconds))
     lying = read_worktrees(repository, origin, listed, choice.untracked, rejected)
+    lying += _patches(repository, choice, origin, rejected)
     started = _one_each(list(_started(repository, origin, choice, lying, rejected)))
     read = read_changes(repository, started, clock, rejected)
     found, unchanged, landed, notes = [], [], [], []
@@ -94,6 +105,27 @@ def find_candidates(
         tuple(rejected),
         tuple(notes),
     )
+
+
+def _patches(
+    repository: Repository, choice: Choice, origin: str, rejected: list[Rejected]
+) -> list[Lying]:
+    """Return the patches that were chosen, as made on the target."""
+    if not choice.patches:
+        return []
+    given, unreadable = find_patches(choice.patches)
+    rejected += unreadable
+    ids = unique_ids([f"patch:{patch.name}" for patch in given])
+    found = []
+    for name, patch in zip(ids, given, strict=True):
+        candidate = Candidate(name, "", "", origin, (name,), patch.name, task=patch.task)
+        if is_chosen(choice, repository.top, candidate, [patch.name, patch.task]):
+            found.append(Lying(candidate, patch=patch.patch))
+    if len(found) > MAX_PATCHES:
+        cut = f"only the first {MAX_PATCHES} of {len(found)} are compared"
+        last = f"{cut}, without {visible(found[MAX_PATCHES].candidate.given)} and what follows"
+        rejected.append(Rejected("patches", last, "choose with --only GLOB"))
+    return found[:MAX_PATCHES]
 
 
 def _started(
@@ -129,6 +161,8 @@ def _started(
             rejected.append(Rejected(candidate.id, *_unrelated(repository)))
             continue
         begun = replace(candidate, base=start.base, behind=start.behind, notes=start.notes)
+        if entry.patch is not None:
+            begun = replace(begun, commit=start.base)  # it has no commits of its own
         yield replace(entry, candidate=begun)
     if named:
         unknown = ", ".join(map(visible, named))
@@ -209,7 +243,9 @@ def _labelled(repository: Repository, found: Sequence[Candidate]) -> tuple[Candi
     names = [name_of(trace, roots()) for trace in traces]
     shown = labels(traces, roots(), visible)
     return tuple(
-        replace(candidate, label=label, tool=name.tool, task=name.task, made=time_made)
+        replace(
+            candidate, label=label, tool=name.tool, task=candidate.task or name.task, made=time_made
+        )
         for candidate, name, label, time_made in zip(found, names, shown, made, strict=True)
     )
 

@@ -18,7 +18,15 @@ from excise_server.sources.reflog import worktree_made
 from excise_server.sources.refs import Ref, find_refs
 from excise_server.sources.repository import Repository, Worktree, points_back
 
-__all__ = ["MAX_REFS", "MAX_WORKTREES", "Choice", "find_checkouts", "roots", "traces_of"]
+__all__ = [
+    "MAX_REFS",
+    "MAX_WORKTREES",
+    "Choice",
+    "find_checkouts",
+    "is_chosen",
+    "roots",
+    "traces_of",
+]
 
 MAX_WORKTREES = 200
 """Most worktrees that are compared: those made last."""
@@ -47,6 +55,8 @@ class Choice:
         Names of candidates, and the revisions that they started from, where git's answer is wrong.
     untracked : bool
         Count files that git does not track (nor ignores) as created.
+    patches : tuple of str
+        Files and folders of patches (`runs`), to be applied to the target.
     target : bool
         Whether the checkout itself, with what is not committed in it, is a candidate too.
     """
@@ -57,6 +67,7 @@ class Choice:
     onto: str = ""
     bases: tuple[tuple[str, str], ...] = ()
     untracked: bool = True
+    patches: tuple[str, ...] = ()
     target: bool = False
 
 
@@ -95,7 +106,7 @@ def _worktrees(repository: Repository, choice: Choice, rejected: list[Rejected])
         candidate = _from_worktree(tree, real)
         if real == repository.top and not choice.target:
             continue
-        if not _is_chosen(choice, main, candidate, [visible(os.path.basename(tree.path))]):
+        if not is_chosen(choice, main, candidate, [visible(os.path.basename(tree.path))]):
             continue
         reason = f"prunable: {tree.prunable}" if tree.prunable else ""
         if not reason and not tree.head.strip("0"):
@@ -128,7 +139,7 @@ def _refs(
         candidate
         for ref in refs
         if ref.name not in shown
-        and _is_chosen(choice, repository.top, candidate := _from_ref(ref), ref.spellings())
+        and is_chosen(choice, repository.top, candidate := _from_ref(ref), ref.spellings())
     ]
     if len(found) > MAX_REFS:
         cut = _cut("branches", [c.id for c in found], MAX_REFS, "with the newest commits")
@@ -149,12 +160,18 @@ def _cut(name: str, ids: Sequence[str], limit: int, which: str) -> Rejected:
     return Rejected(name, reason, "choose with --only GLOB")
 
 
-def _is_chosen(choice: Choice, main: str, candidate: Candidate, names: Iterable[str]) -> bool:
+def is_chosen(choice: Choice, main: str, candidate: Candidate, names: Iterable[str]) -> bool:
+    """Whether a candidate is among those that were chosen, by any of its names."""
     if not choice.only:
         return True
     forms = name_of(traces_of(candidate, main), roots()).forms
-    spelled = (*names, candidate.branch, *candidate.names, *forms)
-    return any(fnmatchcase(name, glob) for glob in choice.only for name in spelled if name)
+    short = (name.partition(":")[2] for name in candidate.names)
+    spelled = [name for name in (*names, candidate.branch, *short, *forms) if name]
+    return any(
+        fnmatchcase(name, glob)
+        for glob in choice.only
+        for name in (candidate.names if ":" in glob else spelled)
+    )
 
 
 def roots() -> Roots:

@@ -43,7 +43,12 @@ def blob_names(patches: Sequence[Patch]) -> Iterator[str]:
             yield from (name for name in names if _ID.fullmatch(name) and name.strip("0"))
 
 
-def composed(patches: Sequence[Patch], blobs: Blobs, target: Callable[[str], Side | None]) -> Sides:
+def composed(
+    patches: Sequence[Patch],
+    blobs: Blobs,
+    target: Callable[[str], Side | None],
+    base: Callable[[str], Side | None] | None = None,
+) -> Sides:
     """Return the files before and after patches that were sent as one, applied in their order.
 
     Parameters
@@ -52,6 +57,9 @@ def composed(patches: Sequence[Patch], blobs: Blobs, target: Callable[[str], Sid
         What `blob_names` asked for.
     target
         A file of the target, for renames and changes of mode that name no blob.
+    base
+        Where patches are said to be made from a commit: a file of that, for texts that are not
+        known otherwise. What they give need not have the id that they name then.
 
     Raises
     ------
@@ -62,7 +70,7 @@ def composed(patches: Sequence[Patch], blobs: Blobs, target: Callable[[str], Sid
     files = _Files()
     for patch in patches:
         for pair in patch.files:
-            _take(files, pair, blobs, target)
+            _take(files, pair, blobs, target, base)
     old, new = dict(files.old), {path: side for path, side in files.now.items() if side}
     for path in old.keys() & new.keys():
         if (old[path].mode, old[path].data) == (new[path].mode, new[path].data):
@@ -71,7 +79,11 @@ def composed(patches: Sequence[Patch], blobs: Blobs, target: Callable[[str], Sid
 
 
 def _take(
-    files: _Files, pair: FilePair, blobs: Blobs, target: Callable[[str], Side | None]
+    files: _Files,
+    pair: FilePair,
+    blobs: Blobs,
+    target: Callable[[str], Side | None],
+    base: Callable[[str], Side | None] | None,
 ) -> None:
     """Take what one patch does to one file."""
     for path in (pair.old, pair.new):
@@ -83,8 +95,11 @@ def _take(
     if pair.binary and not (pair.new is None or _known(blobs, pair.new_blob)):
         files.refused[pair.path] = "the patch is binary, and its result is not in the repository"
         return
-    before = _before(files, pair, blobs, target)
-    after = _after(pair, before, blobs)
+    if base is None:
+        before = _before(files, pair, blobs, target)
+    else:
+        before = _on_base(files, pair, blobs, base)
+    after = _after(pair, before, blobs, is_named=base is None)
     if pair.old is not None and before is not None and pair.moved != "copy":
         if pair.old not in files.now:
             files.old[pair.old] = before
@@ -125,7 +140,22 @@ def _before(
     return Side(pair.old_mode or _FILE, data)
 
 
-def _after(pair: FilePair, before: Side | None, blobs: Blobs) -> Side | None:
+def _on_base(
+    files: _Files, pair: FilePair, blobs: Blobs, base: Callable[[str], Side | None]
+) -> Side | None:
+    """Return the file that a patch on a commit was made from; None where it creates one."""
+    if pair.old is None:
+        return None
+    if pair.old in files.now:
+        return files.now[pair.old]
+    side = base(pair.old)
+    data = blobs.get(pair.old_blob)
+    if isinstance(data, bytes):
+        return Side(pair.old_mode or (side.mode if side else _FILE), data)
+    return side
+
+
+def _after(pair: FilePair, before: Side | None, blobs: Blobs, *, is_named: bool) -> Side | None:
     """Return the file that a patch makes; None where it deletes it."""
     data = blobs[pair.new_blob] if pair.binary and pair.new is not None else None
     if pair.binary and pair.new is None:
@@ -134,7 +164,7 @@ def _after(pair: FilePair, before: Side | None, blobs: Blobs) -> Side | None:
         data = apply(pair, before.data if before else None).text
     if data is None:
         return None
-    if isinstance(data, SourceError) or not _is(data, pair.new_blob):
+    if isinstance(data, SourceError) or (is_named and not _is(data, pair.new_blob)):
         reason = f"applied, it does not give the text {pair.new_blob} that it names"
         raise SourceError(f"{visible(pair.path)}: {reason}")
     mode = pair.new_mode or (before.mode if before else "") or _FILE

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from excise.patches import Patch
+from excise_server.changes import Side
 from excise_server.review.candidate import Candidate, digest_of
 from excise_server.review.replayed import replay_files
 from excise_server.sources import Rejected, SourceError
+from excise_server.sources.applied import apply_patch
 from excise_server.sources.conversions import without_conversions
 from excise_server.sources.drift import Drift, drifts_of
 from excise_server.sources.paths import visible
 from excise_server.sources.repository import Repository
 from excise_server.sources.trees import (
+    Entry,
     Listing,
     Sides,
     Tree,
@@ -44,20 +48,32 @@ State = Literal["changed", "unchanged", "landed"]
 
 @dataclass(frozen=True, slots=True)
 class Lying:
-    """A candidate, and of a worktree what lies there uncommitted."""
+    """A candidate; of a worktree also what lies there uncommitted, of a patch the patch."""
 
     candidate: Candidate
     head: Listing | None = None
     working: Working | None = None
+    patch: Patch | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A candidate with its own changes, before and after; ``is_untouched`` if there are none."""
+    """A candidate with its own changes.
+
+    Attributes
+    ----------
+    sides
+        The files before and after.
+    is_untouched
+        Whether there are no changes.
+    older
+        Paths whose text before is not that of the base: what a patch was made from.
+    """
 
     candidate: Candidate
     sides: Sides
     is_untouched: bool = False
+    older: Collection[str] = ()
 
 
 def read_worktrees(
@@ -106,6 +122,8 @@ def read_changes(
     rejected: list[Rejected],
 ) -> Iterator[Read]:
     """Yield the candidates with their own changes, since their bases."""
+    yield from _read_patches(repository, [e for e in started if e.patch is not None], rejected)
+    started = [entry for entry in started if entry.patch is None]
     pairs = [(entry.candidate.base, entry.candidate.commit) for entry in started]
     committed = trees_between(repository, pairs)
     trees = []
@@ -117,6 +135,26 @@ def read_changes(
     all_sides = read_sides(repository, [tree for _, tree in trees])
     for (candidate, tree), sides in zip(trees, all_sides, strict=True):
         yield _read(candidate, tree, sides, clock)
+
+
+def _read_patches(
+    repository: Repository, given: Sequence[Lying], rejected: list[Rejected]
+) -> Iterator[Read]:
+    """Yield the candidates that are patches, applied to their bases."""
+    listings: dict[str, Listing] = {}
+    for entry in given:
+        candidate = entry.candidate
+        try:
+            if candidate.base not in listings:
+                listings[candidate.base] = listing_of(repository, candidate.base)
+            applied = apply_patch(repository, listings[candidate.base], entry.patch or Patch())
+        except SourceError as error:
+            rejected.append(Rejected(candidate.id, error.reason, error.hint))
+            continue
+        sides = applied.sides
+        notes = (*candidate.notes, *sides.notes)
+        digest = digest_of(sides.old, sides.new)
+        yield Read(replace(candidate, digest=digest, notes=notes), sides, older=applied.older)
 
 
 def _tree(entry: Lying, committed: Tree | SourceError) -> Tree:
@@ -158,6 +196,8 @@ def replayed(
             paths = entry.sides.old.keys() | entry.sides.new.keys()
             wanted.setdefault(entry.candidate.base, set()).update(paths)
     drifts = drifts_of(repository, origin, wanted)
+    older = {path for entry in changed for path in entry.older}
+    now = _files_of(repository, origin, older) if older else {}
     for entry in changed:
         if entry.is_untouched:
             yield entry.candidate, "unchanged"
@@ -166,7 +206,19 @@ def replayed(
         if isinstance(drift, SourceError):
             rejected.append(Rejected(entry.candidate.id, drift.reason, drift.hint))
         else:
-            yield replayed_on(entry, drift)
+            known = {path: now.get(path) for path in entry.older}
+            yield replayed_on(entry, replace(drift, now={**drift.now, **known}))
+
+
+def _files_of(repository: Repository, commit: str, paths: Iterable[str]) -> dict[str, Side]:
+    """Return the files of a commit that can be read."""
+    listing = listing_of(repository, commit)
+    entries = {
+        path: Entry(listing[path][0].decode(), listing[path][1].decode())
+        for path in paths
+        if path in listing
+    }
+    return read_sides(repository, [Tree(old=entries)])[0].old
 
 
 def replayed_on(entry: Read, drift: Drift) -> tuple[Candidate, State]:

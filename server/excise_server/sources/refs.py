@@ -60,7 +60,7 @@ class Ref:
 
     def spellings(self) -> tuple[str, ...]:
         """Return what people may call it where they choose."""
-        return (self.short, self.full, self.name, self.name.partition(":")[2], self.given)
+        return (self.short, self.full, self.given)
 
 
 def find_refs(repository: Repository, patterns: Sequence[str]) -> tuple[list[Ref], list[Rejected]]:
