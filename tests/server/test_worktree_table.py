@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
 
 import pytest
 from hypothesis import given
@@ -209,6 +210,17 @@ def test_controls_and_bidirectional_marks_are_seen(repo, shown):
     out = shown(repo)
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2066-\u2069]", out)
     assert "\\u202egnp.exe" in out
+
+
+def test_who_is_left_out_has_a_name_and_no_path(repo):
+    worktree(repo, "ada", parser__py=STRIP)
+    shutil.rmtree(worktree(repo, "bo"))
+    ran = excise("worktrees", str(repo.path))
+    assert ran.code == 1
+    [line] = [line for line in ran.err.split("\n") if line]
+    assert line.startswith("excise: left out: cannot read bo: prunable")
+    assert str(repo.path.parent) not in line
+    assert report(repo, code=1)["rejected"][0]["id"].endswith("/bo")
 
 
 def test_no_candidate(repo):

@@ -199,9 +199,15 @@ def compare_found(top: str, candidates: Candidates, shown: Shown) -> int:
         print(json_text(worktrees_document(found)))
     else:
         _print(found)
-    for rejected in found.candidates.rejected:
-        say(f"left out: {SourceError(rejected.reason, name=rejected.id, hint=rejected.hint)}")
+    _say_rejected(found)
     return 1 if found.candidates.rejected else 0
+
+
+def _say_rejected(found: Worktrees) -> None:
+    from excise_server.report.worktree_facts import rejected_names  # late, as it imports rich
+
+    for name, rejected in zip(rejected_names(found), found.candidates.rejected, strict=True):
+        say(f"left out: {SourceError(rejected.reason, name=name, hint=rejected.hint)}")
 
 
 def opened(folder: str) -> Repository:

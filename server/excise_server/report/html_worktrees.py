@@ -21,7 +21,7 @@ from excise_server.report.html_picture import picture_of
 from excise_server.report.markup import Child, Markup, element, joined
 from excise_server.report.tables import plural
 from excise_server.report.words import beside
-from excise_server.report.worktree_facts import worktree_facts
+from excise_server.report.worktree_facts import rejected_names, worktree_facts
 from excise_server.report.worktrees import file_status
 from excise_server.review.kinds import KINDS
 from excise_server.review.ranked import RankedBatch
@@ -62,7 +62,10 @@ def worktrees_page(found: Worktrees) -> str:
             linkage=found.linkage,
             signature=found.signature,
             notes=[f"{head}: {', '.join(parts)}" for head, parts in worktree_facts(found)],
-            rejected=[(r.id, r.reason) for r in candidates.rejected],
+            rejected=[
+                (name, rejected.reason)
+                for name, rejected in zip(rejected_names(found), candidates.rejected, strict=True)
+            ],
             before=(("batches", "Batches", _batches(by_batch)),) if labels else (),
         )
     )

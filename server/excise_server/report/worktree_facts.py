@@ -12,7 +12,7 @@ from excise_server.report.tables import plural
 from excise_server.sources.paths import visible
 from excise_server.worktrees import Worktrees
 
-__all__ = ["worktree_facts"]
+__all__ = ["rejected_names", "worktree_facts"]
 
 _ATTACHED = "shares no code with its batch, but started from one commit with it, minutes apart"
 
@@ -59,3 +59,16 @@ def _notes(found: Worktrees, labels: dict[str, str]) -> Iterator[str]:
     for note, names in about.items():
         yield f"{', '.join(names)}: {printable(note)}"
     yield from map(printable, found.candidates.notes)
+
+
+def rejected_names(found: Worktrees) -> list[str]:
+    """Return what people call those that were left out: the last part of a path, where it tells.
+
+    Only ids that hold a path are longer than a name.
+    """
+    ids = [rejected.id for rejected in found.candidates.rejected]
+    ends = [identity.rpartition("/")[2] for identity in ids]
+    return [
+        end if ":/" in identity and end and ends.count(end) == 1 else identity
+        for identity, end in zip(ids, ends, strict=True)
+    ]
