@@ -13,7 +13,7 @@ from excise_server.report.markup import Child, Markup, element, joined
 __all__ = ["MAX_OPENED", "render", "table"]
 
 MAX_OPENED = 2_500
-"""Most members whose regions are in the page at all."""
+"""Most members whose blocks are in the page at all."""
 
 
 def render(report: Report) -> str:

@@ -1,4 +1,4 @@
-"""Clusters and their members, with the differing regions folded under each."""
+"""Clusters and their members, with the blocks that differ folded under each."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from excise_server.report.markup import Child, Markup, element, joined, source
 __all__ = ["Budget", "alone_card", "cluster_card"]
 
 MAX_BLOCKS = 12
-"""Most differing regions shown of one member."""
+"""Most blocks shown of one member."""
 
 MAX_LINES = 30
-"""Most lines shown of one side of a region."""
+"""Most lines shown of one side of a block."""
 
 MAX_CHARACTERS = 300
 """Most characters shown of a line."""
@@ -121,7 +121,7 @@ def _blocks(item: Item) -> Markup:
     )
     if not more:
         return shown
-    text = f"More regions differ; the first {MAX_BLOCKS} are shown."
+    text = f"More blocks differ; the first {MAX_BLOCKS} are shown."
     return joined((shown, element("p", text, class_="dim small")))
 
 

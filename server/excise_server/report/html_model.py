@@ -18,14 +18,14 @@ __all__ = ["OWN", "TWO", "Block", "Group", "Item", "Picture", "Report", "Side"]
 
 OWN = ("", "what it changes")
 TWO = ("representative", "this one")
-"""What the sides of regions are called: of one revision alone, of it and its representative."""
+"""What the sides of blocks are called: of one revision alone, of it and its representative."""
 
 Side = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A differing region: lines with ``-``, ``+`` or a space before them; None: nothing there.
+    """A hunk or change block: lines with ``-``, ``+`` or a space before them; None: nothing there.
 
     ``note`` says how much of it matches, and where.
     """
@@ -40,7 +40,7 @@ class Block:
 class Item:
     """One member: its name and title, what else is known of it, and what it differs in.
 
-    ``columns`` name the sides of its regions; the first is empty where there is one side only.
+    ``columns`` name the sides of its blocks; the first is empty where there is one side only.
     ``word`` is what it has in common with its representative. A text among its blocks is a remark.
     """
 

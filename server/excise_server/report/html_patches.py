@@ -169,5 +169,5 @@ def _differing(found: Grouped, best: int, at: int) -> Iterator[Block | str]:
     if differ.same and differ.differing and pool.basis == EDITS:
         alike = f"{differ.same:,} change blocks are alike at the same place"
         yield f"{alike}, {differ.same_size:,} n-grams of both."
-    # What a block matches adds up to the score of edits; that of one origin is made of regions.
+    # What a block matches adds up to the score of edits; of one origin that is not so.
     yield from difference_blocks(differ.differing, numbers=pool.basis == EDITS)
