@@ -67,6 +67,11 @@ VOUCHER = "\n\ndef voucher(order):\n    return discount(order, order.voucher)\n"
 SHIPPING = ("> 50 else", ">= 50 else")
 
 
+INTRODUCTION = """\
+A repository with eight worktrees, which agents and a colleague made for two tasks. The main branch
+has moved on since the first of them: one is six commits behind, one has landed already."""
+
+
 class Shop:
     """A repository and its worktrees in a folder; git as a user calls it, in an environment of its own."""
 
@@ -167,7 +172,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="excise-demo-") as folder:
         path = build(Path(folder).resolve())
         arguments = sys.argv[1:] or ["worktrees"]
-        print(f"shop$ excise {' '.join(arguments)}\n", flush=True)
+        print(f"\n{INTRODUCTION}\n\nshop$ excise {' '.join(arguments)}\n", flush=True)
         command = [
             sys.executable,
             "-c",

@@ -199,8 +199,10 @@ def compare_found(top: str, candidates: Candidates, shown: Shown) -> int:
         print(json_text(worktrees_document(found)))
     else:
         _print(found)
-    _say_rejected(found)
-    return 1 if found.candidates.rejected else 0
+    if found.candidates.rejected:
+        _say_rejected(found)
+        return 1
+    return 0
 
 
 def _say_rejected(found: Worktrees) -> None:
