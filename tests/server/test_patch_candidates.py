@@ -77,6 +77,9 @@ def test_one_edit_of_five_ages_is_one_change(repo, tmp_path):
     assert found["similarity"] == [[1.0] * 5] * 5
     assert [cluster["members"] for cluster in found["clusters"]] == [found["candidates"]]
     assert (found["basis"], found["origin"]) == ("origin", repo.head())
+    assert {(row["kind"], row["commit"], row["base"]) for row in found["ranking"]} == {
+        ("patch", None, None)
+    }
     assert all(len(row["identical"]) == 4 for row in found["ranking"])
     assert {row["digest"] for row in found["ranking"]} != {entry(found, "0.patch")["digest"]}
     assert "replayed onto" in excise("cluster", "--repo", str(repo.path), str(tmp_path / "p")).out
@@ -158,6 +161,18 @@ def test_renames_of_the_patch_and_of_the_target(repo, tmp_path):
     assert text.startswith("import m0")
     older = compared(repo, tmp_path, {}, "--onto", "HEAD~2")
     assert files(older, "edit.patch") == {"a.py": ("modified", 1, 1)}
+
+
+def test_a_file_that_the_target_moved_and_rewrote_is_not_followed(repo, tmp_path):
+    patches = {"edit.patch": propose(repo, {"a.py": TEXT.replace(*EDIT)})}
+    repo.git("mv", "a.py", "z.py")
+    repo.commit("moved")
+    lines = TEXT.split("\n")
+    repo.commit(z__py="\n".join(lines[: len(lines) // 4]) + "\n" + "rewritten = 1\n" * 60)
+    found = compared(repo, tmp_path, patches)
+    assert entry(found, "edit.patch")["conflicts"] == [
+        {"path": "a.py", "reason": "the target deleted this file"}
+    ]
 
 
 def test_pure_renames_modes_and_binaries(repo, tmp_path, monkeypatch):

@@ -1,8 +1,9 @@
 """Applying what a patch does to one file: exact lines, where it says or at an offset, never fuzz.
 
-Hunks are placed as ``git apply`` places them (`find_pos` in git's apply.c), so that whatever it
-applies gives the same text here. Beyond that, a hunk applies at the very line that it names where
-git wants more of it: without any context (``diff -U0``), or without context on one side.
+A hunk with context is placed as ``git apply`` places it (`find_pos` in git's apply.c), so that what
+it applies gives the same text here. Beyond that, a hunk applies at the very line that it names, and
+nowhere else, where git wants more of it: without context on one side, or without any (``diff
+-U0``), which git takes for an edit at the end of the file unless it is told otherwise.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -31,6 +32,8 @@ from excise_server.sources.trees import (
 
 __all__ = ["find_patches"]
 
+_RENAMED = 0.5
+_PIECE = re.compile(rb"[^\n]{0,63}\n|[^\n]{1,64}")
 _MAX_GONE = 100
 """Files that the target no longer has whose new names git is asked for."""
 
@@ -174,8 +177,14 @@ def _moves(every: Sequence[Sides], target: _Target, origin: str) -> dict[str, st
     return moves
 
 
-def _drift(sides: Sides, moved: Mapping[str, str], target: _Target) -> Drift:
+def _drift(sides: Sides, moves: Mapping[str, str], target: _Target) -> Drift:
     """Return what the target has in place of the texts that a patch was made from."""
+    moved = {
+        path: new
+        for path, new in moves.items()
+        if path in sides.old and new in target.files
+        and _common(sides.old[path].data, target.files[new].data) >= _RENAMED
+    }  # fmt: skip
     now: dict[str, Side | None] = {}
     for path in sides.old.keys() | sides.new.keys():
         if path in target.unread:
@@ -184,7 +193,17 @@ def _drift(sides: Sides, moved: Mapping[str, str], target: _Target) -> Drift:
         base = sides.old.get(path)
         if side is None or base is None or (side.mode, side.data) != (base.mode, base.data):
             now[path] = side
-    return Drift(now, dict(moved), target.unread)
+    return Drift(now, moved, target.unread)
+
+
+def _common(old: bytes, new: bytes) -> float:
+    """Return how much of the longer one both have, as git counts it for renames (diffcore-delta.c).
+
+    So a patch follows a file as far as the same change on a branch does, where git is asked.
+    """
+    pieces = [Counter(_PIECE.findall(data.replace(b"\r\n", b"\n"))) for data in (old, new)]
+    common = sum(len(piece) * count for piece, count in (pieces[0] & pieces[1]).items())
+    return common / (max(len(old), len(new)) or 1)
 
 
 def _read(proposal: _Proposal, sides: Sides, label: str) -> Read:
