@@ -17,6 +17,7 @@ from excise.patches import IGNORED, Patch
 from excise.patches.features import compared
 from excise.preparation import PARSER_SECONDS
 from excise_server.changes import patch_files
+from excise_server.git.repository import Repository
 from excise_server.review.batches import Batch, Member, batches
 from excise_server.review.change_sets import change_set, origin_texts
 from excise_server.review.kinds import kind_of
@@ -24,7 +25,6 @@ from excise_server.review.ranked import RankedBatch, chosen_batch, rank_batches
 from excise_server.sources import SourceError
 from excise_server.sources.candidates import Candidate, Candidates, Choice, find_candidates
 from excise_server.sources.paths import visible
-from excise_server.sources.repository import Repository
 
 if TYPE_CHECKING:
     import numpy as np

@@ -9,8 +9,8 @@ from tests.server.command import excise, one_line
 from tests.server.git_repository import make, needs_git
 from tests.server.test_worktrees import by_id, report, worktree, write
 
+from excise_server.git.repository import open_folder
 from excise_server.sources.candidates import Choice, find_candidates
-from excise_server.sources.repository import open_folder
 
 pytestmark = needs_git
 
@@ -329,8 +329,8 @@ def test_requests_and_other_refs_by_pattern(repo):
 
 
 def test_limits_come_after_filters_and_cut_the_oldest(repo, monkeypatch):
-    monkeypatch.setattr("excise_server.sources.checkouts.MAX_WORKTREES", 2)
-    monkeypatch.setattr("excise_server.sources.checkouts.MAX_REFS", 1)
+    monkeypatch.setattr("excise_server.git.checkouts.MAX_WORKTREES", 2)
+    monkeypatch.setattr("excise_server.git.checkouts.MAX_REFS", 1)
     for name in ("ada", "bo", "chen", "dana", "eve"):
         path = edited(repo, name)
         write(path, "name.txt", name)

@@ -156,7 +156,7 @@ def test_starting_imports_nothing_that_scoring_needs():
         "tree_sitter",
         "tree_sitter_language_pack",
         "excise_server.sources.collect",
-        "excise_server.sources.git",
+        "excise_server.git.command",
     }
 
 

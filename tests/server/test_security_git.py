@@ -13,11 +13,11 @@ import sys
 import pytest
 from tests.server.git_repository import make, needs_git, reasons, texts
 
+from excise_server.git.command import Git, GitError
+from excise_server.git.repository import open_repository
 from excise_server.sources import SourceError
 from excise_server.sources.collect import collect
 from excise_server.sources.finding import CHOICES
-from excise_server.sources.git import Git, GitError
-from excise_server.sources.repository import open_repository
 
 pytestmark = [
     pytest.mark.slow,
@@ -167,9 +167,9 @@ def test_each_of_the_guards_against_fetching_holds_alone(repo, marker, trap, mon
     environment = {
         k: v for k, v in Git.run.__globals__["_SET"].items() if k not in guards or k == kept
     }
-    monkeypatch.setattr("excise_server.sources.git._SET", environment)
+    monkeypatch.setattr("excise_server.git.command._SET", environment)
     kept_options = (kept,) if "=" in kept else ()
-    monkeypatch.setattr("excise_server.sources.git._OVERRIDES", kept_options)
+    monkeypatch.setattr("excise_server.git.command._OVERRIDES", kept_options)
     if kept == "GIT_NO_LAZY_FETCH":
         springs(repo, marker, "cat-file", "blob", "HEAD:a.py")
         repo.git("cat-file", "blob", "HEAD:a.py", check=False, GIT_NO_LAZY_FETCH="1")
@@ -181,8 +181,8 @@ def test_each_of_the_guards_against_fetching_holds_alone(repo, marker, trap, mon
 
 def test_without_any_guard_the_same_call_springs_the_trap(repo, marker, trap, monkeypatch):
     missing_blob(repo, trap)
-    monkeypatch.setattr("excise_server.sources.git._SET", {})
-    monkeypatch.setattr("excise_server.sources.git._OVERRIDES", ())
+    monkeypatch.setattr("excise_server.git.command._SET", {})
+    monkeypatch.setattr("excise_server.git.command._OVERRIDES", ())
     collect(repo.context(origin="head"))
     assert marker.exists()
 

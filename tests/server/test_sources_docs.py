@@ -7,9 +7,9 @@ import re
 from dataclasses import asdict
 from pathlib import Path
 
+from excise_server.git.command import ALLOWED
 from excise_server.sources import MAX_BYTES, branches, patches, paths, siblings
 from excise_server.sources.finding import CHOICES, SourceSettings
-from excise_server.sources.git import ALLOWED
 
 TEXT = (Path(__file__).parents[2] / "docs" / "sources.md").read_text(encoding="utf-8")
 

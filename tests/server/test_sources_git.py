@@ -8,10 +8,10 @@ import sys
 import pytest
 from tests.server.git_repository import make, needs_git, reasons, texts
 
+from excise_server.git.command import ALLOWED, Git, GitError, clean_environment, find_git
+from excise_server.git.repository import AbsentError, Blob, open_repository
 from excise_server.sources import SourceError, branches, origin
 from excise_server.sources.collect import collect
-from excise_server.sources.git import ALLOWED, Git, GitError, clean_environment, find_git
-from excise_server.sources.repository import AbsentError, Blob, open_repository
 
 pytestmark = [pytest.mark.slow, needs_git]
 
@@ -279,7 +279,7 @@ def test_time_over_is_stated(repo, tmp_path):
 
 
 def test_too_much_output_is_stopped(repo, tmp_path, monkeypatch):
-    monkeypatch.setattr("excise_server.sources.git.MAX_OUTPUT", 1_000_000)
+    monkeypatch.setattr("excise_server.git.command.MAX_OUTPUT", 1_000_000)
     loud = tmp_path / "loud"
     loud.write_text("#!/bin/sh\nexec head -c 50000000 /dev/zero\n")
     loud.chmod(0o755)

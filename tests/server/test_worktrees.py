@@ -369,8 +369,8 @@ def test_the_index_is_trusted_only_where_it_can_be(repo):
 
 
 def test_too_much_is_refused_with_the_way_out(repo, monkeypatch):
-    monkeypatch.setattr("excise_server.sources.trees.MAX_FILES", 5)
-    monkeypatch.setattr("excise_server.sources.working.MAX_UNTRACKED", 3)
+    monkeypatch.setattr("excise_server.git.trees.MAX_FILES", 5)
+    monkeypatch.setattr("excise_server.git.worktree.MAX_UNTRACKED", 3)
     ada = worktree(repo, "ada", a__py=GUARD)
     for at in range(4):
         write(ada, f"new{at}", "x\n")

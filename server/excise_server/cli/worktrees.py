@@ -13,12 +13,12 @@ from excise.patches import IGNORED
 from excise_server.cli.output import write_text
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console, say
+from excise_server.git.repository import Repository, open_folder
 from excise_server.report.documents import json_text
 from excise_server.report.worktrees import worktrees_document
 from excise_server.sources import SourceError
 from excise_server.sources.candidates import Candidates, Choice, find_candidates
 from excise_server.sources.folders import find_folders
-from excise_server.sources.repository import Repository, open_folder
 from excise_server.worktrees import Worktrees, compare_candidates
 
 __all__ = ["Shown", "command", "compare", "compare_found", "opened"]

@@ -110,7 +110,7 @@ class Gatherer:
 
     def stop(self) -> None:
         """End what git is still asked; a session that never started one has not loaded it."""
-        if (git := sys.modules.get("excise_server.sources.git")) is not None:
+        if (git := sys.modules.get("excise_server.git.command")) is not None:
             git.end_all()
 
     async def newest(self, uri: str) -> Gathered:

@@ -49,10 +49,10 @@ async def worktrees(ls: ExciseServer, params: WorktreesParams) -> dict[str, Any]
 def _compared(
     folder: str, folders: list[str], params: WorktreesParams, cancel: CancelFlag
 ) -> dict[str, Any]:
+    from excise_server.git.repository import open_folder
     from excise_server.report.documents import plain
     from excise_server.report.worktrees import worktrees_document
     from excise_server.sources.candidates import Choice
-    from excise_server.sources.repository import open_folder
     from excise_server.worktrees import compare_worktrees
 
     choice = Choice(branches=tuple(params.branches or ()), onto=params.base or "")

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from excise.patches import Patch, PatchError
 from excise_server.changes import Side
+from excise_server.git.repository import Blob, Repository
+from excise_server.git.trees import Entry, Listing, Sides, Tree, read_sides
 from excise_server.sources import SourceError
 from excise_server.sources.composed import blob_names, composed
 from excise_server.sources.paths import visible
-from excise_server.sources.repository import Blob, Repository
-from excise_server.sources.trees import Entry, Listing, Sides, Tree, read_sides
 
 __all__ = ["AppliedPatch", "apply_patch"]
 

@@ -10,10 +10,7 @@ import os
 from dataclasses import dataclass, replace
 
 from excise.text import Revision, normalise
-from excise_server.sources import SourceError, unique_ids
-from excise_server.sources.finding import Context, Found, OriginText, Refused, Watch, watch_file
-from excise_server.sources.paths import inside, read_bytes, text_of, visible
-from excise_server.sources.repository import (
+from excise_server.git.repository import (
     AbsentError,
     Blob,
     Repository,
@@ -21,6 +18,9 @@ from excise_server.sources.repository import (
     opened,
     points_back,
 )
+from excise_server.sources import SourceError, unique_ids
+from excise_server.sources.finding import Context, Found, OriginText, Refused, Watch, watch_file
+from excise_server.sources.paths import inside, read_bytes, text_of, visible
 
 __all__ = ["MAX_BRANCHES", "MAX_WORKTREES", "find"]
 

@@ -11,23 +11,23 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from excise_server.review.candidate import Candidate, in_order, marked_identical
-from excise_server.review.names import labels, name_of
-from excise_server.sources import Rejected, SourceError, unique_ids
-from excise_server.sources.bases import History, Start, commit_named
-from excise_server.sources.checkouts import (
+from excise_server.git.bases import History, Start, commit_named
+from excise_server.git.checkouts import (
     Choice,
     find_checkouts,
     is_chosen,
     roots,
     traces_of,
 )
-from excise_server.sources.git import GitError
-from excise_server.sources.own_commits import own_commits
+from excise_server.git.command import GitError
+from excise_server.git.own_commits import own_commits
+from excise_server.git.reflog import branch_made, worktree_made
+from excise_server.git.repository import Repository
+from excise_server.review.candidate import Candidate, in_order, marked_identical
+from excise_server.review.names import labels, name_of
+from excise_server.sources import Rejected, SourceError, unique_ids
 from excise_server.sources.paths import visible
 from excise_server.sources.reading import Lying, read_changes, read_worktrees, replayed
-from excise_server.sources.reflog import branch_made, worktree_made
-from excise_server.sources.repository import Repository
 from excise_server.sources.runs import find_patches
 
 __all__ = ["Candidate", "Candidates", "Choice", "find_candidates"]

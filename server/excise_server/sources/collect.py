@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from excise.text import Revision, normalise
+from excise_server.git.repository import Repository, open_repository
 from excise_server.sources import (
     SourceError,
     branches,
@@ -15,7 +16,6 @@ from excise_server.sources import (
     unique_ids,
 )
 from excise_server.sources.finding import Context, Found, Refused
-from excise_server.sources.repository import Repository, open_repository
 
 __all__ = ["collect"]
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 from excise.patches import FilePair, Patch, apply
 from excise_server.changes import SUBMODULE, Side
+from excise_server.git.trees import Sides
 from excise_server.sources import SourceError
 from excise_server.sources.patches import blob_ids
 from excise_server.sources.paths import visible
-from excise_server.sources.trees import Sides
 
 __all__ = ["Blobs", "blob_names", "composed"]
 

@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 
 from excise.text import Revision
+from excise_server.git.repository import Blob, Repository, opened
 from excise_server.sources import SourceError
 from excise_server.sources.finding import (
     Context,
@@ -17,7 +18,6 @@ from excise_server.sources.finding import (
 )
 from excise_server.sources.markers import parse_markers
 from excise_server.sources.paths import read_bytes, text_of
-from excise_server.sources.repository import Blob, Repository, opened
 
 __all__ = ["find"]
 

@@ -10,17 +10,10 @@ from dataclasses import dataclass, field
 
 from excise.patches import Patch, PatchError, postings
 from excise_server.changes import Side
-from excise_server.review.candidate import Candidate, digest_of, marked_identical
-from excise_server.sources import Rejected, SourceError
-from excise_server.sources.bases import commit_named
-from excise_server.sources.candidates import Candidates
-from excise_server.sources.composed import Blobs, blob_names, composed
-from excise_server.sources.drift import Drift, drifts_of
-from excise_server.sources.paths import visible
-from excise_server.sources.queue import Queue
-from excise_server.sources.reading import Read, replayed_on
-from excise_server.sources.repository import Repository
-from excise_server.sources.trees import (
+from excise_server.git.bases import commit_named
+from excise_server.git.drift import Drift, drifts_of
+from excise_server.git.repository import Repository
+from excise_server.git.trees import (
     Entry,
     Listing,
     Sides,
@@ -29,6 +22,13 @@ from excise_server.sources.trees import (
     listing_of,
     read_sides,
 )
+from excise_server.review.candidate import Candidate, digest_of, marked_identical
+from excise_server.sources import Rejected, SourceError
+from excise_server.sources.candidates import Candidates
+from excise_server.sources.composed import Blobs, blob_names, composed
+from excise_server.sources.paths import visible
+from excise_server.sources.queue import Queue
+from excise_server.sources.reading import Read, replayed_on
 
 __all__ = ["find_patches"]
 

@@ -9,15 +9,10 @@ from typing import Literal
 
 from excise.patches import Patch
 from excise_server.changes import Side
-from excise_server.review.candidate import Candidate, digest_of
-from excise_server.review.replayed import replay_files
-from excise_server.sources import Rejected, SourceError
-from excise_server.sources.applied import apply_patch
-from excise_server.sources.conversions import without_conversions
-from excise_server.sources.drift import Drift, drifts_of
-from excise_server.sources.paths import visible
-from excise_server.sources.repository import Repository
-from excise_server.sources.trees import (
+from excise_server.git.conversions import without_conversions
+from excise_server.git.drift import Drift, drifts_of
+from excise_server.git.repository import Repository
+from excise_server.git.trees import (
     Entry,
     Listing,
     Sides,
@@ -28,7 +23,12 @@ from excise_server.sources.trees import (
     read_sides,
     trees_between,
 )
-from excise_server.sources.working import Working, changed_last, read_working, worktree_tree
+from excise_server.git.worktree import Working, changed_last, read_working, worktree_tree
+from excise_server.review.candidate import Candidate, digest_of
+from excise_server.review.replayed import replay_files
+from excise_server.sources import Rejected, SourceError
+from excise_server.sources.applied import apply_patch
+from excise_server.sources.paths import visible
 
 __all__ = [
     "WRITTEN_SECONDS",

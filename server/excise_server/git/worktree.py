@@ -15,12 +15,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from excise_server.changes import LINK, SUBMODULE
+from excise_server.git.command import Git, GitError
+from excise_server.git.repository import Repository, own_folder
+from excise_server.git.trees import Entry, Listing, Tree, check_size
+from excise_server.git.worktree_files import SHA1_DIGITS, Folder, blob_name
 from excise_server.sources import SourceError
-from excise_server.sources.git import Git, GitError
 from excise_server.sources.paths import visible
-from excise_server.sources.repository import Repository, own_folder
-from excise_server.sources.trees import Entry, Listing, Tree, check_size
-from excise_server.sources.working_files import SHA1_DIGITS, Folder, blob_name
 
 __all__ = ["MAX_UNTRACKED", "Working", "changed_last", "read_working", "worktree_tree"]
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from excise_server.changes import LINK, SUBMODULE, Side
+from excise_server.git.trees import Sides
 from excise_server.sources.paths import visible
-from excise_server.sources.trees import Sides
 
 __all__ = ["Converted", "without_conversions"]
 

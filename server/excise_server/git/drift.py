@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from excise_server.changes import Side
+from excise_server.git.repository import Repository
+from excise_server.git.trees import OPTIONS, Entry, Tree, read_sides, trees_between
 from excise_server.sources import SourceError
-from excise_server.sources.repository import Repository
-from excise_server.sources.trees import OPTIONS, Entry, Tree, read_sides, trees_between
 
 __all__ = ["Drift", "drifts_of"]
 

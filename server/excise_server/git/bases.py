@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
+from excise_server.git.reflog import worktree_made
+from excise_server.git.repository import Repository
 from excise_server.sources import SourceError
 from excise_server.sources.paths import visible
-from excise_server.sources.reflog import worktree_made
-from excise_server.sources.repository import Repository
 
 __all__ = ["History", "Start", "commit_named"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from excise_server.sources.repository import Repository
+from excise_server.git.repository import Repository
 
 __all__ = ["OwnCommits", "own_commits"]
 

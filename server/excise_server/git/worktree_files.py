@@ -8,9 +8,9 @@ import stat
 from dataclasses import dataclass
 
 from excise_server.changes import LINK
+from excise_server.git.trees import Entry
 from excise_server.sources import SourceError
 from excise_server.sources.paths import read_bytes
-from excise_server.sources.trees import Entry
 
 __all__ = ["SHA1_DIGITS", "Folder", "blob_name"]
 

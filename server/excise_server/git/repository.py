@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from excise_server.git.command import Git, NoRepositoryError
 from excise_server.sources import MAX_BYTES, SourceError, too_large
 from excise_server.sources.finding import Context
-from excise_server.sources.git import Git, NoRepositoryError
 from excise_server.sources.paths import contained, read_bytes
 
 __all__ = [
