@@ -24,19 +24,19 @@ async function apply(action: vscode.CodeAction): Promise<void> {
 }
 
 describe("a document with five revisions", () => {
-  it("has one diagnostic for the file and one for each place", async () => {
+  it("has one diagnostic for the file and one for each hunk", async () => {
     const document = await scored();
-    const [first, ...places] = findings(document.uri).sort((a, b) => a.range.start.compareTo(b.range.start));
+    const [first, ...hunks] = findings(document.uri).sort((a, b) => a.range.start.compareTo(b.range.start));
     assert.match(first?.message ?? "", /^5 revisions, /);
     assert.equal(first?.range.start.line, 0);
-    assert.ok(places.length > 0);
-    for (const found of places) assert.match(found.message, /of 5 revisions agree|revisions/);
-    const here = places.filter(({ range }) => range.contains(place(document)));
+    assert.ok(hunks.length > 0);
+    for (const found of hunks) assert.match(found.message, /of 5 revisions agree|revisions/);
+    const here = hunks.filter(({ range }) => range.contains(place(document)));
     assert.equal(here.length, 1);
     assert.equal(here[0]?.severity, vscode.DiagnosticSeverity.Information);
   });
 
-  it("explains the place under the cursor, in Markdown that runs nothing", async () => {
+  it("explains the hunk under the cursor, in Markdown that runs nothing", async () => {
     const document = await scored();
     const hovers = await vscode.commands.executeCommand<vscode.Hover[]>(
       "vscode.executeHoverProvider",
@@ -75,7 +75,7 @@ describe("a document with five revisions", () => {
     await until(() => document.getText(), (text) => text === origin());
   });
 
-  it("takes one variant of one place by an action", async () => {
+  it("takes one variant of one hunk by an action", async () => {
     const document = await scored();
     const fixes = (await actionsAt(document)).filter(({ title }) => /^Apply .* variant here/.test(title));
     assert.ok(fixes.length > 1);
