@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import quopri
 
 import pytest
 from tests.server.raw_client import RawClient
@@ -47,6 +48,25 @@ ATTACHED = (
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 def test_what_a_patch_makes_of_a_text(patch, result, ending):
     assert patched(TEXT.replace("\n", ending), patch, "/w/src/a.py").text == result
+
+
+@pytest.mark.parametrize("encoding", ["", "8bit", "quoted-printable", "base64"])
+def test_the_charset_of_a_mail_counts_only_where_it_is_encoded(encoding):
+    """The editor has decoded what it shows, so that the header is right about the rest alone."""
+    diff = DIFF.replace("+2", "+zwölf")
+    body = {
+        "quoted-printable": quopri.encodestring(diff.encode("latin-1")).decode("ascii"),
+        "base64": base64.encodebytes(diff.encode("latin-1")).decode("ascii"),
+    }.get(encoding, diff)
+    head = HEAD.format("1/1") + "Content-Type: text/plain; charset=iso-8859-1\n"
+    head += f"Content-Transfer-Encoding: {encoding}\n" * bool(encoding)
+    assert patched(TEXT, head + "\n" + body, "/w/a.py").text == CHANGED.replace("2", "zwölf")
+    part = (
+        f"Content-Type: text/x-patch; charset=iso-8859-1\nContent-Transfer-Encoding: {encoding}\n"
+    )
+    mixed = "From: a@b\nContent-Type: multipart/mixed; boundary=b\n\n--b\n"
+    mail = f"{mixed}{part}\n{body}\n--b--\n"
+    assert patched(TEXT, mail, "/w/a.py").text == CHANGED.replace("2", "zwölf")
 
 
 def test_the_part_for_the_document_is_taken_out_of_many():

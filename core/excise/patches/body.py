@@ -23,13 +23,15 @@ def is_plain(mail: Mail) -> bool:
     return mail.get_content_maintype() != "multipart" and encoding in _PLAIN_ENCODINGS
 
 
-def body_of(mail: Mail, raw: bytes | None = None) -> bytes:
+def body_of(mail: Mail, raw: bytes | None = None, *, as_utf8: bool = False) -> bytes:
     """Return the text of a mail: all text parts and patch attachments, in order.
 
     Parameters
     ----------
     raw
         The body of a mail that `is_plain`.
+    as_utf8
+        Whether what is not encoded is UTF-8, whatever its charset: as an editor has a mail.
 
     Raises
     ------
@@ -37,8 +39,8 @@ def body_of(mail: Mail, raw: bytes | None = None) -> bytes:
         If a part does not decode.
     """
     if raw is not None:
-        return _readable(mail, raw)
-    return b"\n".join(_readable(part, _payload(part)) for part in _parts(mail))
+        return _readable(mail, raw, as_utf8)
+    return b"\n".join(_readable(part, _payload(part), as_utf8) for part in _parts(mail))
 
 
 def _parts(mail: Mail) -> Iterator[Mail]:
@@ -59,10 +61,12 @@ def _payload(part: Mail) -> bytes:
     return data
 
 
-def _readable(part: Mail, data: bytes) -> bytes:
+def _readable(part: Mail, data: bytes, as_utf8: bool) -> bytes:
     flowed = str(part.get_param("format", "") or "").lower() == "flowed"
     if flowed:
         data = _unflowed(data, str(part.get_param("delsp", "") or "").lower() == "yes")
+    if as_utf8 and is_plain(part):
+        return data
     return _utf8(data, str(part.get_param("charset", "") or "").lower())
 
 

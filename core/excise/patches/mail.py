@@ -48,8 +48,16 @@ _ID = re.compile(r"<[^<>\s]{1,998}>")
 _ODD = (MessageError, ValueError, LookupError, TypeError, AttributeError, OverflowError)
 
 
-def read(data: bytes) -> tuple[Message, ...]:
+def read(data: bytes, *, as_utf8: bool = False) -> tuple[Message, ...]:
     r"""Read every message of a file: an mbox, one mail, several patches in a row, a bare diff.
+
+    Parameters
+    ----------
+    data : bytes
+        The file.
+    as_utf8 : bool
+        Whether it was decoded already: then what no transfer encoding hides is UTF-8, whatever
+        charset a header names.
 
     Examples
     --------
@@ -59,7 +67,7 @@ def read(data: bytes) -> tuple[Message, ...]:
     ('x: y', 2, ('x',))
     """
     return tuple(
-        read_piece(number, line, piece)
+        read_piece(number, line, piece, as_utf8=as_utf8)
         for number, (line, piece) in enumerate(pieces(data), start=1)
     )
 
@@ -89,7 +97,7 @@ def _mbox_starts(data: bytes) -> Iterator[int]:
         place = data.find(b"\nFrom ", place) + 1 or -1
 
 
-def read_piece(number: int, line: int, piece: bytes) -> Message:
+def read_piece(number: int, line: int, piece: bytes, *, as_utf8: bool = False) -> Message:
     """Read one of the `pieces` of a file."""
     if len(piece) > MAX_MESSAGE:
         size = f"{len(piece) / 1e6:.1f} MB"
@@ -104,7 +112,7 @@ def read_piece(number: int, line: int, piece: bytes) -> Message:
         # As mail travels: where every line ends so, headers too, it says nothing of the file.
         piece = piece.replace(b"\r\n", b"\n")
         envelope = (piece.find(b"\n") + 1 or len(piece)) if envelope else 0
-    return _mail(number, line, piece, envelope)
+    return _mail(number, line, piece, envelope, as_utf8)
 
 
 def _is_mail(start: bytes) -> bool:
@@ -131,7 +139,7 @@ def _bare(number: int, line: int, piece: bytes) -> Message:
     )  # fmt: skip
 
 
-def _mail(number: int, line: int, piece: bytes, envelope: int) -> Message:
+def _mail(number: int, line: int, piece: bytes, envelope: int, as_utf8: bool) -> Message:
     ends = [
         at for at in (piece.find(b"\n\n", envelope), piece.find(b"\n\r\n", envelope)) if at >= 0
     ]
@@ -144,14 +152,15 @@ def _mail(number: int, line: int, piece: bytes, envelope: int) -> Message:
     mail = message_from_bytes(head)
     try:
         if is_plain(mail):
-            body = body_of(mail, piece[body_at:])
+            body = body_of(mail, piece[body_at:], as_utf8=as_utf8)
             first = line + piece.count(b"\n", 0, body_at)
         elif mail.get_content_maintype() == "multipart" and _too_long(piece):
             raise PatchError(TOO_LONG)
         elif piece.lower().count(b"content-type: multipart/") > MAX_MULTIPARTS:
             raise PatchError(f"it has over {MAX_MULTIPARTS} multiparts")
         else:
-            body, first = body_of(message_from_bytes(piece[envelope:])), 1
+            whole = message_from_bytes(piece[envelope:])
+            body, first = body_of(whole, as_utf8=as_utf8), 1
         patch, error = _parsed(body, first)
         error = error or _damaged(mail, patch)
     except PatchError as reason:

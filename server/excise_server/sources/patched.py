@@ -43,7 +43,7 @@ def patched(origin: str, patch: str, path: str) -> Patched:
     excise.patches.PatchError
         If it does not apply.
     """
-    messages = read(normalise(check_text(patch)).encode())
+    messages = read(normalise(check_text(patch)).encode(), as_utf8=True)
     for message in messages:
         if message.error:
             raise SourceError(message.error)
