@@ -458,6 +458,22 @@ def test_a_working_tree_that_a_config_places_elsewhere(repo, tmp_path):
     assert "worktree:bo" in ran.json["candidates"]
 
 
+@pytest.mark.parametrize("key", ["extensions.worktreeConfig", "EXTENSIONS.WORKTREECONFIG"])
+def test_a_config_of_all_that_places_every_working_tree_elsewhere(repo, tmp_path, key):
+    """Git heeds ``core.worktree`` in a linked worktree only with that extension; so do we ask."""
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "s3cret.txt").write_text("s3cret\n")
+    worktree(repo, "ada", a__py=GUARD)
+    viewer = tmp_path / "viewer"
+    repo.git("worktree", "add", "--quiet", viewer)
+    repo.git("config", "core.worktree", tmp_path / "secret")
+    assert report(repo, folder=viewer, code=1)["candidates"] == ["worktree:ada"]
+    repo.git("config", key, "true")
+    ran = excise("worktrees", str(repo.path.parent / "viewer"), "--json")
+    assert ran.code
+    assert "s3cret" not in ran.out + ran.err
+
+
 def test_names_of_sixty_four_digits(tmp_path, monkeypatch):
     repo = make(tmp_path, monkeypatch)
     shutil.rmtree(repo.path / ".git")

@@ -20,7 +20,7 @@ from excise_server.git.repository import Repository, own_folder
 from excise_server.git.trees import Entry, Listing, Tree, check_size
 from excise_server.git.worktree_files import SHA1_DIGITS, Folder, blob_name
 from excise_server.sources import SourceError
-from excise_server.sources.paths import visible
+from excise_server.sources.paths import read_bytes, visible
 
 __all__ = ["MAX_UNTRACKED", "Working", "changed_last", "read_working", "worktree_tree"]
 
@@ -113,15 +113,16 @@ _REMOVED = "it was removed while it was read"
 def _read(
     git: Git, top: str, head: Listing, untracked: bool, worktrees: Collection[str]
 ) -> Working:
-    answer = os.fsdecode(git.run("rev-parse", "--show-toplevel").removesuffix(b"\n"))
-    if os.path.realpath(answer) != top:
-        raise SourceError("its working tree is elsewhere")
+    own = _own_folder(top)
+    if _may_be_elsewhere(top, own):
+        answer = os.fsdecode(git.run("rev-parse", "--show-toplevel").removesuffix(b"\n"))
+        if os.path.realpath(answer) != top:
+            raise SourceError("its working tree is elsewhere")
     others = ("--others", "--exclude-standard") if untracked else ()
     out = git.run("ls-files", "--cached", "--stage", "--debug", "-t", "-z", *others)
     digits = len(next(iter(head.values()), ("", "0" * SHA1_DIGITS))[1])
     working = Working(Folder(top, digits))
     position = _untracked(working, out, worktrees)
-    own = _own_folder(top)
     written = _written(os.path.join(own, "index"))
     for path in head.keys() - _indexed(working, head, out, position, written):
         working.changes.setdefault(path, None)
@@ -134,6 +135,21 @@ def _read(
 def _own_folder(top: str) -> str:
     link = os.path.join(top, ".git")
     return link if os.path.isdir(link) else own_folder(top)
+
+
+def _may_be_elsewhere(top: str, own: str) -> bool:
+    """Whether a config may place the working tree elsewhere, so that git has to be asked.
+
+    Of a linked worktree ``core.worktree`` counts only with ``extensions.worktreeConfig``, which
+    git takes from the repository's own config file, and from nothing that this includes.
+    """
+    if own == os.path.join(top, ".git"):
+        return True
+    common = os.path.dirname(os.path.dirname(own))
+    try:
+        return b"worktreeconfig" in read_bytes(os.path.join(common, "config"), [common]).lower()
+    except SourceError:
+        return True
 
 
 def _untracked(working: Working, out: bytes, worktrees: Collection[str]) -> int:
