@@ -75,8 +75,15 @@ class Tree:
         return not (self.old or self.new or self.notes)
 
 
-def commit_trees(repository: Repository, commits: Sequence[str]) -> dict[str, Tree]:
+def commit_trees(
+    repository: Repository, commits: Sequence[str], paths: Sequence[str] = ()
+) -> dict[str, Tree]:
     """Return what each commit changed since its parent; merges and empty ones are left out.
+
+    Parameters
+    ----------
+    paths
+        The only files that count; none: all.
 
     Raises
     ------
@@ -84,7 +91,8 @@ def commit_trees(repository: Repository, commits: Sequence[str]) -> dict[str, Tr
         If git fails, or too much differs.
     """
     asked = "".join(f"{commit}\n" for commit in commits).encode()
-    out = repository.git.run("diff-tree", "--stdin", "-r", "--root", *OPTIONS, stdin=asked)
+    only = ["--", *paths] if paths else []
+    out = repository.git.run("diff-tree", "--stdin", "-r", "--root", *OPTIONS, *only, stdin=asked)
     trees: dict[str, Tree] = {}
     position = 0
     while position < len(out):

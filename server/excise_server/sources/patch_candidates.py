@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from excise.patches import Patch, PatchError, postings
 from excise_server.changes import Side
@@ -19,6 +19,7 @@ from excise_server.git.trees import (
     Sides,
     Tree,
     check_size,
+    commit_trees,
     listing_of,
     read_sides,
 )
@@ -34,8 +35,11 @@ __all__ = ["find_patches"]
 
 _RENAMED = 0.5
 _PIECE = re.compile(rb"[^\n]{0,63}\n|[^\n]{1,64}")
-_MAX_GONE = 100
-"""Files that the target no longer has whose new names git is asked for."""
+_MAX_GONE, _MAX_TOUCHING, _MAX_REMOVALS = 1_000, 20_000, 30
+"""Files that the target no longer has whose new names git is asked for, the newest commits that are
+searched for their end, and how many of those that removed some git compares with the target."""
+_SECONDS_EACH = 1.0
+"""What git may take for each patch, beyond what it may take for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,8 @@ def find_patches(repository: Repository, queue: Queue, onto: str = "") -> Candid
     if origin is None:
         raise SourceError("no commit yet: there is nothing to replay patches on")
     proposals = _proposals(queue)
+    seconds = 30 + _SECONDS_EACH * len(proposals)
+    repository = replace(repository, git=repository.git.at(repository.top, seconds=seconds))
     target = _Target(repository, listing_of(repository, origin))
     target.read({
         path
@@ -163,18 +169,29 @@ def _moves(every: Sequence[Sides], target: _Target, origin: str) -> dict[str, st
     A patch names no commit. So git is asked what became of a file since the last one that had it.
     """
     gone = {path for sides in every for path in sides.old if path not in target.listing}
-    last = defaultdict[str, list[str]](list)
-    for path in sorted(gone)[:_MAX_GONE]:
-        options = ("rev-list", "--max-count=1", "--end-of-options", origin, "--", path)
-        removed = target.repository.git.run(*options).decode("ascii", "replace").strip()
-        with suppress(SourceError):  # a shallow clone does not have what was before
-            last[commit_named(target.repository, f"{removed}^", "--repo")].append(path)
     moves: dict[str, str] = {}
-    for drift in drifts_of(target.repository, origin, last).values():
-        if isinstance(drift, Drift):
-            moves |= drift.moved
-    target.read(set(moves.values()))
+    if gone:
+        last = _last_with(target.repository, origin, sorted(gone)[:_MAX_GONE])
+        for drift in drifts_of(target.repository, origin, last).values():
+            if isinstance(drift, Drift):
+                moves |= drift.moved
+        target.read(set(moves.values()))
     return moves
+
+
+def _last_with(repository: Repository, origin: str, gone: Sequence[str]) -> dict[str, list[str]]:
+    """Return by commit the files that it was the last one to have."""
+    touching = repository.git.run("rev-list", "--end-of-options", origin, "--", *gone)
+    commits = touching.decode("ascii", "replace").split()[:_MAX_TOUCHING]
+    last: dict[str, list[str]] = {}
+    left = set(gone)
+    for commit, tree in commit_trees(repository, commits, gone).items():
+        removed = (tree.old.keys() - tree.new.keys()) & left
+        if removed and len(last) < _MAX_REMOVALS:
+            with suppress(SourceError):  # a shallow clone does not have what was before
+                last[commit_named(repository, f"{commit}^", "--repo")] = sorted(removed)
+        left -= removed
+    return last
 
 
 def _drift(sides: Sides, moves: Mapping[str, str], target: _Target) -> Drift:
