@@ -11,18 +11,17 @@ import os
 import re
 import stat
 from collections.abc import Collection
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 from excise_server.changes import LINK, SUBMODULE
 from excise_server.git.command import Git, GitError
 from excise_server.git.repository import Repository, own_folder
-from excise_server.git.trees import Entry, Listing, Tree, check_size
+from excise_server.git.trees import Entry, Listing
 from excise_server.git.worktree_files import SHA1_DIGITS, Folder, blob_name
 from excise_server.sources import SourceError
 from excise_server.sources.paths import read_bytes, visible
 
-__all__ = ["MAX_UNTRACKED", "Working", "changed_last", "read_working", "worktree_tree"]
+__all__ = ["MAX_UNTRACKED", "Working", "read_working"]
 
 MAX_UNTRACKED = 1_000
 """Most untracked files that are taken as created."""
@@ -218,62 +217,6 @@ def _lying(folder: Folder, path: str, indexed: Entry) -> Entry | None:
         if converted == indexed.blob:
             return Entry(now.mode, indexed.blob)
     return now
-
-
-def worktree_tree(working: Working, committed: Tree, head: Listing) -> Tree:
-    """Return what a worktree changed since its base: committed, staged, edited, or new.
-
-    Parameters
-    ----------
-    committed
-        What its HEAD changed since the base.
-    head
-        The files of its HEAD.
-
-    Raises
-    ------
-    SourceError
-        If too much differs.
-    """
-    tree = Tree(dict(committed.old), dict(committed.new))
-    for path, now in working.changes.items():
-        if path not in tree.old and path not in tree.new and path in head:
-            mode, blob = head[path]
-            tree.old[path] = Entry(mode.decode(), blob.decode())
-        tree.new.pop(path, None)
-        before = tree.old.get(path)
-        if now is not None and before is not None and _is_same(now, before):
-            del tree.old[path]
-        elif now is not None:
-            tree.new[path] = now
-    tree.uncommitted = set(working.changes)
-    tree.notes = [
-        f"submodule {visible(path)}: only its recorded commit counts"
-        for path in working.submodules
-        if path in tree.new
-    ]
-    tree.notes += working.notes
-    tree.asides = list(working.asides)
-    check_size(tree)
-    return tree
-
-
-def _is_same(now: Entry, before: Entry) -> bool:
-    return not now.refused and (now.mode, now.blob) == (before.mode, before.blob)
-
-
-def changed_last(top: str, tree: Tree) -> float | None:
-    """Return when the last of the changed files changed, in seconds since the epoch.
-
-    Of a file that is gone, its folder says when; None where nothing does.
-    """
-    times = []
-    for path in tree.old.keys() | tree.new.keys():
-        full = os.path.join(top, path)
-        with suppress(OSError, ValueError):
-            status = os.lstat(full if path in tree.new else os.path.dirname(full))
-            times.append(status.st_mtime)
-    return max(times, default=None)
 
 
 def _is_clean(path: str, found: re.Match[bytes], written: int) -> bool:

@@ -1,0 +1,68 @@
+"""What a worktree changed since its base, and when."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from excise_server.git.trees import Entry, Listing, Tree, check_size
+from excise_server.git.worktree import Working
+from excise_server.sources.paths import visible
+
+__all__ = ["changed_last", "worktree_tree"]
+
+
+def worktree_tree(working: Working, committed: Tree, head: Listing) -> Tree:
+    """Return what a worktree changed since its base: committed, staged, edited, or new.
+
+    Parameters
+    ----------
+    committed
+        What its HEAD changed since the base.
+    head
+        The files of its HEAD.
+
+    Raises
+    ------
+    SourceError
+        If too much differs.
+    """
+    tree = Tree(dict(committed.old), dict(committed.new))
+    for path, now in working.changes.items():
+        if path not in tree.old and path not in tree.new and path in head:
+            mode, blob = head[path]
+            tree.old[path] = Entry(mode.decode(), blob.decode())
+        tree.new.pop(path, None)
+        before = tree.old.get(path)
+        if now is not None and before is not None and _is_same(now, before):
+            del tree.old[path]
+        elif now is not None:
+            tree.new[path] = now
+    tree.uncommitted = set(working.changes)
+    tree.notes = [
+        f"submodule {visible(path)}: only its recorded commit counts"
+        for path in working.submodules
+        if path in tree.new
+    ]
+    tree.notes += working.notes
+    tree.asides = list(working.asides)
+    check_size(tree)
+    return tree
+
+
+def _is_same(now: Entry, before: Entry) -> bool:
+    return not now.refused and (now.mode, now.blob) == (before.mode, before.blob)
+
+
+def changed_last(top: str, tree: Tree) -> float | None:
+    """Return when the last of the changed files changed, in seconds since the epoch.
+
+    Of a file that is gone, its folder says when; None where nothing does.
+    """
+    times = []
+    for path in tree.old.keys() | tree.new.keys():
+        full = os.path.join(top, path)
+        with suppress(OSError, ValueError):
+            status = os.lstat(full if path in tree.new else os.path.dirname(full))
+            times.append(status.st_mtime)
+    return max(times, default=None)
