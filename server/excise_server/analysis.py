@@ -60,6 +60,17 @@ class Analysis:
         """The hunks' lines (from, to) in the buffer, or in the origin without one."""
         return tuple((site.lo, site.hi) for site in self.sites)
 
+    @property
+    def decided(self) -> tuple[bool, ...]:
+        """Whether each hunk of the buffer says something else than the origin by now."""
+        if self.snapshot.buffer is None:
+            return (False,) * len(self.hunks)
+        buffer = Text.of(self.snapshot.buffer)
+        return tuple(
+            buffer.between(site.lo, site.hi) != scores.hunk.text
+            for site, scores in zip(self.sites, self.hunks, strict=True)
+        )
+
 
 def compare(
     snapshot: Snapshot, map: Map = map, cancel: excise.CancelFlag | None = None

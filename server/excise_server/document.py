@@ -63,8 +63,9 @@ class Document:
     """One document: open in an editor, or only named by revisions, or both.
 
     ``saved`` is None where there is no text yet; ``obstacle`` then says why. ``elsewhere`` is the
-    origin that a source gave. ``found`` holds the ids that sources gave, all others are the
-    client's; ``dismissed`` those that the client removed.
+    origin that a source gave. ``pinned`` is what the origin was when the first revision came: it
+    stays through saving and commits, so that neither makes an edit of anybody. ``found`` holds the
+    ids that sources gave, all others are the client's; ``dismissed`` those that the client removed.
     """
 
     uri: str
@@ -72,6 +73,7 @@ class Document:
     saved: str | None = None
     obstacle: str = ""
     elsewhere: OriginText | None = None
+    pinned: str | None = None
     found: set[str] = field(default_factory=set)
     dismissed: set[str] = field(default_factory=set)
     buffer: Buffer | None = None
@@ -80,8 +82,21 @@ class Document:
 
     @property
     def origin(self) -> str | None:
-        """What the revisions are compared with: a source's origin, else the saved text."""
+        """What the revisions are compared with: what it was at first, or is by now."""
+        return self.current if self.pinned is None else self.pinned
+
+    @property
+    def current(self) -> str | None:
+        """What the origin would be without a review: a source's origin, else the saved text."""
         return self.saved if self.elsewhere is None else self.elsewhere.text
+
+    def pin(self, target: str | None = None) -> None:
+        """Keep the origin (or this text) while there are revisions; a conflict has its own."""
+        ends = self.elsewhere is not None and not self.elsewhere.can_be_pinned
+        if ends or not self.revisions:
+            self.pinned = None
+        elif self.pinned is None and self.buffer is not None:  # a review begins in an editor
+            self.pinned = self.current if target is None else target
 
     def take_origin(self, read: Callable[[], str]) -> None:
         """Have another saved text, or know why there is none."""
@@ -90,13 +105,13 @@ class Document:
         except SourceError as error:
             self.saved, self.obstacle = None, error.reason
 
-    def own_edits(self, wanted: bool | None) -> Revision | None:
+    def own_edits(self, wanted: bool) -> Revision | None:
         """Return what the editor shows as a revision, where it differs and that is wanted."""
-        if self.buffer is None or self.origin is None or wanted is False:
+        if self.buffer is None or self.origin is None or not wanted:
             return None
         if self.elsewhere is not None and not self.elsewhere.buffer_is_revision:
             return None
-        if not (self.revisions or wanted) or OWN_EDITS in self.revisions:
+        if OWN_EDITS in self.revisions:
             return None
         own = Revision(OWN_EDITS, self.buffer.text(), "your edits")
         same = normalise(own.text) == normalise(self.origin)

@@ -61,18 +61,25 @@ class Findings:
 
 
 def find(analysis: Analysis, most: int = MAX_HUNKS) -> Findings | None:
-    """Return what to show, of so many hunks at most; None without revisions."""
+    """Return what to show, of so many hunks at most; None without revisions.
+
+    A hunk that was decided carries no mark: what is left to look at is what is shown.
+    """
     if not analysis.snapshot.revisions:
         return None
     count = len(analysis.snapshot.revisions)
-    shown = list(zip(analysis.hunks[:most], analysis.lines, strict=False))
+    shown = [at for at, decided in enumerate(analysis.decided) if not decided][:most]
     pairs = min(MAX_PAIRS, max(10, MAX_DATA // max(len(shown), 1)))
     return Findings(
         message=_message(analysis, most),
         data=_data(analysis),
         hunks=tuple(
-            HunkFinding(lines, summary_of(scores, count), _hunk_data(analysis, at, scores, pairs))
-            for at, (scores, lines) in enumerate(shown)
+            HunkFinding(
+                analysis.lines[at],
+                summary_of(analysis.hunks[at], count),
+                _hunk_data(analysis, at, analysis.hunks[at], pairs),
+            )
+            for at in shown
         ),
     )
 
@@ -127,13 +134,15 @@ def _message(analysis: Analysis, most: int) -> str:
 
 def _headline(analysis: Analysis, most: int) -> str:
     comparison, count = analysis.comparison, len(analysis.snapshot.revisions)
-    hunks = len(analysis.hunks)
+    hunks, decided = len(analysis.hunks), sum(analysis.decided)
     parts = [
         f"{count} revision{'s' if count > 1 else ''}",
         f"{len(comparison.clusters)} cluster{'s' if len(comparison.clusters) != 1 else ''}",
         f"{hunks} hunk{'s' if hunks != 1 else ''}",
     ]
-    if hunks > most:
+    if decided:
+        parts[-1] = f"{decided} of {parts[-1]} decided"
+    if hunks - decided > most:
         parts[-1] += f" (the first {most} are shown)" if most else " (not shown)"
     if count > 1:
         agreements = [ranked.agreement or 0.0 for ranked in comparison.ranking]

@@ -7,11 +7,12 @@ custom request enter by the same door. Workers never see this, only the `Snapsho
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from urllib.parse import unquote, urlsplit
 
-from excise import languages
+from excise import languages, replay
 from excise.signature import Options
-from excise.text import Revision
+from excise.text import Revision, normalise
 from excise_server.document import (
     Base,
     Buffer,
@@ -50,8 +51,8 @@ class Session:
         """Start without documents."""
         self._changed, self._read = changed, read
         self.options = options or Options()
-        self.own_edits: bool | None = None
-        """Whether unsaved edits are one more revision: None where others exist, True always."""
+        self.own_edits = False
+        """Whether what the editor shows is one more revision: it is the result of the review."""
         self._documents: dict[str, Document] = {}
 
     def find(self, uri: str) -> Document | None:
@@ -73,6 +74,7 @@ class Session:
         document.language = language if languages.resolve(language, None) else None
         document.dismissed.clear()
         document.take_origin(buffer.text)
+        document.pin()
         self._changed(document_key(uri))
 
     def change(self, uri: str, version: int) -> None:
@@ -102,6 +104,8 @@ class Session:
         document.found.clear()
         if document.revisions:
             document.take_origin(lambda: self._read(document.uri))
+            if document.saved is None:
+                document.pinned = None
             self._changed(document_key(uri))
         else:
             del self._documents[document_key(uri)]
@@ -123,6 +127,7 @@ class Session:
                 document.found.discard(revision.id)
                 accepted[revision.id] = None
         if accepted:
+            document.pin()
             self._documents[document_key(uri)] = document
             self._changed(document_key(uri))
         return list(accepted), rejected
@@ -166,9 +171,39 @@ class Session:
         ]
         given = found.origin
         document.elsewhere = given if given is not None and given.kind != "saved" else None
+        document.pin(found.target if document.found else None)
         if before != (document.origin, tuple(document.revisions.values())):
             self._changed(key)
         return rejected
+
+    def has_moved(self, key: str, target: str) -> bool:
+        """Whether a review began on another text while sources replayed on this one."""
+        document = self._documents.get(key)
+        pinned = None if document is None else document.pinned
+        return pinned is not None and normalise(pinned) != target
+
+    def unpin(self) -> None:
+        """Let every review have the origin that is chosen from now on."""
+        for document in self._documents.values():
+            document.pinned = None
+
+    def restart(self, uri: str) -> bool:
+        """Let the review of a document start again from what its origin is now.
+
+        What a client added is replayed on it; sources are to be asked again. Return whether there
+        is a review.
+        """
+        document = self.find(uri)
+        if document is None or document.pinned is None or document.current is None:
+            return False
+        before, document.pinned = document.pinned, None
+        for name, revision in document.revisions.items():
+            if name not in document.found:
+                text = replay(before, document.current, revision.text).text
+                document.revisions[name] = replace(revision, text=text)
+        document.pin()
+        self._changed(document_key(uri))
+        return True
 
     def remove(self, uri: str, ids: Iterable[str]) -> tuple[list[str], list[str]]:
         """Forget revisions; return the ids that were there and those that were not."""
@@ -179,6 +214,7 @@ class Session:
         if document is not None and removed:
             document.dismissed |= document.found.intersection(removed)
             document.found.difference_update(removed)
+            document.pin()
             if not known and document.buffer is None:
                 del self._documents[document_key(uri)]
             self._changed(document_key(uri))

@@ -208,6 +208,9 @@ def test_the_text_of_the_editor_wins_over_the_disk(workspace: tuple[RawClient, P
     client.open(uri, "x = 5\n")
     assert report(client, uri)["revisions"][0]["noOp"] is True
     client.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+    assert report(client, uri)["revisions"][0]["noOp"] is True  # the review stays what it was
+    client.call("excise/removeRevisions", {"uri": uri, "ids": ["a", "same"]})
+    client.add(uri, {"a": "x = 5\n"})
     assert report(client, uri)["revisions"][0]["noOp"] is False
 
 
@@ -308,6 +311,7 @@ def test_positions_in_every_encoding(uri: str, encoding: str, column: int):
         found = report(client, uri)
         assert found["hunks"][1]["range"] == span((2, 0), (2, column + 2))
         client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+        client.call("excise/startAgain", {"uri": uri})
         assert [r["noOp"] for r in report(client, uri)["revisions"]] == [True, False]
         assert client.exit() == 0
 
@@ -326,6 +330,8 @@ def test_a_save_with_text_makes_that_text_the_origin(client: RawClient, uri: str
     client.add(uri, {"a": "x = 1\n"})
     saved = {"textDocument": {"uri": uri}, "text": "x = 1\n"}
     client.notify("textDocument/didSave", saved)
+    assert report(client, uri)["revisions"][0]["noOp"] is False  # until the review starts again
+    client.call("excise/startAgain", {"uri": uri})
     assert report(client, uri)["revisions"][0]["noOp"] is True
 
 
@@ -335,7 +341,7 @@ def test_a_whole_text_may_replace_the_buffer(client: RawClient, uri: str):
     client.change(uri, 2, {"text": "#\n\nx = 0\n"})
     found = report(client, uri)
     assert found["revisions"][0]["noOp"] is False
-    # The unsaved text is one more revision, but a line typed beside the place is no part of it.
+    # A line typed beside the hunk is not part of it.
     assert found["hunks"][0]["range"] == span((2, 0), (3, 0))
 
 
@@ -357,8 +363,8 @@ def test_after_a_storm_of_edits_come_the_last_versions_diagnostics_and_no_older(
     for version in range(2, last + 1):
         client.change(uri, version, insert(0, 0, "#\n"))
     found = client.diagnostics(uri, last)
-    assert len(found) == 4  # the ranking, the edits themselves, and both places below them
-    assert found[2]["range"]["start"]["line"] == last
+    assert len(found) == 3  # the ranking, and both hunks below what was typed
+    assert found[1]["range"]["start"]["line"] == last
     assert report(client, uri)["version"] == last
     versions = [
         m["params"]["version"]

@@ -76,7 +76,7 @@ def test_the_table_above_names_tests_that_there_are():
 
 
 def test_a_column_past_the_end_of_the_last_line(client):
-    client.initialize()
+    client.initialize(initializationOptions={"sources": {"buffer": True}})
     client.open(URI, "abc\ndef")
     edit = {"range": {"start": point(1, 99), "end": point(1, 99)}, "text": "X"}
     client.change(URI, 2, edit)

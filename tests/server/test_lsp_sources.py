@@ -116,11 +116,11 @@ def test_four_worktrees_appear_without_being_asked(client, tmp_path, monkeypatch
 @needs_git
 def test_the_report_carries_what_the_sources_note(client, tmp_path, monkeypatch):
     repo = four_worktrees(tmp_path, monkeypatch)
-    repo.commit(a__py="# since then\n" + ORIGIN)
+    repo.commit(a__py=ORIGIN.replace("a + b", "b + a"))
     session = Session(client, repo.path)
     uri = session.open(repo.path / "a.py")
     first = session.report(uri)["revisions"][0]
-    assert len(first["notes"]) == 1
+    assert first["notes"] == ["the target changed these lines, too"]
     assert first["file"] == (tmp_path / "agent-1" / "a.py").as_uri()
 
 
@@ -187,9 +187,8 @@ def test_the_origin_is_the_one_chosen(client, tmp_path, monkeypatch, choice):
     assert session.result["origin"]["kind"] == choice
     assert session.result["offers"] == ([] if choice == "mergeBase" else ["mergeBase"])
     report = session.report(uri)
-    # What is saved is not the origin: it is the user's own revision, too.
-    assert [r["id"] for r in report["revisions"]] == ["branch:fix", "buffer"]
-    assert [v["text"] for r in report["hunks"] for v in r["variants"] if v["ids"] == ["buffer"]]
+    assert [r["id"] for r in report["revisions"]] == ["branch:fix"]
+    assert [v["text"] for r in report["hunks"] for v in r["variants"]] == ["    x = a - b\n"]
 
 
 @needs_git
@@ -336,7 +335,7 @@ def test_closing_takes_what_was_found_away_and_leaves_what_was_added(client, fol
 @pytest.mark.parametrize(
     ("setting", "alone", "beside"),
     [
-        ({}, [], ["x", "buffer"]),
+        ({}, [], ["x"]),
         ({"buffer": True}, ["buffer"], ["x", "buffer"]),
         ({"buffer": False}, [], ["x"]),
     ],
@@ -355,6 +354,8 @@ def test_the_buffer_is_one_more_revision(client, folder, setting, alone, beside)
         assert [r["label"] for r in session.report(uri)["revisions"]] == ["", ""]
         client.call("excise/removeRevisions", {"uri": uri, "ids": ["buffer"]})
     client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+    assert [r["id"] for r in session.report(uri)["revisions"]] == beside  # the origin is pinned
+    assert client.call("excise/startAgain", {"uri": uri}) == {"started": True}
     assert [r["id"] for r in session.report(uri)["revisions"]] == ["x"]
 
 

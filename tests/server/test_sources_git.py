@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 
 import pytest
 from tests.server.git_repository import make, needs_git, reasons, texts
@@ -332,17 +333,36 @@ def test_what_is_watched(repo):
     }
 
 
-def test_a_revision_made_from_another_text_carries_a_note(repo):
+def test_a_revision_of_an_older_text_is_replayed(repo):
     branch(repo, "agent", "one\nagent\n")
     repo.commit(a__py="zero\none\ntwo\n")
     found = collect(repo.context(origin="head"))
-    assert found.notes == (
-        (
-            "branch:agent",
-            "made from another text than the origin: it also lacks what changed since",
-        ),
-    )
-    assert collect(repo.context(origin="mergeBase")).notes == ()
+    assert texts(found) == {"branch:agent": "zero\none\nagent\n"}
+    assert found.target == "zero\none\ntwo\n"
+    assert found.notes == ()
+
+
+def test_both_changed_the_same_lines(repo):
+    branch(repo, "agent", "one\nagent\n")
+    repo.commit(a__py="one\ntarget\n")
+    found = collect(repo.context(origin="head"))
+    assert texts(found) == {"branch:agent": "one\nagent\n"}
+    assert found.notes == (("branch:agent", "the target changed these lines, too"),)
+
+
+def test_what_has_landed_is_named_and_left_out(repo):
+    branch(repo, "agent", "one\nagent\n")
+    repo.commit(a__py="zero\none\nagent\n")
+    found = collect(repo.context(origin="head"))
+    assert found.revisions == ()
+    assert reasons(found) == {"branch:agent": "the origin has its edits already"}
+
+
+def test_revisions_are_replayed_on_the_origin_that_a_review_began_with(repo):
+    branch(repo, "agent", "one\nagent\n")
+    repo.commit(a__py="zero\none\ntwo\nthree\n")
+    context = replace(repo.context(origin="head"), pinned="zero\none\ntwo\n")
+    assert texts(collect(context)) == {"branch:agent": "zero\none\nagent\n"}
 
 
 def test_a_document_in_a_submodule(repo, tmp_path, monkeypatch):

@@ -9,6 +9,7 @@ import { compareAll, compareRepresentative, compareRevision } from "./commands/c
 import { type Command, type Parts, register } from "./commands/context";
 import { chooseOrigin } from "./commands/origin";
 import { removeRevision } from "./commands/remove";
+import { startReviewAgain } from "./commands/startReviewAgain";
 import { installServer, printDebugInformation, restartServer, showLogs } from "./commands/server";
 import { addFromWorktree, scoreWorktrees } from "./commands/worktrees";
 import { SECTION, SERVER_SETTINGS, settings } from "./config";
@@ -44,6 +45,7 @@ const COMMANDS: Record<string, Command> = {
   scoreWorktrees,
   showLogs,
   showSimilarity,
+  startReviewAgain,
 };
 
 /** The names that 0.1 had, for key bindings: they go with the release after the next. */

@@ -41,6 +41,14 @@ export interface ReadPatchResult {
   readonly notes: readonly string[];
 }
 
+export interface StartAgainParams {
+  readonly uri: string;
+}
+
+export interface StartAgainResult {
+  readonly started: boolean;
+}
+
 export interface RemoveRevisionsParams {
   readonly uri: string;
   readonly ids: readonly string[];
@@ -229,6 +237,7 @@ export interface Methods {
   "excise/addRevisions": [AddRevisionsParams, AddRevisionsResult];
   "excise/readPatch": [ReadPatchParams, ReadPatchResult];
   "excise/removeRevisions": [RemoveRevisionsParams, RemoveRevisionsResult];
+  "excise/startAgain": [StartAgainParams, StartAgainResult];
   "excise/listRevisions": [ListRevisionsParams, ListRevisionsResult];
   "excise/report": [ReportParams, ReportResult];
   "excise/sources": [SourcesParams, SourcesResult];

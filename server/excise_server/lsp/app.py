@@ -42,6 +42,7 @@ from excise_server.lsp.remove_revisions import remove_revisions
 from excise_server.lsp.report import report
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.sources import sources
+from excise_server.lsp.start_again import start_again
 from excise_server.lsp.transport import serve_socket, serve_streams
 from excise_server.lsp.worktrees import worktrees
 from excise_server.report.escape import source_text
@@ -54,6 +55,7 @@ CUSTOM: dict[str, Callable[..., Any]] = {
     protocol.ADD_REVISIONS: add_revisions,
     protocol.READ_PATCH: read_patch,
     protocol.REMOVE_REVISIONS: remove_revisions,
+    protocol.START_AGAIN: start_again,
     protocol.LIST_REVISIONS: list_revisions,
     protocol.REPORT: report,
     protocol.APPLY_REVISION: apply_revision,

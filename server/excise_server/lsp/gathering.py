@@ -74,6 +74,8 @@ class Gatherer:
         """Look for something else from now on."""
         if choices == self._choices:
             return
+        if choices.settings.origin != self._choices.settings.origin:
+            self._session.unpin()
         self._choices = choices
         if choices.buffer is not self._session.own_edits:
             self._session.own_edits = choices.buffer
@@ -127,7 +129,14 @@ class Gatherer:
             path = local_path(document.uri)
             if path is not None:
                 choices = self._choices
-                return Context(path, tuple(folders), choices.trusted, choices.settings)
+                return Context(
+                    path,
+                    tuple(folders),
+                    choices.trusted,
+                    choices.settings,
+                    pinned=document.pinned,
+                    saved=document.saved,
+                )
         self._watcher.watch(key, ())
         if self._gathered.pop(key, None) is not None:
             self._session.take_found(key, Found())
@@ -142,6 +151,8 @@ class Gatherer:
             self._gathered[key] = Gathered(kept.found, (failed,))
             return
         rejected = self._session.take_found(key, outcome)
+        if outcome.target is not None and self._session.has_moved(key, outcome.target):
+            self.scheduler.changed(key)
         self._gathered[key] = Gathered(outcome, tuple(rejected))
         self._watcher.watch(key, outcome.watch)
 

@@ -35,6 +35,7 @@ __all__ = [
     "SHOW_HUNK",
     "SHOW_PLACE",
     "SOURCES",
+    "START_AGAIN",
     "WORKTREES",
     "register",
     "wire_name",
@@ -57,6 +58,7 @@ SHOW_HUNK = "excise/showHunk"
 COMPARE = "excise/compare"
 REVISION_CONTENT = "excise/revisionContent"
 WORKTREES = "excise/worktrees"
+START_AGAIN = "excise/startAgain"
 DID_CHANGE_REPORT = "excise/didChangeReport"
 
 SHOW_PLACE = "excise/showPlace"
@@ -120,6 +122,20 @@ class ReadPatchResult:
     text: str
     label: str
     notes: list[str]
+
+
+@attrs.frozen
+class StartAgainParams:
+    """The document whose review starts again from what its origin is now."""
+
+    uri: str
+
+
+@attrs.frozen
+class StartAgainResult:
+    """Whether there was a review that could start again."""
+
+    started: bool
 
 
 @attrs.frozen
@@ -406,6 +422,7 @@ METHODS: dict[str, Method] = {
     ADD_REVISIONS: Method(AddRevisionsParams, AddRevisionsResult),
     READ_PATCH: Method(ReadPatchParams, ReadPatchResult),
     REMOVE_REVISIONS: Method(RemoveRevisionsParams, RemoveRevisionsResult),
+    START_AGAIN: Method(StartAgainParams, StartAgainResult),
     LIST_REVISIONS: Method(ListRevisionsParams, ListRevisionsResult),
     REPORT: Method(ReportParams, ReportResult),
     SOURCES: Method(SourcesParams, SourcesResult),

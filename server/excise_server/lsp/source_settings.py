@@ -23,14 +23,14 @@ class SourceChoices:
     ----------
     settings : SourceSettings
         For the sources themselves.
-    buffer : bool or None
-        Whether unsaved edits are one more revision: None where others exist, True always.
+    buffer : bool
+        Whether what the editor shows is one more revision, and not only the result of the review.
     trusted : bool
         False: git is never started.
     """
 
     settings: SourceSettings = field(default_factory=SourceSettings)
-    buffer: bool | None = None
+    buffer: bool = False
     trusted: bool = True
 
 
@@ -57,9 +57,8 @@ def source_choices_of(options: object) -> SourceChoices:
         files=_patterns(sources, "files", _DEFAULTS.files),
         patches=_patterns(sources, "patches", _DEFAULTS.patches),
     )
-    own = sources.get("buffer")
     return SourceChoices(
-        settings, own if isinstance(own, bool) else None, options.get("trusted") is not False
+        settings, _switch(sources, "buffer", False), options.get("trusted") is not False
     )
 
 

@@ -78,12 +78,18 @@ class Context:
         False in a workspace that the user does not trust: git is never started there.
     settings : SourceSettings
         What the user switched on.
+    pinned : str or None
+        The origin of a review that has begun: it stays, whatever is saved or committed meanwhile.
+    saved : str or None
+        What an editor last opened or saved, where it need not be what lies on the disk.
     """
 
     document: str
     folders: tuple[str, ...]
     trusted: bool = False
     settings: SourceSettings = field(default_factory=SourceSettings)
+    pinned: str | None = None
+    saved: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +99,11 @@ class OriginText:
     text: str
     kind: OriginKind
     label: str
+
+    @property
+    def can_be_pinned(self) -> bool:
+        """Whether the user chose it: that of a conflict ends with the conflict."""
+        return self.kind in CHOICES
 
     @property
     def buffer_is_revision(self) -> bool:
@@ -126,6 +137,8 @@ class Found:
         What a reader of one revision should know.
     made_from : tuple of (id, text)
         The text that a revision was made from, where the source knows it.
+    target : str or None
+        The text that revisions were replayed on: the origin that they are to be compared with.
     unchanged : tuple of str
         Ids of worktrees and branches that hold the text they started from: nothing to score.
     files : tuple of (id, path)
@@ -138,6 +151,7 @@ class Found:
     watch: tuple[Watch, ...] = ()
     notes: tuple[tuple[str, str], ...] = ()
     made_from: tuple[tuple[str, str], ...] = ()
+    target: str | None = None
     unchanged: tuple[str, ...] = ()
     files: tuple[tuple[str, str], ...] = ()
 
