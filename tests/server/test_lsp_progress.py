@@ -61,6 +61,7 @@ def test_the_next_change_starts_it_again(client: RawClient):
     small = "<p>{a}</p>\n"
     client.change(URI, 2, {"text": small})
     client.notify("textDocument/didSave", {"textDocument": {"uri": URI}, "text": small})
+    client.call("excise/startAgain", {"uri": URI})
     client.add(URI, {"a": small.replace("a", "b"), "b": small})
     report = client.call("excise/report", {"uri": URI})
     assert [r["noOp"] for r in report["revisions"]] == [False, True]

@@ -228,6 +228,7 @@ def test_capabilities_name_what_there_is():
         commands += ["excise.listRevisions", "excise.report", "excise.sources"]
         commands += ["excise.applyRevision", "excise.applyVariant", "excise.showHunk"]
         commands += ["excise.compare", "excise.revisionContent", "excise.worktrees"]
+        commands += ["excise.startAgain"]
         assert sorted(found["executeCommandProvider"]["commands"]) == sorted(commands)
         kinds = ["quickfix", "refactor.rewrite"]
         assert found["codeActionProvider"]["codeActionKinds"] == kinds
