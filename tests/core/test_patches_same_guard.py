@@ -10,6 +10,8 @@ from tests.same_guard import pairs
 
 from excise.patches import Pool, group, parse
 
+pytestmark = pytest.mark.slow
+
 COUNT = 200
 
 

@@ -146,7 +146,7 @@ def test_what_has_landed_replays_to_nothing():
     texts = [landed(rng) for _ in range(drawn)]
     kept = sum(excise.replay(*each).text == each[1] for each in texts)
     print(f"landed: {kept / drawn:.2%} replay to nothing")
-    assert kept >= 0.99 * drawn
+    assert kept >= 0.99 * drawn - 1  # a short run is 75 draws
 
 
 def appended(rng: Random) -> tuple[str, str, str]:
@@ -172,13 +172,13 @@ def test_both_sides_append_and_nothing_is_appended_twice():
     results = [excise.replay(*each).text for each in texts]
     both = sum(text.count("test 0\n") == text.count("test 1\n") == 1 for text in results)
     print(f"both stay: {both / drawn:.2%}")
-    assert both >= 0.99 * drawn
+    assert both >= 0.99 * drawn - 1  # a short run is 75 draws
     again = [
         excise.replay(base, text, r).text for (base, _, r), text in zip(texts, results, strict=True)
     ]
     kept = sum(text == once for text, once in zip(again, results, strict=True))
     print(f"idempotent: {kept / drawn:.2%}")
-    assert kept >= 0.99 * drawn
+    assert kept >= 0.99 * drawn - 1  # a short run is 75 draws
 
 
 def drifted(rng: Random) -> tuple[str, str, str, str] | None:
@@ -217,7 +217,7 @@ def test_a_stale_candidate_replays_to_the_text_of_the_rebased_one():
     rng, drawn = Random(13), scaled(1500)
     texts = [each for each in (drifted(rng) for _ in range(drawn)) if each is not None]
     print(f"text law: {1 - len(texts) / drawn:.2%} of the draws are outside of it")
-    assert len(texts) >= 0.99 * drawn
+    assert len(texts) >= 0.99 * drawn - 1  # a short run is 75 draws
     for base, origin, stale, rebased in texts:
         replayed = excise.replay(base, origin, stale)
         assert (replayed.text, replayed.conflicts) == (rebased, ())

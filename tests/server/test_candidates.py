@@ -12,7 +12,7 @@ from tests.server.test_worktrees import by_id, report, worktree, write
 from excise_server.git.repository import open_folder
 from excise_server.sources.candidates import Choice, find_candidates
 
-pytestmark = needs_git
+pytestmark = [pytest.mark.slow, needs_git]
 
 LINES = [f"def f{n}(x):\n    return x + {n}\n\n\n" for n in range(30)]
 BASE = "".join(LINES)

@@ -113,6 +113,7 @@ def test_an_error_of_one_output_is_told_and_the_next_is_scored(codebleu):
 # --- BERTScore and LENS --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_bertscore_of_a_tiny_model(models):
     python, folder = models
     environment = {
@@ -134,6 +135,7 @@ def test_bertscore_of_a_tiny_model(models):
     assert "/bert-L2" in measure("bertscore", world).signature()
 
 
+@pytest.mark.slow
 def test_lens_of_a_tiny_model(models):
     python, folder = models
     environment = {"EXCISE_LENS_PYTHON": python, "EXCISE_LENS_MODEL": str(folder / "lens")}

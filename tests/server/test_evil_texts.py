@@ -8,6 +8,8 @@ import pytest
 from tests.server.command import spawn
 from tests.server.raw_client import RawClient
 
+pytestmark = pytest.mark.slow
+
 DEEP = "safely (it nests too deeply)"
 WIDE = "safely (a character above U+FFFF"
 EVIL = [

@@ -12,7 +12,7 @@ from tests.server.test_worktrees import report, worktree, write
 
 import excise as library
 
-pytestmark = needs_git
+pytestmark = [pytest.mark.slow, needs_git]
 
 GUARD = "return 15 if x is None else x + 15"
 NAMES = ("ada", "bo", "chen", "dana")
