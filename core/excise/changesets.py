@@ -7,7 +7,7 @@ read by their grammars, and what is kept, added and deleted is counted over all 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -146,11 +146,15 @@ class ChangeMatrix:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What was asked for; texts are normalised, and those that are the origin's left out."""
+    """What was asked for; texts are normalised, and those that are the origin's left out.
+
+    ``created`` has, for each change set, the paths of the files that it creates, by text.
+    """
 
     origin: Files
     change_sets: Sequence[ChangeSet]
     edited: Sequence[Files]
+    created: Sequence[Mapping[str, Sequence[str]]]
     map: Map
     cancel: CancelFlag | None
     timeout: float | None
@@ -173,7 +177,8 @@ class _Task:
             }
             for change_set in change_sets
         ]
-        return cls(texts, change_sets, edited, map, cancel, timeout)
+        created = [_created(texts, files) for files in edited]
+        return cls(texts, change_sets, edited, created, map, cancel, timeout)
 
     def joined(
         self, edited: Sequence[Files], lexical: frozenset[str] = frozenset()
@@ -198,15 +203,19 @@ def _matrix(ids: tuple[str, ...], task: _Task) -> ChangeMatrix:
         alone = task.joined([task.edited[index]], _unread(joined, index))
         rows[index] = alone.revision(key_of(task.edited[index]))
         edited[index] = alone.edited[0]
-    for i, j, renamed in _apart(task, joined):
-        two = [_renamed(task.edited[index], renamed) for index in (i, j)]
-        readings.append(task.joined(two, _unread(joined, i, j)))
-        pair = task.compared(readings[-1], two)
-        standings.write([i, j], pair, pair.values >= 0)
+        readings.append(alone)
     for i, j in combinations(range(len(ids)), 2):
-        decided = _decided(task, i, j)
-        if decided is not None:
-            _write(standings, i, j, decided)
+        renamed = _created_alike(task.created[i], task.created[j])
+        lexical = _unread(joined, i, j)
+        if renamed or lexical:
+            # A look of its own, so that no number depends on company.
+            two = [_renamed(task.edited[index], renamed) for index in (i, j)]
+            readings.append(task.joined(two, lexical))
+            pair = task.compared(readings[-1], two)
+            standings.write([i, j], pair, pair.values >= 0)
+        equal = _decided(task, i, j, bool(renamed))
+        if equal is not None:
+            _write(standings, i, j, equal)
     planes = (standings.values, standings.anchored, standings.anywhere, standings.contained)
     for plane in planes:
         plane.flags.writeable = False
@@ -234,25 +243,10 @@ def _unread(joined: JoinedOrigin, *indices: int) -> frozenset[str]:
     return frozenset(path for index, path in joined.unread if index in indices)
 
 
-def _apart(task: _Task, joined: JoinedOrigin) -> Iterator[tuple[int, int, Mapping[str, str]]]:
-    """Yield the pairs that need a look of their own, so that no number depends on company.
-
-    One of the two has a text that a grammar cannot read, or both created the same text under two
-    names: the files with the names that they share for this look.
-    """
-    unread = {index for index, _ in joined.unread}
-    created = [_created(task, files) for files in task.edited]
-    for i, j in combinations(range(len(task.edited)), 2):
-        renamed = _created_alike(created[i], created[j])
-        if renamed or i in unread or j in unread:
-            yield i, j, renamed
-
-
-def _created(task: _Task, files: Files) -> dict[str, list[str]]:
-    """Return the paths of the files that a change set creates, by text."""
+def _created(origin: Files, files: Files) -> dict[str, list[str]]:
     created: dict[str, list[str]] = defaultdict(list)
     for path, text in sorted(files.items()):
-        if path not in task.origin:
+        if path not in origin:
             created[text].append(path)
     return created
 
@@ -279,15 +273,12 @@ def _renamed(files: Files, renamed: Mapping[str, str]) -> Files:
     return {renamed.get(path, path): text for path, text in files.items()}
 
 
-def _decided(task: _Task, i: int, j: int) -> bool | None:
+def _decided(task: _Task, i: int, j: int, created_alike: bool) -> bool | None:
     """Tell whether two change sets are equal where no text says so; None: the texts decide."""
     a, b = task.change_sets[i], task.change_sets[j]
     if not (task.edited[i] or task.edited[j]):
         return a.facts == b.facts
-    created = [_created(task, task.edited[index]) for index in (i, j)]
-    if a.paths.isdisjoint(b.paths) and not _created_alike(*created):
-        return False
-    return None
+    return False if a.paths.isdisjoint(b.paths) and not created_alike else None
 
 
 def _write(standings: Standings, i: int, j: int, equal: bool) -> None:
@@ -298,6 +289,6 @@ def _write(standings: Standings, i: int, j: int, equal: bool) -> None:
 
 def _notes(task: _Task, joined: JoinedOrigin, index: int, row: Prepared) -> tuple[str, ...]:
     files = task.edited[index]
+    why = {path: joined.unread.get((index, path), joined.notes.get(path)) for path in sorted(files)}
     notes = [WHITESPACE_ONLY] * (row.is_origin and bool(files))
-    unread = [path for path in sorted(files) if (index, path) in joined.unread]
-    return (*notes, *(f"{path}: {joined.unread[index, path]}" for path in unread))
+    return (*notes, *(f"{path}: {reason}" for path, reason in why.items() if reason))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from array import array
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import chain
 
@@ -73,6 +73,8 @@ class JoinedOrigin:
         Names of those that ran.
     edited
         For each change set how many tokens it deletes and inserts, by path.
+    notes
+        By path: why a grammar cannot read the origin's file.
     unread
         By change set (its index) and path: why a grammar cannot read the text. Such a file counts
         as unchanged until it is read again with its path in `lexical`.
@@ -90,24 +92,25 @@ class JoinedOrigin:
     ) -> None:
         """Read and align every file."""
         self.options, self.reading = Options(), Reading(timeout=timeout)
+        self.notes: dict[str, str] = {}
         self.unread: dict[tuple[int, str], str] = {}
         self.edited: list[dict[str, int]] = [{} for _ in change_sets]
         self._files, self._change_sets, self._lexical = origin, change_sets, lexical
         self._vocabulary = Vocabulary()
         self.origin_lines = array("i")
-        rows = _Rows(len(change_sets))
+        rows = [_Row() for _ in (*change_sets, "the origin")]
         self.tokenisers: set[str] = set()
         for path in sorted(origin):
             preparation = self._prepared(path, cancel, tokeniser)
             self.tokenisers.add(preparation.tokeniser)
             self._lay(rows, path, preparation, self._revisions(path, preparation, cancel))
         self.tokeniser = tokeniser or "+".join(sorted(self.tokenisers))
-        self.origin = rows.origin(key_of({}))
-        self._known = {self.origin.text: self.origin} | {
-            key_of(files): rows.revision(index, key_of(files))
-            for index, files in enumerate(change_sets)
-            if files
-        }
+        self.origin = rows[-1].prepared(key_of({}))
+        self._known = {
+            key: row.prepared(key)
+            for key, row in zip(map(key_of, change_sets), rows, strict=False)
+            if key != self.origin.text
+        } | {self.origin.text: self.origin}
 
     def revision(self, content: Content, cancel: CancelFlag | None = None) -> Prepared:
         """Return the change set of a key."""
@@ -125,15 +128,17 @@ class JoinedOrigin:
         reading = read([text], None, path, self.options, self.reading.timeout)
         if path in self._lexical:
             reading = Reading.lexical(self.options)
+        elif TOO_LARGE in reading.notes:
+            self.notes[path] = TOO_LARGE
         words = self._vocabulary
         try:
-            prepared = Preparation(
+            return Preparation(
                 text, self.options, reading, raw=raw or None, cancel=cancel, vocabulary=words
             )
         except Unparsable as error:
-            reading = Reading.lexical(self.options, f"lexical tokens: {error}")
-            prepared = Preparation(text, self.options, reading, cancel=cancel, vocabulary=words)
-        return prepared
+            self.notes[path] = f"lexical tokens: {error}"
+            lexical = Reading.lexical(self.options)
+            return Preparation(text, self.options, lexical, cancel=cancel, vocabulary=words)
 
     def _revisions(
         self, path: str, preparation: Preparation, cancel: CancelFlag | None
@@ -156,18 +161,37 @@ class JoinedOrigin:
         return found
 
     def _lay(
-        self, rows: _Rows, path: str, preparation: Preparation, revisions: Mapping[int, Prepared]
+        self,
+        rows: Sequence[_Row],
+        path: str,
+        preparation: Preparation,
+        revisions: Mapping[int, Prepared],
     ) -> None:
-        """Write down what is edited of a file."""
+        """Append what is edited of a file to all rows: the last one is the origin's."""
+        origin = preparation.origin
         frame = self._vocabulary.intern([("before", path), ("after", path)])
-        lines = preparation.origin.units.token_lines()
+        spans = _spans(len(origin.units.tokens), (own.slid for own in revisions.values()))
+        self._number(origin.units.token_lines(), spans)
+        base, framed = len(rows[-1].tokens), _framed(origin, frame)
+        kept = array("i", chain.from_iterable(framed[lo:hi] for lo, hi in spans))
+        key = _digest([origin.token_key])
+        for index, row in enumerate(rows):
+            if (own := revisions.get(index)) is None:
+                row.tokens.extend(kept)
+                row.keys.append(key)
+                continue
+            _cut(row, _framed(own, frame), own.slid, spans, base)
+            row.keys.append(_digest([own.token_key]))
+            row.is_origin &= own.is_origin
+            row.has_errors |= own.has_errors and not origin.has_errors
+
+    def _number(self, lines: array[int], spans: Sequence[Span]) -> None:
+        """Number the lines of what is laid down of a file, apart from those of all others."""
         first = self.origin_lines[-1] + BETWEEN if self.origin_lines else 0
         last = first + (lines[-1] if lines else 0) + 2
         numbers = array("i", (first, *(first + 1 + line for line in lines), last))
-        spans = _spans(len(lines), (prepared.slid for prepared in revisions.values()))
         for lo, hi in spans:
             self.origin_lines.extend(numbers[lo:hi])
-        rows.lay(preparation.origin, revisions, spans, frame)
 
 
 def _read(preparation: Preparation, text: str, cancel: CancelFlag | None) -> Prepared | str:
@@ -195,17 +219,13 @@ def _spans(n_tokens: int, edits: Iterable[array[int]]) -> list[Span]:
 
 @dataclass(slots=True)
 class _Row:
-    """The tokens of one change set, its edits, and what is known of all its files."""
+    """The tokens of the origin or of a change set, its edits, and what is known of its files."""
 
-    tokens: array[int]
-    edits: array[int]
-    keys: list[bytes]
+    tokens: array[int] = field(default_factory=lambda: array("i"))
+    edits: array[int] = field(default_factory=lambda: array("i"))
+    keys: list[bytes] = field(default_factory=list)
     is_origin: bool = True
     has_errors: bool = False
-
-    @classmethod
-    def empty(cls) -> _Row:
-        return cls(array("i"), array("i"), [])
 
     def prepared(self, key: str) -> Prepared:
         """Return the row as the pairs of a matrix want it."""
@@ -220,46 +240,6 @@ class _Row:
             _read=_no_stream,
             digest=_digest(self.keys),
         )
-
-
-class _Rows:
-    """The origin's row, and one for each change set."""
-
-    def __init__(self, count: int) -> None:
-        self._origin = _Row.empty()
-        self._rows = [_Row.empty() for _ in range(count)]
-
-    def origin(self, key: str) -> Prepared:
-        return self._origin.prepared(key)
-
-    def revision(self, index: int, key: str) -> Prepared:
-        return self._rows[index].prepared(key)
-
-    def lay(
-        self,
-        origin: Prepared,
-        revisions: Mapping[int, Prepared],
-        spans: Sequence[Span],
-        frame: array[int],
-    ) -> None:
-        """Append a file to every row."""
-        base = len(self._origin.tokens)
-        framed = _framed(origin, frame)
-        kept = array("i", chain.from_iterable(framed[lo:hi] for lo, hi in spans))
-        own = _digest([origin.token_key])
-        keys = {id(prepared): _digest([prepared.token_key]) for prepared in revisions.values()}
-        for index, row in enumerate(self._rows):
-            prepared = revisions.get(index)
-            if prepared is None:
-                row.tokens.extend(kept)
-                row.keys.append(own)
-                continue
-            _cut(row, _framed(prepared, frame), prepared.slid, spans, base)
-            row.keys.append(keys[id(prepared)])
-            row.is_origin &= prepared.is_origin
-            row.has_errors |= prepared.has_errors and not origin.has_errors
-        self._origin.tokens.extend(kept)
-        self._origin.keys.append(own)
 
 
 def _framed(prepared: Prepared, frame: array[int]) -> array[int]:

@@ -186,6 +186,20 @@ def test_one_unreadable_text_makes_its_own_pairs_lexical(monkeypatch):
     assert matrix.edit_sizes[2] > 0
 
 
+def test_an_origin_that_no_grammar_reads_is_told_to_those_who_edit_it():
+    large = "".join(f"x{number} = {number}\n" for number in range(90_000))
+    origin = {"large.py": large, "a.py": "y = 1\n"}
+    matrix = matrix_of(origin, {"large.py": large + "z = 1\n"}, {"a.py": "y = 2\n"})
+    assert matrix.notes == (("large.py: lexical tokens: over 1,000,000 bytes",), ())
+
+
+def test_a_lone_unreadable_text_is_in_the_signature():
+    large = "".join(f"x{number} = {number}\n" for number in range(90_000))
+    matrix = matrix_of({}, {"large.py": large})
+    assert "+lexical|" in matrix.signature
+    assert matrix.edit_sizes[0] >= 270_000
+
+
 def test_a_large_created_file_costs_the_others_nothing():
     large = "".join(f"x{number} = {number}\n" for number in range(90_000))
     matrix = matrix_of({"a.py": "y = 1\n"}, {"large.py": large}, {"a.py": "y = 2\n"})
