@@ -46,7 +46,8 @@ class Analysis:
     """Everything that is known of a snapshot.
 
     ``sites`` are where its hunks are; ``given`` are the hunks of the revisions without the buffer
-    as one of them: what was typed beside a hunk is not part of these.
+    as one of them: what was typed beside a hunk is not part of these. ``decided`` tells of each
+    hunk whether the buffer says something else than the origin there.
     """
 
     snapshot: Snapshot
@@ -54,22 +55,12 @@ class Analysis:
     hunks: tuple[HunkScores, ...]
     sites: tuple[Site, ...]
     given: tuple[tuple[excise.Hunk, Site], ...]
+    decided: tuple[bool, ...]
 
     @property
     def lines(self) -> tuple[tuple[int, int], ...]:
         """The hunks' lines (from, to) in the buffer, or in the origin without one."""
         return tuple((site.lo, site.hi) for site in self.sites)
-
-    @property
-    def decided(self) -> tuple[bool, ...]:
-        """Whether each hunk of the buffer says something else than the origin by now."""
-        if self.snapshot.buffer is None:
-            return (False,) * len(self.hunks)
-        buffer = Text.of(self.snapshot.buffer)
-        return tuple(
-            buffer.between(site.lo, site.hi) != scores.hunk.text
-            for site, scores in zip(self.sites, self.hunks, strict=True)
-        )
 
 
 def compare(
@@ -146,7 +137,7 @@ class Analyst:
         if not snapshot.revisions:
             first, _, _ = snapshot.origin.partition("\n")
             comparison = self._compared(replace(snapshot, origin=first), cancel)
-            return Analysis(snapshot, comparison, (), (), ())
+            return Analysis(snapshot, comparison, (), (), (), ())
         known = self._kept.get(snapshot.scored)
         if known is None:
             comparison = self._compared(snapshot, cancel)
@@ -161,7 +152,11 @@ class Analyst:
         if snapshot.own is not None:
             bare = self._without_buffer(snapshot, comparison, cancel)
             given = tuple(zip(bare, find_sites(*texts, bare), strict=True))
-        analysis = Analysis(snapshot, comparison, hunks, sites, given)
+        decided = tuple(
+            texts[1].between(site.lo, site.hi) != scores.hunk.text
+            for site, scores in zip(sites, hunks, strict=True)
+        )
+        analysis = Analysis(snapshot, comparison, hunks, sites, given, decided)
         self._kept[snapshot.scored] = analysis
         self._kept.move_to_end(snapshot.scored)
         while len(self._kept) > 1 and sum(map(_weight, self._kept.values())) > self._limit:
