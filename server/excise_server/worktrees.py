@@ -1,4 +1,4 @@
-"""Whole worktrees and branches as revisions of one commit: the report that everyone shows.
+"""Whole candidates as changes of one commit: the report that everyone shows.
 
 Each is a change set of one origin, over all its files, and scored by whole texts, each file by its
 grammar: a pair has the number that ``excise rank`` gives for the same texts. Command and language
@@ -22,7 +22,7 @@ from excise_server.review.batches import Batch, Member, batches
 from excise_server.review.change_sets import change_set, origin_texts
 from excise_server.review.kinds import kind_of
 from excise_server.review.ranked import RankedBatch, chosen_batch, rank_batches
-from excise_server.sources import SourceError
+from excise_server.sources import SourceError, first_few
 from excise_server.sources.candidates import Candidate, Candidates, Choice, find_candidates
 from excise_server.sources.paths import visible
 
@@ -92,19 +92,6 @@ class Worktrees:
         return tuple(cluster for batch in self.batches for cluster in batch.clusters)
 
 
-@dataclass(frozen=True, slots=True)
-class _Compared:
-    """What a ranking is made of."""
-
-    ids: tuple[str, ...]
-    values: Values
-    notes: tuple[tuple[str, ...], ...]
-    edit_sizes: tuple[int, ...]
-    no_ops: tuple[bool, ...]
-    unchanged: tuple[bool, ...]
-    syntax_errors: tuple[bool, ...]
-
-
 def compare_worktrees(
     repository: Repository,
     choice: Choice | None = None,
@@ -159,23 +146,16 @@ def compare_candidates(
     kept = [compared(patch, ignored) for patch in whole]
     patches = tuple(Patch(files) for files, _ in kept)
     matrix = _matrix(found, patches, cancel)
-    basis = _Compared(
-        ids=matrix.ids,
-        values=matrix.values,
-        notes=tuple(
-            (*candidate.notes, *notes, *_left_out(all_of_it, patch), *map(visible, said))
-            for candidate, all_of_it, patch, (_, notes), said in zip(
-                found, whole, patches, kept, matrix.notes, strict=True
-            )
-        ),
-        edit_sizes=tuple(map(_size_of_code, matrix.edited)),
-        no_ops=matrix.no_ops,
-        unchanged=matrix.unchanged,
-        syntax_errors=matrix.syntax_errors,
+    notes = tuple(
+        (*candidate.notes, *said, *_left_out(all_of_it, patch), *map(visible, of_texts))
+        for candidate, all_of_it, patch, (_, said), of_texts in zip(
+            found, whole, patches, kept, matrix.notes, strict=True
+        )
     )
+    ranked_by = replace(matrix, notes=notes, edited=tuple(map(_of_code, matrix.edited)))
     return Worktrees(
         top, candidates, patches, matrix,
-        rank_batches(basis, chosen, threshold=threshold, linkage=linkage),
+        rank_batches(ranked_by, chosen, threshold=threshold, linkage=linkage),
         threshold, linkage, others,
     )  # fmt: skip
 
@@ -226,10 +206,9 @@ def _matrix(
     return ChangeMatrix.from_change_sets(origin, change_sets, cancel=cancel, timeout=PARSER_SECONDS)
 
 
-def _size_of_code(sizes: Mapping[str, int]) -> int:
-    """Return how many tokens of code are deleted and inserted; without any code, of everything."""
-    of_code = [size for path, size in sizes.items() if kind_of(visible(path)) == "code"]
-    return sum(of_code) if of_code else sum(sizes.values())
+def _of_code(sizes: Mapping[str, int]) -> Mapping[str, int]:
+    """Return the sizes of the edits of code; without any code, of everything."""
+    return {path: size for path, size in sizes.items() if kind_of(visible(path)) == "code"} or sizes
 
 
 def _left_out(whole: Patch, patch: Patch) -> tuple[str, ...]:
@@ -237,5 +216,4 @@ def _left_out(whole: Patch, patch: Patch) -> tuple[str, ...]:
     gone = [path for path in whole.paths if path not in set(patch.paths)]
     if not gone:
         return ()
-    more = f" and {len(gone) - 3} more" if len(gone) > 3 else ""
-    return (f"ignored: {', '.join(map(visible, gone[:3]))}{more}",)
+    return (f"ignored: {first_few(list(map(visible, gone)))}",)

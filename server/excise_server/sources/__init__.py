@@ -5,6 +5,7 @@ The limits are stated in every refusal; whatever is refused is named, with the r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from excise.text import Revision
@@ -15,6 +16,7 @@ __all__ = [
     "RevisionSet",
     "SourceError",
     "check_text",
+    "first_few",
     "megabytes",
     "unique_ids",
 ]
@@ -82,6 +84,16 @@ class RevisionSet:
         for name, note in self.notes:
             found.setdefault(name, []).append(note)
         return found
+
+
+def first_few(names: Sequence[str], most: int = 3) -> str:
+    """Return the first of some printable names, and how many more there are.
+
+    >>> first_few(["a", "b", "c", "d", "e"])
+    'a, b, c and 2 more'
+    """
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 def megabytes(size: int) -> str:
