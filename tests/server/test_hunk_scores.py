@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 import excise
 from excise.signature import GRANULARITIES, Options
 from excise.text import Revision
-from excise_server.analysis import Analyst, compare
-from excise_server.hunk_scores import MAX_COMPARED, score_hunks
-from excise_server.snapshot import Snapshot
+from excise_server.editor.analysis import Analyst, compare
+from excise_server.editor.hunk_scores import MAX_COMPARED, score_hunks
+from excise_server.editor.snapshot import Snapshot
 
 ORIGIN = "def f(a, b):\n    x = a + b\n    return x\n\n\ndef g(a):\n    return a * 2\n"
 A = ORIGIN.replace("a + b", "a - b")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.server.markdown import ACTIVE, kinds, parsed
 
-from excise_server.explanation import Code, Line, Table
+from excise_server.editor.explanation import Code, Line, Table
 from excise_server.lsp.markup import as_markdown, as_plain, inert
 from excise_server.report.escape import printable
 

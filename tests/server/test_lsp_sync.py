@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.reference.budget import examples, scaled
 from tests.server.raw_client import RawClient
 
-from excise_server.document import text_hash
+from excise_server.editor.document import text_hash
 from excise_server.lsp.sync import Encoding, Point, TextBuffer, clean, split_lines, width
 
 # What str.splitlines takes for line ends and the protocol does not; CR and LF apart and together;

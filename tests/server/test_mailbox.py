@@ -10,7 +10,7 @@ import re
 import pytest
 from tests.server.raw_client import RawClient
 
-from excise_server.mailbox import MAX_PATCHES, read_mailbox, title
+from excise_server.editor.mailbox import MAX_PATCHES, read_mailbox, title
 
 pytestmark = pytest.mark.slow
 

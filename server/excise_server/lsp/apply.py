@@ -7,8 +7,8 @@ from collections.abc import Callable
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcInvalidParams
 
-from excise_server.analysis import Analysis
-from excise_server.applying import BlockedError, LineEdit, buffer_lines, replacing, restate
+from excise_server.editor.analysis import Analysis
+from excise_server.editor.apply import BlockedError, LineEdit, buffer_lines, replacing, restate
 from excise_server.lsp.code_action import revision_title, variant_title
 from excise_server.lsp.protocol import ApplyResult, ApplyRevisionParams, ApplyVariantParams
 from excise_server.lsp.rpc import RequestFailed

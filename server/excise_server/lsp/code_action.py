@@ -11,9 +11,9 @@ from typing import Any
 from lsprotocol import types as t
 
 from excise import Variant
-from excise_server.analysis import Analysis
-from excise_server.applying import BlockedError, LineEdit, buffer_lines, replacing, restate
-from excise_server.findings import name
+from excise_server.editor.analysis import Analysis
+from excise_server.editor.apply import BlockedError, LineEdit, buffer_lines, replacing, restate
+from excise_server.editor.findings import name
 from excise_server.lsp import protocol
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.to_proto import SOURCE, Mapper

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from lsprotocol import types as t
 
-from excise_server.analysis import Analysis
-from excise_server.findings import name
+from excise_server.editor.analysis import Analysis
+from excise_server.editor.findings import name
 from excise_server.lsp import protocol
 from excise_server.lsp.former import client_command
 from excise_server.lsp.mailboxes import titles

@@ -8,8 +8,8 @@ from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
 from excise.text import normalise
-from excise_server.analysis import Analysis
-from excise_server.findings import full_name
+from excise_server.editor.analysis import Analysis
+from excise_server.editor.findings import full_name
 from excise_server.lsp import to_proto
 from excise_server.lsp.protocol import (
     CompareParams,

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from pygls.lsp.server import LanguageServer
 
 from excise import CancelFlag
-from excise_server.document import document_key
+from excise_server.editor.document import document_key
+from excise_server.editor.session import Session
 from excise_server.lsp.disk import local_path
 from excise_server.lsp.source_settings import SourceChoices
 from excise_server.lsp.watching import Watcher
 from excise_server.scheduler import Scheduler
-from excise_server.session import Session
 from excise_server.sources import Rejected
 from excise_server.sources.finding import Context, Found
 from excise_server.sources.paths import inside

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from lsprotocol import types as t
 
-from excise_server.analysis import Analysis
-from excise_server.explanation import Block, explain_file, explain_hunk
+from excise_server.editor.analysis import Analysis
+from excise_server.editor.explanation import Block, explain_file, explain_hunk
 from excise_server.lsp.mailboxes import explained
 from excise_server.lsp.markup import as_markdown, as_plain
 from excise_server.lsp.server import ExciseServer

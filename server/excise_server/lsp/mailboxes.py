@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 
 from excise import CancelFlag
-from excise_server.document import Document, document_key
-from excise_server.explanation import Block
+from excise_server.editor.document import Document, document_key
+from excise_server.editor.explanation import Block
+from excise_server.editor.session import Session
 from excise_server.lsp.to_proto import Mapper
 from excise_server.scheduler import Scheduler
-from excise_server.session import Session
 
 if TYPE_CHECKING:  # most sessions never open one, and reading mail is much to load
-    from excise_server.mailbox import Mailbox
+    from excise_server.editor.mailbox import Mailbox
 
 __all__ = ["Mailboxes", "explained", "is_mailbox", "titles"]
 
@@ -89,7 +89,7 @@ class Mailboxes:
 
 def titles(mailbox: Mailbox, mapper: Mapper) -> list[tuple[t.Range, str]]:
     """Return what a lens says of each message, on its first line."""
-    from excise_server.mailbox import title
+    from excise_server.editor.mailbox import title
 
     said = ((message, title(mailbox, message)) for message in mailbox.messages)
     return [(mapper.visible(m.line - 1, m.line), text) for m, text in said if text]
@@ -97,14 +97,14 @@ def titles(mailbox: Mailbox, mapper: Mapper) -> list[tuple[t.Range, str]]:
 
 def explained(mailbox: Mailbox, line: int) -> list[Block]:
     """Return the explanation of the message that a line belongs to."""
-    from excise_server.mailbox import explain
+    from excise_server.editor.mailbox import explain
 
     message = mailbox.at(line)
     return explain(mailbox, message) if message is not None else []
 
 
 def _compare(text: str, cancel: CancelFlag) -> Mailbox:
-    from excise_server.mailbox import read_mailbox
+    from excise_server.editor.mailbox import read_mailbox
 
     cancel.check()
     return read_mailbox(text)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from excise_server.explanation import Block, Code, Line, Table
+from excise_server.editor.explanation import Block, Code, Line, Table
 from excise_server.report.escape import printable
 
 __all__ = ["as_markdown", "as_plain", "inert"]

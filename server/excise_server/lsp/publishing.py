@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 
 from excise import Cancelled
-from excise_server.analysis import Analysis
-from excise_server.document import document_key
-from excise_server.findings import Findings
+from excise_server.editor.analysis import Analysis
+from excise_server.editor.document import document_key
+from excise_server.editor.findings import Findings
+from excise_server.editor.snapshot import Snapshot
 from excise_server.lsp import protocol, to_proto
 from excise_server.lsp.refresh import Refresher
 from excise_server.lsp.related import Related
-from excise_server.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from excise_server.lsp.server import ExciseServer

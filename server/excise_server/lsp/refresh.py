@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException
 
-from excise_server.document import document_key
+from excise_server.editor.document import document_key
 from excise_server.lsp.virtual import parse_uri
 
 if TYPE_CHECKING:

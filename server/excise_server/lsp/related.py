@@ -8,8 +8,8 @@ from functools import cached_property
 from lsprotocol import types as t
 from pygls.uris import from_fs_path
 
-from excise_server.analysis import Analysis
-from excise_server.findings import name
+from excise_server.editor.analysis import Analysis
+from excise_server.editor.findings import name
 from excise_server.lsp.virtual import virtual_uri
 
 __all__ = ["MAX_VARIANTS", "Related"]

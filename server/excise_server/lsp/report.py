@@ -7,7 +7,7 @@ from typing import Any
 
 from pygls.exceptions import JsonRpcInvalidParams
 
-from excise_server.document import document_key
+from excise_server.editor.document import document_key
 from excise_server.lsp import to_proto
 from excise_server.lsp.former import with_regions
 from excise_server.lsp.protocol import ReportParams

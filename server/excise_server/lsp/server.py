@@ -18,9 +18,11 @@ from pygls.lsp.server import LanguageServer
 
 from excise import CancelFlag, Cancelled
 from excise.text import Revision
-from excise_server.analysis import Analysis, Analyst, compare
-from excise_server.document import document_key
-from excise_server.findings import MAX_HUNKS, find
+from excise_server.editor.analysis import Analysis, Analyst, compare
+from excise_server.editor.document import document_key
+from excise_server.editor.findings import MAX_HUNKS, find
+from excise_server.editor.session import Session
+from excise_server.editor.snapshot import Snapshot
 from excise_server.lsp.disk import local_path, read_inside
 from excise_server.lsp.from_proto import encoding_of
 from excise_server.lsp.gathering import Gatherer
@@ -33,8 +35,6 @@ from excise_server.lsp.source_settings import source_choices_of
 from excise_server.lsp.sync import Encoding
 from excise_server.report.escape import printable
 from excise_server.scheduler import Scheduler
-from excise_server.session import Session
-from excise_server.snapshot import Snapshot
 
 __all__ = ["ExciseServer"]
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from lsprotocol import types as t
 
 from excise.signature import COMMENTS, GRANULARITIES, LCS, Options
-from excise_server.findings import MAX_HUNKS
+from excise_server.editor.findings import MAX_HUNKS
 
 __all__ = ["SECTION", "Settings", "merged", "settings_of"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from excise_server.document import OWN_EDITS, Document
+from excise_server.editor.document import OWN_EDITS, Document
 from excise_server.lsp.gathering import Gathered
 from excise_server.lsp.protocol import (
     FoundRevision,

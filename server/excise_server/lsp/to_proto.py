@@ -9,9 +9,9 @@ from lsprotocol import types as t
 from pygls.uris import from_fs_path
 
 from excise.text import normalise, raw_lines
-from excise_server.analysis import Analysis
-from excise_server.findings import Findings
-from excise_server.hunk_scores import MAX_PAIRS, HunkScores
+from excise_server.editor.analysis import Analysis
+from excise_server.editor.findings import Findings
+from excise_server.editor.hunk_scores import MAX_PAIRS, HunkScores
 from excise_server.lsp import protocol as p
 from excise_server.lsp.related import Related
 from excise_server.lsp.sync import Encoding, width

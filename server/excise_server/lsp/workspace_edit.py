@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from lsprotocol import types as t
 
-from excise_server.analysis import Analysis
-from excise_server.applying import LineEdit, line_end
+from excise_server.editor.analysis import Analysis
+from excise_server.editor.apply import LineEdit, line_end
 from excise_server.lsp.sync import Encoding
 from excise_server.lsp.to_proto import Mapper
 

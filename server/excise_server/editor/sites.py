@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import excise
 from excise.text import Text, raw_lines
-from excise_server.line_map import LineMap
+from excise_server.editor.line_map import LineMap
 
 __all__ = ["Site", "find_sites"]
 

@@ -8,8 +8,8 @@ from tests.server.test_line_map import REVISIONS, TEXT
 
 from excise import CancelFlag
 from excise.text import Revision, normalise
-from excise_server.analysis import Analysis, Analyst
-from excise_server.applying import (
+from excise_server.editor.analysis import Analysis, Analyst
+from excise_server.editor.apply import (
     BlockedError,
     LineEdit,
     apply_edits,
@@ -18,7 +18,7 @@ from excise_server.applying import (
     replacing,
     restate,
 )
-from excise_server.snapshot import Snapshot
+from excise_server.editor.snapshot import Snapshot
 
 
 def analysed(origin: str, revisions: list[str], buffer: str | None = None) -> Analysis:

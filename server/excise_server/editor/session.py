@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 from excise import languages, replay
 from excise.signature import Options
 from excise.text import Revision, normalise
-from excise_server.document import (
+from excise_server.editor.document import (
     Base,
     Buffer,
     Document,
@@ -22,7 +22,7 @@ from excise_server.document import (
     mismatch,
     objection,
 )
-from excise_server.snapshot import Snapshot
+from excise_server.editor.snapshot import Snapshot
 from excise_server.sources import Rejected, SourceError
 from excise_server.sources.finding import Found
 

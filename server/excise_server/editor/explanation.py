@@ -8,9 +8,9 @@ from itertools import combinations
 
 from excise import Variant
 from excise.agreement import CONTAINS, DIFFERENT, OVERLAPS, WORDS
-from excise_server.analysis import Analysis
-from excise_server.findings import full_name, name, summary_of, word_of_pair
-from excise_server.hunk_scores import MAX_PAIRS, HunkScores, Numbers
+from excise_server.editor.analysis import Analysis
+from excise_server.editor.findings import full_name, name, summary_of, word_of_pair
+from excise_server.editor.hunk_scores import MAX_PAIRS, HunkScores, Numbers
 from excise_server.report.digits import digits
 from excise_server.report.escape import printable
 

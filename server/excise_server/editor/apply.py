@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from excise.text import normalise, raw_lines
-from excise_server.analysis import Analysis
-from excise_server.sites import Site
+from excise_server.editor.analysis import Analysis
+from excise_server.editor.sites import Site
 
 __all__ = [
     "BlockedError",

@@ -10,9 +10,9 @@ from typing import Any
 import excise
 from excise.preparation import PARSER_SECONDS
 from excise.text import Text
-from excise_server.hunk_scores import HunkScores, score_hunks
-from excise_server.sites import Site, find_sites
-from excise_server.snapshot import Snapshot
+from excise_server.editor.hunk_scores import HunkScores, score_hunks
+from excise_server.editor.sites import Site, find_sites
+from excise_server.editor.snapshot import Snapshot
 
 __all__ = ["Analysis", "Analyst", "Comparison", "Map", "compare", "recompare"]
 

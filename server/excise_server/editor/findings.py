@@ -10,8 +10,8 @@ from itertools import combinations, islice
 from typing import Any
 
 from excise.text import Revision
-from excise_server.analysis import Analysis
-from excise_server.hunk_scores import MAX_PAIRS, HunkScores
+from excise_server.editor.analysis import Analysis
+from excise_server.editor.hunk_scores import MAX_PAIRS, HunkScores
 from excise_server.report.digits import digits
 from excise_server.report.escape import printable
 from excise_server.report.words import between, words_of
