@@ -4,7 +4,8 @@
 
 The definition (section 2) strips the common prefix, then the common suffix of the rest, and walks
 the table back from its end: drop from O if that loses nothing, else drop from A, else match.
-Three engines return exactly that walk (docs/algorithm.md has the proofs):
+Three engines return exactly that walk (docs/algorithm.md has the proofs; over 300 lines, as a
+reader holds each against the one walk):
 
 * MYERS keeps every row of furthest-reaching points: O(N + D^2);
 * BITS keeps the bit-parallel rows of the table: O(N M / 64), for files with little in common;

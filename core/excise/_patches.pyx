@@ -4,7 +4,8 @@
 
 Every n-gram is a node of a trie (parent, token), every feature a node with an operation and a file
 name, both numbered by hash tables that compare the whole key: counts are exact. A patch is a
-sorted list of (feature, count), as are its context lines; beside it lies which block has what.
+sorted list of (feature, count), as are its context lines; beside it lies which block has what. Over
+300 lines: one pass over a block writes all of it.
 """
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, qsort

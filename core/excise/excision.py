@@ -9,6 +9,9 @@ The paper pools what is added and deleted over the whole text (``place:pooled``)
 which revisions say the same that is too kind: the same guard in two functions mends two bugs. So
 the symmetric form counts what both do at one place of the origin, and a quarter of what they do
 alike elsewhere (``place:anchored``, section 4a).
+
+Over 300 lines, most of them documentation: the guards, the formula and its two public forms are
+what the definition states in one go, and are read side by side with it.
 """
 
 from __future__ import annotations
@@ -26,7 +29,8 @@ from excise.alignment import Region, paper_order, three_way
 from excise.edits import Count, EditCounts, count_edits
 from excise.errors import OptionError
 from excise.places import Elsewhere, Place, describe_places, matches_elsewhere
-from excise.preparation import Content, Prepared, PreparedOrigin, normalised, prepare
+from excise.preparation import Prepared, PreparedOrigin, prepare
+from excise.reading import Content, normalised
 from excise.regions import (
     DivergentRegion,
     Outline,

@@ -19,15 +19,8 @@ from itertools import chain
 from excise._walk import CancelFlag
 from excise.alignment import Edits, Units
 from excise.errors import Unparsable
-from excise.preparation import (
-    TOO_LARGE,
-    Content,
-    Preparation,
-    Prepared,
-    Reading,
-    is_large,
-    read,
-)
+from excise.preparation import Preparation, Prepared
+from excise.reading import TOO_LARGE, Content, Reading, is_large, read
 from excise.signature import Options
 from excise.tokens import Lines, TokenStream, Vocabulary
 

@@ -3,74 +3,31 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Protocol
 
-from excise import languages, syntax
+from excise import syntax
 from excise._walk import CancelFlag
 from excise.alignment import PairwiseAlignment, Units, align_units, slide_edits, units_of
 from excise.errors import Unparsable
+from excise.reading import Content, Reading, normalised, read, token_stream
 from excise.reparse import Parsed, parsed, reparse
 from excise.signature import Options
-from excise.text import line_key, normalise, strip_blank
-from excise.tokens import (
-    Lines,
-    Tokens,
-    TokenStream,
-    Vocabulary,
-    given,
-    lines_of,
-    raw_stream,
-    stream,
-    tokeniser,
-)
+from excise.text import line_key, strip_blank
+from excise.tokens import Lines, TokenStream, Vocabulary, lines_of, tokeniser
 
 __all__ = [
-    "LEXICAL_ABOVE",
-    "PARSER_SECONDS",
-    "Content",
     "Preparation",
     "Prepared",
     "PreparedOrigin",
-    "Reading",
     "align",
     "prepare",
-    "read",
 ]
-
-Content = str | Tokens | Sequence[Hashable]
-"""A text, or a ready-made sequence of tokens."""
-
-LEXICAL_ABOVE = 1_000_000
-"""Bytes of normalised UTF-8 above which a triple is tokenised lexically."""
-
-PARSER_SECONDS = 10.0
-"""CPU seconds that a parser gets for one text, wherever nobody waits for more: in every command."""
-
-TOO_LARGE = f"lexical tokens: over {LEXICAL_ABOVE:,} bytes"
-COMMENTS_KEPT = "comments kept: no grammar to find them"
 
 REPARSE_FROM = 4_000
 """Characters of an origin from which its tree is worth keeping for its revisions."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How texts of one origin are read: by which grammar, and what to say about it.
-
-    ``timeout`` is the CPU time in seconds that the parser may take for one text.
-    """
-
-    grammar: str | None = None
-    notes: tuple[str, ...] = ()
-    timeout: float | None = None
-
-    @classmethod
-    def lexical(cls, options: Options, *notes: str) -> Reading:
-        """Return the reading without a grammar, with the reason."""
-        return cls(None, (*notes, *((COMMENTS_KEPT,) if options.comments == "drop" else ())))
 
 
 @dataclass(frozen=True)
@@ -166,6 +123,8 @@ class Preparation:
         self._raw = raw
         self._vocabulary = Vocabulary() if vocabulary is None else vocabulary
         self._parsed: Parsed | None = None
+        # Not a method: what is prepared would hold the preparation, which holds it.
+        self._stream_of = partial(token_stream, grammar=reading.grammar, raw=raw is not None)
         self.origin = self._read_origin(self._without_comments(origin, cancel), cancel)
         self.tokeniser = raw or tokeniser(origin, reading.grammar)
 
@@ -200,8 +159,8 @@ class Preparation:
         return [row for row, line in enumerate(text.split("\n")) if line_key(line)]
 
     def _read(self, text: Content, cancel: CancelFlag | None) -> Prepared:
-        found = self._stream(text, cancel, self.reading.timeout)
-        return self._prepared(text, lines_of(found, self._vocabulary), found.has_errors)
+        tokens = self._stream_of(text, cancel=cancel, timeout=self.reading.timeout)
+        return self._prepared(text, lines_of(tokens, self._vocabulary), tokens.has_errors)
 
     def _read_origin(self, text: Content, cancel: CancelFlag | None) -> Prepared:
         """Read the origin; a long one with whole syntax keeps its tree for its revisions."""
@@ -223,18 +182,7 @@ class Preparation:
         granularity = "token" if self._raw else self.options.granularity
         units = units_of(lines, granularity, self._vocabulary)
         none = array("i")
-        return Prepared(text, lines, units, none, none, True, has_errors, self._stream)
-
-    def _stream(
-        self, text: Content, cancel: CancelFlag | None = None, timeout: float | None = None
-    ) -> TokenStream:
-        if isinstance(text, Tokens) and self._raw:
-            return given(text.by_line())
-        if not isinstance(text, str):
-            return given(text)
-        if self._raw:
-            return raw_stream(text)
-        return stream(text, self.reading.grammar, cancel, timeout)
+        return Prepared(text, lines, units, none, none, True, has_errors, self._stream_of)
 
     def _without_comments(self, content: Content, cancel: CancelFlag | None) -> Content:
         if not isinstance(content, str) or self._raw or self.options.comments == "keep":
@@ -243,30 +191,6 @@ class Preparation:
         if not grammar:
             return strip_blank(content)
         return syntax.drop_comments(content, grammar, cancel, timeout)
-
-
-def read(
-    contents: Iterable[Content],
-    language: str | None,
-    path: str | None,
-    options: Options,
-    timeout: float | None = None,
-) -> Reading:
-    """Decide how the texts of one triple (or of one origin) are read, without parsing them.
-
-    The origin comes first: without language and path its shebang names the grammar.
-    """
-    texts = [content for content in contents if isinstance(content, str)]
-    if not texts:
-        return Reading()
-    grammar = languages.resolve(language, path, texts[0])
-    if grammar is None:
-        named = language or path
-        reason = f"no grammar for {named!r}" if named else "no language given"
-        return Reading.lexical(options, f"lexical tokens: {reason}")
-    if any(is_large(text) for text in texts):
-        return Reading.lexical(options, TOO_LARGE)
-    return Reading(grammar, timeout=timeout)
 
 
 def prepare(
@@ -288,20 +212,6 @@ def prepare(
         reading = Reading.lexical(options, f"lexical tokens: {error}")
     preparation = Preparation(contents[0], options, reading)
     return preparation, [preparation.revision(content) for content in contents[1:]]
-
-
-def is_large(text: Content) -> bool:
-    """Whether a text is tokenised lexically for its size."""
-    if not isinstance(text, str) or 4 * len(text) <= LEXICAL_ABOVE:
-        return False
-    return len(text) > LEXICAL_ABOVE or len(text.encode(errors="surrogatepass")) > LEXICAL_ABOVE
-
-
-def normalised(content: Content) -> Content:
-    """Normalise a text; leave a ready-made sequence alone."""
-    if isinstance(content, Tokens):
-        return content
-    return normalise(content) if isinstance(content, str) else tuple(content)
 
 
 def align(

@@ -3,7 +3,8 @@
 A tree-sitter tree is edited and parsed again; then every line outside the edited lines and outside
 the tree's changed ranges has the origin's tokens. A block's INDENT and DEDENT stand on its
 neighbours' lines, so each changed stretch is widened by one line with text on both sides. The
-result equals ``lines_of(stream(text, grammar))``, which is the definition; tests hold that.
+result equals ``lines_of(stream(text, grammar))``, which is the definition; tests hold that. Over
+300 lines: every step is a part of that one proof.
 """
 
 from __future__ import annotations

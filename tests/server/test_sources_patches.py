@@ -309,7 +309,8 @@ def test_what_does_not_apply_is_refused(repo, case):
 @needs_git
 def test_paths_that_leave_the_folder_name_no_document(repo):
     diff = repo.git("diff", "main", change(repo, "ten", CHANGED))
-    for number, path in enumerate((b"../work/a.py", bytes(repo.path / "a.py"), b".git/a.py")):
+    around = b"../%b/a.py" % bytes(repo.path.name, "utf-8")
+    for number, path in enumerate((around, bytes(repo.path / "a.py"), b".git/a.py")):
         repo.write(
             f"p/{number}.patch",
             diff.replace(b"a/a.py", b"a/" + path).replace(b"b/a.py", b"b/" + path),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from excise import syntax
 from excise.errors import OptionError, Unparsable
-from excise.preparation import PARSER_SECONDS, Reading, read
+from excise.reading import PARSER_SECONDS, Reading, read
 from excise.signature import Options
 from excise.text import normalise, strip_blank
 

@@ -58,7 +58,7 @@ def apply(pair: FilePair, text: bytes | None) -> Applied:
     pair : FilePair
         What the patch does to the file.
     text : bytes or None
-        The file under its old name; None: there is no such file.
+        The file under its old name; None if the file does not exist yet.
 
     Returns
     -------

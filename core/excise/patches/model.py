@@ -66,8 +66,8 @@ class FilePair:
     """What a patch does to one file.
 
     ``old`` and ``new`` are paths without the prefix ``a/`` or ``b/`` (decoded, undecodable bytes
-    escaped as surrogates); None: there is no such file (created, deleted). ``old_blob`` is the
-    abbreviated name of the pre-image, "" where the patch does not show it.
+    escaped as surrogates), or None on the side where the file does not exist (created, deleted).
+    ``old_blob`` is the abbreviated name of the pre-image, "" where the patch does not show it.
     """
 
     old: str | None

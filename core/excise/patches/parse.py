@@ -27,7 +27,7 @@ _REJECTED = b"\t(rejected hunks)"
 
 
 def parse(data: bytes, first: int = 1) -> Patch:
-    r"""Read a diff, with whatever text stands around it.
+    r"""Read a diff, with whatever text surrounds it.
 
     Parameters
     ----------

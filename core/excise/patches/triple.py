@@ -28,7 +28,7 @@ Tokens = Callable[[str], list[str]]
 
 @dataclass(slots=True)
 class _Run:
-    """Lines of the old file, from and to (exclusive), and what stands there instead."""
+    """Lines of the old file, from and to (exclusive), and the lines that replace them."""
 
     first: int
     stop: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 import excise
-from excise.preparation import PARSER_SECONDS
+from excise.reading import PARSER_SECONDS
 from excise.text import Revision, normalise
 from excise_server.cli.inputs import STDIN, read_set
 from excise_server.cli.options import Choices, shared_options

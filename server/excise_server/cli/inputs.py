@@ -7,7 +7,7 @@ import sys
 import click
 
 import excise
-from excise.preparation import PARSER_SECONDS
+from excise.reading import PARSER_SECONDS
 from excise_server.cli.options import Choices
 from excise_server.cli.progress import progress_map
 from excise_server.cli.streams import say

@@ -10,7 +10,7 @@ from typing import IO
 import click
 
 import excise
-from excise.preparation import PARSER_SECONDS
+from excise.reading import PARSER_SECONDS
 from excise.signature import DELETIONS
 from excise.text import normalise
 from excise_server.cli.options import Choices, shared_options

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import excise
-from excise.preparation import PARSER_SECONDS
+from excise.reading import PARSER_SECONDS
 from excise.text import Text
 from excise_server.editor.hunk_scores import HunkScores, score_hunks
 from excise_server.editor.sites import Site, find_sites
