@@ -15,7 +15,7 @@ from excise import CancelFlag, ChangeMatrix, Cluster, Ranked
 from excise.clustering import DISTANCE, LINKAGE
 from excise.patches import IGNORED, Patch
 from excise.patches.features import compared
-from excise.preparation import PARSER_SECONDS
+from excise.reading import PARSER_SECONDS
 from excise_server.changes import patch_files
 from excise_server.git.repository import Repository
 from excise_server.review.batches import Batch, Member, batches

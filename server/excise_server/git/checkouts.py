@@ -15,7 +15,7 @@ from excise_server.git.refs import Ref, find_refs
 from excise_server.git.repository import Repository, Worktree, points_back
 from excise_server.review.candidate import Candidate, in_order
 from excise_server.review.names import Roots, Traces, name_of
-from excise_server.sources import Rejected, unique_ids
+from excise_server.sources import Rejected, first_few, unique_ids
 from excise_server.sources.paths import visible
 
 __all__ = [
@@ -33,8 +33,6 @@ MAX_WORKTREES = 200
 
 MAX_REFS = 200
 """Most refs that are compared: those with the newest commits."""
-
-_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,10 +151,8 @@ def _from_ref(ref: Ref) -> Candidate:
 
 
 def _cut(name: str, ids: Sequence[str], limit: int, which: str) -> Rejected:
-    cut = ids[limit:]
-    more = f" and {len(cut) - _NAMED} more" if len(cut) > _NAMED else ""
-    whom = f"without {', '.join(cut[:_NAMED])}{more}"
-    reason = f"only the {limit} of {len(ids)} {which} are compared, {whom}"
+    whom = first_few(ids[limit:])
+    reason = f"only the {limit} of {len(ids)} {which} are compared, without {whom}"
     return Rejected(name, reason, "choose with --only GLOB")
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from excise_server.changes import LINK, SUBMODULE, Side
 from excise_server.git.trees import Sides
+from excise_server.sources import first_few
 from excise_server.sources.paths import visible
 
 __all__ = ["Converted", "without_conversions"]
@@ -19,7 +20,6 @@ _POINTER = re.compile(
     rb"oid sha256:[0-9a-f]{64}\nsize \d+\n?"
 )
 _MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,5 +99,4 @@ def _is_equal(before: Side, after: Side) -> bool:
 
 
 def _names(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-    return f"{', '.join(map(visible, paths[:_NAMED]))}{more}"
+    return first_few([visible(path) for path in paths])

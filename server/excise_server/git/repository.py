@@ -33,6 +33,8 @@ __all__ = [
 ]
 
 _MAX_TOTAL = 100_000_000
+_SECONDS, _SECONDS_EACH = 30.0, 1.0
+"""What git may take in all, and for each candidate more."""
 _LINK = re.compile(rb"gitdir: ([^\n]+)\n?")
 _OBJECT = re.compile(rb"([0-9a-f]{40,64}) (\w+) (\d+)\n")
 _DETOUR = re.compile(rb"(symlink|dangling|loop|notdir) (\d+)\n")
@@ -82,6 +84,11 @@ class Repository:
     common: str
     git_dir: str
     path: str
+
+    def for_many(self, count: int) -> Repository:
+        """Return the same repository with time for git to answer about so many candidates."""
+        seconds = _SECONDS + count * _SECONDS_EACH
+        return replace(self, git=self.git.at(self.top, seconds=seconds))
 
     def head(self) -> str | None:
         """Return the commit of HEAD; None before the first one."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from excise_server.changes import SUBMODULE, Side
@@ -26,6 +26,7 @@ __all__ = [
     "check_size",
     "commit_trees",
     "listing_of",
+    "read_listed",
     "read_sides",
     "take_changes",
     "trees_between",
@@ -219,6 +220,16 @@ def read_sides(repository: Repository, trees: Sequence[Tree]) -> list[Sides]:
     for start in range(0, len(trees), _READ_TOGETHER):
         sides += _read_together(repository, trees[start : start + _READ_TOGETHER])
     return sides
+
+
+def read_listed(repository: Repository, listing: Listing, paths: Iterable[str]) -> Sides:
+    """Read some files of a commit, those that it has: they are ``new``."""
+    entries = {
+        path: Entry(listing[path][0].decode(), listing[path][1].decode())
+        for path in sorted(paths)
+        if path in listing
+    }
+    return read_sides(repository, [Tree(new=entries)])[0]
 
 
 def _read_together(repository: Repository, trees: Sequence[Tree]) -> list[Sides]:

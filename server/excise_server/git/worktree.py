@@ -18,7 +18,7 @@ from excise_server.git.command import Git, GitError
 from excise_server.git.repository import Repository, own_folder
 from excise_server.git.trees import Entry, Listing
 from excise_server.git.worktree_files import SHA1_DIGITS, Folder, blob_name
-from excise_server.sources import SourceError
+from excise_server.sources import SourceError, first_few
 from excise_server.sources.paths import read_bytes, visible
 
 __all__ = ["MAX_UNTRACKED", "Working", "read_working"]
@@ -88,7 +88,7 @@ def read_working(
     untracked
         Take files that git does not track (nor ignores) as created.
     worktrees
-        The top folders of all worktrees; those inside this one are no part of it.
+        The top folders of all worktrees; those inside this one are not part of it.
 
     Raises
     ------
@@ -197,9 +197,8 @@ def _indexed(working: Working, head: Listing, out: bytes, position: int, written
             indexed = Entry(mode.decode(), blob.decode())
             _take(working, path, head, _lying(working.folder, path, indexed))
     if unmerged:
-        names = ", ".join(visible(path) for path in list(unmerged)[:3])
-        more = f" and {len(unmerged) - 3} more" if len(unmerged) > 3 else ""
-        raise SourceError(f"an unfinished merge: conflicts in {names}{more}", hint="finish it")
+        names = first_few([visible(path) for path in unmerged])
+        raise SourceError(f"an unfinished merge: conflicts in {names}", hint="finish it")
     return paths
 
 

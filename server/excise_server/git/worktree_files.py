@@ -12,9 +12,9 @@ from excise_server.git.trees import Entry
 from excise_server.sources import SourceError
 from excise_server.sources.paths import read_bytes
 
-__all__ = ["SHA1_DIGITS", "Folder", "blob_name"]
+__all__ = ["SHA1_DIGITS", "Folder", "blob_ids", "blob_name"]
 
-SHA1_DIGITS = 40
+SHA1_DIGITS, _SHA256_DIGITS = 40, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,15 @@ def _mode(status: os.stat_result, mode: str) -> str:
     if os.name == "nt" and mode:
         return mode
     return "100755" if status.st_mode & 0o100 else "100644"
+
+
+def blob_ids(data: bytes) -> tuple[str, str]:
+    """Return the ids that git gives a text, in repositories of SHA-1 and of SHA-256.
+
+    >>> blob_ids(b"")[0]
+    'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
+    """
+    return blob_name(data, SHA1_DIGITS), blob_name(data, _SHA256_DIGITS)
 
 
 def blob_name(data: bytes, digits: int) -> str:

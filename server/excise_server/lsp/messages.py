@@ -29,13 +29,13 @@ def parsed(frame: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise JsonRpcParseError("no JSON") from error
     if not isinstance(message, dict):
-        raise JsonRpcInvalidRequest("no JSON-RPC message")
+        raise JsonRpcInvalidRequest("not a JSON-RPC message")
     msg_id = message.get("id")
     null = "method" in message and message.get("id", 0) is None
     if null or type(msg_id) not in (int, str, type(None)):
-        raise JsonRpcInvalidRequest("the id is no string and no integer")
+        raise JsonRpcInvalidRequest("the id is neither a string nor an integer")
     if message.get("jsonrpc") != "2.0" or not isinstance(message.get("method", ""), str):
-        raise JsonRpcInvalidRequest("no JSON-RPC 2.0 message", data=msg_id)
+        raise JsonRpcInvalidRequest("not a JSON-RPC 2.0 message", data=msg_id)
     return message
 
 

@@ -11,6 +11,7 @@ from excise.excision import WHITESPACE_ONLY
 from excise.patches import Patch
 from excise_server.review.kinds import KINDS, Kind, kind_of
 from excise_server.review.ranked import RankedBatch
+from excise_server.sources import first_few
 from excise_server.sources.candidates import Candidate
 from excise_server.sources.paths import visible
 from excise_server.worktrees import Worktrees
@@ -57,6 +58,11 @@ class CandidateRow:
     is_ranked: bool
     lines: Mapping[Kind, Lines]
     says: str
+
+    @property
+    def behind(self) -> str:
+        """How many commits its base is behind the target, in words; empty if none."""
+        return f"behind {self.candidate.behind:,}" if self.candidate.behind else ""
 
 
 def candidate_rows(
@@ -154,8 +160,7 @@ def _beside(found: Worktrees, i: int, other: int, name: str) -> str:
 def _where(patch: Patch) -> str:
     """Say which files a candidate changes that nobody else does."""
     paths = sorted(patch.paths, key=lambda path: KINDS.index(kind_of(path)))
-    more = f" and {len(paths) - 2} more" if len(paths) > 2 else ""
-    return f"changes {', '.join(map(visible, paths[:2]))}{more}" if paths else ""
+    return f"changes {first_few([visible(path) for path in paths], 2)}" if paths else ""
 
 
 def lines_by_kind(patch: Patch) -> dict[Kind, Lines]:

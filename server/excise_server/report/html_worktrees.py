@@ -25,7 +25,7 @@ from excise_server.report.worktree_facts import rejected_names, worktree_facts
 from excise_server.report.worktrees import file_status
 from excise_server.review.kinds import KINDS
 from excise_server.review.ranked import RankedBatch
-from excise_server.sources.candidates import Candidate
+from excise_server.sources import first_few
 from excise_server.sources.paths import visible
 from excise_server.worktrees import Worktrees
 
@@ -77,9 +77,8 @@ def _batches(by_batch: Sequence[tuple[RankedBatch, list[CandidateRow]]]) -> Mark
     for number, (batch, rows) in enumerate(by_batch, start=1):
         if batch.is_ranked:
             task = f" ({visible(batch.batch.task)})" if batch.batch.task else ""
-            paths = f": {', '.join(map(visible, batch.batch.shared[:3]))}" * bool(
-                batch.batch.shared
-            )
+            shared = first_few([visible(path) for path in batch.batch.shared])
+            paths = f": {shared}" if shared else ""
             groups = plural(len(batch.clusters), "group")
             parts.append(
                 _table(f"Batch {number}{task}, {len(rows):,} candidates in {groups}{paths}", rows)
@@ -102,7 +101,7 @@ def _cells(row: CandidateRow, kinds: Sequence[str], *, ranked: bool) -> list[Chi
     candidate, result = row.candidate, row.ranked
     label, branch = visible(candidate.label), visible(candidate.place)
     about = [cut(branch, _NAME)] if branch not in ("", label) else []
-    about += _behind(candidate)
+    about += [row.behind] if row.behind else []
     conflicts = [f"{visible(path)}: {why}" for path, why in candidate.conflicts.items()]
     notes = [*conflicts, *(note for note in result.notes if note not in conflicts)]
     notes += (
@@ -122,10 +121,6 @@ def _cells(row: CandidateRow, kinds: Sequence[str], *, ranked: bool) -> list[Chi
         *(_lines(row.lines[kind]) for kind in KINDS if kind in kinds),
         *(element("span", number, class_="n dim small") for number in numbers),
     ]
-
-
-def _behind(candidate: Candidate) -> list[str]:
-    return [f"behind {candidate.behind:,}"] if candidate.behind else []
 
 
 def _lines(lines: Lines) -> Markup:
@@ -155,7 +150,7 @@ def _item(found: Worktrees, best: int, row: CandidateRow) -> Item:
     contained = float(found.matrix.contained[i, best]), float(found.matrix.contained[best, i])
     return Item(
         name=visible(candidate.label),
-        title=", ".join([*([title] if title else []), *_behind(candidate)]),
+        title=", ".join(fact for fact in (title, row.behind) if fact),
         about=(
             ("id", candidate.id),
             ("folder", visible(candidate.folder)),

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType
 
-from excise_server.report.shapes import Document, RejectedEntry, Shape
+from excise_server.report.shapes import Document, GroupEntry, RejectedEntry, Shape
 
-__all__ = ["CoverEntry", "PatchCluster", "PatchDocument", "PatchEntry"]
-
-
-class PatchCluster(Shape, frozen=True, kw_only=True):
-    """Patches that make similar edits."""
-
-    members: list[str]
-    representative: str
-    min_similarity: float
+__all__ = ["CoverEntry", "PatchDocument", "PatchEntry"]
 
 
 class PatchEntry(Shape, frozen=True, kw_only=True):
@@ -55,7 +47,7 @@ class PatchDocument(Document, frozen=True, kw_only=True):
     basis: str
     threshold: float
     linkage: str
-    clusters: list[PatchCluster]
+    clusters: list[GroupEntry]
     patches: list[PatchEntry]
     covers: list[CoverEntry]
     notes: dict[str, list[str]]

@@ -17,8 +17,8 @@ from excise.patches import Likeness, Message, Pool
 from excise_server.report.escape import printable
 from excise_server.report.groups import Grouped
 from excise_server.report.likeness import said
-from excise_server.report.patch_shapes import CoverEntry, PatchCluster, PatchDocument, PatchEntry
-from excise_server.report.shapes import RejectedEntry
+from excise_server.report.patch_shapes import CoverEntry, PatchDocument, PatchEntry
+from excise_server.report.shapes import GroupEntry, RejectedEntry
 from excise_server.report.tables import bar, number
 from excise_server.sources.queue import Member, Queue
 
@@ -45,7 +45,7 @@ def patch_document(found: Grouped, *, scores: bool) -> PatchDocument:
         threshold=found.threshold,
         linkage=found.linkage,
         clusters=[
-            PatchCluster(
+            GroupEntry(
                 members=[ids[at] for at in cluster.members],
                 representative=ids[cluster.representative],
                 min_similarity=cluster.min_similarity,

@@ -20,6 +20,7 @@ __all__ = [
     "ErrorLine",
     "ExplainDocument",
     "ExplainRegion",
+    "GroupEntry",
     "MatrixDocument",
     "PlaceEntry",
     "RankDocument",
@@ -212,12 +213,17 @@ class RankDocument(Document, frozen=True, kw_only=True):
     rejected: list[RejectedEntry]
 
 
-class ClusterEntry(Shape, frozen=True, kw_only=True):
-    """Those that make similar edits; the words are of each beside the representative."""
+class GroupEntry(Shape, frozen=True, kw_only=True):
+    """Those that make similar edits."""
 
     members: list[str]
     representative: str
     min_similarity: float
+
+
+class ClusterEntry(GroupEntry, frozen=True, kw_only=True):
+    """Those that make similar edits, and the word for each beside the representative."""
+
     words: list[str]
 
 

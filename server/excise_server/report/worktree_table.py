@@ -25,6 +25,7 @@ from excise_server.report.fitting import INDENT, cut, filled, sentence
 from excise_server.report.tables import plural, signature_text
 from excise_server.report.worktree_facts import worktree_facts
 from excise_server.review.kinds import KINDS
+from excise_server.sources import first_few
 from excise_server.sources.paths import visible
 from excise_server.worktrees import Worktrees
 
@@ -39,9 +40,6 @@ _LENGTHS = (40, 28, 20)
 _STACKED = 28
 """Columns of a name at most where a candidate takes several lines."""
 
-_PATHS = 3
-"""Files that the heading of a batch names; the others are counted."""
-
 
 def candidate_tables(found: Worktrees, out: Console) -> Iterator[RenderableType]:
     """Yield a table for every batch of several candidates, and one for those that are alone."""
@@ -54,10 +52,7 @@ def candidate_tables(found: Worktrees, out: Console) -> Iterator[RenderableType]
 
         for length in (UNWRAPPED, *_LENGTHS):
             table = _table(rows(length), found, length, out)
-            if (
-                Measurement.get(out, out.options.update(width=UNWRAPPED), table).maximum
-                <= out.width
-            ):
+            if _width(table, out) <= out.width:
                 yield table
                 break
         else:
@@ -79,8 +74,7 @@ def _parts(found: Worktrees) -> Iterator[tuple[str, str, list[int]]]:
         number = f"Batch {n + 1} of {everyone}" if everyone > 1 else "One batch"
         task = f" ({printable(batch.task)})" if batch.task else ""
         paths = [printable(visible(path)) for path in batch.shared]
-        more = f" and {len(paths) - _PATHS:,} more" if len(paths) > _PATHS else ""
-        shared = f"; {', '.join(paths[:_PATHS])}{more}" if paths else ""
+        shared = f"; {first_few(paths)}" if paths else ""
         groups = plural(len(ranked.clusters), "group")
         yield f"{number}{task}: ", f"{len(ranked.ranking):,} candidates in {groups}{shared}", [n]
     if alone := [n for n, ranked in enumerate(found.batches) if not ranked.is_ranked]:
@@ -102,7 +96,7 @@ def _table(rows: Sequence[CandidateRow], found: Worktrees, length: int, out: Con
     heads += ["group", ""] if ranked else []
     heads += ["candidate"]
     heads += ["branch"] if any(map(_branch, rows)) else []
-    heads += ["base"] if any(map(_behind, rows)) else []
+    heads += ["base"] if any(row.behind for row in rows) else []
     heads += [*kinds, "what it is"]
     numbers = ["rank", "similarity", "tokens", "score"] if ranked else ["tokens"]
     for head in heads:
@@ -116,7 +110,7 @@ def _table(rows: Sequence[CandidateRow], found: Worktrees, length: int, out: Con
             "": _mark(row),
             "candidate": _label(row, length),
             "branch": cut(_branch(row), length),
-            "base": _behind(row),
+            "base": row.behind,
             **{kind: _lines(row.lines[kind]) for kind in kinds},
             "what it is": Text(printable(row.says)),
             **_numbers(row),
@@ -145,7 +139,7 @@ def _stacked(rows: Sequence[CandidateRow], width: int) -> Iterator[Text]:
             for kind in KINDS
             if row.lines[kind].files
         ]
-        facts = [Text(fact) for fact in (*branch, _behind(row)) if fact]
+        facts = [Text(fact) for fact in (*branch, row.behind) if fact]
         numbers = [Text(f"{key} {value}", "dim") for key, value in _numbers(row).items()]
         parts = facts + lines + numbers
         yield from filled(parts, width, Text(" " * INDENT), ", ")
@@ -162,10 +156,6 @@ def _label(row: CandidateRow, length: int) -> Text:
 
 def _branch(row: CandidateRow) -> str:
     return printable(visible(row.candidate.place))
-
-
-def _behind(row: CandidateRow) -> str:
-    return f"behind {row.candidate.behind:,}" if row.candidate.behind else ""
 
 
 def _lines(lines: Lines) -> Text:

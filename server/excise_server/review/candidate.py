@@ -47,7 +47,7 @@ class Candidate:
         By path what it replaces in the target, and what with: its edits, replayed.
     digest : str
         The SHA-256 of its own changes, of what they replace and what they make of it; the target
-        is no part of it.
+        is not part of it.
     identical : tuple of str
         The ids of the others that make exactly this of the target.
     is_written : bool

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from excise.patches import Patch, PatchError
 from excise_server.changes import Side
-from excise_server.git.repository import Blob, Repository
-from excise_server.git.trees import Entry, Listing, Sides, Tree, read_sides
+from excise_server.git.repository import Repository
+from excise_server.git.trees import Listing, Sides, read_listed
 from excise_server.sources import SourceError
-from excise_server.sources.composed import blob_names, composed
+from excise_server.sources.composed import composed, read_named
 from excise_server.sources.paths import visible
 
 __all__ = ["AppliedPatch", "apply_patch"]
@@ -46,29 +46,20 @@ def apply_patch(repository: Repository, listing: Listing, patch: Patch) -> Appli
         If a hunk does not apply, a text is not known, or git fails.
     """
     paths = {path for pair in patch.files for path in (pair.old, pair.new) if path is not None}
-    entries = {
-        path: Entry(listing[path][0].decode(), listing[path][1].decode())
-        for path in sorted(paths)
-        if path in listing
-    }
-    files = read_sides(repository, [Tree(old=entries)])[0]
+    files = read_listed(repository, listing, paths)
 
     def base(path: str) -> Side | None:
         if path in files.refused:
             raise SourceError(f"{visible(path)}: {files.refused[path]}")
-        return files.old.get(path)
+        return files.new.get(path)
 
-    names = list(dict.fromkeys(blob_names([patch])))
-    blobs = {
-        name: blob.data if isinstance(blob, Blob) else blob
-        for name, blob in zip(names, repository.blobs(names), strict=True)
-    }
+    blobs = read_named(repository, [patch])
     try:
         sides = composed([patch], blobs, base, base)
     except PatchError as error:
         raise SourceError(visible(str(error))) from error
     changed = sides.old.keys() | sides.new.keys()
-    older = {path for path in changed if not _is_same(sides.old.get(path), files.old.get(path))}
+    older = {path for path in changed if not _is_same(sides.old.get(path), files.new.get(path))}
     return AppliedPatch(sides, frozenset(older))
 
 

@@ -36,9 +36,6 @@ __all__ = ["Candidate", "Candidates", "Choice", "find_candidates"]
 MAX_PATCHES = 200
 """Most patches that are compared."""
 
-_SECONDS, _SECONDS_EACH = 30.0, 1.0
-"""What git may take in all, and for each candidate more."""
-
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
@@ -81,8 +78,7 @@ def find_candidates(
     if origin is None:
         raise SourceError("no commit yet: there is nothing to replay candidates on")
     listed, rejected = find_checkouts(repository, choice)
-    seconds = _SECONDS + len(listed) * _SECONDS_EACH
-    repository = replace(repository, git=repository.git.at(repository.top, seconds=seconds))
+    repository = repository.for_many(len(listed))
     lying = read_worktrees(repository, origin, listed, choice.untracked, rejected)
     lying += _patches(repository, choice, origin, rejected)
     started = _one_each(list(_started(repository, origin, choice, lying, rejected)))
@@ -230,18 +226,19 @@ def _labelled(repository: Repository, found: Sequence[Candidate]) -> tuple[Candi
     """Name the candidates as people know them, and say when they were made."""
     listed = repository.worktrees()
     main = listed[0].path if listed else repository.top
+    places = roots()
     traces, made = [], []
     for candidate in found:
         time_made = _made(repository, candidate)
         trace = traces_of(candidate, main)
-        if time_made is None or not name_of(trace, roots()).tool:
+        if time_made is None or not name_of(trace, places).tool:
             own = own_commits(repository, candidate.base, candidate.commit)
             trace = replace(trace, trailers=own.trailers)
             time_made = own.first if time_made is None else time_made
         traces.append(trace)
         made.append(time_made)
-    names = [name_of(trace, roots()) for trace in traces]
-    shown = labels(traces, roots(), visible)
+    names = [name_of(trace, places) for trace in traces]
+    shown = labels(traces, places, visible)
     return tuple(
         replace(
             candidate, label=label, tool=name.tool, task=candidate.task or name.task, made=time_made

@@ -1,7 +1,7 @@
 """Patches with known blobs as whole files: what they were made from and what they make of it.
 
 Nothing is guessed: a file is the blob that the patch names or the result of a patch before it, and
-the result must have the id that the same patch names. Pure.
+the result must have the id that the same patch names.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from dataclasses import dataclass, field
 
 from excise.patches import FilePair, Patch, apply
 from excise_server.changes import SUBMODULE, Side
+from excise_server.git.repository import Blob, Repository
 from excise_server.git.trees import Sides
+from excise_server.git.worktree_files import blob_ids
 from excise_server.sources import SourceError
-from excise_server.sources.patches import blob_ids
 from excise_server.sources.paths import visible
 
-__all__ = ["Blobs", "blob_names", "composed"]
+__all__ = ["Blobs", "composed", "read_named"]
 
 Blobs = Mapping[str, bytes | SourceError]
 """Texts by the id that an index line has, or why there is none."""
@@ -35,12 +36,28 @@ class _Files:
     refused: dict[str, str] = field(default_factory=dict)
 
 
-def blob_names(patches: Sequence[Patch]) -> Iterator[str]:
+def _blob_names(patches: Sequence[Patch]) -> Iterator[str]:
     """Yield the ids of the texts that patches may need, as their index lines have them."""
     for patch in patches:
         for pair in patch.files:
             names = [pair.old_blob, *([pair.new_blob] if pair.binary else [])]
             yield from (name for name in names if _ID.fullmatch(name) and name.strip("0"))
+
+
+def read_named(repository: Repository, patches: Sequence[Patch]) -> Blobs:
+    """Read the texts that patches may need, by one question to git.
+
+    Raises
+    ------
+    SourceError
+        If git fails.
+    """
+    names = list(dict.fromkeys(_blob_names(patches)))
+    answers = repository.blobs(names)
+    return {
+        name: answer.data if isinstance(answer, Blob) else answer
+        for name, answer in zip(names, answers, strict=True)
+    }
 
 
 def composed(
@@ -54,7 +71,7 @@ def composed(
     Parameters
     ----------
     blobs
-        What `blob_names` asked for.
+        From `read_named`.
     target
         A file of the target, for renames and changes of mode that name no blob.
     base

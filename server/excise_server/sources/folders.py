@@ -96,7 +96,7 @@ def find_folders(
 ) -> Candidates:
     """Return what each folder changed of the origin folder.
 
-    Folders that lie in others are no part of them, and neither is what git keeps (``.git``).
+    Folders inside others do not count as part of them, and neither does git's own ``.git``.
 
     Raises
     ------

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from excise.patches import Patch, PatchError, postings
 from excise_server.changes import Side
@@ -21,12 +21,12 @@ from excise_server.git.trees import (
     check_size,
     commit_trees,
     listing_of,
-    read_sides,
+    read_listed,
 )
 from excise_server.review.candidate import Candidate, digest_of, marked_identical
 from excise_server.sources import Rejected, SourceError
 from excise_server.sources.candidates import Candidates
-from excise_server.sources.composed import Blobs, blob_names, composed
+from excise_server.sources.composed import Blobs, composed, read_named
 from excise_server.sources.paths import visible
 from excise_server.sources.queue import Queue
 from excise_server.sources.reading import Read, replayed_on
@@ -38,8 +38,6 @@ _PIECE = re.compile(rb"[^\n]{0,63}\n|[^\n]{1,64}")
 _MAX_GONE, _MAX_TOUCHING, _MAX_REMOVALS = 1_000, 20_000, 30
 """Files that the target no longer has whose new names git is asked for, the newest commits that are
 searched for their end, and how many of those that removed some git compares with the target."""
-_SECONDS_EACH = 1.0
-"""What git may take for each patch, beyond what it may take for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +61,8 @@ class _Target:
 
     def read(self, paths: set[str]) -> None:
         """Read files, those that the target has, by one question to git."""
-        wanted = sorted((paths & self.listing.keys()) - self.files.keys() - self.unread.keys())
-        listed = {path: self.listing[path] for path in wanted}
-        tree = Tree(new={p: Entry(mode.decode(), b.decode()) for p, (mode, b) in listed.items()})
-        (sides,) = read_sides(self.repository, [tree])
+        wanted = paths - self.files.keys() - self.unread.keys()
+        sides = read_listed(self.repository, self.listing, wanted)
         self.files |= sides.new
         self.unread |= sides.refused
 
@@ -83,8 +79,7 @@ def find_patches(repository: Repository, queue: Queue, onto: str = "") -> Candid
     if origin is None:
         raise SourceError("no commit yet: there is nothing to replay patches on")
     proposals = _proposals(queue)
-    seconds = 30 + _SECONDS_EACH * len(proposals)
-    repository = replace(repository, git=repository.git.at(repository.top, seconds=seconds))
+    repository = repository.for_many(len(proposals))
     target = _Target(repository, listing_of(repository, origin))
     target.read({
         path
@@ -95,7 +90,8 @@ def find_patches(repository: Repository, queue: Queue, onto: str = "") -> Candid
         if path is not None
     })  # fmt: skip
     rejected = list(queue.rejected)
-    made = _made(proposals, _blobs(repository, proposals), target, rejected)
+    blobs = read_named(repository, [patch for p in proposals for patch in p.patches])
+    made = _made(proposals, blobs, target, rejected)
     moves = _moves([sides for _, sides in made], target, origin)
     labels = _labels([proposal.id for proposal, _ in made])
     found, unchanged, landed = [], [], []
@@ -133,15 +129,6 @@ def _proposals(queue: Queue) -> list[_Proposal]:
         patches = tuple(member.message.patch for member in with_files)
         proposals.append(_Proposal(with_files[0].id, posting.title, patches, tuple(notes)))
     return proposals
-
-
-def _blobs(repository: Repository, proposals: Sequence[_Proposal]) -> Blobs:
-    names = {name: None for proposal in proposals for name in blob_names(proposal.patches)}
-    answers = repository.blobs(list(names))
-    return {
-        name: answer if isinstance(answer, SourceError) else answer.data
-        for name, answer in zip(names, answers, strict=True)
-    }
 
 
 def _made(

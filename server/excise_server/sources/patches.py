@@ -6,7 +6,6 @@ line names. A patch without that proof, or one that does not apply exactly, is r
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from collections.abc import Iterable
@@ -16,11 +15,12 @@ from excise.patches import FilePair, Message, PatchError, apply, read
 from excise.text import Revision
 from excise_server.changes import LINK, SUBMODULE
 from excise_server.git.repository import AbsentError, Repository, opened
+from excise_server.git.worktree_files import blob_ids
 from excise_server.sources import SourceError, unique_ids
 from excise_server.sources.finding import Context, Found, Refused, Watch
 from excise_server.sources.paths import contained, list_folder, read_bytes, text_of, visible
 
-__all__ = ["MAX_PATCHES", "blob_ids", "find"]
+__all__ = ["MAX_PATCHES", "find"]
 
 MAX_PATCHES = 300
 """Most files of patches that are read."""
@@ -59,19 +59,6 @@ def find(context: Context, repository: Repository | SourceError | None = None) -
         refused=tuple(refused),
         watch=tuple(watch),
         made_from=tuple((made.revision.id, made.base) for file in found for made in file),
-    )
-
-
-def blob_ids(data: bytes) -> tuple[str, str]:
-    """Return the ids that git gives a text, in repositories of SHA-1 and of SHA-256.
-
-    >>> blob_ids(b"")[0]
-    'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
-    """
-    whole = b"blob %d\0%b" % (len(data), data)
-    return (
-        hashlib.sha1(whole, usedforsecurity=False).hexdigest(),
-        hashlib.sha256(whole).hexdigest(),
     )
 
 

@@ -13,13 +13,13 @@ from excise_server.git.conversions import without_conversions
 from excise_server.git.drift import Drift, drifts_of
 from excise_server.git.repository import Repository
 from excise_server.git.trees import (
-    Entry,
     Listing,
     Sides,
     Tree,
     changed_listing,
     check_size,
     listing_of,
+    read_listed,
     read_sides,
     trees_between,
 )
@@ -213,13 +213,7 @@ def replayed(
 
 def _files_of(repository: Repository, commit: str, paths: Iterable[str]) -> dict[str, Side]:
     """Return the files of a commit that can be read."""
-    listing = listing_of(repository, commit)
-    entries = {
-        path: Entry(listing[path][0].decode(), listing[path][1].decode())
-        for path in paths
-        if path in listing
-    }
-    return read_sides(repository, [Tree(old=entries)])[0].old
+    return read_listed(repository, listing_of(repository, commit), paths).new
 
 
 def replayed_on(entry: Read, drift: Drift) -> tuple[Candidate, State]:
