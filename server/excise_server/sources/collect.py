@@ -21,7 +21,7 @@ from excise_server.sources import (
     siblings,
     unique_ids,
 )
-from excise_server.sources.finding import Context, Found, OriginText, Refused
+from excise_server.sources.finding import Context, Details, Found, OriginText, Refused
 
 __all__ = ["collect"]
 
@@ -56,6 +56,7 @@ def _merged(asked: list[Found], refused: tuple[Refused, ...]) -> Found:
     notes: list[tuple[str, str]] = []
     made_from: list[tuple[str, str]] = []
     files: list[tuple[str, str]] = []
+    details: list[tuple[str, Details]] = []
     given = [revision.id for found in asked for revision in found.revisions]
     names = iter(unique_ids(given))
     for found in asked:
@@ -64,6 +65,7 @@ def _merged(asked: list[Found], refused: tuple[Refused, ...]) -> Found:
         notes += [(renamed[name], note) for name, note in found.notes]
         made_from += [(renamed[name], text) for name, text in found.made_from]
         files += [(renamed[name], path) for name, path in found.files]
+        details += [(renamed[name], known) for name, known in found.details]
     everything = (*refused, *(r for found in asked for r in found.refused))
     return Found(
         origin=next((found.origin for found in asked if found.origin is not None), None),
@@ -74,6 +76,7 @@ def _merged(asked: list[Found], refused: tuple[Refused, ...]) -> Found:
         made_from=tuple(made_from),
         unchanged=tuple(name for found in asked for name in found.unchanged),
         files=tuple(files),
+        details=tuple(details),
     )
 
 

@@ -11,7 +11,9 @@ from excise_server.sources import Rejected
 
 __all__ = [
     "CHOICES",
+    "Change",
     "Context",
+    "Details",
     "Found",
     "OriginChoice",
     "OriginKind",
@@ -29,6 +31,9 @@ OriginKind = Literal["saved", "head", "index", "mergeBase", "stage", "markers", 
 """Where an origin came from: a choice, or what a conflict or a ``.orig`` file says by itself."""
 
 CHOICES: tuple[OriginChoice, ...] = get_args(OriginChoice)
+
+Change = Literal["edited", "created", "deleted", "renamed"]
+"""What a revision does with the file; of one that deletes it, the text is empty."""
 
 Refused = Rejected
 """Something found and not taken: its id, the reason, and the way out where there is one."""
@@ -120,6 +125,39 @@ class Watch:
 
 
 @dataclass(frozen=True, slots=True)
+class Details:
+    """What is known of the candidate that a revision is of.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Every name of the same thing; the revision's id is the first of them, made unique.
+    change : Change
+        What it does with the file.
+    path : str
+        Where it has the file, relative to the top folder of the repository, if not at the path of
+        the document; the place that it was at, if the revision is of the place that it moved to.
+    commit, base : str
+        Its commit and the one that it started from; empty where it has none.
+    tool : str
+        The tool that made it; empty: not known.
+    made : int, optional
+        When it was made, in seconds since the epoch.
+    behind : int
+        How many commits HEAD is ahead of its base.
+    """
+
+    names: tuple[str, ...] = ()
+    change: Change = "edited"
+    path: str = ""
+    commit: str = ""
+    base: str = ""
+    tool: str = ""
+    made: int | None = None
+    behind: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
     """The answer of a source.
 
@@ -143,6 +181,8 @@ class Found:
         Ids of worktrees and branches that hold the text they started from: nothing to score.
     files : tuple of (id, path)
         The file that a revision stands in, where it is one: its absolute path.
+    details : tuple of (id, Details)
+        What is known of the candidates that revisions are of.
     """
 
     origin: OriginText | None = None
@@ -154,6 +194,7 @@ class Found:
     target: str | None = None
     unchanged: tuple[str, ...] = ()
     files: tuple[tuple[str, str], ...] = ()
+    details: tuple[tuple[str, Details], ...] = ()
 
 
 def watch_file(path: str) -> Watch:
