@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 from urllib.parse import unquote
 
@@ -58,6 +58,8 @@ class ExciseServer(LanguageServer):
         Keeps results, and tells the client of them.
     settings
         The client's choices.
+    on_client
+        Told the number of the client's process, once.
     """
 
     protocol: Protocol
@@ -72,6 +74,7 @@ class ExciseServer(LanguageServer):
         )
         self.settings = Settings()
         self.initial_options: object = None
+        self.on_client: Callable[[int | None], None] = lambda _process: None
         self.session = Session(changed=self._changed, read=self._read)
         self._work = _Work()
         self.gatherer = Gatherer(self, self.session, self.folders)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import secrets
 import socket
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import NoReturn
 
+from excise_server.lsp.handshake import admitted
+from excise_server.lsp.parent import watch_process
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.wire import Outbox, frames
 
@@ -46,13 +50,19 @@ def serve_streams(create: Callable[[], ExciseServer]) -> NoReturn:
 
 
 def serve_socket(create: Callable[[], ExciseServer], port: int) -> NoReturn:
-    """Serve the first client that connects to a port of this machine, and end the process."""
+    """Serve the first client on a port of this machine that knows the token, and end the process.
+
+    Every program of this machine can connect, and so can every page in a browser. So the client
+    must send what was printed here, in the options of `initialize`.
+    """
+    token = secrets.token_urlsafe(16)
     with socket.create_server((HOST, port), backlog=1) as listener:
-        print(f"listening on {HOST}:{listener.getsockname()[1]}", file=sys.stderr, flush=True)
-        connection, _ = listener.accept()
+        place = f"{HOST}:{listener.getsockname()[1]}"
+        print(f"listening on {place}, token {token}", file=sys.stderr, flush=True)
+        caller = admitted(listener, token)
     # The listener is closed: a second client would get the answers meant for the first.
-    with connection:
-        code = _serve(create(), connection.recv, connection.sendall)
+    with caller.connection as connection:
+        code = _serve(create(), caller.receive, connection.sendall)
     _leave(code)
 
 
@@ -101,5 +111,6 @@ async def _session(server: ExciseServer, receive: Callable[[int], bytes]) -> int
         loop.call_soon_threadsafe(finish, 1)  # without `exit`: the client has vanished
 
     server.protocol.on_exit = finish
+    server.on_client = lambda process: watch_process(process, partial(finish, 1))
     threading.Thread(target=pump, name="excise-reader", daemon=True).start()
     return await finished

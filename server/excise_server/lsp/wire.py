@@ -17,57 +17,112 @@ __all__ = ["BadFrame", "Outbox", "frames"]
 MAX_FRAME = 1 << 30
 """Longest message accepted: 1 GiB (300 revisions of 10 MB are three requests)."""
 
+MAX_BAD = 100
+"""Bad frames in a row after which the session ends: the other side does not speak the protocol."""
+
 _CHUNK = 1 << 16
-_LENGTH = re.compile(rb"content-length[ \t]*:[ \t]*(\d{1,10})[ \t]*", re.IGNORECASE)
 _HEADER_LIMIT = 1 << 14
+_BLANK = b"\r\n\r\n"
+_FIELD = re.compile(rb"content-(?:length[ \t]*:[ \t]*\d{1,10}|type[ \t]*:[^\r\n]*)[ \t]*", re.I)
+_LENGTH = re.compile(rb"content-length[ \t]*:[ \t]*(\d{1,10})[ \t]*", re.I)
+_LAST_LENGTH = re.compile(rb"content-length[ \t]*:[ \t]*\d{1,10}[ \t]*\Z", re.I)
+_FIELD_LIMIT = 256
+"""Bytes before a blank line in which a field that names a length is looked for."""
 
 
 class BadFrame(bytes):
-    """Bytes that stood where a message should begin, and are none."""
+    """Bytes that are not a message, where one should be."""
 
 
-def frames(receive: Callable[[int], bytes]) -> Iterator[bytes]:
+def frames(receive: Callable[[int], bytes], *, strict: bool = False) -> Iterator[bytes]:
     """Yield the content of every message until the stream ends.
 
-    A header without a usable length is yielded as a `BadFrame`, and reading goes on behind it.
+    Whatever is not a message is yielded as a `BadFrame`, and reading goes on with the next header:
+    also where a header named a wrong length, because no JSON text has a header in it (line ends in
+    its strings are escaped).
+
+    Parameters
+    ----------
+    strict
+        Take no other header field than the protocol's, and end with the first bad frame: where a
+        web page may be the other side, which can send nothing but HTTP.
     """
-    pending = bytearray()
-    while True:
-        header = _take_header(pending, receive)
-        if header is None:
-            return
-        length = _length_of(header)
-        if length is None:
-            yield BadFrame(header[:80])
-            continue
-        while len(pending) < length:
-            if not (chunk := receive(_CHUNK)):
-                return
-            pending += chunk
-        yield bytes(pending[:length])
-        del pending[:length]
+    reader = _Reader(receive, strict)
+    bad, most = 0, 1 if strict else MAX_BAD
+    while bad < most and (frame := reader.next()) is not None:
+        bad = bad + 1 if isinstance(frame, BadFrame) else 0
+        yield frame
 
 
-def _take_header(pending: bytearray, receive: Callable[[int], bytes]) -> bytes | None:
-    """Take the next block of header lines; None at the end of the stream."""
-    searched = 0
-    while (end := pending.find(b"\r\n\r\n", searched)) < 0:
-        if len(pending) > _HEADER_LIMIT:
-            header = bytes(pending)
-            pending.clear()
+class _Reader:
+    """What was received and not yet taken."""
+
+    def __init__(self, receive: Callable[[int], bytes], strict: bool) -> None:
+        self._receive, self._strict = receive, strict
+        self._pending = bytearray()
+
+    def next(self) -> bytes | None:
+        """Take the next message, or what stands in its place; None at the end of the stream."""
+        header = self._header()
+        if header is None or isinstance(header, BadFrame):
             return header
-        searched = max(0, len(pending) - 3)
-        if not (chunk := receive(_CHUNK)):
-            return None
-        pending += chunk
-    header = bytes(pending[:end])
-    del pending[: end + 4]
-    return header
+        length = _length_of(header, strict=self._strict)
+        if length is not None:
+            return self._content(length)
+        if (last := _LAST_LENGTH.search(header)) is not None and last.start():
+            # The rest of a message that was longer than its header said, and then a header.
+            self._pending[:0] = header[last.start() :] + _BLANK
+            return BadFrame(header[: min(last.start(), 80)])
+        return BadFrame(header[:80])
+
+    def _more(self) -> bool:
+        chunk = self._receive(_CHUNK)
+        self._pending += chunk
+        return bool(chunk)
+
+    def _header(self) -> bytes | None:
+        """Take the next block of header lines."""
+        searched = 0
+        while (end := self._pending.find(_BLANK, searched)) < 0:
+            if len(self._pending) > _HEADER_LIMIT:
+                start = bytes(self._pending[:80])
+                del self._pending[:-_FIELD_LIMIT]
+                return BadFrame(start)
+            searched = max(0, len(self._pending) - 3)
+            if not self._more():
+                return None
+        header = bytes(self._pending[:end])
+        del self._pending[: end + 4]
+        return header
+
+    def _content(self, length: int) -> bytes | None:
+        """Take the content of a message, up to a header in it if there is one."""
+        searched = 0
+        while True:
+            available = min(length, len(self._pending))
+            while (end := self._pending.find(_BLANK, searched, available)) >= 0:
+                field = bytes(self._pending[max(0, end - _FIELD_LIMIT) : end])
+                if (last := _LAST_LENGTH.search(field)) is not None:
+                    size = end - len(field) + last.start()
+                    start = bytes(self._pending[: min(size, 80)])
+                    del self._pending[:size]
+                    return BadFrame(start)
+                searched = end + 1
+            searched = max(searched, available - 3)
+            if available == length:
+                content = bytes(self._pending[:length])
+                del self._pending[:length]
+                return content
+            if not self._more():
+                return None
 
 
-def _length_of(header: bytes) -> int | None:
+def _length_of(header: bytes, *, strict: bool) -> int | None:
     """Return the length that a header names; case does not matter (RFC 9110), nor other fields."""
-    for line in header.split(b"\r\n"):
+    lines = header.split(b"\r\n")
+    if strict and not all(map(_FIELD.fullmatch, lines)):
+        return None
+    for line in lines:
         if match := _LENGTH.fullmatch(line):
             length = int(match[1])
             return length if length <= MAX_FRAME else None
