@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import random
-import re
 import shutil
 import subprocess
 import sys
@@ -16,13 +15,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.core.fuzz_patches import check
+from tests.fuzz.mails import DIFF, FROM, HEAD, SEEDS, mutated
 
 from excise.patches import PatchError, Pool, parse, patch_id, postings, read
 
 CORPUS = sorted((Path(__file__).parents[1] / "cases" / "fuzz-patches").iterdir())
-FROM = b"From 0123456789 Mon Sep 17 00:00:00 2001\n"
-HEAD = b"From: A <a@b>\nSubject: [PATCH 1/2] x\nMessage-ID: <1@b>\n"
-DIFF = b"--- a/x.c\n+++ b/x.c\n@@ -1,2 +1,2 @@\n same\n-a\n+b\n"
 NAMES = b"--- a/x\n+++ b/x\n"
 
 
@@ -32,42 +29,6 @@ def test_the_corpus(path):
     check(data)
     for cut in range(0, len(data), 7):
         check(data[:cut])
-
-
-_ODD = [
-    b"-- ", b"--", b"--- a/x", b"+++ b/x", b"@@ -1 +1 @@", b"@@ -0,0 +1 @@", b"", b" ", b"\r",
-    b"\\ No newline at end of file", b"diff --git a/x b/x", b"index 1..2", b"new file mode 100644",
-    b"rename from a", b"rename to b", b"--- /dev/null", b"+++ /dev/null", b"2.40.1", b"From x",
-    b"similarity index 100%", b"Binary files a/x and b/x differ", b"GIT binary patch", b"-", b"+",
-    b"old mode 100644", b"new mode 100755", b"deleted file mode 100644", b"--- ", b"---", b"+++",
-]  # fmt: skip
-_SEEDS = [path.read_bytes() for path in CORPUS]
-
-
-def mutated(data, choice):
-    lines = data.split(b"\n")
-    for _ in range(choice.randint(1, 3)):
-        kind, at = choice.randrange(8), choice.randrange(len(lines))
-        if kind == 0:
-            del lines[at]
-        elif kind == 1:
-            lines.insert(at, choice.choice(lines))
-        elif kind == 2:
-            lines.insert(at, choice.choice(_ODD))
-        elif kind == 3:
-            lines[at] = choice.choice(_ODD)
-        elif kind == 4:
-            other = choice.randrange(len(lines))
-            lines[at], lines[other] = lines[other], lines[at]
-        elif kind == 5:
-            number = b"%d" % choice.choice((0, 1, 2, 3, 7, 10**9))
-            lines[at] = re.sub(rb"\d+", number, lines[at], count=choice.randint(1, 4))
-        elif kind == 6:
-            lines[at] += choice.choice((b"\r", b"\t", b" ", b"\x0c", b"\x00"))
-        else:
-            lines[at + 1 :] = choice.choice(_SEEDS).split(b"\n")
-        lines = lines or [b""]
-    return b"\n".join(lines)
 
 
 def text_counts(pairs):
@@ -82,7 +43,7 @@ def test_what_git_counts_in_damaged_patches_we_count(tmp_path):
         pytest.skip("git is not installed: it counts the lines that ours are compared with")
     choice, accepted = random.Random(20), 0
     for _ in range(600):
-        data = mutated(choice.choice(_SEEDS), choice)
+        data = mutated(choice.choice(SEEDS), choice)
         ran = subprocess.run(
             [git, "apply", "--numstat", "-"], input=data, capture_output=True, cwd=tmp_path
         )
@@ -100,7 +61,7 @@ def test_what_git_counts_in_damaged_patches_we_count(tmp_path):
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
-@given(st.sampled_from(_SEEDS), st.integers(0, 2**32))
+@given(st.sampled_from(SEEDS), st.integers(0, 2**32))
 def test_mutations_raise_nothing_else(data, seed):
     check(mutated(data, random.Random(seed)))
 

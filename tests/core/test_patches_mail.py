@@ -72,10 +72,14 @@ def test_a_from_line_without_seconds_and_words_that_look_like_one():
         assert [message.patch.paths for message in found] == [("x.c",)] * 2
 
 
-def test_too_many_multiparts():
+def test_too_many_parts():
     part = b"Content-Type: multipart/mixed; boundary=b%d\n\n--b%d\n"
     nested = b"".join(part % (depth, depth) for depth in range(30))
-    assert one(b"Subject: x\n" + nested + b"\n" + DIFF).error == "it has over 20 multiparts"
+    found = one(b"Subject: x\n" + nested + b"\n" + DIFF)
+    assert found.error == "its parts are nested over 20 deep"
+    head = HEAD + b"Content-Type: multipart/mixed; boundary=x\n\n"
+    assert one(head + b"--x\n\n-\n" * 1000 + b"--x--\n").error == "it has over 1,000 parts"
+    assert one(head + b"--x\n\n-\n" * 900 + b"--x\n\n" + DIFF).patch.paths == ("x.c",)
 
 
 def test_flowed_is_undone_or_an_error():

@@ -85,6 +85,38 @@ def test_missing_line_ends():
     assert (found.files[0].hunks[0].old_open, found.files[0].hunks[0].new_open) == (True, False)
 
 
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        (b"Binary files a/x and b/x differ", ("x", "x")),
+        (b"Files a/x and b/x differ\r", ("x", "x")),
+        (b"Binary files p and q and r differ", ("p and q", "r")),
+        (b"Binary files p and q and  differ", ("p", "q and ")),
+        (b"Binary files " + b"p" * 4001 + b" and q differ", None),
+        (b"Binary files  and q differ", None),
+        (b"Binary files p and q differ ", None),
+        (b"Binary files x" + b" and y" * 600, None),
+    ],
+)
+def test_binary_files_are_cut_at_the_last_and(line, names):
+    assert [(pair.old, pair.new) for pair in parse(line).files] == [names] * (names is not None)
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        (b"a/x" + b" " * 3000 + b"z", "a/x" + " " * 3000 + "z"),
+        (b"a/x \t 2020-01-01 10:00:00.123456789 +0200 \t", "a/x"),
+        (b"a/x 2020-01-01 2020-01-01 10:00", "a/x 2020-01-01"),
+        (b"a/x Wed Jan  1 10:00:00 2020", "a/x"),
+        (b"a/x2020-01-01 10:00", "a/x2020-01-01 10:00"),
+    ],
+)
+def test_dates_behind_blanks_are_no_part_of_a_name(name, path):
+    (pair,) = parse(b"--- " + name + b"\n+++ y\n" + EDIT).files
+    assert pair.old == path
+
+
 @pytest.mark.parametrize("line", [b"diff --cc x", b"diff --combined x", b"@@@ -1 -1 +1 @@@"])
 def test_combined_diffs_are_errors(line):
     with pytest.raises(PatchError, match="line 2: a combined diff"):

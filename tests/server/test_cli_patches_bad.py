@@ -161,7 +161,7 @@ def test_parts_nested_without_end():
     )
     deep = f"{FROM}Subject: deep\nMIME-Version: 1.0\n{heads}\nx\n\n"
     found = grouped("-", stdin=deep + ONE, code=1)
-    assert reasons(found) == {"-#1": "it has over 20 multiparts"}
+    assert reasons(found) == {"-#1": "its parts are nested over 20 deep"}
     assert len(found["patches"]) == 1
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Iterable
 from email.message import Message as Mail
 
 from excise.patches.errors import PatchError
 
-__all__ = ["body_of", "is_plain"]
+__all__ = ["body_of", "is_plain", "joined_body"]
 
 _ASCII_ALIKE = ("iso8859", "cp125", "cp866", "koi8", "gb", "big5", "euc", "shift", "mac", "latin")
 """Encodings whose bytes below 128 are ASCII: only these are converted."""
@@ -23,32 +23,32 @@ def is_plain(mail: Mail) -> bool:
     return mail.get_content_maintype() != "multipart" and encoding in _PLAIN_ENCODINGS
 
 
-def body_of(mail: Mail, raw: bytes | None = None, *, as_utf8: bool = False) -> bytes:
-    """Return the text of a mail: all text parts and patch attachments, in order.
+def body_of(mail: Mail, raw: bytes, *, as_utf8: bool = False) -> bytes:
+    """Return the text of a mail that `is_plain`, whose body is `raw`.
 
     Parameters
     ----------
-    raw
-        The body of a mail that `is_plain`.
     as_utf8
         Whether what is not encoded is UTF-8, whatever its charset: as an editor has a mail.
+    """
+    return _readable(mail, raw, as_utf8)
+
+
+def joined_body(parts: Iterable[Mail], *, as_utf8: bool = False) -> bytes:
+    """Return the text of a mail's parts: all text parts and patch attachments, in order.
 
     Raises
     ------
     PatchError
         If a part does not decode.
     """
-    if raw is not None:
-        return _readable(mail, raw, as_utf8)
-    return b"\n".join(_readable(part, _payload(part), as_utf8) for part in _parts(mail))
+    return b"\n".join(_readable(part, _payload(part), as_utf8) for part in parts if _is_read(part))
 
 
-def _parts(mail: Mail) -> Iterator[Mail]:
-    for part in mail.walk():
-        name = str(part.get_filename() or "").lower()
-        text = part.get_content_type() != "text/html" and part.get_content_maintype() == "text"
-        if text or name.endswith((".patch", ".diff")):
-            yield part
+def _is_read(part: Mail) -> bool:
+    name = str(part.get_filename() or "").lower()
+    is_text = part.get_content_type() != "text/html" and part.get_content_maintype() == "text"
+    return is_text or name.endswith((".patch", ".diff"))
 
 
 def _payload(part: Mail) -> bytes:

@@ -6,6 +6,7 @@ with its error.
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator
 from email import message_from_bytes
@@ -13,10 +14,12 @@ from email.errors import MessageError
 from email.header import decode_header
 from email.message import Message as Mail
 
-from excise.patches.body import body_of, is_plain
+from excise.patches.body import body_of, is_plain, joined_body
+from excise.patches.costs import MAX_HEADER, Budget, readable_head
 from excise.patches.errors import PatchError
 from excise.patches.model import Message, Patch
 from excise.patches.parse import parse
+from excise.patches.parts import parts_of
 from excise.patches.subject import series_of
 
 __all__ = ["MAX_MESSAGE", "pieces", "read", "read_piece"]
@@ -24,26 +27,16 @@ __all__ = ["MAX_MESSAGE", "pieces", "read", "read_piece"]
 MAX_MESSAGE = 25_000_000
 """Largest message read, in bytes: 25 MB."""
 
-MAX_HEADER = 10_000
-"""Characters of a header that are read; no real one has as many."""
-
-MAX_MULTIPARTS = 20
-"""Multiparts in one message: the parser's work grows with the depth; git writes one."""
-
-TOO_LONG = f"its Content-Type or Content-Disposition has over {MAX_HEADER:,} characters"
-
 _FROM = re.compile(rb":\d\d(?::\d\d)?(?: [A-Z]{1,5}| [+-]\d{4})? (?:19[789]|[2-9]\d)\d+\s*$")
 _HEADER = re.compile(rb"[!-9;-~]{1,76}:")
 _KNOWN = re.compile(
     rb"^(?:subject|from|date|message-id|received|return-path|delivered-to):", re.I | re.M
 )
-# Both have parameters, and reading those takes time quadratic in their number.
-_WITH_PARAMETERS = re.compile(
-    rb"^content-(?:type|disposition):[^\n]*(?:\n[ \t][^\n]*)*", re.I | re.M
-)
 _COMMIT = re.compile(rb"^commit [0-9a-f]{40}\b[^\n]*\nAuthor:", re.M)
 _FOLD = re.compile(r"\r?\n(?=[ \t])")
 _ID = re.compile(r"<[^<>\s]{1,998}>")
+# Of host names: no mail has them, and decoding takes time quadratic in the length.
+_NO_CHARSETS = frozenset({"punycode", "idna"})
 # What the standard library raises on headers nobody should have written.
 _ODD = (MessageError, ValueError, LookupError, TypeError, AttributeError, OverflowError)
 
@@ -146,27 +139,21 @@ def _mail(number: int, line: int, piece: bytes, envelope: int, as_utf8: bool) ->
     end = min(ends, default=len(piece))
     body_at = end + (3 if piece.startswith(b"\n\r\n", end) else 2)
     patch, error = Patch(), ""
-    head = piece[envelope:end] + b"\n\n"
-    if _too_long(head):
-        return Message(number, line, error=TOO_LONG)
-    mail = message_from_bytes(head)
+    budget = Budget(len(piece))
+    try:
+        mail = message_from_bytes(readable_head(piece[envelope:end] + b"\n\n", budget))
+    except PatchError as reason:
+        return Message(number, line, error=str(reason))
     try:
         if is_plain(mail):
             body = body_of(mail, piece[body_at:], as_utf8=as_utf8)
             first = line + piece.count(b"\n", 0, body_at)
-        elif mail.get_content_maintype() == "multipart" and _too_long(piece):
-            raise PatchError(TOO_LONG)
-        elif piece.lower().count(b"content-type: multipart/") > MAX_MULTIPARTS:
-            raise PatchError(f"it has over {MAX_MULTIPARTS} multiparts")
         else:
-            whole = message_from_bytes(piece[envelope:])
-            body, first = body_of(whole, as_utf8=as_utf8), 1
+            body, first = joined_body(parts_of(piece[envelope:], budget), as_utf8=as_utf8), 1
         patch, error = _parsed(body, first)
         error = error or _damaged(mail, patch)
     except PatchError as reason:
         error = str(reason)
-    except RecursionError:
-        error = "its parts are nested too deeply"
     except _ODD as reason:
         error = f"not a readable mail: {reason}"
     subject = _header(mail, "Subject")
@@ -184,10 +171,6 @@ def _mail(number: int, line: int, piece: bytes, envelope: int, as_utf8: bool) ->
         patch=Patch() if error else patch,
         error=error,
     )
-
-
-def _too_long(data: bytes) -> bool:
-    return any(len(found[0]) > MAX_HEADER for found in _WITH_PARAMETERS.finditer(data))
 
 
 def _parsed(body: bytes, first: int) -> tuple[Patch, str]:
@@ -230,7 +213,7 @@ def _decoded(piece: bytes | str, charset: str | None) -> str:
     data = piece.encode("utf-8", "surrogateescape") if isinstance(piece, str) else piece
     for encoding in (charset, "utf-8"):
         try:
-            if encoding and encoding != "unknown-8bit":
+            if encoding and codecs.lookup(encoding).name not in _NO_CHARSETS:
                 return data.decode(encoding)
         except (LookupError, ValueError):
             continue

@@ -22,7 +22,7 @@ __all__ = ["parse"]
 _RANGE = rb"(\d{1,18})(?:,(\d{1,18}))?"
 _HUNK = re.compile(rb"@@ -" + _RANGE + rb" \+" + _RANGE + rb" @@")
 _COMBINED = (b"@@@ ", b"diff --cc ", b"diff --combined ")
-_BINARY_FILES = re.compile(rb"(?:Binary files|Files) (.{1,4000}) and (.{1,4000}) differ\r?$")
+_LONGEST_NAME = 4000
 _REJECTED = b"\t(rejected hunks)"
 
 
@@ -89,8 +89,8 @@ class _Reader:
         elif line.startswith(b"diff ") and line.rstrip(b"\r").endswith(_REJECTED):
             old, _, new = line.rstrip(b"\r")[5 : -len(_REJECTED)].partition(b" ")
             self.start(*plain_names(old, new or old))
-        elif (match := _BINARY_FILES.match(line)) is not None:
-            self.binary_files(match)
+        elif (names := _binary_names(line)) is not None:
+            self.binary_files(*names)
         else:
             self.at += 1
 
@@ -146,11 +146,11 @@ class _Reader:
         # A date of 1970 alone means nothing where the other side has one, too.
         header.created, header.deleted = no_old and not no_new, no_new and not no_old
 
-    def binary_files(self, match: re.Match[bytes]) -> None:
+    def binary_files(self, old: bytes, new: bytes) -> None:
         header = self.header
         if header is None or not header.git or header.hunks:
-            header = self.start(*plain_names(match[1], match[2]))
-            header.created, header.deleted = match[1] == b"/dev/null", match[2] == b"/dev/null"
+            header = self.start(*plain_names(old, new))
+            header.created, header.deleted = old == b"/dev/null", new == b"/dev/null"
         else:
             self.at += 1
         header.binary = Binary()
@@ -251,11 +251,25 @@ class _Reader:
         return line.startswith(b"-") and not line.startswith(b"--")
 
 
+_BINARY_STARTS = (b"Binary files ", b"Files ")
 _STARTS = frozenset((b"d", b"-", b"@", b"B", b"F"))
 _DOUBTFUL = frozenset((b"---", b"-- ", b"--", b"--\r"))
 _EMPTY = frozenset((b"", b"\r"))
 _WHITE = WHITE.encode()
 _KINDS = frozenset((b" ", b"+", b"-", b"\\"))
+
+
+def _binary_names(line: bytes) -> tuple[bytes, bytes] | None:
+    """Return both names of a line ``Binary files .. and .. differ``, cut at the last ``and``."""
+    line = line.removesuffix(b"\r")
+    start = next((word for word in _BINARY_STARTS if line.startswith(word)), None)
+    if start is None or not line.endswith(b" differ"):
+        return None
+    names = line[len(start) : -len(b" differ")]
+    word = b" and "
+    first = max(1, len(names) - _LONGEST_NAME - len(word))
+    place = names.rfind(word, first, min(_LONGEST_NAME + len(word), len(names) - 1))
+    return (names[:place], names[place + len(word) :]) if place > 0 else None
 
 
 def _open_sides(opened: set[bytes]) -> tuple[bool, bool]:

@@ -11,10 +11,13 @@ _SHORT = {
     b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r",
 }  # fmt: skip
 _QUOTED = re.compile(rb'"((?:[^"\\]|\\.)*)"')
+# Tried on the end of a name only: from every one of many blanks it would be quadratic.
 _DATE = re.compile(
-    rb"[ \t]+(?:\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?: ?[+-]\d{4})?"
-    rb"|(?:[A-Z][a-z]{2} ){2}[ \d]\d \d\d:\d\d:\d\d \d{4})[ \t]*$"
+    rb"[ \t](?:\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?: ?[+-]\d{4})?"
+    rb"|(?:[A-Z][a-z]{2} ){2}[ \d]\d \d\d:\d\d:\d\d \d{4})$"
 )
+_DATE_LENGTH = 48
+"""More than the longest date has, with the blank before it."""
 _EPOCH = re.compile(rb"[ \t](?:1970-01-01 00|1969-12-31 \d\d):\d\d:00")
 _PREFIXES = frozenset({b"a", b"b", b"i", b"w", b"c", b"o", b"1", b"2"})
 NULL = b"/dev/null"
@@ -40,10 +43,16 @@ def header_name(line: bytes) -> tuple[bytes, bool]:
         return unquote(line), False
     name, tab, date = line.partition(b"\t")
     if not tab and len(name) < 4096:
-        found = _DATE.search(name)
-        name, date = (name[: found.start()], found[0]) if found else (name, b"")
+        name, date = _dated(name)
     name = name.rstrip(b"\r ")
     return name, name == NULL or _EPOCH.match(b" " + date.strip()) is not None
+
+
+def _dated(name: bytes) -> tuple[bytes, bytes]:
+    """Cut a date behind blanks off a name."""
+    whole = name.rstrip(b" \t")
+    match = _DATE.search(whole, max(len(whole) - _DATE_LENGTH, 0))
+    return (whole[: match.start()].rstrip(b" \t"), match[0]) if match else (name, b"")
 
 
 def plain_names(old: bytes, new: bytes) -> tuple[bytes, bytes]:

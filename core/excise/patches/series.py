@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from excise.patches.model import Message, Patch
 
 __all__ = ["Posting", "joined", "newest", "postings"]
 
+MOST_MISSING = 100
+"""Anybody can number a mail 1/9999."""
 
 _Key = tuple[str, int, int]
 
@@ -27,7 +30,7 @@ class Posting:
     patch
         The patches of all of them, in that order: a file changed twice stands there twice.
     missing
-        Places of the series (from 1) that no message takes.
+        Places of the series (from 1) that no message takes, at most the first `MOST_MISSING`.
     """
 
     messages: tuple[int, ...]
@@ -156,11 +159,12 @@ def _posting(members: list[int], messages: Sequence[Message]) -> Posting:
     first = messages[order[0]]
     taken = {messages[at].series.index for at in order}
     total = first.series.total if first.series.numbered else 0
+    untaken = (place for place in range(1, total + 1) if place not in taken)
     return Posting(
         tuple(order),
         joined(messages[at].patch for at in order),
         first.author,
         first.title or first.subject,
         first.series.version,
-        tuple(place for place in range(1, total + 1) if place not in taken),
+        tuple(islice(untaken, MOST_MISSING)),
     )
