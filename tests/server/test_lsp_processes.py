@@ -1,10 +1,14 @@
 """Processes: the server ends with its client, whatever that dies of."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
+from contextlib import suppress
 
 import pytest
+from tests.server.git_repository import make, needs_git
 from tests.server.raw_client import TIMEOUT, RawClient
 
 pytestmark = [
@@ -31,8 +35,48 @@ def test_a_client_in_another_container_is_not_taken_for_dead():
         assert server.exit() == 0
 
 
-@pytest.mark.parametrize("process", [0, -1, 1, 2**31 - 1, os.getpid()])
+@pytest.mark.parametrize("process", [0, -1, 1, 2**31 - 1])
 def test_odd_numbers_of_processes_do_no_harm(process):
     with RawClient() as server:
         server.initialize(processId=process)
         assert server.exit() == 0
+
+
+@needs_git
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills orphans")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGHUP])
+def test_a_git_that_hangs_dies_with_the_server_whatever_that_dies_of(tmp_path, monkeypatch, how):
+    repo = make(tmp_path, monkeypatch)
+    repo.commit(a__py="x = 1\n")
+    folder, started = tmp_path / "bin", tmp_path / "started"
+    folder.mkdir()
+    (folder / "git").write_text(
+        f"#!/bin/sh\necho $$ > '{started}.new'\nmv '{started}.new' '{started}'\nexec sleep 600\n"
+    )
+    (folder / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", os.pathsep.join([str(folder), os.environ["PATH"]]))
+    with RawClient() as server:
+        uri = (repo.path / "a.py").as_uri()
+        server.initialize(
+            workspaceFolders=[{"uri": repo.path.as_uri(), "name": "work"}],
+            initializationOptions={"trusted": True, "schema": 2},
+        )
+        server.open(uri, "x = 1\n")
+        wait_for(started.exists)
+        git = int(started.read_text())
+        server.process.send_signal(how)
+        server.process.wait(timeout=TIMEOUT)
+        wait_for(lambda: not is_running(git))
+
+
+def wait_for(condition) -> None:
+    deadline = time.monotonic() + TIMEOUT
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def is_running(process: int) -> bool:
+    with suppress(OSError), open(f"/proc/{process}/stat") as file:
+        return file.read().rpartition(")")[2].split()[0] != "Z"
+    return False

@@ -423,3 +423,48 @@ def test_a_hanging_config_is_given_up(repo, tmp_path):
     git = Git(str(repo.path), seconds=0.2)
     with pytest.raises(GitError, match="took over"):
         git.run("rev-parse", "HEAD")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".git/HEAD",
+        ".git/index",
+        ".git/config",
+        ".git/packed-refs",
+        ".git/refs/heads/pipe",
+        ".git/refs/heads/deep/pipe",
+        ".git/info/exclude",
+        ".git/shallow",
+        ".gitignore",
+        ".git",
+    ],
+)
+def test_a_pipe_in_a_place_of_gits_is_refused_before_git_is_asked(repo, name):
+    path = repo.path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():
+        path.rename(repo.path / "moved")
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    reason = f"the repository is not used: {path.name} in it is not a file"
+    assert reasons(everything(repo))["git"] == reason
+
+
+def test_pipes_of_a_worktrees_own_are_refused(repo, tmp_path):
+    own = repo.path / ".git" / "worktrees" / "tree"
+    (own / "index").unlink()
+    os.mkfifo(own / "index")
+    context = repo.context(tmp_path / "tree" / "a.py", folders=[tmp_path])
+    with pytest.raises(SourceError, match="index in it is not a file"):
+        open_repository(context)
+
+
+def test_after_a_call_that_hangs_git_is_not_asked_again(repo, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    repo.git("config", "include.path", tmp_path / "pipe")
+    git = Git(str(repo.path), seconds=0.2)
+    with pytest.raises(GitError, match="took over"):
+        git.run("rev-parse", "HEAD")
+    with pytest.raises(GitError, match="git has taken too long already"):
+        git.at(str(tmp_path), seconds=30).run("rev-parse", "HEAD")

@@ -16,7 +16,9 @@ import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 
+from excise_server.processes import dying_with_parent
 from excise_server.sources import SourceError
 
 __all__ = [
@@ -117,8 +119,25 @@ def find_git(path: str | None = None) -> str | None:
     return None
 
 
+@dataclass(slots=True)
+class _Budget:
+    """When the last call must have ended, on the monotonic clock."""
+
+    deadline: float
+
+    @property
+    def left(self) -> bool:
+        return self.deadline > time.monotonic()
+
+    def spend(self) -> None:
+        """Leave nothing: what made one call hang would make all others hang."""
+        self.deadline = 0.0
+
+
 class Git:
     """Git in one folder, with a budget of time over all its calls.
+
+    A call that takes too long spends all of it.
 
     Raises
     ------
@@ -134,12 +153,14 @@ class Git:
         if found is None:
             raise SourceError("git is not installed: no git on PATH", hint="install git")
         self.folder, self._executable = folder, found
-        self._deadline = time.monotonic() + seconds
+        self._budget = _Budget(time.monotonic() + seconds)
 
     def at(self, folder: str, *, seconds: float | None = None) -> Git:
-        """Return the same git in another folder, with what is left of the budget or a new one."""
-        left = self._deadline - time.monotonic() if seconds is None else seconds
-        return Git(folder, executable=self._executable, seconds=left)
+        """Return the same git in another folder, with the same budget or a new one."""
+        git = Git(folder, executable=self._executable, seconds=seconds or 0)
+        if seconds is None or not self._budget.left:
+            git._budget = self._budget
+        return git
 
     def run(
         self, *arguments: str, stdin: bytes = b"", status: tuple[int, ...] = (0,), git_dir: str = ""
@@ -167,6 +188,8 @@ class Git:
         command = " ".join(arguments[:2]) if arguments[0] == "worktree" else arguments[0]
         if command not in ALLOWED:
             raise ValueError(f"git {command} is not one of the commands that only read")
+        if not self._budget.left:
+            raise GitError(f"git {command} was not run: git has taken too long already")
         with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out:
             with tempfile.TemporaryFile() as errors:
                 source.write(stdin)
@@ -204,6 +227,7 @@ class Git:
                 stderr=errors,
                 # A session of its own: no terminal to ask on, and one group to end.
                 start_new_session=True,
+                preexec_fn=dying_with_parent(),
             )
         except (OSError, ValueError) as error:
             raise GitError(f"git cannot be started: {error}") from error
@@ -211,7 +235,7 @@ class Git:
     def _wait(self, process: subprocess.Popen[bytes], command: str, *outputs: int) -> None:
         """Wait for the end; end it when it takes too long or prints too much."""
         started = time.monotonic()
-        end = min(started + _CALL_SECONDS, self._deadline)
+        end = min(started + _CALL_SECONDS, self._budget.deadline)
         reason = ""
         while not reason:
             try:
@@ -225,6 +249,7 @@ class Git:
                 break
         if reason:
             _end(process)
+            self._budget.spend()
             raise GitError(f"git {command} {reason}: stopped")
 
 

@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from excise_server.git.command import Git, NoRepositoryError
+from excise_server.git.readable import check_readable
 from excise_server.sources import MAX_BYTES, SourceError, too_large
 from excise_server.sources.finding import Context
 from excise_server.sources.paths import contained, read_bytes
@@ -250,6 +251,7 @@ def open_folder(folder: str, folders: Sequence[str]) -> Repository:
         `NoRepositoryError` if there is none.
     """
     git = Git(folder)
+    check_readable(folder)
     top = _asked(git, "--show-toplevel")
     git_dir = _asked(git, "--absolute-git-dir")
     common = _asked(git, "--path-format=absolute", "--git-common-dir")

@@ -1,0 +1,103 @@
+"""Whether git can be asked about a repository at all, without waiting for ever.
+
+Git opens its files as they come. Opening a named pipe waits until somebody writes, so one in the
+place of HEAD, the index or a ref would hold up everything that is asked. What is looked at here is
+only what is not a regular file; whether a repository may be used is for `repository` to say.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import suppress
+
+from excise_server.sources import SourceError
+from excise_server.sources.paths import read_bytes, visible
+
+__all__ = ["check_readable"]
+
+_NAMES = (
+    "HEAD",
+    "commondir",
+    "config",
+    "config.worktree",
+    "gitdir",
+    "index",
+    "info/attributes",
+    "info/exclude",
+    "info/grafts",
+    "info/sparse-checkout",
+    "logs/HEAD",
+    "objects/info/alternates",
+    "packed-refs",
+    "shallow",
+)
+_MAX_REFS = 20_000
+"""Most loose refs looked at; a repository with more is one that packs none, and takes its time."""
+
+
+def check_readable(folder: str) -> None:
+    """Refuse the repository that holds a folder if a file that git would open is not one.
+
+    Raises
+    ------
+    SourceError
+        Naming the file.
+    """
+    top = _top(os.path.realpath(folder))
+    if top is None:
+        return
+    for name in (".gitignore", ".gitattributes", ".gitmodules"):
+        _check(os.path.join(top, name))
+    own = _repository(os.path.join(top, ".git"))
+    common = own
+    with suppress(SourceError, OSError, ValueError):
+        link = os.fsdecode(read_bytes(os.path.join(own, "commondir"), [own], limit=8192))
+        common = os.path.join(own, link.rstrip("\n"))
+    for part in dict.fromkeys((own, common)):
+        for name in _NAMES:
+            _check(os.path.join(part, *name.split("/")))
+        for path in _files(os.path.join(part, "refs")):
+            _check(path)
+
+
+def _top(folder: str) -> str | None:
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    return folder
+
+
+def _repository(link: str) -> str:
+    """Return the folder that ``.git`` is or names; itself where it names none."""
+    _check(link, folder=True)
+    with suppress(SourceError, OSError, ValueError):
+        data = read_bytes(link, [os.path.dirname(link)], limit=8192)
+        named = os.fsdecode(data.removeprefix(b"gitdir: ").rstrip(b"\n"))
+        return os.path.join(os.path.dirname(link), named)
+    return link
+
+
+def _files(folder: str) -> Iterator[str]:
+    left, folders = _MAX_REFS, [folder]
+    while folders and left > 0:
+        with suppress(OSError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                left -= 1
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                elif not entry.is_file(follow_symlinks=False):
+                    yield entry.path
+
+
+def _check(path: str, *, folder: bool = False) -> None:
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return  # there is none, or git will say what is wrong with it
+    if not (stat.S_ISREG(mode) or (folder and stat.S_ISDIR(mode))):
+        name = visible(os.path.basename(path))
+        raise SourceError(f"the repository is not used: {name} in it is not a file")

@@ -1,0 +1,39 @@
+"""Processes that end with the one that started them, whatever that dies of."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Callable
+from functools import cache, partial
+
+__all__ = ["dying_with_parent"]
+
+_PR_SET_PDEATHSIG = 1
+
+
+def dying_with_parent() -> Callable[[], None] | None:
+    """Return what a new process must do before its program, as `Popen`'s ``preexec_fn``.
+
+    The kernel then kills it when the thread ends that started it: wait for it in that thread. Only
+    Linux can do so; elsewhere there is nothing to do, and an orphan ends with its work.
+    """
+    prctl = _prctl()
+    return None if prctl is None else partial(_set_death_signal, prctl, os.getpid())
+
+
+@cache
+def _prctl() -> Callable[..., int] | None:
+    if sys.platform != "linux":
+        return None
+    # PyDLL: between fork and exec nobody else could give the interpreter's lock back.
+    library = ctypes.PyDLL(None)
+    return library.prctl if hasattr(library, "prctl") else None
+
+
+def _set_death_signal(prctl: Callable[..., int], parent: int) -> None:
+    prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != parent:  # it died before this was said
+        os._exit(1)
