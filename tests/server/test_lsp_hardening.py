@@ -235,3 +235,17 @@ def test_it_ends_in_the_middle_of_the_work(how):
             client.send_bytes(b"Content-Length: 100\r\n\r\n{")
         client.process.stdin.close()
         assert client.process.wait(timeout=TIMEOUT) == 1
+
+
+def test_half_a_surrogate_pair_in_a_uri_or_id_leaves_no_trace_in_the_log(tmp_path):
+    folders = [{"uri": tmp_path.as_uri() + name, "name": "x"} for name in ("", "/\ud801")]
+    with RawClient() as client:
+        client.initialize(workspaceFolders=folders, initializationOptions={"trusted": True})
+        for name in ("/\ud800.py", "/%ED%A0%80.py"):
+            uri = tmp_path.as_uri() + name
+            client.open(uri, "x = 1\n")
+            client.add(uri, {"a\ud800": "x = 2\n"})
+            revisions = client.call("excise/report", {"uri": uri})["revisions"]
+            assert [revision["id"] for revision in revisions] == ["a\ud800"]
+        assert client.exit() == 0
+    assert client.log == []

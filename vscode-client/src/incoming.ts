@@ -60,11 +60,19 @@ export function looksLikePatch(text: string): boolean {
   return /^--- .+\r?\n\+\+\+ .+\r?\n@@ -\d/m.test(text);
 }
 
-/** The inside of the one fenced block that an answer of a model often is. */
+/**
+ * The inside of the one fenced block that an answer of a model often is.
+ *
+ * By lines, not by one expression: that would look through all blank lines again from each of them.
+ */
 export function unfenced(text: string): string {
-  const match = /^\s*(`{3,}|~{3,})[^\n`]*\n([\s\S]*?)^\1\s*$/m.exec(text);
-  const whole = match !== null && match[0].trim() === text.trim();
-  return whole ? (match[2] ?? "") : text;
+  const lines = text.trim().split("\n");
+  const fence = /^(`{3,}|~{3,})[^`]*$/.exec(lines[0] ?? "")?.[1];
+  if (fence === undefined) {
+    return text;
+  }
+  const end = lines.findIndex((line, number) => number > 0 && line.trimEnd() === fence);
+  return end === lines.length - 1 ? lines.slice(1, end).map((line) => `${line}\n`).join("") : text;
 }
 
 /** An id that is not taken: "clipboard", "clipboard#2", ... */

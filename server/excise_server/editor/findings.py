@@ -5,6 +5,7 @@ Ids come from outside: they are made printable here; how a message is shown is t
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from itertools import combinations, islice
 from typing import Any
@@ -85,9 +86,17 @@ def find(analysis: Analysis, most: int = MAX_HUNKS) -> Findings | None:
 
 
 def name(identity: str) -> str:
-    """Return an id for people: printable, and not longer than a line bears."""
+    """Return an id for people: printable, and not longer than a line bears.
+
+    A longer one is cut in the middle, and has a few digits of its own there: ids of a thousand
+    characters that differ in one would else look alike.
+    """
     shown = printable(identity)
-    return shown if len(shown) <= _MAX_NAME else f"{shown[: _MAX_NAME - 1]}…"
+    if len(shown) <= _MAX_NAME:
+        return shown
+    digest = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+    half = (_MAX_NAME - len(digest)) // 2 - 1
+    return f"{shown[:half]}…{digest}…{shown[-half:]}"
 
 
 def full_name(revision: Revision) -> str:

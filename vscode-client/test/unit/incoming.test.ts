@@ -45,6 +45,27 @@ test("an answer in one fence is its inside; anything else is left alone", () => 
   }
 });
 
+test("what looks like a fence, and is not one around everything, is left alone", () => {
+  assert.equal(unfenced("```\n```"), "");
+  assert.equal(unfenced("````\n```\n````"), "```\n");
+  assert.equal(unfenced("```\r\nx\r\n```\r\n"), "x\r\n");
+  for (const text of ["", "```", "```\n", "```\nx", "```\nx\n ```", "``` `\nx\n```", "\n".repeat(40_000)]) {
+    assert.equal(unfenced(text), text);
+  }
+});
+
+test("finding a fence takes time that grows with the text", () => {
+  const blank = (lines: number): number => {
+    const start = performance.now();
+    unfenced(`${"\n".repeat(lines)}x`);
+    return performance.now() - start;
+  };
+  blank(1_000);
+  // Once it took 5.8 s for 40,000 lines, 16 times of what it took for 10,000.
+  const least = (lines: number): number => Math.min(blank(lines), blank(lines), blank(lines));
+  assert.ok(least(400_000) < 16 * 4 * Math.max(least(100_000), 0.05));
+});
+
 test("ids that are taken get a number", () => {
   assert.equal(free("clipboard", new Set()), "clipboard");
   assert.equal(free("clipboard", new Set(["clipboard", "clipboard#2"])), "clipboard#3");
