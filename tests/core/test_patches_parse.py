@@ -85,6 +85,22 @@ def test_missing_line_ends():
     assert (found.files[0].hunks[0].old_open, found.files[0].hunks[0].new_open) == (True, False)
 
 
+@pytest.mark.parametrize("between", [b"", b"words\n", b"\n", b"--- \n"])
+def test_names_behind_other_text_are_those_of_another_file(between):
+    created = b"diff --git a/x b/x\nnew file mode 100644\n"
+    files = parse(created + between + b"--- a/y\n+++ b/y\n" + EDIT).files
+    if not between:
+        assert [(pair.old, pair.new) for pair in files] == [(None, "y")]  # as git has it
+    else:
+        assert [(pair.old, pair.new) for pair in files] == [(None, "x"), ("y", "y")]
+        assert files[1].facts == ()
+    # Its own name is not another one, and a header that says nothing is nothing.
+    assert counts(created + between + b"--- a/x\n+++ b/x\n" + EDIT) == [("x", 1, 1)]
+    said = b"diff --git a/x b/x\n" + between
+    assert counts(said + b"--- a/y\n+++ b/y\n" + EDIT) == [("y", 1, 1)]
+    assert counts(said + said + created) == [("x", 0, 0)]
+
+
 @pytest.mark.parametrize(
     ("line", "names"),
     [

@@ -30,6 +30,10 @@ class Header:
     new: bytes = b""
     line: int = 0
     git: bool = False
+    end: int = 0
+    """Behind the last line of git's extended header, .."""
+    says_more: bool = False
+    """.. and whether it has any."""
     facts: dict[str, str] = field(default_factory=dict)
     hunks: list[Hunk] = field(default_factory=list)
     binary: Binary | None = None

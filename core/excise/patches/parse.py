@@ -110,8 +110,10 @@ class _Reader:
 
     def git_header(self, line: bytes) -> None:
         header = self.start(*git_names(line[11:]), git=True)
+        begin = self.at
         while self.at < len(self.lines) and self.extended(header, self.lines[self.at]):
             self.at += 1
+        header.end, header.says_more = self.at, self.at > begin
         if self.at < len(self.lines) and self.lines[self.at].startswith(b"GIT binary patch"):
             self.git_binary(header)
 
@@ -138,13 +140,26 @@ class _Reader:
         old, no_old = header_name(old_line[4:])
         new, no_new = header_name(new_line[4:])
         header = self.header
-        if header is None or not header.git or header.named or header.hunks:
+        if header is None or not self.belong(header, plain_names(old, new)):
             self.finish()
             header = self.header = Header(line=self.number())
+        elif header.says_more and self.at != header.end:
+            self.warn("the names do not follow the header of their file at once")
         header.old, header.new = plain_names(old, new)
         header.named = True
         # A date of 1970 alone means nothing where the other side has one, too.
         header.created, header.deleted = no_old and not no_new, no_new and not no_old
+
+    def belong(self, header: Header, names: tuple[bytes, bytes]) -> bool:
+        """Whether ``---`` and ``+++`` are those of a header, and not of the file after it.
+
+        As git has it, they stand right behind what the header says; another name further down is
+        that of another file.
+        """
+        if not header.git or header.named or header.hunks:
+            return False
+        is_next = self.at == header.end or not header.says_more
+        return is_next or not {header.old, header.new}.isdisjoint(names)
 
     def binary_files(self, old: bytes, new: bytes) -> None:
         header = self.header
@@ -172,7 +187,8 @@ class _Reader:
         header, self.header = self.header, None
         if header is None:
             return
-        if not (header.git or header.hunks or header.binary):
+        # As git has it, `diff --git` alone says nothing.
+        if not (header.says_more or header.hunks or header.binary):
             return
         self.files.append(pair_of(header))
 
