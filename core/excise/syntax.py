@@ -7,6 +7,7 @@ that no leaf covers.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -194,6 +195,12 @@ def parse(
         When the flag was raised meanwhile.
     excise.errors.Unparsable
         Where the text is not safe for this parser, or it took too long.
+
+    Notes
+    -----
+    Raises the auditing event ``excise.parse`` with the grammar and the bytes before the parser gets
+    them, and ``excise.parsed`` with the grammar when it has returned: a program that must outlive a
+    parser notes what one is at, and a hook that raises `Unparsable` keeps a text from it.
     """
     if (reason := hazard(text, grammar)) is not None:
         raise Unparsable(f"the parser of {grammar} cannot read this text safely ({reason})")
@@ -206,8 +213,13 @@ def parse(
     def stop(_offset: int, _has_error: bool) -> bool:
         return watch.outgrown or clock.cancelled or (cancel is not None and cancel.cancelled)
 
-    with watch:
-        tree = _parse(known.language, encode(text), old, stop)
+    data = encode(text)
+    sys.audit("excise.parse", grammar, data)
+    try:
+        with watch:
+            tree = _parse(known.language, data, old, stop)
+    finally:
+        sys.audit("excise.parsed", grammar)
     if watch.outgrown:
         raise Unparsable(f"the parser of {grammar} cannot read this text safely ({_TOO_DEEP})")
     if tree is None and cancel is not None and cancel.cancelled:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
+
 import excise
 
-__all__ = ["raise_if_cancelled"]
+__all__ = ["StopFlag", "raise_if_cancelled"]
 
 
 def raise_if_cancelled(cancel: excise.CancelFlag | None) -> None:
@@ -14,3 +17,34 @@ def raise_if_cancelled(cancel: excise.CancelFlag | None) -> None:
     """
     if cancel is not None and cancel.cancelled and not cancel.timed_out:
         raise excise.Cancelled("nobody waits for this any more")
+
+
+class StopFlag(excise.CancelFlag):
+    """A flag that also tells somebody, once, that it was raised: work elsewhere polls no memory."""
+
+    def __init__(self) -> None:
+        """Tell nobody yet."""
+        self._lock = threading.Lock()
+        self._listener: Callable[[], None] | None = None
+
+    def cancel(self) -> None:
+        """Raise the flag, and tell."""
+        with self._lock:
+            super().cancel()
+            listener, self._listener = self._listener, None
+        if listener is not None:
+            listener()
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Call this when the flag is raised, at once if it has been."""
+        with self._lock:
+            raised = self.cancelled
+            if not raised:
+                self._listener = listener
+        if raised:
+            listener()
+
+    def release(self) -> None:
+        """Tell nobody any more."""
+        with self._lock:
+            self._listener = None

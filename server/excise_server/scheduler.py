@@ -14,17 +14,15 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Generic, Protocol, TypeVar
 
-from excise import CancelFlag, Cancelled
+from excise import Cancelled
+from excise_server.cancellation import StopFlag
 
-__all__ = ["DEADLINE", "DEBOUNCE", "Scheduler", "Watch"]
+__all__ = ["DEBOUNCE", "Scheduler", "Watch"]
 
 logger = logging.getLogger(__name__)
 
 DEBOUNCE = 0.15
 """Seconds of quiet before work begins."""
-
-DEADLINE = 30.0
-"""Seconds after which work is told to take a shorter way (the library then scores by lines)."""
 
 S = TypeVar("S")
 R = TypeVar("R")
@@ -45,19 +43,11 @@ class _Ticket(Generic[S]):
     key: str
     snapshot: S
     loop: asyncio.AbstractEventLoop
-    cancel: CancelFlag = field(default_factory=CancelFlag)
-    stale: bool = False
+    cancel: StopFlag = field(default_factory=StopFlag)
 
     def interrupt(self) -> None:
         """Stop the work, now or before it begins."""
-        self.stale = True
         self.cancel.cancel()
-
-    def begin(self) -> CancelFlag | None:
-        """Start the clock; None if there is nothing to begin any more."""
-        # In this order: an interrupt meets the new flag, or is seen here.
-        self.cancel = CancelFlag(DEADLINE)
-        return None if self.stale else self.cancel
 
 
 @dataclass(slots=True, eq=False)
@@ -95,7 +85,7 @@ class Scheduler(Generic[S, R]):
     def __init__(
         self,
         mint: Callable[[str], S | None],
-        work: Callable[[S, CancelFlag], R],
+        work: Callable[[S, StopFlag], R],
         deliver: Callable[[str, S, R | Exception], None],
         delay: float = DEBOUNCE,
         name: str = "excise-worker",
@@ -205,11 +195,11 @@ class Scheduler(Generic[S, R]):
         except Exception:
             logger.exception("the worker could not prepare itself")
         while (ticket := self._queue.get()) is not None and not self._closed:
-            if (cancel := ticket.begin()) is None:
+            if ticket.cancel.cancelled:
                 continue
             outcome: R | Exception
             try:
-                outcome = self._work(ticket.snapshot, cancel)
+                outcome = self._work(ticket.snapshot, ticket.cancel)
             except Exception as error:  # noqa: BLE001 delivered to the loop, which logs it
                 outcome = error
             if self._closed:

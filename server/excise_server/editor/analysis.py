@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import excise
 from excise.reading import PARSER_SECONDS
@@ -14,7 +14,7 @@ from excise_server.editor.hunk_scores import HunkScores, score_hunks
 from excise_server.editor.sites import Site, find_sites
 from excise_server.editor.snapshot import Snapshot
 
-__all__ = ["Analysis", "Analyst", "Comparison", "Map", "compare", "recompare"]
+__all__ = ["Analysis", "Analyst", "Comparison", "Map", "Matrix", "Plane", "compare", "recompare"]
 
 Map = Callable[..., Iterable[Any]]
 """How work on several items is run: the built-in `map`, or an executor's."""
@@ -26,6 +26,27 @@ _PER_CHARACTER = 24
 """Bytes kept for a character of the texts, with tokens, lines and alignments (22 were measured)."""
 
 
+class Plane(Protocol):
+    """Numbers of all pairs: those of numpy, or a view of flat bytes."""
+
+    def __getitem__(self, pair: tuple[int, int], /) -> Any: ...  # noqa: ANN401, D105
+    def tolist(self) -> list[Any]: ...  # noqa: D102
+
+
+class Matrix(Protocol):
+    """What is shown of a matrix: `excise.ScoreMatrix` has it, and what a worker sends of one."""
+
+    @property
+    def ids(self) -> tuple[str, ...]: ...  # noqa: D102
+    @property
+    def values(self) -> Plane: ...  # noqa: D102
+    @property
+    def contained(self) -> Plane: ...  # noqa: D102
+    @property
+    def no_ops(self) -> tuple[bool, ...]: ...  # noqa: D102
+    def word(self, i: int, j: int, /) -> str: ...  # noqa: D102
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """Everything that is known of the revisions as whole texts.
@@ -34,7 +55,7 @@ class Comparison:
     index in the snapshot. ``notes`` holds one tuple per revision, in the snapshot's order.
     """
 
-    matrix: excise.ScoreMatrix
+    matrix: Matrix
     ranking: tuple[excise.Ranked, ...]
     clusters: tuple[excise.Cluster, ...]
     signature: str
@@ -95,7 +116,7 @@ def recompare(
     changed = [new for old, new in both if old.text != new.text]
     if 3 * len(changed) > len(snapshot.revisions):
         return None
-    matrix = known.matrix
+    matrix = _counted(known)
     for revision in changed:
         matrix = matrix.replaced(revision.id, revision.text, cancel=cancel)
     return _described(matrix)
@@ -142,7 +163,7 @@ class Analyst:
         if known is None:
             comparison = self._compared(snapshot, cancel)
             order = [ranked.index for ranked in comparison.ranking]
-            matrix = comparison.matrix
+            matrix = _counted(comparison)
             hunks = score_hunks(matrix.hunks(cancel=cancel), matrix, order, cancel)
         else:
             comparison, hunks = known.comparison, known.hunks
@@ -163,6 +184,12 @@ class Analyst:
             self._kept.popitem(last=False)
         return analysis
 
+    def forget(self, uri: str) -> None:
+        """Let go of what is kept of a document."""
+        for key in [key for key, kept in self._kept.items() if kept.snapshot.uri_or_path == uri]:
+            del self._kept[key]
+        self._bare = None
+
     def _without_buffer(
         self, snapshot: Snapshot, comparison: Comparison, cancel: excise.CancelFlag
     ) -> excise.Hunks:
@@ -171,7 +198,7 @@ class Analyst:
         bare = replace(snapshot, revisions=tuple(snapshot.revisions[at] for at in others))
         key = (bare.scored, snapshot.own, comparison.signature)
         if self._bare is None or self._bare[0] != key:
-            self._bare = (key, comparison.matrix.hunks(others, cancel=cancel))
+            self._bare = (key, _counted(comparison).hunks(others, cancel=cancel))
         return self._bare[1]
 
     def _compared(self, snapshot: Snapshot, cancel: excise.CancelFlag) -> Comparison:
@@ -188,6 +215,13 @@ class Analyst:
                     return again
                 break
         return compare(snapshot, cancel=cancel)
+
+
+def _counted(comparison: Comparison) -> excise.ScoreMatrix:
+    """Return the matrix as the library counted it, with all that can be asked of it."""
+    matrix = comparison.matrix
+    assert isinstance(matrix, excise.ScoreMatrix)
+    return matrix
 
 
 def _weight(analysis: Analysis) -> int:

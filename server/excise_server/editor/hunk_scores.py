@@ -64,7 +64,7 @@ class HunkScores:
 
     hunk: excise.Hunk
     compared: tuple[int, ...]
-    pairs: tuple[PairNumbers, ...]
+    pairs: Sequence[PairNumbers]
     mean: Numbers | None
     share: float
 

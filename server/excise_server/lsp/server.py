@@ -16,9 +16,9 @@ from urllib.parse import unquote
 from lsprotocol import types as t
 from pygls.lsp.server import LanguageServer
 
-from excise import CancelFlag, Cancelled
-from excise.text import Revision
-from excise_server.editor.analysis import Analysis, Analyst, compare
+from excise import Cancelled
+from excise_server.cancellation import StopFlag
+from excise_server.editor.analysis import Analysis
 from excise_server.editor.document import document_key
 from excise_server.editor.findings import MAX_HUNKS, find
 from excise_server.editor.session import Session
@@ -35,6 +35,8 @@ from excise_server.lsp.source_settings import source_choices_of
 from excise_server.lsp.sync import Encoding
 from excise_server.report.escape import printable
 from excise_server.scheduler import Scheduler
+from excise_server.workers.crew import Analyser
+from excise_server.workers.quarantine import Quarantine, cache_folder
 
 __all__ = ["ExciseServer"]
 
@@ -118,7 +120,7 @@ class ExciseServer(LanguageServer):
 
     def warm_up(self) -> None:
         """Have the worker import what the first analysis needs, while the user opens a file."""
-        self.scheduler.start(_rehearse)
+        self.scheduler.start(self._work.prepare)
 
     async def newest(self, uri: str) -> Analysis | None:
         """Return the analysis of the document as it is now; None for an unknown document.
@@ -168,6 +170,7 @@ class ExciseServer(LanguageServer):
         self.gatherer.stop()
         self.gatherer.scheduler.close(timeout)
         self.mailboxes.scheduler.close(timeout)
+        self._work.close()
         self.scheduler.close(timeout)
 
     def report_server_error(self, error: Exception, source: Any) -> None:  # noqa: ANN401 pygls'
@@ -210,22 +213,33 @@ class ExciseServer(LanguageServer):
 
 
 class _Work:
-    """What the worker does with a snapshot."""
+    """What is done with a snapshot, in the thread that waits for a worker."""
 
     def __init__(self) -> None:
-        self._analyst = Analyst()
+        self._analyser: Analyser | None = None
+        self._closed = False
         self.most = MAX_HUNKS
 
-    def __call__(self, snapshot: Snapshot, cancel: CancelFlag) -> Outcome:
-        analysis = self._analyst.analyse(snapshot, cancel)
+    def prepare(self) -> None:
+        """Start the worker; it loads numpy, scikit-learn and the grammars."""
+        self._crew().warm()
+        # What is loaded now stays: a full collection over it would hold up a keystroke.
+        gc.collect()
+        gc.freeze()
+
+    def __call__(self, snapshot: Snapshot, cancel: StopFlag) -> Outcome:
+        analysis = self._crew().analyse(snapshot, cancel)
         return Outcome(analysis, find(analysis, self.most))
 
+    def forget(self, uri: str) -> None:
+        """Let go of a document."""
 
-def _rehearse() -> None:
-    """Score something small: numpy, scikit-learn and the grammars are loaded with it."""
-    revisions = (Revision("1", "x = 1\n"), Revision("2", "x = 2\n"))
-    compare(Snapshot("", "x = 0\n", revisions, language="python"))
-    # What is loaded now stays: a full collection over it would hold up a keystroke (measured: 60 to
-    # 130 ms each time; frozen, p95 of a keystroke while scoring fell to a fifth).
-    gc.collect()
-    gc.freeze()
+    def close(self) -> None:
+        """End the worker, whatever it does."""
+        if self._analyser is not None:
+            self._analyser.close()
+
+    def _crew(self) -> Analyser:
+        if self._analyser is None:
+            self._analyser = Analyser(Quarantine(cache_folder()))
+        return self._analyser

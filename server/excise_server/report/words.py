@@ -5,6 +5,8 @@ Of all words only "same" claims sameness. "contains" has a direction, which thes
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from excise import ScoreMatrix
 from excise.agreement import CONTAINS, NEARLY_ALL
 
@@ -61,7 +63,16 @@ def word_beside(matrix: ScoreMatrix, best: int, at: int) -> str:
     return beside(matrix.word(at, best), contained)
 
 
-def words_of(matrix: ScoreMatrix) -> list[list[str]]:
+class _Worded(Protocol):
+    """A matrix that has a word for each pair."""
+
+    @property
+    def ids(self) -> tuple[str, ...]: ...
+
+    def word(self, i: int, j: int, /) -> str: ...
+
+
+def words_of(matrix: _Worded) -> list[list[str]]:
     """Return the words of all pairs, in the shape of the matrix."""
     every = range(len(matrix.ids))
     return [[matrix.word(i, j) for j in every] for i in every]

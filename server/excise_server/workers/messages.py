@@ -1,0 +1,198 @@
+"""What the two sides tell each other, as msgspec types.
+
+Texts and names are bytes, as both may hold lone surrogates; numbers of many pairs are flat arrays.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+__all__ = [
+    "Analyse",
+    "Answer",
+    "Cancel",
+    "Failed",
+    "Forget",
+    "HunkFrame",
+    "Opened",
+    "RankedFrame",
+    "Request",
+    "Scored",
+    "ScoresFrame",
+    "Stopped",
+    "as_bytes",
+    "as_text",
+]
+
+
+def as_bytes(text: str) -> bytes:
+    """Return a text as UTF-8, lone surrogates included."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def as_text(data: bytes | memoryview) -> str:
+    """Return the text of such bytes.
+
+    Raises
+    ------
+    UnicodeDecodeError
+        If they are none.
+    """
+    return str(data, "utf-8", "surrogatepass")
+
+
+class _Message(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
+    pass
+
+
+# --- to a worker ---
+
+
+class RevisionFrame(_Message):
+    """A revision: id, label, and the number of its text."""
+
+    id: bytes
+    label: bytes
+    text: int
+
+
+class Analyse(_Message, tag="analyse"):
+    """Analyse a document. ``texts`` are those that the worker does not know, ``gone`` those that
+    nobody asks for again; ``quarantined`` are texts that no parser may get from now on, by name.
+
+    ``scores`` is the number of the scores that the parent has of this document (0: none).
+    ``lexical`` keeps every text from its parser.
+    """
+
+    number: int
+    uri: bytes
+    origin: int
+    revisions: tuple[RevisionFrame, ...]
+    language: bytes | None
+    path: bytes | None
+    options: tuple[str, str, str, str, str]
+    buffer: int | None
+    own: int | None
+    version: int | None
+    scores: int
+    lexical: bool
+    texts: tuple[tuple[int, bytes], ...]
+    gone: tuple[int, ...]
+    quarantined: tuple[bytes, ...]
+
+
+class Cancel(_Message, tag="cancel"):
+    """Stop the request of that number."""
+
+    number: int
+
+
+class Forget(_Message, tag="forget"):
+    """Nobody looks at this document any more."""
+
+    uri: bytes
+
+
+Request = Analyse | Cancel | Forget
+
+
+# --- from a worker ---
+
+
+class Opened(_Message, tag="opened"):
+    """The worker is there, and has loaded what it needs."""
+
+
+class Stopped(_Message, tag="stopped"):
+    """The request was cancelled."""
+
+    number: int
+
+
+class Failed(_Message, tag="failed"):
+    """The request failed, with the traceback for the log."""
+
+    number: int
+    reason: bytes
+
+
+class RankedFrame(_Message):
+    """A revision in rank order, by its index."""
+
+    index: int
+    rank: int
+    agreement: float | None
+    edit_size: int
+    no_op: bool
+    score: float
+    syntax_errors: bool
+
+
+class ClusterFrame(_Message):
+    """A cluster: its members, their representative, and the smallest similarity to it."""
+
+    members: tuple[int, ...]
+    representative: int
+    min_similarity: float
+
+
+class HunkFrame(_Message):
+    """A hunk: ``spans`` are two int32 a revision, ``variants`` their members and texts."""
+
+    lo: int
+    hi: int
+    text: memoryview
+    variants: tuple[tuple[tuple[int, ...], memoryview], ...]
+    spans: memoryview
+
+
+class PairsFrame(_Message):
+    """What the pairs of a hunk have: where a and b stand among ``compared`` (a byte each), where
+    their numbers stand in the table (uint32), the share (double); then the mean and the share of
+    all."""
+
+    a: memoryview
+    b: memoryview
+    numbers: memoryview
+    shares: memoryview
+    mean: tuple[float, float | None, float | None, float | None] | None
+    share: float
+
+
+class ScoresFrame(_Message):
+    """All that the texts without the buffer decide: the planes are doubles, k rows of k."""
+
+    signature: bytes
+    values: memoryview
+    contained: memoryview
+    words: memoryview
+    no_ops: tuple[bool, ...]
+    notes: tuple[tuple[bytes, ...], ...]
+    ranking: tuple[RankedFrame, ...]
+    clusters: tuple[ClusterFrame, ...]
+    hunks: tuple[HunkFrame, ...]
+    compared: tuple[int, ...]
+    pairs: tuple[PairsFrame, ...]
+    table: memoryview
+    """Four doubles for each set of numbers: score, keep, add, delete; NaN: undefined."""
+
+
+class Scored(_Message, tag="scored"):
+    """An analysis. ``scores`` is None where the parent has those of that number already.
+
+    ``sites`` are two int32 a hunk, ``flags`` a byte each: 1 crossed, 2 decided. ``given`` are the
+    hunks without the buffer with their sites, None where they are the same.
+    """
+
+    number: int
+    rss: int
+    scores_number: int
+    scores: ScoresFrame | None
+    sites: memoryview
+    flags: memoryview
+    given: tuple[HunkFrame, ...] | None
+    given_sites: memoryview
+    given_flags: memoryview
+
+
+Answer = Opened | Stopped | Failed | Scored

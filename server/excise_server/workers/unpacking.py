@@ -1,0 +1,279 @@
+"""From a worker's message to an analysis: whatever is out of its range is refused.
+
+A worker may write anything, as what it parsed may have overwritten it. What passes here has the
+shapes, lengths and ranges of an analysis of the snapshot that was sent; that its numbers are right,
+nobody can check who does not count again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import isfinite, isnan
+from typing import overload
+
+from excise import Cluster, Hunk, Ranked, Variant
+from excise.agreement import WORDS
+from excise_server.editor.analysis import Analysis, Comparison
+from excise_server.editor.hunk_scores import HunkScores, Numbers, PairNumbers
+from excise_server.editor.sites import Site
+from excise_server.editor.snapshot import Snapshot
+from excise_server.workers.frames import BrokenFrameError
+from excise_server.workers.messages import HunkFrame, PairsFrame, Scored, ScoresFrame, as_text
+from excise_server.workers.packing import CROSSED, DECIDED
+
+__all__ = ["Known", "PlainMatrix", "unpack"]
+
+_CHUNK = 4096
+_MOST_TOKENS = 1 << 40
+
+
+@dataclass(frozen=True, slots=True)
+class PlainMatrix:
+    """What is shown of a matrix, as a worker counted it."""
+
+    ids: tuple[str, ...]
+    values: memoryview[float]
+    contained: memoryview[float]
+    no_ops: tuple[bool, ...]
+    words: memoryview
+
+    def word(self, i: int, j: int, /) -> str:
+        """Return what may be said of two revisions."""
+        return WORDS[self.words[i, j]]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The scores of a document that one worker counted last, under the number it gave them."""
+
+    number: int
+    comparison: Comparison
+    hunks: tuple[HunkScores, ...]
+
+
+def unpack(snapshot: Snapshot, answer: Scored, known: Known | None) -> tuple[Analysis, Known]:
+    """Return the analysis of a snapshot, and its scores to keep.
+
+    Raises
+    ------
+    BrokenFrameError
+        If something in the message cannot be.
+    """
+    try:
+        if answer.scores is not None:
+            known = _known(snapshot, answer.scores_number, answer.scores)
+        if known is None or known.number != answer.scores_number:
+            raise BrokenFrameError("scores that were never sent")
+        hunks = [scores.hunk for scores in known.hunks]
+        shown = snapshot.origin if snapshot.buffer is None else snapshot.buffer
+        sites = _sites(answer.sites, answer.flags, len(hunks), _lines(shown))
+        given = hunks
+        if answer.given is not None:
+            sizes = [_lines(revision.text) for revision in snapshot.revisions]
+            others = [at for at in range(len(sizes)) if at != snapshot.own]
+            reader = _Hunks(_lines(snapshot.origin), [sizes[at] for at in others], others)
+            given = [reader.hunk(frame) for frame in answer.given]
+        places = _sites(answer.given_sites, answer.given_flags, len(given), _lines(shown))
+    except (ValueError, TypeError, IndexError, OverflowError) as error:
+        raise BrokenFrameError(f"a message that cannot be: {error}") from error
+    return Analysis(
+        snapshot,
+        known.comparison,
+        known.hunks,
+        sites,
+        tuple(zip(given, places, strict=True)),
+        tuple(bool(flag & DECIDED) for flag in answer.flags),
+    ), known
+
+
+def _known(snapshot: Snapshot, number: int, frame: ScoresFrame) -> Known:
+    ids = snapshot.ids
+    count = len(ids)
+    notes = tuple(tuple(map(as_text, own)) for own in frame.notes)
+    _check(len(notes) == count == len(frame.no_ops), "one entry a revision")
+    comparison = Comparison(
+        matrix=PlainMatrix(
+            ids,
+            _plane(frame.values, count),
+            _plane(frame.contained, count),
+            frame.no_ops,
+            _words(frame.words, count),
+        ),
+        ranking=_ranking(frame, ids, notes),
+        clusters=_clusters(frame, count),
+        signature=as_text(frame.signature),
+        notes=notes,
+    )
+    _check(len(set(frame.compared)) == len(frame.compared) <= 256, "who is compared")
+    _within(frame.compared, count, "who is compared")
+    reader = _Hunks(
+        _lines(snapshot.origin), [_lines(r.text) for r in snapshot.revisions], range(count)
+    )
+    table = _table(frame.table)
+    _check(len(frame.pairs) == len(frame.hunks), "pairs of each hunk")
+    hunks = tuple(
+        _hunk_scores(reader.hunk(hunk), frame.compared, pairs, table)
+        for hunk, pairs in zip(frame.hunks, frame.pairs, strict=True)
+    )
+    return Known(number, comparison, hunks)
+
+
+def _plane(data: memoryview, count: int) -> memoryview[float]:
+    numbers = data.cast("d")
+    _check(len(numbers) == count * count, "a number a pair")
+    for start in range(0, len(numbers), _CHUNK):
+        chunk = numbers[start : start + _CHUNK].tolist()
+        _check(all(0.0 <= number <= 1.0 for number in chunk), "a similarity in [0, 1]")
+    return data.cast("d", (count, count)) if count else numbers
+
+
+def _words(data: memoryview, count: int) -> memoryview:
+    _check(len(data) == count * count, "a word a pair")
+    _within(data, len(WORDS), "a word")
+    return data.cast("B", (count, count)) if count else data
+
+
+def _ranking(
+    frame: ScoresFrame, ids: tuple[str, ...], notes: tuple[tuple[str, ...], ...]
+) -> tuple[Ranked, ...]:
+    _check(sorted(r.index for r in frame.ranking) == list(range(len(ids))), "each is ranked once")
+    for entry in frame.ranking:
+        _check(1 <= entry.rank <= len(ids), "a rank")
+        _check(0 <= entry.edit_size <= _MOST_TOKENS, "a size")
+        _check(isfinite(entry.score), "a score")
+        _check(entry.agreement is None or 0.0 <= entry.agreement <= 1.0 + 1e-9, "an agreement")
+    _check(not frame.ranking or frame.ranking[0].rank == 1, "somebody is first")
+    return tuple(
+        Ranked(
+            ids[r.index], r.index, r.rank, r.agreement, r.edit_size, r.no_op, notes[r.index],
+            r.score, r.syntax_errors,
+        )
+        for r in frame.ranking
+    )  # fmt: skip
+
+
+def _clusters(frame: ScoresFrame, count: int) -> tuple[Cluster, ...]:
+    members = sorted(at for cluster in frame.clusters for at in cluster.members)
+    _check(members == list(range(count)), "each is in one cluster")
+    for cluster in frame.clusters:
+        _check(cluster.representative in cluster.members, "a representative")
+        _check(0.0 <= cluster.min_similarity <= 1.0, "a similarity in [0, 1]")
+    return tuple(Cluster(c.members, c.representative, c.min_similarity) for c in frame.clusters)
+
+
+def _table(data: memoryview) -> list[Numbers]:
+    values = data.cast("d").tolist()
+    _check(len(values) % 4 == 0, "four numbers each")
+    for at in range(0, len(values), 4):
+        _check(0.0 <= values[at] <= 1.0, "a score in [0, 1]")
+    _check(all(isnan(v) or 0.0 <= v <= 1.0 for v in values), "a score in [0, 1]")
+    fours = zip(*[iter(values)] * 4, strict=True)
+    return [Numbers(es, _number(k), _number(a), _number(d)) for es, k, a, d in fours]
+
+
+def _number(value: float) -> float | None:
+    return None if isnan(value) else value
+
+
+@dataclass(frozen=True, slots=True)
+class _Hunks:
+    """Reads hunks of texts whose numbers of lines are known, and the indices of the revisions."""
+
+    lines: int
+    sizes: Sequence[int]
+    indices: Sequence[int]
+
+    def hunk(self, frame: HunkFrame) -> Hunk:
+        _check(0 <= frame.lo <= frame.hi <= self.lines, "lines of the origin")
+        numbers = frame.spans.cast("i").tolist()
+        spans = tuple(zip(numbers[::2], numbers[1::2], strict=True))
+        _check(len(spans) == len(self.sizes), "lines of each revision")
+        for (lo, hi), size in zip(spans, self.sizes, strict=True):
+            _check(0 <= lo <= hi <= size, "lines of a revision")
+        members = sorted(at for who, _ in frame.variants for at in who)
+        _check(members == list(self.indices) and all(who for who, _ in frame.variants), "variants")
+        variants = tuple(Variant(who, as_text(text)) for who, text in frame.variants)
+        return Hunk(frame.lo, frame.hi, as_text(frame.text), variants, spans)
+
+
+class _Pairs(Sequence[PairNumbers]):
+    """The pairs of a hunk, made when somebody looks: there may be a million of all hunks."""
+
+    __slots__ = ("_a", "_b", "_compared", "_numbers", "_shares", "_table")
+
+    def __init__(self, frame: PairsFrame, compared: tuple[int, ...], table: list[Numbers]) -> None:
+        self._a, self._b = frame.a, frame.b
+        self._numbers, self._shares = frame.numbers.cast("I"), frame.shares.cast("d")
+        self._compared, self._table = compared, table
+        sizes = {len(self._a), len(self._b), len(self._numbers), len(self._shares)}
+        _check(len(sizes) == 1, "as many of each")
+        _within(self._a, len(compared), "a pair")
+        _within(self._b, len(compared), "a pair")
+        _within(self._numbers, len(table), "a pair's numbers")
+        for start in range(0, len(self._shares), _CHUNK):
+            chunk = self._shares[start : start + _CHUNK].tolist()
+            _check(all(0.0 <= share <= 1.0 + 1e-9 for share in chunk), "a share")
+
+    def __len__(self) -> int:
+        return len(self._a)
+
+    @overload
+    def __getitem__(self, index: int) -> PairNumbers: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[PairNumbers, ...]: ...
+    def __getitem__(self, index: int | slice) -> PairNumbers | tuple[PairNumbers, ...]:
+        if isinstance(index, slice):
+            return tuple(map(self._pair, range(*index.indices(len(self)))))
+        return self._pair(index)
+
+    def __iter__(self) -> Iterator[PairNumbers]:
+        return map(self._pair, range(len(self)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def _pair(self, at: int) -> PairNumbers:
+        a, b = self._compared[self._a[at]], self._compared[self._b[at]]
+        return PairNumbers(a, b, self._table[self._numbers[at]], self._shares[at])
+
+
+def _hunk_scores(
+    hunk: Hunk, compared: tuple[int, ...], frame: PairsFrame, table: list[Numbers]
+) -> HunkScores:
+    mean = None if frame.mean is None else Numbers(*frame.mean)
+    known = [n for n in frame.mean or () if n is not None]
+    _check(all(0.0 <= n <= 1.0 + 1e-9 for n in known), "a mean in [0, 1]")
+    _check(0.0 <= frame.share <= 1.0 + 1e-9, "a share")
+    return HunkScores(hunk, compared, _Pairs(frame, compared, table), mean, frame.share)
+
+
+def _sites(data: memoryview, flags: memoryview, count: int, lines: int) -> tuple[Site, ...]:
+    numbers = data.cast("i").tolist()
+    _check(len(numbers) == 2 * count and len(flags) == count, "a site a hunk")
+    _within(flags, (CROSSED | DECIDED) + 1, "a flag")
+    spans = list(zip(numbers[::2], numbers[1::2], strict=True))
+    _check(all(0 <= lo <= hi <= lines for lo, hi in spans), "lines of the buffer")
+    return tuple(
+        Site(lo, hi, bool(flag & CROSSED)) for (lo, hi), flag in zip(spans, flags, strict=True)
+    )
+
+
+def _lines(text: str) -> int:
+    """Return how many lines a text has when it is normalised, without doing that."""
+    ends = text.count("\n") + text.count("\r") - text.count("\r\n")
+    return ends + (not text.endswith(("\n", "\r")) and bool(text))
+
+
+def _within(numbers: Sequence[int] | memoryview[int], limit: int, what: str) -> None:
+    for start in range(0, len(numbers), _CHUNK):
+        chunk = numbers[start : start + _CHUNK]
+        _check(min(chunk) >= 0 and max(chunk) < limit, what)
+
+
+def _check(holds: bool, what: str) -> None:
+    if not holds:
+        raise BrokenFrameError(f"a message that cannot be: {what}")
