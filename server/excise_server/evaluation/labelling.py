@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
 from excise import languages
 from excise_server.evaluation.reading import Line
-from excise_server.evaluation.sandbox import Verdict, run_tests
+from excise_server.evaluation.sandbox import Sandboxes, Verdict
 
 __all__ = ["Labelled", "Labelling", "label", "labelled_lines"]
 
@@ -70,14 +71,15 @@ def _verdicts(
     advance: Callable[[float], None],
 ) -> dict[tuple[str, ...], Verdict]:
     verdicts = {}
-    with ThreadPoolExecutor(jobs) as threads:
-        running = {threads.submit(run_tests, one, seconds=seconds): one for one in programs}
+    with closing(Sandboxes()) as sandboxes, ThreadPoolExecutor(jobs) as threads:
+        running = {threads.submit(sandboxes.run, one, seconds=seconds): one for one in programs}
         try:
             for done, future in enumerate(as_completed(running), start=1):
                 verdicts[running[future]] = future.result()
                 advance(done)
         except BaseException:
             threads.shutdown(wait=False, cancel_futures=True)
+            sandboxes.close()  # ends what runs, for the threads are waited for
             raise
     return verdicts
 

@@ -1,49 +1,67 @@
 """Running the tests of an item against a hypothesis: code of a stranger, so behind many guards.
 
-Each run is a process of its own without an environment, in an empty folder, with limits of memory
-and time, no network, no processes besides it, every file read-only, no privileges, and no system
-calls that would start a program or open a socket (`sandbox_child`). It runs only where the guards
-hold that keep it from harming.
+A `Sandbox` holds one warm interpreter that runs nothing of a stranger (`jail.template`), from which
+every run is forked: into namespaces of its own, with the interpreter's files alone, read-only,
+with limits, without privileges, and with the few system calls that computing needs. A guard that
+cannot be had refuses the run by its name.
 
 The guards protect the machine. They do not make a liar honest: the tests run in the process of the
 hypothesis, as HumanEval's do, and code that sets out to subvert Python from within can forge their
-verdict. A hypothesis that exits early, prints a verdict or never returns has not passed.
+verdict. A hypothesis that exits early, prints or writes a verdict, or never returns has not passed.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import secrets
 import select
+import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from queue import Empty, SimpleQueue
 
 from excise_server.sources import SourceError
 
-__all__ = ["NEEDED", "Verdict", "check_guards", "run_tests"]
-
-_CHILD = Path(__file__).with_name("sandbox_child.py")
-
-NEEDED = frozenset({"limits", "network", "processes", "files", "folder", "privileges"})
-"""Guards without which nothing is run; ``calls`` (seccomp) comes on top."""
+__all__ = ["Sandbox", "Sandboxes", "Verdict", "check_guards", "run_tests"]
 
 MEMORY = 2_000_000_000
-_LINE = 4_000
+"""Bytes of address space of a run."""
+
+_TEMPLATE = """
+import sys
+sys.path.append(sys.argv.pop())
+from excise_server.evaluation.jail.template import main
+sys.path.pop()
+for name in [name for name in sys.modules if name.startswith("excise_server")]:
+    del sys.modules[name]
+main()
+"""
+_ROOT = Path(__file__).parents[2]
+
+_START = 30.0
+"""Seconds for the template to come up, or to fork: nothing of a stranger runs in either."""
+
+_GRACE = 0.4
+"""Seconds after the end of its time that the watcher may take to say so."""
+
+_LONGEST = 4_000
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether every test passed, and if not, why: an exception's name, ``timeout``, ``died``."""
+    """Whether every test passed, and if not, why.
+
+    The reason is the name of a built-in exception, ``timeout`` or ``died``.
+    """
 
     passed: bool
     reason: str = ""
-    guards: tuple[str, ...] = ()
 
 
 def check_guards() -> None:
@@ -52,86 +70,153 @@ def check_guards() -> None:
     Raises
     ------
     SourceError
-        Where one that is needed does not hold; it names them.
+        Where one does not hold; it names it.
     """
-    if sys.platform != "linux":
-        raise SourceError("--execute needs Linux: its guards are those of the kernel")
-    verdict = run_tests([""], seconds=30)
-    if absent := NEEDED - set(verdict.guards):
-        names = ", ".join(sorted(absent))
-        hint = "allow user namespaces (kernel.unprivileged_userns_clone, container settings)"
-        raise SourceError(f"--execute cannot guard {names} here, so it runs nothing", hint=hint)
+    verdict = run_tests(["import colorsys"], seconds=30)
+    if not verdict.passed:
+        raise SourceError(f"--execute cannot run an empty test here: {verdict.reason}")
 
 
 def run_tests(parts: Sequence[str], *, seconds: float = 10.0) -> Verdict:
-    """Run pieces of a program one after another in one module; passed if all reach their end."""
-    word = secrets.token_hex(16)
-    job = {"parts": list(parts), "memory": MEMORY, "seconds": int(seconds)}
-    answer = _answer(json.dumps(job).encode(), word, seconds)
-    return _verdict(answer, word)
+    """Run one program as `Sandbox.run` does."""
+    with closing(Sandbox()) as sandbox:
+        return sandbox.run(parts, seconds=seconds)
 
 
-def _answer(job: bytes, word: str, seconds: float) -> bytes | None:
-    """Return what the sandbox wrote; None: its time was over."""
-    read, write = os.pipe()
-    word_read, word_write = os.pipe()
-    os.write(word_write, word.encode())
-    os.close(word_write)
-    command = [sys.executable, "-I", "-S", "-B", str(_CHILD), str(write), str(word_read)]
-    try:
-        process = subprocess.Popen(  # noqa: S603 - our interpreter, our script
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=(write, word_read),
-            cwd="/",
-            env={},
-            start_new_session=True,
-        )
-    finally:
-        os.close(write)
-        os.close(word_read)
-    assert process.stdin is not None
-    try:
-        os.set_blocking(read, False)
+class Sandbox:
+    """A place that runs one program after another, each from the same start.
+
+    Raises
+    ------
+    SourceError
+        Where a guard cannot be had; here, and at each run.
+    """
+
+    def __init__(self) -> None:
+        """Start the interpreter."""
+        if sys.platform != "linux":
+            raise SourceError("--execute needs Linux: its guards are those of the kernel")
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._template = subprocess.Popen(  # noqa: S603 - our interpreter, our script
+                [sys.executable, "-I", "-S", "-B", "-c", _TEMPLATE, str(_ROOT)],
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                env={},
+                start_new_session=True,
+            )
+        self._control.settimeout(_START)
         try:
-            process.stdin.write(job + b"\n")
-            process.stdin.flush()
-        except BrokenPipeError:
-            return b""
-        return _read(read, time.monotonic() + seconds)
-    finally:
-        os.close(read)
-        with suppress(BrokenPipeError):
-            process.stdin.close()  # ends the child, whatever it does
-        process.wait()
+            self._expect(b"ready")
+        except BaseException:
+            self.close()
+            raise
+
+    def run(self, parts: Sequence[str], *, seconds: float = 10.0) -> Verdict:
+        """Run pieces of a program one after another in one module; passed if all reach their end.
+
+        Nothing of the run is left when this returns, a second after its time at the latest.
+        """
+        job = {"parts": list(parts), "memory": MEMORY, "seconds": seconds}
+        leash, theirs = socket.socketpair()
+        with leash:
+            with theirs:
+                socket.send_fds(self._control, [b"run"], [theirs.fileno()])
+            (watcher,) = self._expect(b"running")
+            try:
+                answer = _answer(leash, json.dumps(job).encode(), seconds)
+            finally:
+                if not _end(watcher):
+                    self.close()
+        return _verdict(answer)
+
+    def close(self) -> None:
+        """End the interpreter, and with it whatever runs."""
+        self._template.kill()
+        self._template.wait()
+        self._control.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing can be run any more."""
+        return self._template.returncode is not None
+
+    def _expect(self, word: bytes) -> list[int]:
+        """Return the descriptors that come with a word of the template."""
+        try:
+            message, handles, _, _ = socket.recv_fds(self._control, _LONGEST, 1)
+        except TimeoutError:
+            message, handles = b"", []
+        if message == word:
+            return handles
+        raise _refused(message.removeprefix(b"refused ").decode() or "processes (none started)")
 
 
-def _read(descriptor: int, until: float) -> bytes | None:
-    found = b""
-    while len(found) < _LINE:
-        ready, _, _ = select.select([descriptor], [], [], max(0.0, until - time.monotonic()))
-        if not ready:
+class Sandboxes:
+    """Sandboxes for several threads, made when they are needed."""
+
+    def __init__(self) -> None:
+        """Make none yet."""
+        self._idle: SimpleQueue[Sandbox] = SimpleQueue()
+        self._all: list[Sandbox] = []
+
+    def run(self, parts: Sequence[str], *, seconds: float = 10.0) -> Verdict:
+        """Run a program as `Sandbox.run` does, in one that nobody uses."""
+        try:
+            sandbox = self._idle.get_nowait()
+        except Empty:
+            sandbox = Sandbox()
+            self._all.append(sandbox)
+        verdict = sandbox.run(parts, seconds=seconds)
+        if not sandbox.closed:
+            self._idle.put(sandbox)
+        return verdict
+
+    def close(self) -> None:
+        """End all of them."""
+        for sandbox in self._all:
+            sandbox.close()
+
+
+def _answer(leash: socket.socket, job: bytes, seconds: float) -> bytes | None:
+    """Return what the watcher said; None: its time was over."""
+    deadline = time.monotonic() + seconds + _GRACE
+    said = b""
+    with suppress(BrokenPipeError, ConnectionResetError):
+        try:
+            leash.settimeout(seconds + _GRACE)
+            leash.sendall(job + b"\n")
+            while data := leash.recv(_LONGEST):
+                said += data
+                leash.settimeout(max(0.001, deadline - time.monotonic()))
+        except TimeoutError:
             return None
-        data = os.read(descriptor, _LINE)
-        if not data:
-            return found
-        found += data
-    return found
+    return said
 
 
-def _verdict(answer: bytes | None, word: str) -> Verdict:
+def _end(watcher: int) -> bool:
+    """End a run, wait until nothing is left of it, and say whether that was so."""
+    with suppress(ProcessLookupError):
+        signal.pidfd_send_signal(watcher, signal.SIGKILL)
+    gone, _, _ = select.select([watcher], [], [], 0.5)
+    os.close(watcher)
+    return bool(gone)
+
+
+def _verdict(answer: bytes | None) -> Verdict:
     if answer is None:
         return Verdict(False, "timeout")
-    head, _, rest = answer.partition(b"\n")
     try:
-        guards = tuple(str(guard) for guard in json.loads(head))
-    except (ValueError, TypeError):
+        ((kind, reason),) = json.loads(answer).items()
+    except ValueError:
         return Verdict(False, "died")
-    # Whatever stands before or after the word was not written by the end of the tests.
-    if secrets.compare_digest(rest, f"passed {word}".encode()):
-        return Verdict(True, "", guards)
-    kind, _, reason = rest.partition(b" ")
-    failed = kind == b"failed" and reason.isascii()
-    return Verdict(False, reason.decode("ascii")[:80] if failed else "died", guards)
+    if kind == "refused":
+        raise _refused(reason)
+    return Verdict(kind == "passed", reason)
+
+
+def _refused(guard: str) -> SourceError:
+    hint = "it needs user namespaces and more (docs/evaluation.md)"
+    return SourceError(f"--execute cannot guard {guard} here, so it runs nothing", hint=hint)

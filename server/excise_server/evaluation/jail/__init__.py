@@ -1,0 +1,9 @@
+"""The processes of the sandbox: a template, a watcher for each run, and in it the stranger.
+
+    template    its own user and mount namespace; its root holds the interpreter's files, read-only
+      watcher   first process of the PID namespace of one run; ends it in time, tells the verdict
+        stranger    the hypothesis and its tests, behind every guard
+
+These modules are run by an isolated interpreter (`template`) and import nothing of ours but each
+other. No guard is needed for the next, and each that cannot be had refuses the run by its name.
+"""

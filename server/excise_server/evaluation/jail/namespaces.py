@@ -1,0 +1,115 @@
+"""A user namespace, and a root that holds the interpreter's files alone."""
+
+from __future__ import annotations
+
+import os
+import zoneinfo
+from collections.abc import Iterable
+from contextlib import suppress
+
+from excise_server.evaluation.jail.kernel import (
+    GuardError,
+    libc,
+    mount,
+    mount_attributes,
+    pivot,
+    require,
+)
+
+__all__ = ["NOBODY", "OF_RUN", "enter", "new_root", "work_folder"]
+
+NOBODY = 65534
+"""User and group of the stranger, inside."""
+
+NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = (
+    0x20000,
+    0x4000000,
+    0x8000000,
+    0x10000000,
+    0x20000000,
+    0x40000000,
+)
+OF_RUN = NEWPID | NEWNS | NEWIPC | NEWNET
+"""The namespaces that every run has for itself."""
+
+MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND = 2, 4, 8, 0x1000
+MS_REC, MS_PRIVATE = 0x4000, 0x40000
+ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV = 1, 2, 4
+
+_ROOT = "/proc"
+"""Where the new root is put together: a folder that every Linux has."""
+
+_WORK = "/tmp"  # noqa: S108 - of the new root
+"""The one folder that a stranger may write to, its own in each run."""
+
+
+def enter() -> None:
+    """Enter a user namespace of its own, with its mounts and name of the machine."""
+    read, write = os.pipe()
+    helper = os.fork()
+    if not helper:
+        os.close(write)
+        os._exit(_map_ids(os.getppid()) if os.read(read, 1) else 1)
+    os.close(read)
+    require("user namespace", libc.unshare(NEWUSER))
+    os.write(write, b".")
+    os.close(write)
+    _, status = os.waitpid(helper, 0)
+    if status:
+        raise GuardError("user namespace", "its ids cannot be mapped")
+    require("files", libc.unshare(NEWNS))
+    require("name of the machine", libc.unshare(NEWUTS) or libc.sethostname(b"sandbox", 7))
+
+
+def _map_ids(pid: int) -> int:
+    """Map the ids of a process that has just left; from outside, as only there root may map two.
+
+    Root keeps itself, for the mounts, and gets nobody, for the stranger, because no limit of
+    processes holds for root. Who has no second user to give is nobody inside.
+    """
+    own = {"uid": os.geteuid(), "gid": os.getegid()}
+    with suppress(OSError):
+        for kind in own:
+            _put(f"/proc/{pid}/{kind}_map", f"0 0 1\n{NOBODY} {NOBODY} 1")
+        return 0
+    with suppress(OSError):
+        _put(f"/proc/{pid}/setgroups", "deny")
+        for kind, number in own.items():
+            _put(f"/proc/{pid}/{kind}_map", f"{NOBODY} {number} 1")
+        return 0
+    return 1
+
+
+def _put(path: str, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY)
+    os.write(descriptor, text.encode())
+    os.close(descriptor)
+
+
+def new_root(library: Iterable[str]) -> None:
+    """Replace the root by one that has the given folders, read-only, and an empty ``/tmp``."""
+    mount("none", "/", None, MS_REC | MS_PRIVATE)
+    mount("tmpfs", _ROOT, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=755")
+    for folder in _outermost([*library, *zoneinfo.TZPATH]):
+        os.makedirs(_ROOT + folder, exist_ok=True)
+        mount(folder, _ROOT + folder, None, MS_BIND | MS_REC)
+        for packages in ("site-packages", "dist-packages"):
+            if os.path.isdir(hidden := f"{_ROOT}{folder}/{packages}"):
+                mount("tmpfs", hidden, "tmpfs", MS_NOSUID | MS_NODEV, "size=4k,mode=755")
+    os.makedirs(_ROOT + _WORK, exist_ok=True)
+    mount_attributes(_ROOT, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV)
+    os.chdir(_ROOT)
+    pivot()
+
+
+def _outermost(folders: Iterable[str]) -> list[str]:
+    """Return the folders that exist, without those that lie in others."""
+    real = {os.path.abspath(folder) for folder in folders if os.path.isdir(folder)}
+    return sorted(one for one in real if not any(one.startswith(f"{two}/") for two in real))
+
+
+def work_folder() -> None:
+    """Mount an empty folder that the stranger may write to, and go there."""
+    options = f"size=16m,nr_inodes=1k,mode=700,uid={NOBODY},gid={NOBODY}"
+    mount("tmpfs", _WORK, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options)
+    os.chdir(_WORK)

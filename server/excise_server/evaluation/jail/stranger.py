@@ -1,0 +1,73 @@
+"""The stranger: guards itself, then runs a hypothesis and its tests in one module."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import sys
+from types import ModuleType
+from typing import Any
+
+from excise_server.evaluation.jail import privileges, seccomp
+from excise_server.evaluation.jail.kernel import GuardError
+
+__all__ = ["GUARDED", "PASSED", "REFUSED", "builtin_exceptions", "run"]
+
+REPORT = 3
+"""The descriptor that the stranger tells its verdict on."""
+
+GUARDED, PASSED, FAILED, REFUSED = b"guarded ", b"passed ", b"failed ", b"refused "
+
+
+def run(job: dict[str, Any], report: int) -> None:
+    """Guard this process, run the parts, tell how it went on ``report``. Never returns.
+
+    The word is drawn here, after the fork and behind the guards: it is in no descriptor, and what
+    is written on the report before it is repeated at the end can only spoil the verdict.
+    """
+    os.dup2(report, REPORT)
+    os.closerange(REPORT + 1, os.sysconf("SC_OPEN_MAX"))
+    try:
+        _guard(job)
+    except (GuardError, OSError, ValueError) as error:
+        os.write(REPORT, REFUSED + str(error).encode("ascii", "replace")[:200])
+        os._exit(1)
+    word = os.urandom(16)
+    os.write(REPORT, GUARDED + word)
+    _run_parts(job["parts"], PASSED + word)
+
+
+def _guard(job: dict[str, Any]) -> None:
+    os.setsid()
+    privileges.drop()
+    privileges.die_with_parent()  # last of these: another user would undo it
+    privileges.limit(job["memory"], job["seconds"])
+    seccomp.allow_only_these()
+
+
+def _run_parts(parts: list[str], passed: bytes) -> None:
+    # Kept before anything of a stranger can put others in their place.
+    write, end, execute, translate, kind_of = os.write, os._exit, exec, compile, type
+    names = {id(kind): kind.__name__ for kind in builtin_exceptions()}
+    ancestors = type.__dict__["__mro__"].__get__
+    module = ModuleType("__main__")
+    sys.modules["__main__"] = module
+    space = module.__dict__
+    space["__builtins__"] = builtins
+    try:
+        for index, part in enumerate(parts):
+            execute(translate(part, f"<part {index}>", "exec"), space)
+    except BaseException as error:  # noqa: BLE001 - an exit is a failure too
+        for kind in ancestors(kind_of(error)):
+            if id(kind) in names:
+                write(REPORT, FAILED + names[id(kind)].encode())
+                break
+        end(1)
+    write(REPORT, passed)
+    end(0)
+
+
+def builtin_exceptions() -> list[type[BaseException]]:
+    """Return the exceptions of Python itself, of which a verdict names the nearest."""
+    kinds = [kind for kind in vars(builtins).values() if isinstance(kind, type)]
+    return [kind for kind in kinds if issubclass(kind, BaseException)]

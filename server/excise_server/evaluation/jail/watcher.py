@@ -1,0 +1,77 @@
+"""The first process of a run: starts the stranger, ends it in time, tells the verdict.
+
+It is init of the PID namespace: no signal from within reaches it, and with it everything ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import socket
+import time
+from typing import Any
+
+from excise_server.evaluation.jail import privileges, stranger
+from excise_server.evaluation.jail.kernel import GuardError
+from excise_server.evaluation.jail.namespaces import work_folder
+
+__all__ = ["watch"]
+
+_LONGEST = 400
+"""Bytes of a report; the stranger's own are fewer."""
+
+
+def watch(leash: socket.socket) -> None:
+    """Read a job from the leash, run it, answer there. Never returns.
+
+    Whoever holds the other end lets go of it to end the run.
+    """
+    privileges.die_with_parent()
+    try:
+        work_folder()
+        job = _job(leash)
+        read, write = os.pipe()
+        if not os.fork():
+            stranger.run(job, write)
+    except (GuardError, OSError, ValueError) as error:
+        leash.sendall(json.dumps({"refused": str(error)}).encode())
+        os._exit(1)
+    os.close(write)
+    leash.sendall(json.dumps(_verdict(read, leash, job["seconds"])).encode())
+    os._exit(0)
+
+
+def _job(leash: socket.socket) -> dict[str, Any]:
+    with leash.makefile("rb") as stream:
+        job: dict[str, Any] = json.loads(stream.readline())
+    return job
+
+
+def _verdict(report: int, leash: socket.socket, seconds: float) -> dict[str, str]:
+    """Read the report until it ends, the time is over, or the leash is let go."""
+    deadline = time.monotonic() + seconds
+    written = b""
+    while len(written) <= _LONGEST:
+        left = max(0.0, deadline - time.monotonic())
+        ready, _, _ = select.select([report, leash.fileno()], [], [], left)
+        if report not in ready:
+            return {"failed": "timeout"}
+        data = os.read(report, _LONGEST)
+        if not data:
+            return _judge(written)
+        written += data
+    return {"failed": "died"}
+
+
+def _judge(written: bytes) -> dict[str, str]:
+    """Say what a whole report means: one byte too many or too few, and nothing has passed."""
+    if written.startswith(stranger.REFUSED):
+        return {"refused": written.removeprefix(stranger.REFUSED).decode("ascii", "replace")}
+    size = len(stranger.GUARDED) + 16
+    word, rest = written[len(stranger.GUARDED) : size], written[size:]
+    if written.startswith(stranger.GUARDED) and rest == stranger.PASSED + word:
+        return {"passed": ""}
+    names = {kind.__name__ for kind in stranger.builtin_exceptions()}
+    name = rest.removeprefix(stranger.FAILED).decode("ascii", "replace")
+    return {"failed": name if name in names else "died"}
