@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = ["Worktrees", "compare_candidates", "compare_worktrees"]
+__all__ = ["Worktrees", "compare_candidates", "compare_worktrees", "without"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +158,21 @@ def compare_candidates(
         rank_batches(ranked_by, chosen, threshold=threshold, linkage=linkage),
         threshold, linkage, others,
     )  # fmt: skip
+
+
+def without(
+    candidates: Candidates, aside: Mapping[str, str]
+) -> tuple[Candidates, tuple[Candidate, ...]]:
+    """Return the candidates without those of some ids, and these.
+
+    What is left out is company of nobody: it is identical to none, either.
+    """
+    kept = tuple(
+        replace(c, identical=tuple(name for name in c.identical if name not in aside))
+        for c in candidates.found
+        if c.id not in aside
+    )
+    return replace(candidates, found=kept), tuple(c for c in candidates.found if c.id in aside)
 
 
 def _chosen(

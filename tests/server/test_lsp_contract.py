@@ -9,6 +9,8 @@ import attrs
 import pytest
 
 from excise_server.lsp import protocol
+from excise_server.report.candidate_shapes import CandidatesDocument, SetAsideEntry
+from excise_server.report.worktree_shapes import WorktreesDocument
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "lsp-extensions.md"
 WORDS = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -22,7 +24,7 @@ def documented() -> dict[str, dict[str, str]]:
         if name := re.match(r"(?:Params: |Result: )?`([A-Z]\w+)`", line):
             current = name[1]
             found[current] = {}
-        elif line.startswith("#"):
+        elif line.startswith(("#", "Result: `dict`")):
             current = ""
         elif current and (row := re.match(r"\| `(\w+)` \| ((?:\\\||[^|])+) \|", line)):
             found[current][row[1]] = row[2].strip().replace("\\|", "|")
@@ -45,7 +47,7 @@ def classes() -> dict[str, type]:
     todo = [kind for method in protocol.METHODS.values() for kind in method if kind is not None]
     while todo:
         kind = todo.pop()
-        if attrs.has(kind) and kind.__module__ == protocol.__name__:
+        if attrs.has(kind) and kind.__module__.startswith(protocol.__name__):
             found[kind.__name__] = kind
             todo += [
                 inner for hint in typing.get_type_hints(kind).values() for inner in parts(hint)
@@ -67,7 +69,7 @@ def test_fields_and_types(name: str):
     kind = classes()[name]
     hints = typing.get_type_hints(kind)
     sent_by_client = name.endswith("Params") and name != "DidChangeReportParams"
-    optional = sent_by_client or name in ("Base", "RevisionText")
+    optional = sent_by_client or name in ("Base", "RevisionText", "CandidateText", "ChangeText")
     expected = {
         protocol.wire_name(field): written(hints[field.name], absent=optional)
         for field in attrs.fields(kind)
@@ -84,3 +86,13 @@ def test_methods_and_commands():
         section = text.split(f"## `{method}`")[1].split("\n## ")[0]
         assert f"Params: `{params.__name__}`" in section
         assert result is None or f"Result: `{result.__name__}`" in section
+
+
+def test_what_candidates_have_beside_the_commands_document():
+    section = (
+        DOCUMENT.read_text(encoding="utf-8").split("## `excise/candidates`")[1].split("\n## ")[0]
+    )
+    rows = re.findall(r"^\| `(\w+)` \|", section.split("Result: ")[1], re.MULTILINE)
+    own = CandidatesDocument.__struct_fields__
+    assert rows == [name for name in own if name not in WorktreesDocument.__struct_fields__]
+    assert all(f"`{name}`" in section for name in SetAsideEntry.__struct_fields__)

@@ -228,7 +228,9 @@ def test_capabilities_name_what_there_is():
         commands += ["excise.listRevisions", "excise.report", "excise.sources"]
         commands += ["excise.applyRevision", "excise.applyVariant", "excise.showHunk"]
         commands += ["excise.compare", "excise.revisionContent", "excise.worktrees"]
-        commands += ["excise.startAgain"]
+        commands += ["excise.startAgain", "excise.candidates", "excise.addCandidates"]
+        commands += ["excise.removeCandidates", "excise.review", "excise.decide"]
+        commands += ["excise.hide", "excise.reject", "excise.setBase"]
         assert sorted(found["executeCommandProvider"]["commands"]) == sorted(commands)
         kinds = ["quickfix", "refactor.rewrite"]
         assert found["codeActionProvider"]["codeActionKinds"] == kinds

@@ -1,7 +1,7 @@
-// The server's extensions of the protocol: a mirror of excise_server/lsp/protocol.py, whose
+// The server's extensions of the protocol: a mirror of excise_server/lsp/protocol/, whose
 // contract is docs/lsp-extensions.md. A test compares every interface here with both.
 import type { Range } from "vscode-languageclient";
-import type { WorktreesResult } from "./worktrees";
+import type { CandidatesResult, WorktreesResult } from "./worktrees";
 
 export interface Base {
   readonly version?: number | null;
@@ -227,6 +227,120 @@ export interface WorktreesParams {
   readonly base?: string | null;
 }
 
+export interface CandidatesParams {
+  readonly uri: string;
+  readonly branches?: readonly string[] | null;
+  readonly batch?: string | null;
+}
+
+export interface ChangeText {
+  readonly path: string;
+  readonly text?: string | null;
+  readonly status?: string | null;
+  readonly oldPath?: string | null;
+  readonly base?: string | null;
+}
+
+export interface CandidateText {
+  readonly id: string;
+  readonly changes: readonly ChangeText[];
+  readonly label?: string | null;
+  readonly base?: string | null;
+}
+
+export interface AddCandidatesParams {
+  readonly candidates: readonly CandidateText[];
+  readonly folder?: string | null;
+}
+
+export interface AddCandidatesResult {
+  readonly accepted: readonly string[];
+  readonly rejected: readonly Rejection[];
+}
+
+export interface RemoveCandidatesParams {
+  readonly ids: readonly string[];
+}
+
+export interface RemoveCandidatesResult {
+  readonly removed: readonly string[];
+  readonly unknown: readonly string[];
+}
+
+export interface HideParams {
+  readonly ids: readonly string[];
+  readonly hidden?: boolean | null;
+}
+
+export interface RejectParams {
+  readonly ids: readonly string[];
+  readonly rejected?: boolean | null;
+}
+
+export interface SetAsideResult {
+  readonly hidden: readonly string[];
+  readonly rejected: readonly string[];
+}
+
+export interface SetBaseParams {
+  readonly uri: string;
+  readonly id: string;
+  readonly base?: string | null;
+}
+
+export interface SetBaseResult {
+  readonly commit: string | null;
+}
+
+export interface ReviewParams {
+  readonly uri: string;
+  readonly after?: number | null;
+}
+
+export interface ReviewCandidate {
+  readonly id: string;
+  readonly label: string;
+  readonly state: string;
+  readonly notes: readonly string[];
+}
+
+export interface ReviewHunk {
+  readonly lo: number;
+  readonly hi: number;
+  readonly range: Range;
+  readonly text: string;
+  readonly variants: readonly Variant[];
+  readonly decision: string;
+  readonly variant: number | null;
+  readonly decided: boolean;
+}
+
+export interface ReviewResult {
+  readonly version: number | null;
+  readonly state: number;
+  readonly origin: string;
+  readonly pinned: boolean;
+  readonly signature: string;
+  readonly decided: number;
+  readonly undecided: number;
+  readonly next: number | null;
+  readonly candidates: readonly ReviewCandidate[];
+  readonly hunks: readonly ReviewHunk[];
+}
+
+export interface DecideParams {
+  readonly uri: string;
+  readonly hunk: number;
+  readonly version: number;
+  readonly state?: number | null;
+  readonly decided?: boolean | null;
+}
+
+export interface DecideResult {
+  readonly decided: number;
+  readonly undecided: number;
+}
+
 export interface DidChangeReportParams {
   readonly uri: string;
   readonly version: number | null;
@@ -247,6 +361,14 @@ export interface Methods {
   "excise/compare": [CompareParams, CompareResult];
   "excise/revisionContent": [RevisionContentParams, RevisionContentResult];
   "excise/worktrees": [WorktreesParams, WorktreesResult];
+  "excise/candidates": [CandidatesParams, CandidatesResult];
+  "excise/addCandidates": [AddCandidatesParams, AddCandidatesResult];
+  "excise/removeCandidates": [RemoveCandidatesParams, RemoveCandidatesResult];
+  "excise/review": [ReviewParams, ReviewResult];
+  "excise/decide": [DecideParams, DecideResult];
+  "excise/hide": [HideParams, SetAsideResult];
+  "excise/reject": [RejectParams, SetAsideResult];
+  "excise/setBase": [SetBaseParams, SetBaseResult];
 }
 
 /** Notification of the server, with {@link DidChangeReportParams}. */

@@ -36,6 +36,18 @@ export interface WorktreesResult {
   readonly rejected: readonly Rejection[];
 }
 
+/** The answer of `excise/candidates`: the same, and what was decided about candidates. */
+export interface CandidatesResult extends WorktreesResult {
+  readonly set_aside: readonly {
+    readonly id: string;
+    readonly label: string;
+    readonly state: "hidden" | "rejected";
+    readonly digest: string;
+  }[];
+  readonly bases: Readonly<Record<string, string>>;
+  readonly given: readonly string[];
+}
+
 export type Work = WorktreesResult["ranking"][number];
 
 /** The worktrees, batch after batch, and inside a batch in rank order. */

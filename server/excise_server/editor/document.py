@@ -17,6 +17,7 @@ from excise_server.sources import SourceError, check_text
 from excise_server.sources.finding import OriginText
 
 __all__ = [
+    "MAX_ID",
     "MAX_REVISIONS",
     "OWN_EDITS",
     "Base",
@@ -35,7 +36,9 @@ MAX_REVISIONS = 300
 OWN_EDITS = "buffer"
 """The id of what the editor shows, where that is one more revision."""
 
-_MAX_ID = 1000
+MAX_ID = 1000
+"""Most characters of an id."""
+
 _DRIVE = re.compile(r"file:///([A-Za-z]):")
 
 
@@ -66,6 +69,8 @@ class Document:
     origin that a source gave. ``pinned`` is what the origin was when the first revision came: it
     stays through saving and commits, so that neither makes an edit of anybody. ``found`` holds the
     ids that sources gave, all others are the client's; ``dismissed`` those that the client removed.
+    ``kept`` are hunks, as lines of the pinned origin, in which the user wants that origin to stay;
+    ``notes`` say what to know of the client's revisions.
     """
 
     uri: str
@@ -79,6 +84,8 @@ class Document:
     buffer: Buffer | None = None
     version: int | None = None
     language: str | None = None
+    kept: set[tuple[int, int]] = field(default_factory=set)
+    notes: dict[str, list[str]] = field(default_factory=dict)
 
     @property
     def origin(self) -> str | None:
@@ -94,9 +101,14 @@ class Document:
         """Keep the origin (or this text) while there are revisions; a conflict has its own."""
         ends = self.elsewhere is not None and not self.elsewhere.can_be_pinned
         if ends or not self.revisions:
-            self.pinned = None
+            self.unpin()
         elif self.pinned is None and self.buffer is not None:  # a review begins in an editor
             self.pinned = self.current if target is None else target
+
+    def unpin(self) -> None:
+        """Let the origin be what it is by now; what was decided by the other one is void."""
+        self.pinned = None
+        self.kept.clear()
 
     def take_origin(self, read: Callable[[], str]) -> None:
         """Have another saved text, or know why there is none."""
@@ -166,8 +178,8 @@ def enter(document: Document, revision: Revision) -> str:
 
 def objection(document: Document, revision: Revision) -> str:
     """Return why a revision is not taken; empty if it is."""
-    if not 0 < len(revision.id) <= _MAX_ID:
-        return f"an id has 1 to {_MAX_ID} characters"
+    if not 0 < len(revision.id) <= MAX_ID:
+        return f"an id has 1 to {MAX_ID} characters"
     if len(document.revisions) >= MAX_REVISIONS and revision.id not in document.revisions:
         return f"skipped: limit {MAX_REVISIONS} revisions a document"
     try:

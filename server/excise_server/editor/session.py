@@ -6,7 +6,7 @@ custom request enter by the same door. Workers never see this, only the `Snapsho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from urllib.parse import unquote, urlsplit
 
@@ -22,7 +22,11 @@ from excise_server.editor.document import (
     mismatch,
     objection,
 )
+from excise_server.editor.given import on_origin
+from excise_server.editor.set_aside import CandidateState, Choices
 from excise_server.editor.snapshot import Snapshot
+from excise_server.report.escape import printable
+from excise_server.review.given import Given, GivenFile
 from excise_server.sources import Rejected, SourceError
 from excise_server.sources.finding import Found
 
@@ -53,7 +57,15 @@ class Session:
         self.options = options or Options()
         self.own_edits = False
         """Whether what the editor shows is one more revision: it is the result of the review."""
+        self.choices = Choices()
+        """What the user decided about whole candidates."""
         self._documents: dict[str, Document] = {}
+        self._given: dict[str, Given] = {}
+
+    @property
+    def given(self) -> Mapping[str, Given]:
+        """The candidates of the client, by id, with all of their files."""
+        return self._given
 
     def find(self, uri: str) -> Document | None:
         """Return the document of a URI, if there is one."""
@@ -105,7 +117,7 @@ class Session:
         if document.revisions:
             document.take_origin(lambda: self._read(document.uri))
             if document.saved is None:
-                document.pinned = None
+                document.unpin()
             self._changed(document_key(uri))
         else:
             del self._documents[document_key(uri)]
@@ -123,14 +135,74 @@ class Session:
             if reason := misfit or objection(document, revision):
                 rejected.append(Rejected(revision.id, reason))
             else:
-                document.revisions[revision.id] = revision
-                document.found.discard(revision.id)
+                file = GivenFile(uri, None, text=revision.text, base=document.origin)
+                self._enter(document, revision)
+                self._note_given(revision.id, revision.label, document_key(uri), file)
                 accepted[revision.id] = None
         if accepted:
             document.pin()
             self._documents[document_key(uri)] = document
             self._changed(document_key(uri))
         return list(accepted), rejected
+
+    def give(self, candidate: Given) -> str:
+        """Take a whole candidate in place of one with its id; return why not, if not.
+
+        It enters the review of every document that it changes, or of none.
+        """
+        entering = []
+        for file in candidate.files.values():
+            document = self._with_origin(file.uri, may_be_new=file.status == "A")
+            name = printable((path_of(file.uri) or "").rpartition("/")[2])
+            if document.origin is None:
+                return f"{name}: {document.obstacle}"
+            revision, notes = on_origin(candidate, file, document.origin)
+            if reason := objection(document, revision):
+                return f"{name}: {reason}"
+            if file.base is None and file.status != "A":
+                file = replace(file, base=document.origin)
+            entering.append((document, revision, notes, file))
+        self.take_back([candidate.id])
+        for document, revision, notes, file in entering:
+            key = document_key(document.uri)
+            self._enter(document, revision)
+            document.notes[revision.id] = notes
+            self._note_given(candidate.id, candidate.label, key, file)
+            document.pin()
+            self._documents[key] = document
+            self._changed(key)
+        return ""
+
+    def take_back(self, ids: Iterable[str]) -> tuple[list[str], list[str]]:
+        """Forget whole candidates of the client; return the ids that were there, and the others."""
+        wanted = list(dict.fromkeys(ids))
+        known = [name for name in wanted if name in self._given]
+        for name in known:
+            for file in self._given[name].files.values():
+                self.remove(file.uri, [name])
+        return known, [name for name in wanted if name not in known]
+
+    def _enter(self, document: Document, revision: Revision) -> None:
+        document.revisions[revision.id] = revision
+        document.found.discard(revision.id)
+        document.notes.pop(revision.id, None)
+
+    def _note_given(self, name: str, label: str, key: str, file: GivenFile) -> None:
+        """Keep what a client gave: revisions of one id are one candidate, in however many files."""
+        known = self._given.get(name)
+        files = known.files if known is not None else {}
+        self._given[name] = Given(
+            name, label or (known.label if known else ""), {**files, key: file}
+        )
+
+    def _forget_given(self, name: str, key: str) -> None:
+        if (known := self._given.get(name)) is None:
+            return
+        files = {other: file for other, file in known.files.items() if other != key}
+        if files:
+            self._given[name] = replace(known, files=files)
+        else:
+            del self._given[name]
 
     def origin(self, uri: str) -> str:
         """Return the origin of a document, which need not be known.
@@ -145,11 +217,16 @@ class Session:
             raise SourceError(document.obstacle)
         return document.origin
 
-    def _with_origin(self, uri: str) -> Document:
-        """Return a document with the text on disk, where no editor has one and it is readable."""
+    def _with_origin(self, uri: str, *, may_be_new: bool = False) -> Document:
+        """Return a document with the text on disk, where no editor has one and it is readable.
+
+        Without a file there is none; of one that somebody wants to create it is empty.
+        """
         document = self.find(uri) or Document(uri)
         if document.origin is None and document.buffer is None:
             document.take_origin(lambda: self._read(uri))
+            if document.origin is None and may_be_new:
+                document.take_origin(lambda: "")
         return document
 
     def take_found(self, key: str, found: Found) -> list[Rejected]:
@@ -185,7 +262,7 @@ class Session:
     def unpin(self) -> None:
         """Let every review have the origin that is chosen from now on."""
         for document in self._documents.values():
-            document.pinned = None
+            document.unpin()
 
     def restart(self, uri: str) -> bool:
         """Let the review of a document start again from what its origin is now.
@@ -196,14 +273,21 @@ class Session:
         document = self.find(uri)
         if document is None or document.pinned is None or document.current is None:
             return False
-        before, document.pinned = document.pinned, None
+        before = document.pinned
+        document.unpin()
         for name, revision in document.revisions.items():
-            if name not in document.found:
+            if name not in document.found and not self._deletes(name, uri):
                 text = replay(before, document.current, revision.text).text
                 document.revisions[name] = replace(revision, text=text)
         document.pin()
         self._changed(document_key(uri))
         return True
+
+    def _deletes(self, name: str, uri: str) -> bool:
+        """Whether a client's candidate deletes a file, so that its empty text is none."""
+        known = self._given.get(name)
+        file = known.files.get(document_key(uri)) if known is not None else None
+        return file is not None and file.text is None
 
     def remove(self, uri: str, ids: Iterable[str]) -> tuple[list[str], list[str]]:
         """Forget revisions; return the ids that were there and those that were not."""
@@ -214,11 +298,41 @@ class Session:
         if document is not None and removed:
             document.dismissed |= document.found.intersection(removed)
             document.found.difference_update(removed)
+            for name in removed:
+                document.notes.pop(name, None)
+                self._forget_given(name, document_key(uri))
             document.pin()
             if not known and document.buffer is None:
                 del self._documents[document_key(uri)]
             self._changed(document_key(uri))
         return removed, [name for name in wanted if name not in removed]
+
+    def put_aside(self, ids: Iterable[str], state: CandidateState, *, aside: bool) -> None:
+        """Hide or reject candidates in all documents, or take that back."""
+        changed = set(self.choices.set_aside(ids, state, aside=aside))
+        for key, document in self._documents.items():
+            if not changed.isdisjoint(document.revisions):
+                self._changed(key)
+
+    def set_base(self, name: str, commit: str | None) -> None:
+        """Note the commit that a candidate started from; None: as it is found out."""
+        if commit is None:
+            self.choices.bases.pop(name, None)
+        else:
+            self.choices.bases[name] = commit
+
+    def shown(self, document: Document) -> tuple[Revision, ...]:
+        """Return the revisions of a document that are not set aside."""
+        aside = self.choices.states
+        return tuple(r for name, r in document.revisions.items() if name not in aside)
+
+    def keep(self, uri: str, lines: tuple[int, int], *, kept: bool) -> None:
+        """Note whether the pinned origin is to stay as it is in a hunk, whatever revisions say."""
+        document = self.find(uri)
+        if document is None or document.pinned is None or (lines in document.kept) is kept:
+            return
+        (document.kept.add if kept else document.kept.discard)(lines)
+        self._changed(document_key(uri))
 
     def score_by(self, options: Options) -> None:
         """Score by other options from now on, the documents there are included."""
@@ -240,12 +354,13 @@ class Session:
         return Snapshot(
             uri_or_path=document.uri,
             origin=document.origin,
-            revisions=(*document.revisions.values(), *((own,) if own is not None else ())),
+            revisions=(*self.shown(document), *((own,) if own is not None else ())),
             language=document.language,
             path=path_of(document.uri),
             options=self.options,
             buffer=document.buffer.text() if document.buffer is not None else None,
             version=document.version,
+            kept=frozenset(document.kept),
         )
 
 

@@ -19,7 +19,8 @@ class Snapshot:
 
     The texts are as they came: the library normalises them. ``buffer`` is
     what an editor shows now (None where no editor has the document open), ``version`` its number.
-    ``language`` wins over ``path``; None is absent.
+    ``language`` wins over ``path``; None is absent. ``kept`` are lines of the origin that a user
+    wants to stay as they are.
     """
 
     uri_or_path: str
@@ -30,6 +31,7 @@ class Snapshot:
     options: Options = field(default_factory=Options)
     buffer: str | None = None
     version: int | None = None
+    kept: frozenset[tuple[int, int]] = frozenset()
 
     @property
     def ids(self) -> tuple[str, ...]:

@@ -51,6 +51,8 @@ class Choice:
         A revision to replay them on instead of HEAD of the checkout.
     bases : tuple of (str, str)
         Names of candidates, and the revisions that they started from, where git's answer is wrong.
+    remembered : tuple of (str, str)
+        The same as it was set before: of candidates that may be gone.
     untracked : bool
         Count files that git does not track (nor ignores) as created.
     patches : tuple of str
@@ -64,6 +66,7 @@ class Choice:
     only: tuple[str, ...] = ()
     onto: str = ""
     bases: tuple[tuple[str, str], ...] = ()
+    remembered: tuple[tuple[str, str], ...] = ()
     untracked: bool = True
     patches: tuple[str, ...] = ()
     target: bool = False

@@ -15,8 +15,10 @@ from typing import Any, NoReturn
 from lsprotocol import types as t
 
 from excise_server.lsp import protocol
+from excise_server.lsp.add_candidates import add_candidates, remove_candidates
 from excise_server.lsp.add_revisions import add_revisions
 from excise_server.lsp.apply import apply_revision, apply_variant
+from excise_server.lsp.candidates import candidates
 from excise_server.lsp.code_action import code_action
 from excise_server.lsp.code_lens import code_lens
 from excise_server.lsp.compare import (
@@ -40,7 +42,10 @@ from excise_server.lsp.list_revisions import list_revisions
 from excise_server.lsp.read_patch import read_patch
 from excise_server.lsp.remove_revisions import remove_revisions
 from excise_server.lsp.report import report
+from excise_server.lsp.review import decide, review
 from excise_server.lsp.server import ExciseServer
+from excise_server.lsp.set_aside import hide, reject
+from excise_server.lsp.set_base import set_base
 from excise_server.lsp.sources import sources
 from excise_server.lsp.start_again import start_again
 from excise_server.lsp.transport import serve_socket, serve_streams
@@ -65,6 +70,14 @@ CUSTOM: dict[str, Callable[..., Any]] = {
     protocol.REVISION_CONTENT: revision_content,
     protocol.SOURCES: sources,
     protocol.WORKTREES: worktrees,
+    protocol.CANDIDATES: candidates,
+    protocol.ADD_CANDIDATES: add_candidates,
+    protocol.REMOVE_CANDIDATES: remove_candidates,
+    protocol.REVIEW: review,
+    protocol.DECIDE: decide,
+    protocol.HIDE: hide,
+    protocol.REJECT: reject,
+    protocol.SET_BASE: set_base,
     protocol.SHOW_PLACE: show_place,
 }
 HANDLERS: dict[str, Callable[..., Any]] = {

@@ -10,19 +10,24 @@ from pygls.exceptions import JsonRpcInvalidParams
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.apply import BlockedError, LineEdit, buffer_lines, replacing, restate
 from excise_server.lsp.code_action import revision_title, variant_title
-from excise_server.lsp.protocol import ApplyResult, ApplyRevisionParams, ApplyVariantParams
+from excise_server.lsp.protocol import (
+    ApplyResult,
+    ApplyRevisionParams,
+    ApplyVariantParams,
+    DecideParams,
+)
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.workspace_edit import workspace_edit
 
-__all__ = ["apply_revision", "apply_variant"]
+__all__ = ["analysed", "apply_revision", "apply_variant"]
 
-Params = ApplyRevisionParams | ApplyVariantParams
+Params = ApplyRevisionParams | ApplyVariantParams | DecideParams
 
 
 async def apply_revision(ls: ExciseServer, params: ApplyRevisionParams) -> ApplyResult:
     """Have the client edit the document so that it says what a revision says."""
-    analysis = await _analysed(ls, params)
+    analysis = await analysed(ls, params)
     ids = analysis.snapshot.ids
     if params.id not in ids:
         raise JsonRpcInvalidParams("unknown revision")
@@ -34,7 +39,7 @@ async def apply_revision(ls: ExciseServer, params: ApplyRevisionParams) -> Apply
 
 async def apply_variant(ls: ExciseServer, params: ApplyVariantParams) -> ApplyResult:
     """Have the client put a variant into its hunk."""
-    analysis = await _analysed(ls, params)
+    analysis = await analysed(ls, params)
     if not 0 <= params.hunk < len(analysis.hunks):
         raise JsonRpcInvalidParams("unknown hunk")
     variants = analysis.hunks[params.hunk].hunk.variants
@@ -49,7 +54,7 @@ async def apply_variant(ls: ExciseServer, params: ApplyVariantParams) -> ApplyRe
     )
 
 
-async def _analysed(ls: ExciseServer, params: Params) -> Analysis:
+async def analysed(ls: ExciseServer, params: Params) -> Analysis:
     """Return the analysis, if the document is still what the command was made for."""
     analysis = await ls.newest(params.uri)
     if analysis is None or analysis.snapshot.version is None:

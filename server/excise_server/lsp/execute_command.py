@@ -23,7 +23,7 @@ def executor(handlers: dict[str, Handler]) -> Handler:
     async def execute_command(ls: ExciseServer, params: t.ExecuteCommandParams) -> object:
         method = (protocol.COMMANDS | protocol.FORMER_COMMANDS).get(params.command)
         if method is None:
-            raise JsonRpcInvalidParams(f"unknown command; known: {', '.join(protocol.COMMANDS)}")
+            raise JsonRpcInvalidParams("unknown command: the capabilities name those there are")
         if params.arguments is None or len(params.arguments) != 1:
             raise JsonRpcInvalidParams(f"{params.command} takes one argument: the params")
         result = handlers[method](ls, ls.protocol.params_of(method, params.arguments[0]))

@@ -136,6 +136,7 @@ class Gatherer:
                     choices.settings,
                     pinned=document.pinned,
                     saved=document.saved,
+                    bases=tuple(self._session.choices.bases.items()),
                 )
         self._watcher.watch(key, ())
         if self._gathered.pop(key, None) is not None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING
@@ -17,10 +18,13 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException
 
+from excise import CancelFlag, Cancelled
+from excise_server.lsp.rpc import RequestFailed
+
 if TYPE_CHECKING:
     from excise_server.lsp.server import ExciseServer
 
-__all__ = ["DELAY", "WorkShown"]
+__all__ = ["DELAY", "RequestsShown", "WorkShown"]
 
 logger = logging.getLogger(__name__)
 
@@ -119,3 +123,38 @@ class WorkShown:
             progress = self._server.work_done_progress
             progress.end(shown.token, t.WorkDoneProgressEnd())
             progress.tokens.pop(shown.token, None)
+
+
+class RequestsShown:
+    """Shows the work of requests that take long, each by itself."""
+
+    def __init__(self, server: ExciseServer) -> None:
+        """Show nothing yet."""
+        self._keys = (f"request {number}" for number in count(1))
+        self._running: dict[str, tuple[str, CancelFlag]] = {}
+        self._shown = WorkShown(
+            server,
+            lambda key: self._running[key][0],
+            lambda key: self._running[key][1].cancel(),
+        )
+
+    @contextmanager
+    def running(self, described: str) -> Iterator[CancelFlag]:
+        """Show a request; the flag is raised by who cancels what is shown, or the request.
+
+        Raises
+        ------
+        RequestFailed
+            If the work stopped for that.
+        """
+        key, cancel = next(self._keys), CancelFlag()
+        self._running[key] = (described, cancel)
+        self._shown.began(key)
+        try:
+            yield cancel
+        except Cancelled as error:
+            raise RequestFailed("stopped on request") from error
+        finally:
+            cancel.cancel()  # where the client has cancelled, the thread goes on until it looks
+            self._shown.ended(key)
+            del self._running[key]

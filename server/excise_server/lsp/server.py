@@ -19,6 +19,7 @@ from pygls.lsp.server import LanguageServer
 from excise import Cancelled
 from excise_server.cancellation import StopFlag
 from excise_server.editor.analysis import Analysis
+from excise_server.editor.decisions import with_kept
 from excise_server.editor.document import document_key
 from excise_server.editor.findings import MAX_HUNKS, find
 from excise_server.editor.session import Session
@@ -27,7 +28,7 @@ from excise_server.lsp.disk import local_path, read_inside
 from excise_server.lsp.from_proto import encoding_of
 from excise_server.lsp.gathering import Gatherer
 from excise_server.lsp.mailboxes import Mailboxes
-from excise_server.lsp.progress import WorkShown
+from excise_server.lsp.progress import RequestsShown, WorkShown
 from excise_server.lsp.publishing import Outcome, Publisher
 from excise_server.lsp.rpc import Protocol, RequestFailed
 from excise_server.lsp.settings import Settings, settings_of
@@ -60,6 +61,8 @@ class ExciseServer(LanguageServer):
         Keeps results, and tells the client of them.
     settings
         The client's choices.
+    requests
+        Shows the work of requests that take long.
     on_client
         Told the number of the client's process, once.
     """
@@ -88,6 +91,7 @@ class ExciseServer(LanguageServer):
             deliver=self.publisher.deliver,
             watch=WorkShown(self, self._described, lambda key: self.scheduler.cancel(key)),
         )
+        self.requests = RequestsShown(self)
         self._asking: set[asyncio.Task[None]] = set()
 
     def configure(self, options: object) -> None:
@@ -194,15 +198,15 @@ class ExciseServer(LanguageServer):
         document = self.session.find(uri)
         if document is None:
             return False
-        return bool(document.revisions or document.own_edits(self.session.own_edits))
+        return bool(self.session.shown(document) or document.own_edits(self.session.own_edits))
 
     def _described(self, key: str) -> str:
         """Return "64 revisions of app.py"; nothing for a document without any."""
         document = self.session.by_key(key)
-        if document is None or not document.revisions:
+        number = 0 if document is None else len(self.session.shown(document))
+        if document is None or not number:
             return ""
         file = printable(unquote(document.uri).rpartition("/")[2])
-        number = len(document.revisions)
         return f"{number} revision{'s' if number != 1 else ''} of {file}"
 
     def _mint(self, key: str) -> Snapshot | None:
@@ -228,7 +232,7 @@ class _Work:
         gc.freeze()
 
     def __call__(self, snapshot: Snapshot, cancel: StopFlag) -> Outcome:
-        analysis = self._crew().analyse(snapshot, cancel)
+        analysis = with_kept(self._crew().analyse(snapshot, cancel))
         return Outcome(analysis, find(analysis, self.most))
 
     def forget(self, uri: str) -> None:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from typing import Any
 
-from pygls.exceptions import JsonRpcInvalidParams
-
 from excise import CancelFlag
-from excise_server.lsp.disk import local_path
 from excise_server.lsp.protocol import WorktreesParams
+from excise_server.lsp.repository import Place, place_of
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 from excise_server.sources import SourceError
-from excise_server.sources.paths import inside
 
 __all__ = ["worktrees"]
 
@@ -29,26 +25,15 @@ async def worktrees(ls: ExciseServer, params: WorktreesParams) -> dict[str, Any]
     RequestFailed
         If the workspace is not trusted, or git cannot tell.
     """
-    path = local_path(params.uri)
-    folders = ls.folders()
-    if path is None or not inside(path, folders):
-        raise JsonRpcInvalidParams("not a file or folder of the workspace")
-    if not ls.gatherer.choices.trusted:
-        raise RequestFailed("the workspace is not trusted: git is not started")
-    folder = os.path.realpath(path)
-    folder = folder if os.path.isdir(folder) else os.path.dirname(folder)
-    cancel = CancelFlag()
-    try:
-        return await asyncio.to_thread(_compared, folder, folders, params, cancel)
-    except SourceError as error:
-        raise RequestFailed(str(error)) from error
-    finally:
-        cancel.cancel()  # where the client has cancelled, the thread goes on until it looks
+    place = place_of(ls, params.uri)
+    with ls.requests.running(f"worktrees of {place.name}") as cancel:
+        try:
+            return await asyncio.to_thread(_compared, place, params, cancel)
+        except SourceError as error:
+            raise RequestFailed(str(error)) from error
 
 
-def _compared(
-    folder: str, folders: list[str], params: WorktreesParams, cancel: CancelFlag
-) -> dict[str, Any]:
+def _compared(place: Place, params: WorktreesParams, cancel: CancelFlag) -> dict[str, Any]:
     from excise_server.git.repository import open_folder
     from excise_server.report.documents import plain
     from excise_server.report.worktrees import worktrees_document
@@ -56,5 +41,5 @@ def _compared(
     from excise_server.worktrees import compare_worktrees
 
     choice = Choice(branches=tuple(params.branches or ()), onto=params.base or "")
-    found = compare_worktrees(open_folder(folder, folders), choice, cancel=cancel)
+    found = compare_worktrees(open_folder(place.folder, place.folders), choice, cancel=cancel)
     return dict(plain(worktrees_document(found)))

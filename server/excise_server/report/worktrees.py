@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
+
 from excise.patches import FilePair
 from excise_server.report.candidate_rows import CandidateRow, candidate_rows
+from excise_server.report.candidate_shapes import CandidatesDocument, SetAsideEntry
 from excise_server.report.shapes import RejectedEntry
 from excise_server.report.worktree_shapes import (
     BatchEntry,
@@ -14,12 +17,13 @@ from excise_server.report.worktree_shapes import (
     LinesEntry,
     WorktreesDocument,
 )
+from excise_server.review.candidate import Candidate
 from excise_server.review.kinds import kind_of
 from excise_server.review.ranked import RankedBatch
 from excise_server.sources.paths import visible
 from excise_server.worktrees import Worktrees
 
-__all__ = ["file_status", "worktrees_document"]
+__all__ = ["candidates_document", "file_status", "worktrees_document"]
 
 
 def worktrees_document(found: Worktrees) -> WorktreesDocument:
@@ -64,6 +68,38 @@ def worktrees_document(found: Worktrees) -> WorktreesDocument:
     )
 
 
+def candidates_document(
+    found: Worktrees,
+    aside: Sequence[Candidate],
+    states: Mapping[str, str],
+    *,
+    bases: Mapping[str, str],
+    given: Collection[str],
+) -> CandidatesDocument:
+    """Return the same, and what was decided about candidates.
+
+    Parameters
+    ----------
+    aside, states
+        Those that were found and left out, and by id why: ``hidden`` or ``rejected``.
+    bases
+        By id the commits that were set by hand.
+    given
+        The ids of those that came from a client.
+    """
+    document = worktrees_document(found)
+    fields = {name: getattr(document, name) for name in document.__struct_fields__}
+    return CandidatesDocument(
+        **fields,
+        set_aside=[
+            SetAsideEntry(id=c.id, label=visible(c.label), state=states[c.id], digest=c.digest)
+            for c in aside
+        ],
+        bases=dict(bases),
+        given=[name for name in document.candidates if name in given],
+    )
+
+
 def file_status(pair: FilePair) -> str:
     """Return what happened to a file in one word."""
     if pair.moved:
@@ -103,7 +139,7 @@ def _entry(found: Worktrees, row: CandidateRow) -> CandidateEntry:
         similarity=float(found.values[ranked.index, cluster.representative]),
         word=found.matrix.word(ranked.index, cluster.representative),
         names=list(candidate.names),
-        kind=candidate.id.partition(":")[0],
+        kind=candidate.kind,
         folder=visible(candidate.folder) or None,
         branch=visible(candidate.branch) or None,
         commit=candidate.commit or None,

@@ -54,6 +54,8 @@ class Candidate:
         Whether its files changed in the last seconds, so that it may not be finished.
     uncommitted : int
         How many files are not as in its HEAD.
+    is_given : bool
+        Whether a client gave it: its id is what that client calls it.
     conflicts : dict of str to str
         Per path what the target changed there, too.
     """
@@ -76,14 +78,19 @@ class Candidate:
     identical: tuple[str, ...] = ()
     is_written: bool = False
     uncommitted: int = 0
+    is_given: bool = False
     conflicts: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property
+    def kind(self) -> str:
+        """What it is known by: one of `SCHEMES`."""
+        return SCHEMES[0] if self.is_given else self.id.partition(":")[0]
+
+    @property
     def place(self) -> str:
         """Its branch, ``detached`` for a worktree on none, the title of a patch; else empty."""
-        kind = self.id.partition(":")[0]
-        return self.branch or {"worktree": "detached", "patch": self.given}.get(kind, "")
+        return self.branch or {"worktree": "detached", "patch": self.given}.get(self.kind, "")
 
 
 def in_order(names: Iterable[str]) -> tuple[str, ...]:

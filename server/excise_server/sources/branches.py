@@ -7,6 +7,7 @@ origin; where not, it is the text at the common ancestor of all, and a note says
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from excise.text import Revision, normalise
@@ -74,7 +75,7 @@ def _find(context: Context, repository: Repository) -> Found:
     branches, unlisted = _branches(context, repository, {t.branch for t in (*trees, *own)})
     refused += unlisted
     candidates += branches
-    related, unrelated = _related(repository, head, candidates)
+    related, unrelated = _related(repository, head, candidates, dict(context.bases))
     names = unique_ids([candidate.id for candidate in related])
     related = [replace(c, id=name) for c, name in zip(related, names, strict=True)]
     found = _compared(repository, head, related, context.settings.origin == "mergeBase")
@@ -161,12 +162,18 @@ def _branches(
 
 
 def _related(
-    repository: Repository, head: str, candidates: list[_Candidate]
+    repository: Repository, head: str, candidates: list[_Candidate], known: Mapping[str, str]
 ) -> tuple[list[_Candidate], list[Refused]]:
-    """Give each candidate its merge bases with HEAD; one without any has nothing in common."""
+    """Give each candidate its merge bases with HEAD, unless its base is known.
+
+    One without any has nothing in common.
+    """
     bases: dict[str, tuple[str, ...]] = {head: (head,)}
     related, refused = [], []
     for candidate in candidates:
+        if base := known.get(candidate.id):
+            related.append(replace(candidate, bases=(base,)))
+            continue
         if candidate.commit not in bases:
             bases[candidate.commit] = tuple(repository.merge_bases(head, candidate.commit))
         if bases[candidate.commit]:

@@ -24,8 +24,10 @@ from excise_server.git.own_commits import own_commits
 from excise_server.git.reflog import branch_made, worktree_made
 from excise_server.git.repository import Repository
 from excise_server.review.candidate import Candidate, in_order, marked_identical
+from excise_server.review.given import Given
 from excise_server.review.names import labels, name_of
 from excise_server.sources import Rejected, SourceError, unique_ids
+from excise_server.sources.given import given_candidates
 from excise_server.sources.paths import visible
 from excise_server.sources.reading import Lying, read_changes, read_worktrees, replayed
 from excise_server.sources.runs import find_patches
@@ -35,6 +37,8 @@ __all__ = ["Candidate", "Candidates", "Choice", "find_candidates"]
 
 MAX_PATCHES = 200
 """Most patches that are compared."""
+
+SAME_ID = "the client added another candidate with this id"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +64,18 @@ class Candidates:
 
 
 def find_candidates(
-    repository: Repository, choice: Choice, *, clock: Callable[[], float] = time.time
+    repository: Repository,
+    choice: Choice,
+    *,
+    given: Sequence[Given] = (),
+    clock: Callable[[], float] = time.time,
 ) -> Candidates:
     """Read what every worktree and branch changed since it started, replayed onto the target.
 
     Parameters
     ----------
+    given
+        Candidates of a client; one of the others that has the same id is left out.
     clock
         The time, in seconds since the epoch, to tell who is still being written.
 
@@ -92,11 +102,14 @@ def find_candidates(
             landed.append(candidate.id)
         else:
             found.append(candidate)
-    named = _labelled(repository, _with_refs(found))
+    ids = {candidate.id for candidate in given}
+    rejected += [Rejected(c.id, SAME_ID) for c in found if c.id in ids]
+    named = _labelled(repository, _with_refs([c for c in found if c.id not in ids]))
+    own, idle = given_candidates(repository, origin, given, {c.label for c in named}, rejected)
     return Candidates(
         origin,
-        marked_identical(named),
-        tuple(unchanged),
+        marked_identical((*named, *own)),
+        (*unchanged, *idle),
         tuple(landed),
         tuple(rejected),
         tuple(notes),
@@ -133,7 +146,7 @@ def _started(
 ) -> Iterator[Lying]:
     """Yield the candidates with the commits that they started from."""
     history = History(repository, origin)
-    named = dict(choice.bases)
+    named = dict(choice.remembered) | dict(choice.bases)
     for entry in lying:
         candidate = entry.candidate
         names = [*candidate.names, *(name.partition(":")[2] for name in candidate.names)]
@@ -160,8 +173,8 @@ def _started(
         if entry.patch is not None:
             begun = replace(begun, commit=start.base)  # it has no commits of its own
         yield replace(entry, candidate=begun)
-    if named:
-        unknown = ", ".join(map(visible, named))
+    if mistyped := named.keys() & dict(choice.bases).keys():
+        unknown = ", ".join(map(visible, mistyped))
         raise SourceError(f"no candidate is called {unknown}", hint="check --base NAME=REV")
 
 

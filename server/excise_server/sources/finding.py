@@ -87,6 +87,8 @@ class Context:
         The origin of a review that has begun: it stays, whatever is saved or committed meanwhile.
     saved : str or None
         What an editor last opened or saved, where it need not be what lies on the disk.
+    bases : tuple of (id, commit)
+        What some candidates started from, as the user said.
     """
 
     document: str
@@ -95,6 +97,7 @@ class Context:
     settings: SourceSettings = field(default_factory=SourceSettings)
     pinned: str | None = None
     saved: str | None = None
+    bases: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ __all__ = [
     "WRITTEN_SECONDS",
     "Lying",
     "Read",
+    "files_of",
     "read_changes",
     "read_worktrees",
     "replayed",
@@ -198,7 +199,7 @@ def replayed(
             wanted.setdefault(entry.candidate.base, set()).update(paths)
     drifts = drifts_of(repository, origin, wanted)
     older = {path for entry in changed for path in entry.older}
-    now = _files_of(repository, origin, older) if older else {}
+    now = files_of(repository, origin, older) if older else {}
     for entry in changed:
         if entry.is_untouched:
             yield entry.candidate, "unchanged"
@@ -211,7 +212,7 @@ def replayed(
             yield replayed_on(entry, replace(drift, now={**drift.now, **known}))
 
 
-def _files_of(repository: Repository, commit: str, paths: Iterable[str]) -> dict[str, Side]:
+def files_of(repository: Repository, commit: str, paths: Iterable[str]) -> dict[str, Side]:
     """Return the files of a commit that can be read."""
     return read_listed(repository, listing_of(repository, commit), paths).new
 

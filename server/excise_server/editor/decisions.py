@@ -1,0 +1,67 @@
+"""What was decided at each hunk, by what the editor shows there. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from excise.text import Text, raw_lines
+from excise_server.editor.analysis import Analysis
+
+__all__ = ["Decision", "DecisionKind", "decisions_of", "next_undecided", "with_kept"]
+
+DecisionKind = Literal["origin", "variant", "mixed", "edited"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the editor shows in a hunk.
+
+    ``kind`` is ``origin`` or ``variant`` where it is exactly the text of one (``variant`` is the
+    index of that), ``mixed`` where each line is from some of them, else ``edited``. A hunk that is
+    as the origin is decided only where the user said that it stays so.
+    """
+
+    kind: DecisionKind
+    variant: int | None
+    decided: bool
+
+
+def with_kept(analysis: Analysis) -> Analysis:
+    """Return an analysis in which the hunks that the user wants to stay are decided, too."""
+    kept = analysis.snapshot.kept
+    if not kept:
+        return analysis
+    spans = [(scores.hunk.lo, scores.hunk.hi) for scores in analysis.hunks]
+    both = zip(analysis.decided, spans, strict=True)
+    return replace(analysis, decided=tuple(decided or span in kept for decided, span in both))
+
+
+def decisions_of(analysis: Analysis) -> tuple[Decision, ...]:
+    """Return the decision of each hunk; without a buffer, all are as the origin."""
+    snapshot = analysis.snapshot
+    shown = Text.of(snapshot.origin if snapshot.buffer is None else snapshot.buffer)
+    return tuple(
+        _decision(shown.between(site.lo, site.hi), scores.hunk.text, texts, decided)
+        for scores, site, decided in zip(
+            analysis.hunks, analysis.sites, analysis.decided, strict=True
+        )
+        for texts in [[variant.text for variant in scores.hunk.variants]]
+    )
+
+
+def next_undecided(decisions: Sequence[Decision], after: int | None = None) -> int | None:
+    """Return the next hunk that is not decided, from the first again after the last."""
+    start = 0 if after is None else after + 1
+    order = [*range(start, len(decisions)), *range(min(start, len(decisions)))]
+    return next((index for index in order if not decisions[index].decided), None)
+
+
+def _decision(shown: str, origin: str, variants: list[str], decided: bool) -> Decision:
+    if shown == origin:
+        return Decision("origin", None, decided)
+    if shown in variants:
+        return Decision("variant", variants.index(shown), decided)
+    known = {line for text in (origin, *variants) for line in raw_lines(text)}
+    return Decision("mixed" if known.issuperset(raw_lines(shown)) else "edited", None, decided)

@@ -1,0 +1,133 @@
+"""Whole candidates, over all their files: listed, added, set aside."""
+
+from __future__ import annotations
+
+import attrs
+
+from excise_server.lsp.protocol.revisions import Rejection
+
+__all__ = [
+    "AddCandidatesParams",
+    "AddCandidatesResult",
+    "CandidateText",
+    "CandidatesParams",
+    "ChangeText",
+    "HideParams",
+    "RejectParams",
+    "RemoveCandidatesParams",
+    "RemoveCandidatesResult",
+    "SetAsideResult",
+    "SetBaseParams",
+    "SetBaseResult",
+    "WorktreesParams",
+]
+
+
+@attrs.frozen
+class WorktreesParams:
+    """A folder or file of a repository, the branches to look at beside its worktrees, the base."""
+
+    uri: str
+    branches: list[str] | None = None
+    base: str | None = None
+
+
+@attrs.frozen
+class CandidatesParams:
+    """A folder or file of a repository, the branches to look at beside its worktrees, a batch."""
+
+    uri: str
+    branches: list[str] | None = None
+    batch: str | None = None
+
+
+@attrs.frozen
+class ChangeText:
+    """What a candidate makes of one file; without a text, the file is deleted."""
+
+    path: str
+    text: str | None = None
+    status: str | None = None
+    old_path: str | None = None
+    base: str | None = None
+
+
+@attrs.frozen
+class CandidateText:
+    """One candidate: its id, an optional label for people, what it started from, its changes."""
+
+    id: str
+    changes: list[ChangeText]
+    label: str | None = None
+    base: str | None = None
+
+
+@attrs.frozen
+class AddCandidatesParams:
+    """Candidates for the files of a workspace folder; the only one, or the first, by default."""
+
+    candidates: list[CandidateText]
+    folder: str | None = None
+
+
+@attrs.frozen
+class AddCandidatesResult:
+    """What became of each candidate."""
+
+    accepted: list[str]
+    rejected: list[Rejection]
+
+
+@attrs.frozen
+class RemoveCandidatesParams:
+    """Ids to forget in every document."""
+
+    ids: list[str]
+
+
+@attrs.frozen
+class RemoveCandidatesResult:
+    """The ids that were there, and those that were not."""
+
+    removed: list[str]
+    unknown: list[str]
+
+
+@attrs.frozen
+class HideParams:
+    """Candidates to leave out of every review, or to show again."""
+
+    ids: list[str]
+    hidden: bool | None = None
+
+
+@attrs.frozen
+class RejectParams:
+    """Candidates that the user decided against, or no longer."""
+
+    ids: list[str]
+    rejected: bool | None = None
+
+
+@attrs.frozen
+class SetAsideResult:
+    """All ids that are hidden or rejected now."""
+
+    hidden: list[str]
+    rejected: list[str]
+
+
+@attrs.frozen
+class SetBaseParams:
+    """The commit that a candidate started from; none: as it is found out."""
+
+    uri: str
+    id: str
+    base: str | None = None
+
+
+@attrs.frozen
+class SetBaseResult:
+    """The id of that commit."""
+
+    commit: str | None

@@ -1,0 +1,87 @@
+"""The custom methods' types to and from JSON."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+from cattrs import Converter
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+
+from excise_server.lsp.protocol.methods import METHODS, SHOW_HUNK, SHOW_PLACE, Method
+
+__all__ = ["register", "wire_name"]
+
+logger = logging.getLogger(__name__)
+
+_PACKAGE = __name__.rpartition(".")[0]
+
+
+def wire_name(field: attrs.Attribute[Any]) -> str:
+    """Return the name of a field on the wire.
+
+    >>> from excise_server.lsp.protocol import DidChangeReportParams
+    >>> [wire_name(field) for field in attrs.fields(DidChangeReportParams)]
+    ['uri', 'version']
+    """
+    if (name := field.metadata.get("wire")) is not None:
+        return str(name)
+    first, *rest = field.name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+def register(converter: Converter) -> dict[str, type[Any]]:
+    """Teach the converter our types; return the message type of each method."""
+    converter.register_structure_hook_factory(
+        _is_ours,
+        lambda cls: _structuring(cls, make_dict_structure_fn(cls, converter, **_renames(cls))),
+    )
+    converter.register_unstructure_hook_factory(
+        _is_ours,
+        lambda cls: make_dict_unstructure_fn(cls, converter, **_renames(cls)),
+    )
+    methods = METHODS | {SHOW_PLACE: METHODS[SHOW_HUNK]}
+    return {name: _message(name, method) for name, method in methods.items()}
+
+
+def _is_ours(cls: type[Any]) -> bool:
+    return attrs.has(cls) and cls.__module__.startswith(_PACKAGE)
+
+
+def _structuring(cls: type[Any], structure: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the hook of a class, which also takes the former names of its fields."""
+    former = {
+        field.metadata["former"]: wire_name(field)
+        for field in attrs.fields(cls)
+        if "former" in field.metadata
+    }
+    if not former:
+        return structure
+
+    def with_former_names(value: object, kind: object) -> object:
+        if isinstance(value, dict):
+            for old, now in former.items():
+                if old in value and now not in value:
+                    logger.warning("the field %s is called %s now", old, now)
+                    value = {**value, now: value[old]}
+        return structure(value, kind)
+
+    return with_former_names
+
+
+def _renames(cls: type[Any]) -> dict[str, Any]:
+    return {field.name: override(rename=wire_name(field)) for field in attrs.fields(cls)}
+
+
+def _message(name: str, method: Method) -> type[Any]:
+    """Return the class of a whole message, as pygls wants it."""
+    fields: dict[str, Any] = {
+        "method": attrs.field(type=str),
+        "jsonrpc": attrs.field(type=str),
+        "params": attrs.field(type=method.params),
+    }
+    if method.result is not None:
+        fields = {"id": attrs.field()} | fields
+    return attrs.make_class(name.title().replace("/", ""), fields)

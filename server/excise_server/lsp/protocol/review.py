@@ -1,0 +1,100 @@
+"""The review of one document: what is to decide, and what has been."""
+
+from __future__ import annotations
+
+import attrs
+from lsprotocol import types as t
+
+from excise_server.lsp.protocol.reports import Variant
+
+__all__ = [
+    "DecideParams",
+    "DecideResult",
+    "ReviewCandidate",
+    "ReviewHunk",
+    "ReviewParams",
+    "ReviewResult",
+    "StartAgainParams",
+    "StartAgainResult",
+]
+
+
+@attrs.frozen
+class StartAgainParams:
+    """The document whose review starts again from what its origin is now."""
+
+    uri: str
+
+
+@attrs.frozen
+class StartAgainResult:
+    """Whether there was a review that could start again."""
+
+    started: bool
+
+
+@attrs.frozen
+class ReviewParams:
+    """The document; the hunk after which the next undecided one is looked for."""
+
+    uri: str
+    after: int | None = None
+
+
+@attrs.frozen
+class ReviewCandidate:
+    """A candidate that changes the document, and what was decided about it."""
+
+    id: str
+    label: str
+    state: str
+    notes: list[str]
+
+
+@attrs.frozen
+class ReviewHunk:
+    """A hunk: its lines of the origin, where it is in the buffer, and what was decided there."""
+
+    lo: int
+    hi: int
+    range: t.Range
+    text: str
+    variants: list[Variant]
+    decision: str
+    variant: int | None
+    decided: bool
+
+
+@attrs.frozen
+class ReviewResult:
+    """What is to decide in a document, and what has been."""
+
+    version: int | None
+    state: int
+    origin: str
+    pinned: bool
+    signature: str
+    decided: int
+    undecided: int
+    next: int | None
+    candidates: list[ReviewCandidate]
+    hunks: list[ReviewHunk]
+
+
+@attrs.frozen
+class DecideParams:
+    """A hunk of this version whose text is to stay as the origin has it, or no longer."""
+
+    uri: str
+    hunk: int
+    version: int
+    state: int | None = None
+    decided: bool | None = None
+
+
+@attrs.frozen
+class DecideResult:
+    """How many hunks are decided now, and how many are not."""
+
+    decided: int
+    undecided: int

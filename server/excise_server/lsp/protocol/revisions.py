@@ -1,0 +1,117 @@
+"""Revisions of one document: added, read from patches, removed, listed."""
+
+from __future__ import annotations
+
+import attrs
+
+__all__ = [
+    "AddRevisionsParams",
+    "AddRevisionsResult",
+    "Base",
+    "ListRevisionsParams",
+    "ListRevisionsResult",
+    "ListedRevision",
+    "ReadPatchParams",
+    "ReadPatchResult",
+    "Rejection",
+    "RemoveRevisionsParams",
+    "RemoveRevisionsResult",
+    "RevisionText",
+]
+
+
+@attrs.frozen
+class Base:
+    """What the revisions were made from; either, both or none of the fields."""
+
+    version: int | None = None
+    hash: str | None = None
+
+
+@attrs.frozen
+class RevisionText:
+    """One revision: its id, an optional label for people, its whole text."""
+
+    id: str
+    text: str
+    label: str | None = None
+
+
+@attrs.frozen
+class AddRevisionsParams:
+    """Revisions for one document, which need not be open."""
+
+    uri: str
+    revisions: list[RevisionText]
+    base: Base | None = None
+
+
+@attrs.frozen
+class Rejection:
+    """A revision that was not taken, and why."""
+
+    id: str
+    reason: str
+
+
+@attrs.frozen
+class AddRevisionsResult:
+    """What became of each revision."""
+
+    accepted: list[str]
+    rejected: list[Rejection]
+
+
+@attrs.frozen
+class ReadPatchParams:
+    """A patch, and the document that it is read for, which need not be open."""
+
+    uri: str
+    patch: str
+
+
+@attrs.frozen
+class ReadPatchResult:
+    """The text that a patch makes of the origin, its mail's subject, and what to know of it."""
+
+    text: str
+    label: str
+    notes: list[str]
+
+
+@attrs.frozen
+class RemoveRevisionsParams:
+    """Ids to forget."""
+
+    uri: str
+    ids: list[str]
+
+
+@attrs.frozen
+class RemoveRevisionsResult:
+    """The ids that were there, and those that were not."""
+
+    removed: list[str]
+    unknown: list[str]
+
+
+@attrs.frozen
+class ListRevisionsParams:
+    """The document whose revisions are asked for."""
+
+    uri: str
+
+
+@attrs.frozen
+class ListedRevision:
+    """One revision without its text."""
+
+    id: str
+    label: str
+
+
+@attrs.frozen
+class ListRevisionsResult:
+    """The revisions of a document in their order; none for an unknown document."""
+
+    revisions: list[ListedRevision]

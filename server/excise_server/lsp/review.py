@@ -1,0 +1,96 @@
+"""excise/review, excise/decide: what is to decide in a document, and what has been."""
+
+from __future__ import annotations
+
+from pygls.exceptions import JsonRpcInvalidParams
+
+from excise_server.editor.analysis import Analysis
+from excise_server.editor.decisions import Decision, decisions_of, next_undecided
+from excise_server.editor.document import Document, document_key, text_hash
+from excise_server.lsp.apply import analysed
+from excise_server.lsp.protocol import (
+    DecideParams,
+    DecideResult,
+    ReviewCandidate,
+    ReviewHunk,
+    ReviewParams,
+    ReviewResult,
+    Variant,
+)
+from excise_server.lsp.server import ExciseServer
+from excise_server.lsp.to_proto import Mapper
+
+__all__ = ["decide", "review"]
+
+
+async def review(ls: ExciseServer, params: ReviewParams) -> ReviewResult:
+    """Wait for the newest version of the document, and say what is to decide in it."""
+    await ls.gatherer.newest(params.uri)
+    analysis = await ls.newest(params.uri)
+    document = ls.session.find(params.uri)
+    if analysis is None or document is None:
+        raise JsonRpcInvalidParams("unknown document: neither open nor with revisions")
+    decisions = decisions_of(analysis)
+    decided = sum(decision.decided for decision in decisions)
+    return ReviewResult(
+        version=analysis.snapshot.version,
+        state=ls.publisher.state_of(params.uri),
+        origin=text_hash(analysis.snapshot.origin),
+        pinned=document.pinned is not None,
+        signature=analysis.comparison.signature,
+        decided=decided,
+        undecided=len(decisions) - decided,
+        next=next_undecided(decisions, params.after),
+        candidates=_candidates(ls, document),
+        hunks=_hunks(ls, analysis, decisions),
+    )
+
+
+async def decide(ls: ExciseServer, params: DecideParams) -> DecideResult:
+    """Note that the origin's text stays in a hunk; with ``decided: false``, that it may not."""
+    analysis = await analysed(ls, params)
+    if not 0 <= params.hunk < len(analysis.hunks):
+        raise JsonRpcInvalidParams("unknown hunk")
+    hunk = analysis.hunks[params.hunk].hunk
+    ls.session.keep(params.uri, (hunk.lo, hunk.hi), kept=params.decided is not False)
+    newest = await ls.newest(params.uri)
+    decided = sum(newest.decided) if newest is not None else 0
+    return DecideResult(decided, len(newest.hunks) - decided if newest is not None else 0)
+
+
+def _candidates(ls: ExciseServer, document: Document) -> list[ReviewCandidate]:
+    notes = ls.gatherer.notes(document_key(document.uri))
+    states = ls.session.choices.states
+    return [
+        ReviewCandidate(
+            revision.id,
+            revision.label,
+            states.get(revision.id, "shown"),
+            [*document.notes.get(revision.id, ()), *notes.get(revision.id, ())],
+        )
+        for revision in document.revisions.values()
+    ]
+
+
+def _hunks(
+    ls: ExciseServer, analysis: Analysis, decisions: tuple[Decision, ...]
+) -> list[ReviewHunk]:
+    snapshot, ids = analysis.snapshot, analysis.comparison.matrix.ids
+    text = snapshot.origin if snapshot.buffer is None else snapshot.buffer
+    mapper = Mapper(text, ls.encoding)
+    return [
+        ReviewHunk(
+            lo=scores.hunk.lo,
+            hi=scores.hunk.hi,
+            range=mapper.exact(*lines),
+            text=scores.hunk.text,
+            variants=[
+                Variant([ids[member] for member in variant.members], variant.text)
+                for variant in scores.hunk.variants
+            ],
+            decision=decision.kind,
+            variant=decision.variant,
+            decided=decision.decided,
+        )
+        for scores, lines, decision in zip(analysis.hunks, analysis.lines, decisions, strict=True)
+    ]

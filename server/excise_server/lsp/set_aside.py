@@ -1,0 +1,36 @@
+"""excise/hide, excise/reject: candidates that count in no review, until they are taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pygls.exceptions import JsonRpcInvalidParams
+
+from excise_server.editor.document import MAX_ID
+from excise_server.editor.set_aside import MAX_DECISIONS, CandidateState
+from excise_server.lsp.protocol import HideParams, RejectParams, SetAsideResult
+from excise_server.lsp.server import ExciseServer
+
+__all__ = ["hide", "reject"]
+
+
+def hide(ls: ExciseServer, params: HideParams) -> SetAsideResult:
+    """Leave candidates out of every review; with ``hidden: false``, show them again."""
+    return _set_aside(ls, params.ids, "hidden", params.hidden)
+
+
+def reject(ls: ExciseServer, params: RejectParams) -> SetAsideResult:
+    """Do the same with candidates that the user decided against."""
+    return _set_aside(ls, params.ids, "rejected", params.rejected)
+
+
+def _set_aside(
+    ls: ExciseServer, ids: Sequence[str], state: CandidateState, aside: bool | None
+) -> SetAsideResult:
+    if any(not 0 < len(name) <= MAX_ID for name in ids):
+        raise JsonRpcInvalidParams(f"an id has 1 to {MAX_ID} characters")
+    if len(ids) > MAX_DECISIONS:
+        raise JsonRpcInvalidParams(f"{MAX_DECISIONS:,} ids at most")
+    ls.session.put_aside(ids, state, aside=aside is not False)
+    choices = ls.session.choices
+    return SetAsideResult(choices.in_state("hidden"), choices.in_state("rejected"))

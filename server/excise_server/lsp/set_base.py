@@ -1,0 +1,52 @@
+"""excise/setBase: the commit that a candidate started from, where what was found out is wrong."""
+
+from __future__ import annotations
+
+import asyncio
+
+from pygls.exceptions import JsonRpcInvalidParams
+
+from excise_server.editor.document import MAX_ID
+from excise_server.editor.set_aside import MAX_DECISIONS
+from excise_server.lsp.protocol import SetBaseParams, SetBaseResult
+from excise_server.lsp.repository import Place, place_of
+from excise_server.lsp.rpc import RequestFailed
+from excise_server.lsp.server import ExciseServer
+from excise_server.sources import SourceError
+
+__all__ = ["set_base"]
+
+
+async def set_base(ls: ExciseServer, params: SetBaseParams) -> SetBaseResult:
+    """Replay a candidate's edits since that commit; without one, since what is found out.
+
+    Raises
+    ------
+    RequestFailed
+        If there is no such commit, or the candidate is the client's own.
+    """
+    place = place_of(ls, params.uri)
+    if not 0 < len(params.id) <= MAX_ID:
+        raise JsonRpcInvalidParams(f"an id has 1 to {MAX_ID} characters")
+    if params.id in ls.session.given:
+        raise RequestFailed("add the candidate again with another base: it is the client's own")
+    commit = None
+    if params.base is not None:
+        try:
+            commit = await asyncio.to_thread(_commit, place, params.base)
+        except SourceError as error:
+            raise RequestFailed(str(error)) from error
+        if len(ls.session.choices.bases) >= MAX_DECISIONS:
+            raise RequestFailed(f"limit {MAX_DECISIONS:,} bases")
+    ls.session.set_base(params.id, commit)
+    ls.gatherer.everything_changed()
+    return SetBaseResult(commit)
+
+
+def _commit(place: Place, name: str) -> str:
+    from excise_server.git.bases import commit_named
+    from excise_server.git.repository import open_folder
+
+    if not name or "\0" in name:
+        raise SourceError("a base is the name of a commit")
+    return commit_named(open_folder(place.folder, place.folders), name, "base")

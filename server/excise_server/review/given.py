@@ -1,0 +1,47 @@
+"""A candidate that a client gives: what it makes of some files, and from what. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["Given", "GivenFile", "Status"]
+
+Status = Literal["A", "M", "D", "R"]
+"""Added, modified, deleted, renamed: as git calls it."""
+
+
+@dataclass(frozen=True, slots=True)
+class GivenFile:
+    """What a candidate makes of one file.
+
+    Attributes
+    ----------
+    uri : str
+        The document that it is reviewed in: of a renamed file, that of its old name.
+    path : str or None
+        The file's absolute path, under its new name; None for a document that is not a file.
+    text : str or None
+        What the file holds then; None where it is deleted.
+    base : str or None
+        The text that it was made from; None: that of the origin.
+    old_path : str or None
+        Where a renamed file was before.
+    """
+
+    uri: str
+    path: str | None
+    status: Status = "M"
+    text: str | None = None
+    base: str | None = None
+    old_path: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One candidate of a client; ``files`` are by the keys of their documents."""
+
+    id: str
+    label: str
+    files: Mapping[str, GivenFile]

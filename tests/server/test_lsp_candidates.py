@@ -1,0 +1,424 @@
+"""Whole candidates over the wire: the command's and the client's, listed, added and set aside."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+from tests.server.command import excise
+from tests.server.git_repository import Repo, make, needs_git
+from tests.server.raw_client import RawClient
+
+from excise_server.report.candidate_shapes import CandidatesDocument
+
+ORIGIN = "def f(a, b):\n    x = a + b\n    return x\n\n\ndef g(a):\n    return a * 2\n"
+MINUS = ORIGIN.replace("a + b", "a - b")
+INVALID_PARAMS, REQUEST_FAILED = -32602, -32803
+
+pytestmark = [needs_git, pytest.mark.slow]
+
+
+@pytest.fixture
+def repo(tmp_path, monkeypatch) -> Repo:
+    made = make(tmp_path, monkeypatch)
+    made.commit(a__py=ORIGIN, b__py="B = 1\n")
+    for name, old, new in (
+        ("ada", "a + b", "a - b"),
+        ("bo", "a + b", "a - b"),
+        ("cy", "* 2", "+ a"),
+    ):
+        made.git("worktree", "add", "--quiet", "-b", name, tmp_path / name)
+        (tmp_path / name / "a.py").write_text(ORIGIN.replace(old, new))
+        os.utime(tmp_path / name / "a.py", (1_600_000_000, 1_600_000_000))  # no longer written
+    return made
+
+
+@pytest.fixture
+def client(repo: Repo) -> Iterator[RawClient]:
+    with RawClient() as client:
+        client.initialize(workspaceFolders=[{"uri": repo.path.as_uri(), "name": "w"}])
+        yield client
+        assert client.exit() == 0
+        assert not any("Traceback" in line for line in client.log)
+
+
+def listed(client: RawClient, repo: Repo, **more) -> dict:
+    return client.call("excise/candidates", {"uri": repo.path.as_uri(), **more})
+
+
+def add(client: RawClient, *candidates: dict, **more) -> dict:
+    return client.call("excise/addCandidates", {"candidates": list(candidates), **more})
+
+
+def change(path: str, text: str | None = None, **more) -> dict:
+    return {"path": path, "text": text, **more}
+
+
+def review(client: RawClient, repo: Repo, name: str = "a.py", **more) -> dict:
+    return client.call("excise/review", {"uri": (repo.path / name).as_uri(), **more})
+
+
+def reason(answer: dict) -> str:
+    (rejection,) = answer["rejected"]
+    assert not answer["accepted"]
+    return rejection["reason"]
+
+
+# --- listed --------------------------------------------------------------------------------------
+
+
+def test_they_are_the_command_s_with_its_ids_and_digits(repo: Repo, client: RawClient):
+    answer = listed(client, repo, branches=[])
+    command = excise("worktrees", str(repo.path), "--json").json
+    assert {key: answer[key] for key in command} == command
+    assert answer["candidates"] == ["worktree:ada", "worktree:bo", "worktree:cy"]
+    assert (answer["set_aside"], answer["bases"], answer["given"]) == ([], {}, [])
+    msgspec.convert(answer, CandidatesDocument)
+
+
+def test_branches_are_those_of_the_setting(repo: Repo, client: RawClient):
+    repo.git("checkout", "--quiet", "-b", "agent/1")
+    repo.commit(a__py=ORIGIN.replace("return x", "return -x"))
+    repo.git("checkout", "--quiet", "main")
+    assert "branch:agent/1" in listed(client, repo)["candidates"]
+    assert "branch:agent/1" not in listed(client, repo, branches=[])["candidates"]
+
+
+def test_the_client_s_own_are_among_them(repo: Repo, client: RawClient):
+    add(client, {"id": "gpt", "label": "GPT", "changes": [change("a.py", MINUS)]})
+    answer = listed(client, repo, branches=[])
+    assert answer["given"] == ["gpt"]
+    (entry,) = [row for row in answer["ranking"] if row["id"] == "gpt"]
+    assert (entry["kind"], entry["label"], entry["names"]) == ("client", "GPT", ["gpt"])
+    assert sorted(entry["identical"]) == ["worktree:ada", "worktree:bo"]
+    assert [(file["path"], file["status"]) for file in entry["files"]] == [("a.py", "modified")]
+    at = answer["candidates"].index
+    assert answer["similarity"][at("gpt")][at("worktree:ada")] == 1.0
+
+
+def test_without_trust_and_without_a_repository_it_is_said(repo: Repo, tmp_path):
+    plain = tmp_path / "plain"
+    plain.mkdir()
+    folders = [{"uri": path.as_uri(), "name": path.name} for path in (repo.path, plain)]
+    with RawClient() as client:
+        client.initialize(workspaceFolders=folders, initializationOptions={"trusted": False})
+        error = client.refused("excise/candidates", {"uri": repo.path.as_uri()})
+        assert (error["code"], "trusted" in error["message"]) == (REQUEST_FAILED, True)
+        client.exit()
+    with RawClient() as client:
+        client.initialize(workspaceFolders=folders)
+        error = client.refused("excise/candidates", {"uri": plain.as_uri()})
+        assert (error["code"], "repository" in error["message"]) == (REQUEST_FAILED, True)
+        error = client.refused("excise/candidates", {"uri": tmp_path.as_uri()})
+        assert error["code"] == INVALID_PARAMS
+        client.exit()
+
+
+# --- added ---------------------------------------------------------------------------------------
+
+
+def test_a_candidate_enters_every_document_that_it_changes(repo: Repo, client: RawClient):
+    changes = [change("a.py", MINUS), change("b.py"), change("new/c.py", "C = 1\n", status="A")]
+    assert add(client, {"id": "gpt", "changes": changes})["accepted"] == ["gpt"]
+    (hunk,) = review(client, repo)["hunks"]
+    assert [variant["text"] for variant in hunk["variants"]] == ["    x = a - b\n"]
+    deleted = review(client, repo, "b.py")
+    assert [variant["text"] for variant in deleted["hunks"][0]["variants"]] == [""]
+    assert deleted["candidates"][0]["notes"] == ["it deletes the file"]
+    created = review(client, repo, "new/c.py")
+    assert (created["hunks"][0]["lo"], created["hunks"][0]["hi"]) == (0, 0)
+    entry = listed(client, repo, branches=[])["ranking"]
+    (entry,) = [row for row in entry if row["id"] == "gpt"]
+    assert {file["path"]: file["status"] for file in entry["files"]} == {
+        "a.py": "modified",
+        "b.py": "deleted",
+        "new/c.py": "created",
+    }
+
+
+def test_a_renamed_file_is_reviewed_under_its_old_name(repo: Repo, client: RawClient):
+    renamed = change("moved.py", MINUS, oldPath="a.py")
+    assert add(client, {"id": "gpt", "changes": [renamed]})["rejected"] == []
+    answer = review(client, repo)
+    assert answer["candidates"][0]["notes"] == ["renamed to moved.py"]
+    assert len(answer["hunks"]) == 1
+    entries = listed(client, repo, branches=[])["ranking"]
+    (entry,) = [row for row in entries if row["id"] == "gpt"]
+    assert [file["status"] for file in entry["files"]] == ["renamed"]
+
+
+@pytest.mark.parametrize("base", ["text", "commit"])
+def test_what_a_candidate_started_from_is_replayed(repo: Repo, client: RawClient, base: str):
+    first = repo.head()
+    repo.commit(a__py="import os\n\n\n" + ORIGIN)
+    own = {"base": ORIGIN} if base == "text" else {}
+    whole = {"base": first[:12]} if base == "commit" else {}
+    add(client, {"id": "gpt", "changes": [change("a.py", MINUS, **own)], **whole})
+    (hunk,) = review(client, repo)["hunks"]
+    assert (hunk["lo"], hunk["variants"][0]["text"]) == (4, "    x = a - b\n")
+    answer = listed(client, repo, branches=[])
+    at = answer["candidates"].index
+    assert answer["similarity"][at("gpt")][at("worktree:ada")] == 1.0
+
+
+def test_an_id_is_replaced_with_all_of_its_files(repo: Repo, client: RawClient):
+    add(client, {"id": "gpt", "changes": [change("a.py", MINUS), change("b.py", "B = 2\n")]})
+    add(client, {"id": "gpt", "changes": [change("b.py", "B = 3\n")]})
+    uri = (repo.path / "a.py").as_uri()
+    assert client.call("excise/listRevisions", {"uri": uri})["revisions"] == []
+    assert review(client, repo, "b.py")["hunks"][0]["variants"][0]["text"] == "B = 3\n"
+
+
+def test_revisions_of_one_id_are_one_candidate(repo: Repo, client: RawClient):
+    client.add((repo.path / "a.py").as_uri(), {"gpt": MINUS})
+    client.add((repo.path / "b.py").as_uri(), {"gpt": "B = 2\n"})
+    entries = listed(client, repo, branches=[])["ranking"]
+    (entry,) = [row for row in entries if row["id"] == "gpt"]
+    assert [file["path"] for file in entry["files"]] == ["a.py", "b.py"]
+    answer = client.call("excise/removeCandidates", {"ids": ["gpt", "claude", "worktree:ada"]})
+    assert answer == {"removed": ["gpt"], "unknown": ["claude", "worktree:ada"]}
+    assert "gpt" not in listed(client, repo, branches=[])["candidates"]
+
+
+def test_the_client_s_candidate_comes_before_one_that_is_found(repo: Repo, client: RawClient):
+    add(client, {"id": "worktree:ada", "changes": [change("b.py", "B = 2\n")]})
+    answer = listed(client, repo, branches=[])
+    assert answer["given"] == ["worktree:ada"]
+    assert [row["id"] for row in answer["rejected"]] == ["worktree:ada"]
+
+
+def test_sixty_four_candidates(repo: Repo, client: RawClient):
+    texts = [ORIGIN.replace("a + b", f"a + {n}") for n in range(64)]
+    sent = [{"id": f"agent {n}", "changes": [change("a.py", text)]} for n, text in enumerate(texts)]
+    assert len(add(client, *sent)["accepted"]) == 64
+    assert len(review(client, repo)["hunks"][0]["variants"]) == 64
+    assert len(listed(client, repo, branches=[])["given"]) == 64
+    more = [{"id": f"more {n}", "changes": [change("a.py", MINUS)]} for n in range(240)]
+    answer = add(client, *more)
+    assert len(answer["accepted"]) == 300 - 64
+    assert {row["reason"] for row in answer["rejected"]} == {"skipped: limit 300 candidates"}
+
+
+# --- not added -----------------------------------------------------------------------------------
+
+REFUSED = {
+    "no changes": {"changes": []},
+    "relative": {"changes": [change("/etc/passwd", "x\n")]},
+    "relative to": {"changes": [change("C:\\x.py", "x\n")]},
+    "..": {"changes": [change("../ada/a.py", "x\n")]},
+    "no empty part": {"changes": [change("a//b.py", "x\n")]},
+    ". or ..": {"changes": [change("./a.py", "x\n")]},
+    "NUL": {"changes": [change("a\0.py", "x\n")]},
+    "leaves the workspace": {"changes": [change("link/a.py", "x\n")]},
+    ".git": {"changes": [change(".git/hooks/pre-commit", "x\n")]},
+    "1 to 4,096": {"changes": [change("", "x\n")]},
+    "no commit": {"changes": [change("a.py", "x\n")], "base": "nowhere"},
+    "no commit '--output=x'": {"changes": [change("a.py", "x\n")], "base": "--output=x"},
+    "does not have this file": {"changes": [change("new.py", "x\n")], "base": "HEAD"},
+    "another change": {"changes": [change("a.py", "x\n"), change("a.py", "y\n")]},
+    "A, M, D or R": {"changes": [change("a.py", "x\n", status="X")]},
+    "has no text": {"changes": [change("a.py", "x\n", status="D")]},
+    "its status is D": {"changes": [change("a.py", status="M")]},
+    "old path": {"changes": [change("a.py", "x\n", status="R")]},
+    "its own name": {"changes": [change("a.py", "x\n", oldPath="a.py")]},
+    "binary": {"changes": [change("a.py", "x\0\n")]},
+    "limit 10 MB": {"changes": [change("a.py", "x" * 10_000_001)]},
+    "limit 1,000 files": {"changes": [change(f"{n}.py", "x\n") for n in range(1001)]},
+    "nothing is changed": {"changes": [change("a.py", "x\r\n", base="x\n")]},
+    "no text of a folder: folder": {"changes": [change("folder", "x\n")]},
+    "1 to 1000": {"id": "x" * 1001, "changes": [change("a.py", "x\n")]},
+}
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory) -> Iterator[RawClient]:
+    """One session: what is refused changes nothing."""
+    with pytest.MonkeyPatch.context() as patch:
+        folder = tmp_path_factory.mktemp("shared")
+        repo = make(folder, patch)
+        repo.commit(a__py=ORIGIN)
+        (repo.path / "folder").mkdir()
+        (folder / "outside").mkdir()
+        (repo.path / "link").symlink_to(folder / "outside")
+        with RawClient() as client:
+            client.initialize(workspaceFolders=[{"uri": repo.path.as_uri(), "name": "w"}])
+            yield client
+            listed_now = client.call("excise/listRevisions", {"uri": (repo.path / "a.py").as_uri()})
+            assert listed_now["revisions"] == []
+            assert client.exit() == 0
+            assert not any("Traceback" in line for line in client.log)
+
+
+@pytest.mark.parametrize("word", REFUSED)
+def test_what_cannot_be_taken_is_refused_with_the_reason(shared: RawClient, word: str):
+    said = reason(add(shared, {"id": "gpt", **REFUSED[word]}))
+    assert said
+    assert (word.split(": ")[-1] if "folder" in word else word) in said
+    assert len(said) < 400
+
+
+def test_a_candidate_is_taken_whole_or_not_at_all(repo: Repo, client: RawClient):
+    answer = add(client, {"id": "gpt", "changes": [change("a.py", MINUS), change("../b.py", "x")]})
+    assert "../b.py" in reason(answer)
+    uri = (repo.path / "a.py").as_uri()
+    assert client.call("excise/listRevisions", {"uri": uri})["revisions"] == []
+
+
+def test_one_id_twice_in_a_request(repo: Repo, client: RawClient):
+    twice = [{"id": "gpt", "changes": [change("a.py", text)]} for text in (MINUS, ORIGIN + "\n")]
+    answer = add(client, *twice)
+    assert (answer["accepted"], len(answer["rejected"])) == (["gpt"], 1)
+    assert review(client, repo)["hunks"][0]["variants"][0]["text"] == "    x = a - b\n"
+
+
+def test_ids_that_lie_on_a_screen_are_shown_escaped(repo: Repo, client: RawClient):
+    evil = "a\x1b[2Jb\u202egpt"
+    add(client, {"id": evil, "label": evil, "changes": [change("a.py", MINUS)]})
+    uri = (repo.path / "a.py").as_uri()
+    assert review(client, repo)["candidates"][0]["id"] == evil  # as it was sent
+    messages = [
+        item["message"]
+        for message in client.received
+        if message.get("method") == "textDocument/publishDiagnostics"
+        and message["params"]["uri"] == uri
+        for item in message["params"]["diagnostics"]
+    ]
+    assert messages
+    assert not any("\x1b" in message or "\u202e" in message for message in messages)
+
+
+def test_without_trust_no_git_is_started_for_a_base(repo: Repo):
+    with RawClient() as client:
+        folders = [{"uri": repo.path.as_uri(), "name": "w"}]
+        client.initialize(workspaceFolders=folders, initializationOptions={"trusted": False})
+        sent = {"id": "gpt", "changes": [change("a.py", MINUS)]}
+        assert "trusted" in reason(add(client, sent | {"base": "HEAD"}))
+        assert add(client, sent)["accepted"] == ["gpt"]
+        assert client.exit() == 0
+
+
+def test_without_a_folder_there_are_no_paths(tmp_path):
+    with RawClient() as client:
+        client.initialize()
+        sent = {"candidates": [{"id": "gpt", "changes": [change("a.py", "x\n")]}]}
+        assert client.refused("excise/addCandidates", sent)["code"] == INVALID_PARAMS
+        assert client.exit() == 0
+
+
+# --- set aside -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("method", "word"), [("hide", "hidden"), ("reject", "rejected")])
+def test_what_is_set_aside_counts_nowhere(repo: Repo, client: RawClient, method: str, word: str):
+    client.open((repo.path / "a.py").as_uri(), ORIGIN)
+    before = review(client, repo)
+    assert len(before["hunks"]) == 2
+    assert client.call(f"excise/{method}", {"ids": ["worktree:cy"]})[word] == ["worktree:cy"]
+    after = review(client, repo)
+    assert [hunk["lo"] for hunk in after["hunks"]] == [before["hunks"][0]["lo"]]
+    assert {row["id"]: row["state"] for row in after["candidates"]}["worktree:cy"] == word
+    answer = listed(client, repo, branches=[])
+    assert answer["candidates"] == ["worktree:ada", "worktree:bo"]
+    assert [(row["id"], row["state"]) for row in answer["set_aside"]] == [("worktree:cy", word)]
+    client.call(f"excise/{method}", {"ids": ["worktree:cy"], word: False})
+    assert review(client, repo)["hunks"] == before["hunks"]
+    assert listed(client, repo, branches=[])["set_aside"] == []
+
+
+def test_when_everyone_is_hidden_nothing_is_shown(repo: Repo, client: RawClient):
+    uri = (repo.path / "a.py").as_uri()
+    client.open(uri, ORIGIN)
+    ids = [row["id"] for row in review(client, repo)["candidates"]]
+    command = {"command": "excise.hide", "arguments": [{"ids": ids}]}
+    client.call("workspace/executeCommand", command)
+    assert client.diagnostics(uri) == []
+    answer = review(client, repo)
+    assert (answer["hunks"], answer["next"], answer["pinned"]) == ([], None, True)
+    assert client.refused("excise/hide", {"ids": [""]})["code"] == INVALID_PARAMS
+
+
+def test_a_base_that_is_set_replays_again(repo: Repo, client: RawClient, tmp_path):
+    (tmp_path / "dana").mkdir()
+    first = repo.head()
+    second = repo.commit(a__py=ORIGIN.replace("* 2", "* 3"))
+    repo.git("worktree", "add", "--quiet", "-b", "dana", tmp_path / "dana")
+    (tmp_path / "dana" / "a.py").write_text(MINUS.replace("* 2", "* 3"))
+    os.utime(tmp_path / "dana" / "a.py", (1_600_000_000, 1_600_000_000))
+    uri = (repo.path / "a.py").as_uri()
+    client.open(uri, (repo.path / "a.py").read_text())
+
+    def texts() -> list[str]:
+        hunks = review(client, repo)["hunks"]
+        return [v["text"] for h in hunks for v in h["variants"] if "worktree:dana" in v["ids"]]
+
+    assert texts()[0] == "    x = a - b\n"
+    own = listed(client, repo, branches=[])
+    params = {"uri": repo.path.as_uri(), "id": "worktree:dana", "base": first[:10]}
+    assert client.call("excise/setBase", params) == {"commit": first}
+    assert listed(client, repo, branches=[])["bases"] == {"worktree:dana": first}
+    (entry,) = [
+        row for row in listed(client, repo, branches=[])["ranking"] if row["id"] == "worktree:dana"
+    ]
+    assert entry["base"] == first != second
+    client.call("excise/setBase", params | {"base": None})
+    assert listed(client, repo, branches=[]) == own
+    params["base"] = "--output=/nowhere"
+    assert client.refused("excise/setBase", params)["code"] == REQUEST_FAILED
+    add(client, {"id": "gpt", "changes": [change("a.py", MINUS)]})
+    refused = client.refused("excise/setBase", params | {"id": "gpt"})
+    assert "client's own" in refused["message"]
+
+
+# --- decided -------------------------------------------------------------------------------------
+
+
+def test_every_kind_of_decision(repo: Repo, client: RawClient):
+    uri = (repo.path / "a.py").as_uri()
+    client.open(uri, ORIGIN)
+    answer = review(client, repo)
+    assert (answer["decided"], answer["undecided"], answer["next"]) == (0, 2, 0)
+    version = 1
+
+    def after(text: str) -> dict:
+        nonlocal version
+        version += 1
+        client.change(uri, version, {"text": text})
+        return review(client, repo)
+
+    answer = after(MINUS)
+    first = answer["hunks"][0]
+    assert (first["decision"], first["variant"], first["decided"]) == ("variant", 0, True)
+    assert (answer["decided"], answer["next"]) == (1, 1)
+    answer = after(ORIGIN.replace("a + b", "a ** b"))
+    assert answer["hunks"][0]["decision"] == "edited"
+    answer = after(ORIGIN)
+    assert answer["hunks"][0]["decision"] == "origin"
+    params = {"uri": uri, "hunk": 0, "version": version, "state": answer["state"]}
+    assert client.call("excise/decide", params) == {"decided": 1, "undecided": 1}
+    answer = review(client, repo)
+    assert (answer["hunks"][0]["decision"], answer["hunks"][0]["decided"]) == ("origin", True)
+    assert review(client, repo, after=1)["next"] == 1
+    assert client.call("excise/decide", params | {"decided": False})["decided"] == 0
+    assert client.refused("excise/decide", params | {"version": 1})["code"] == REQUEST_FAILED
+    assert client.refused("excise/decide", params | {"hunk": 9})["code"] == INVALID_PARAMS
+
+
+def test_lines_of_several_variants_are_mixed(client: RawClient, repo: Repo):
+    uri = (repo.path / "b.py").as_uri()
+    client.open(uri, "a = 1\nb = 1\nc = 1\n")
+    client.add(uri, {"x": "a = 2\nb = 2\nc = 1\n", "y": "a = 3\nb = 3\nc = 1\n"})
+    client.change(uri, 2, {"text": "a = 2\nb = 3\nc = 1\n"})
+    (hunk,) = review(client, repo, "b.py")["hunks"]
+    assert (hunk["decision"], hunk["variant"], hunk["decided"]) == ("mixed", None, True)
+
+
+def test_a_document_without_a_file_has_a_review(client: RawClient, repo: Repo):
+    client.open("untitled:Untitled-1", ORIGIN)
+    client.add("untitled:Untitled-1", {"gpt": MINUS})
+    answer = client.call("excise/review", {"uri": "untitled:Untitled-1"})
+    assert (answer["pinned"], answer["undecided"]) == (True, 1)
+    assert "gpt" not in listed(client, repo, branches=[])["candidates"]
+    unknown = client.refused("excise/review", {"uri": "untitled:nothing"})
+    assert unknown["code"] == INVALID_PARAMS
