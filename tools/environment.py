@@ -12,10 +12,12 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 OLDEST = (3, 11)
 EXTRAS = ("dev", "eval")
+LOCK = ".ci/requirements.txt"
 
 
 def main() -> None:
@@ -51,6 +53,7 @@ def requirements(pyproject: Path) -> dict[str, object]:
         "extras": {extra: project["optional-dependencies"][extra] for extra in EXTRAS},
         "scripts": project["scripts"],
         "version": project["version"],
+        "locked": bool(os.environ.get("EXCISE_LOCKED")) and Path(LOCK).read_text(encoding="utf-8"),
     }
 
 
@@ -59,10 +62,28 @@ def make(venv: Path, python: Path) -> None:
     if not python.exists() and subprocess.run([sys.executable, "-m", "venv", venv]).returncode:
         stop("excise needs the venv module (Debian: apt-get install python3-venv)")
     print(f"Installing and building into {venv} (about a minute the first time)", flush=True)
+    if os.environ.get("EXCISE_LOCKED"):
+        make_locked(python)
+        return
     build = requirements(Path("pyproject.toml"))["build"]
     install(python, *build)
     # The build requirements are here: make needs them too, to build a kernel that was edited.
     install(python, "--no-build-isolation", "--editable", f".[{','.join(EXTRAS)}]")
+
+
+def make_locked(python: Path) -> None:
+    """Install the very files that `make lock` pinned, as CI does."""
+    lines = Path(LOCK).read_text(encoding="utf-8").split("\n")
+    starts = [at for at, line in enumerate(lines) if line[:1].isalpha()] + [len(lines)]
+    blocks = ["\n".join(lines[lo:hi]) for lo, hi in zip(starts, starts[1:])]
+    # What comes as a source distribution is built with these, and not with what an index has today.
+    first = [block for block in blocks if block.startswith(("setuptools==", "cython=="))]
+    for pinned in (first, blocks):
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write("\n".join(pinned))
+            file.flush()
+            install(python, "--no-build-isolation", "--require-hashes", "--requirement", file.name)
+    install(python, "--no-build-isolation", "--no-deps", "--editable", ".")
 
 
 def install(python: Path, *what: str) -> None:

@@ -1,6 +1,6 @@
-"""Pin what the server of the VS Code extension needs, each file by its hash: `make lock` runs it.
+"""Pin what the server of the VS Code extension needs, and what CI installs: `make lock` runs it.
 
-The versions are those of the virtual environment, which the tests run with; the hashes are of every
+Each file is pinned by its hash. The versions are those of the virtual environment, which the tests run with; the hashes are of every
 wheel of that version, for all platforms and Pythons. uv resolves for all of these at once, which
 pip cannot; it gets an environment of its own.
 """
@@ -9,29 +9,44 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 
-LOCK = Path("vscode-client/requirements.txt")
 HEAD = (
     "# Made by `make lock`: the ranges of pyproject.toml at the versions that the tests run with.\n"
 )
+CLIENT, CI = Path("vscode-client/requirements.txt"), Path(".ci/requirements.txt")
+CI_EXTRAS = ("dev", "eval", "distributed", "interop")
 
 
 def main() -> None:
     tools = Path(sys.argv[1])
+    document = tomllib.loads(Path("pyproject.toml").read_text())
     if not (tools / "bin" / "uv").exists():
-        groups = tomllib.loads(Path("pyproject.toml").read_text())["dependency-groups"]
+        locking = document["dependency-groups"]["lock"]
         subprocess.run([sys.executable, "-m", "venv", tools], check=True)
-        subprocess.run([tools / "bin" / "pip", "install", "--quiet", *groups["lock"]], check=True)
-    freeze = [sys.executable, "-m", "pip", "freeze", "--exclude-editable"]
+        subprocess.run([tools / "bin" / "pip", "install", "--quiet", *locking], check=True)
+    lock(tools, CLIENT, document["project"]["dependencies"], "--only-binary", ":all:")
+    extras = document["project"]["optional-dependencies"]
+    wanted = [*document["build-system"]["requires"], *document["project"]["dependencies"]]
+    lock(tools, CI, [*wanted, *(line for extra in CI_EXTRAS for line in extras[extra])])
+
+
+def lock(tools: Path, path: Path, wanted: list[str], *options: str) -> None:
+    freeze = [sys.executable, "-m", "pip", "freeze", "--all", "--exclude-editable"]
     tested = subprocess.run(freeze, check=True, capture_output=True).stdout
-    resolve = [tools / "bin" / "uv", "--quiet", "pip", "compile", "pyproject.toml"]
-    resolve += ["--universal", "--python-version", "3.11", "--only-binary", ":all:"]
-    resolve += ["--generate-hashes", "--no-annotate", "--no-header", "--constraints", "-"]
-    pinned = subprocess.run(resolve, check=True, input=tested, capture_output=True).stdout
-    LOCK.write_text(HEAD + pinned.decode(), encoding="utf-8")
-    print(f"{LOCK}: {pinned.count(b'==')} packages")
+    resolve = [tools / "bin" / "uv", "--quiet", "pip", "compile", "-"]
+    resolve += ["--universal", "--python-version", "3.11", *options]
+    resolve += ["--generate-hashes", "--no-annotate", "--no-header"]
+    with tempfile.NamedTemporaryFile() as constraints:
+        constraints.write(tested)
+        constraints.flush()
+        resolve += ["--constraints", constraints.name]
+        given = "\n".join(wanted).encode()
+        pinned = subprocess.run(resolve, check=True, input=given, capture_output=True).stdout
+    path.write_text(HEAD + pinned.decode(), encoding="utf-8")
+    print(f"{path}: {pinned.count(b'==')} packages")
 
 
 if __name__ == "__main__":
