@@ -144,6 +144,21 @@ def test_the_lock_of_the_extension_pins_what_the_server_needs_within_its_ranges(
             wanted += [Requirement(line) for line in requires(need.name) or []]
 
 
+def test_the_lock_of_ci_pins_every_requirement_within_its_range():
+    lock = (ROOT / ".ci/requirements.txt").read_text()
+    pinned = dict(re.findall(r"^([\w.-]+)==(\S+)", lock, re.MULTILINE))
+    entries = re.split(r"\n(?=\S)", lock.strip())[1:]
+    assert len(entries) == len(pinned)
+    assert all(re.search(r"\n    --hash=sha256:[0-9a-f]{64}", entry) for entry in entries)
+    document = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    extras = document["project"]["optional-dependencies"]
+    wanted = [*document["build-system"]["requires"], *document["project"]["dependencies"]]
+    for extra in ("dev", "eval", "distributed", "interop"):
+        wanted += extras[extra]
+    for need in map(Requirement, wanted):
+        assert pinned[canonicalize_name(need.name)] in need.specifier, need
+
+
 def test_every_kernel_is_declared_and_nothing_else():
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
     kernels = {kernel["name"]: kernel["sources"] for kernel in declared["ext-modules"]}

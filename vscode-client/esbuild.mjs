@@ -1,5 +1,5 @@
 // Builds dist/ (what the VSIX carries), or with --tests the unit tests into out/unit/.
-import { readdirSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
 
 const shared = { bundle: true, logLevel: "info", sourcemap: "linked", target: "es2022" };
@@ -14,7 +14,14 @@ if (process.argv.includes("--tests")) {
   const production = process.argv.includes("--production");
   const sizes = { minify: production, sourcemap: production ? false : "linked" };
   rmSync("dist", { recursive: true, force: true });
-  await build({ ...node, ...sizes, entryPoints: ["src/extension.ts"], outdir: "dist" });
+  const { metafile } = await build({
+    ...node,
+    ...sizes,
+    entryPoints: ["src/extension.ts"],
+    outdir: "dist",
+    metafile: true,
+  });
+  writeFileSync("dist/THIRD-PARTY-NOTICES.txt", notices(Object.keys(metafile.inputs)));
   await build({
     ...shared,
     ...sizes,
@@ -23,4 +30,20 @@ if (process.argv.includes("--tests")) {
     entryPoints: ["src/webview/heatmap.ts"],
     outdir: "dist",
   });
+}
+
+// What is bundled of others goes with its licence; a package without one is not bundled at all.
+function notices(inputs) {
+  const packages = inputs.map((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]);
+  const folders = [...new Set(packages.filter((folder) => folder !== undefined))].sort();
+  const entries = folders.map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(`${folder}/package.json`, "utf8"));
+    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+    if (license === undefined || file === undefined) {
+      throw new Error(`${folder}: no licence, so it cannot be bundled`);
+    }
+    return `${name} ${version} (${license})\n\n${readFileSync(`${folder}/${file}`, "utf8").trim()}\n`;
+  });
+  const head = "The extension of Excise is under the MIT license. It bundles:\n";
+  return [head, ...entries].join(`\n${"-".repeat(80)}\n\n`);
 }
