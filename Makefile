@@ -9,7 +9,7 @@ READY := $(VENV)/.ready
 KERNEL_SOURCES := $(shell find core -name '*.pyx' -o -name '*.pxd')
 DISTRIBUTIONS := dist/.ready
 DISTRIBUTED := $(shell find core server build_backend \( -name '*.py' -o -name '*.py[xi]' -o -name '*.pxd' -o -name py.typed \)) \
-  pyproject.toml MANIFEST.in README.md LICENSE CHANGELOG.md CITATION.cff
+  pyproject.toml MANIFEST.in README.md SECURITY.md LICENSE CHANGELOG.md CITATION.cff
 CLIENT := vscode-client
 CLIENT_SOURCES := $(shell find $(CLIENT) \( -name node_modules -o -name dist -o -name out \
   -o -name .vscode-test \) -prune -o -type f -print)

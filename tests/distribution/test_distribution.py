@@ -132,7 +132,7 @@ def test_the_source_distribution_holds_the_sources_and_nothing_else(sdist):
         names = {m.name.removeprefix(f"{TOP}/") for m in archive.getmembers() if m.isfile()}
     made = {name for name in names if name.startswith("excise.egg-info/")}
     made |= {"PKG-INFO", "setup.cfg"}
-    named = {"CHANGELOG.md", "CITATION.cff", "LICENSE", "MANIFEST.in", "README.md"}
+    named = {"CHANGELOG.md", "CITATION.cff", "LICENSE", "MANIFEST.in", "README.md", "SECURITY.md"}
     assert names - made == tracked("core", "server", "build_backend") | named | {"pyproject.toml"}
     assert {"build_backend/backend.py", "core/excise/_walk.pyx", "core/excise/_walk.pxd"} < names
 
