@@ -7,8 +7,10 @@ started later; its reflog says where, and is believed only where the histories b
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from excise_server.git.ancestry import commits_between, is_ancestor, merge_bases
 from excise_server.git.reflog import worktree_made
 from excise_server.git.repository import Repository
 from excise_server.sources import SourceError
@@ -32,11 +34,16 @@ class History:
     def __init__(self, repository: Repository, target: str) -> None:
         """Ask nothing yet."""
         self._repository, self._target = repository, target
-        self._bases: dict[str, list[str]] = {}
-        self._ahead: dict[str, int] = {}
+        self._holding: dict[str, frozenset[str]] = {}
+        self._upstreams: dict[str, str] | None = None
 
     def own_base(
-        self, commit: str, *, folder: str = "", branch: str = "", is_edited: bool = False
+        self,
+        commit: str,
+        *,
+        folder: str = "",
+        branch: str = "",
+        is_edited: Callable[[], bool] = lambda: False,
     ) -> Start | None:
         """Return where a candidate started; None if the target's history has nothing of its own.
 
@@ -47,34 +54,63 @@ class History:
         folder, branch
             Its worktree and local branch, empty where it has none.
         is_edited
-            Whether the worktree has uncommitted changes.
+            Tells whether the worktree has uncommitted changes; rarely asked.
         """
-        bases = self._merge_bases(commit)
+        bases = merge_bases(self._repository, self._target, commit)
         if not bases:
             return None
         notes = ("several merge bases: the first one is taken",) if len(bases) > 1 else ()
         base = bases[0]
         if folder:
-            base = _stacked_on(self._repository, base, commit, folder, branch, is_edited) or base
-        return Start(base, self._commits_ahead(base), notes)
+            base = self._stacked_on(base, commit, folder, branch, is_edited) or base
+        return Start(base, self._ahead(base), notes)
 
     def start_at(self, base: str) -> Start:
         """Return the start that the user named."""
-        return Start(base, self._commits_ahead(base))
+        return Start(base, self._ahead(base))
 
-    def _merge_bases(self, commit: str) -> list[str]:
-        if commit not in self._bases:
-            is_target = commit == self._target
-            self._bases[commit] = (
-                [commit] if is_target else self._repository.merge_bases(self._target, commit)
-            )
-        return self._bases[commit]
+    def _ahead(self, base: str) -> int:
+        return commits_between(self._repository, base, self._target)
 
-    def _commits_ahead(self, base: str) -> int:
-        if base not in self._ahead:
-            asked = ("rev-list", "--count", f"{base}..{self._target}")
-            self._ahead[base] = 0 if base == self._target else int(self._repository.git.run(*asked))
-        return self._ahead[base]
+    def _stacked_on(
+        self, base: str, commit: str, folder: str, branch: str, is_edited: Callable[[], bool]
+    ) -> str | None:
+        """Return the commit that a worktree was made at, if that is a branch of somebody else's.
+
+        It must lie between the merge base and the worktree's commit, something must have changed
+        since, and a ref other than the worktree's own branch and its upstream must hold it. So a
+        worktree made *of* a branch keeps that branch's edits, and one made on top of it does not
+        count them.
+        """
+        first = worktree_made(self._repository, folder)
+        if first is None or first.commit == base:
+            return None
+        made = first.commit
+        try:
+            if not is_ancestor(self._repository, base, made):
+                return None
+            if not is_ancestor(self._repository, made, commit):
+                return None
+        except SourceError:
+            return None  # an object is missing
+        own = {f"refs/heads/{branch}", self._upstream(branch)} if branch else set()
+        if not self._refs_with(made) - own:
+            return None
+        return made if made != commit or is_edited() else None
+
+    def _refs_with(self, commit: str) -> frozenset[str]:
+        if commit not in self._holding:
+            asked = ("for-each-ref", f"--contains={commit}", "--format=%(refname)")
+            out = self._repository.git.run(*asked)
+            self._holding[commit] = frozenset(os.fsdecode(r) for r in out.split(b"\n") if r)
+        return self._holding[commit]
+
+    def _upstream(self, branch: str) -> str:
+        if self._upstreams is None:
+            asked = ("for-each-ref", "--format=%(refname) %(upstream)", "refs/heads")
+            lines = os.fsdecode(self._repository.git.run(*asked)).split("\n")
+            self._upstreams = {line.partition(" ")[0]: line.partition(" ")[2] for line in lines}
+        return self._upstreams.get(f"refs/heads/{branch}", "")
 
 
 def commit_named(repository: Repository, name: str, option: str) -> str:
@@ -90,37 +126,3 @@ def commit_named(repository: Repository, name: str, option: str) -> str:
     if not (commit := answer.decode("ascii", "replace").strip()):
         raise SourceError(f"there is no commit {visible(name)!r}", hint=f"check {option}")
     return commit
-
-
-def _stacked_on(
-    repository: Repository, base: str, commit: str, folder: str, branch: str, is_edited: bool
-) -> str | None:
-    """Return the commit that a worktree was made at, if that is a branch of somebody else's.
-
-    It must lie between the merge base and the worktree's commit, something must have changed since,
-    and a ref other than the worktree's own branch and its upstream must hold it. So a worktree made
-    *of* a branch keeps that branch's edits, and one made on top of it does not count them.
-    """
-    first = worktree_made(repository, folder)
-    if first is None or first.commit == base or (first.commit == commit and not is_edited):
-        return None
-    made = first.commit
-    if not (_is_ancestor(repository, base, made) and _is_ancestor(repository, made, commit)):
-        return None
-    own = {f"refs/heads/{branch}", _upstream(repository, branch)} if branch else set()
-    holding = repository.git.run("for-each-ref", f"--contains={made}", "--format=%(refname)")
-    refs = {os.fsdecode(ref) for ref in holding.split(b"\n") if ref}
-    return made if refs - own else None
-
-
-def _is_ancestor(repository: Repository, older: str, newer: str) -> bool:
-    # Of two commits where one is an ancestor it is the only merge base; a missing object is none.
-    try:
-        return repository.merge_bases(older, newer) == [older]
-    except SourceError:
-        return False
-
-
-def _upstream(repository: Repository, branch: str) -> str:
-    answer = repository.git.run("for-each-ref", "--format=%(upstream)", f"refs/heads/{branch}")
-    return os.fsdecode(answer.split(b"\n")[0])

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from excise_server.changes import Side
+from excise_server.git.ancestry import asked_once
 from excise_server.git.repository import Repository
 from excise_server.git.trees import OPTIONS, Entry, Tree, read_sides, trees_between
 from excise_server.sources import SourceError
 
-__all__ = ["Drift", "drifts_of"]
+__all__ = ["Drift", "drifts_of", "renames_between"]
 
 _RENAME = re.compile(rb":\d{6} (\d{6}) [0-9a-f]+ ([0-9a-f]+) R\d+\0([^\0]+)\0([^\0]+)\0")
 _OTHER = re.compile(rb":[^\0]+\0[^\0]+\0")
@@ -84,22 +85,33 @@ def _followed(repository: Repository, base: str, target: str, tree: Tree) -> dic
     """Return the new paths of files that the target renamed, and put them in place of the old."""
     moved: dict[str, str] = {}
     if gone := tree.old.keys() - tree.new.keys():
-        for old, new, mode, blob in _renames(repository, base, target):
+        for old, new, mode, blob in renames_between(repository, base, target):
             if old in gone:
                 moved[old] = new
                 tree.new[old] = Entry(mode, blob)
     return moved
 
 
-def _renames(repository: Repository, base: str, target: str) -> Iterable[tuple[str, str, str, str]]:
-    """Yield old path, new path, mode and blob of the files that the target renamed."""
+@asked_once
+def renames_between(
+    repository: Repository, base: str, target: str
+) -> tuple[tuple[str, str, str, str], ...]:
+    """Return old path, new path, mode and blob of the files that the target renamed.
+
+    Raises
+    ------
+    SourceError
+        If git fails.
+    """
     options = [option for option in OPTIONS if option != "--no-renames"]
     out = repository.git.run("diff-tree", "-r", *options, f"-M{_SIMILARITY}", base, target)
+    renames = []
     position = 0
     while position < len(out):
         if found := _RENAME.match(out, position):
             mode, blob = found[1].decode(), found[2].decode()
-            yield os.fsdecode(found[3]), os.fsdecode(found[4]), mode, blob
+            renames.append((os.fsdecode(found[3]), os.fsdecode(found[4]), mode, blob))
         elif (found := _OTHER.match(out, position)) is None:
             raise SourceError("git diff-tree gave an answer that is not understood")
         position = found.end()
+    return tuple(renames)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from excise_server.git.ancestry import asked_once
 from excise_server.git.repository import Repository
 
 __all__ = ["OwnCommits", "own_commits"]
@@ -20,6 +21,7 @@ class OwnCommits:
     trailers: tuple[str, ...] = ()
 
 
+@asked_once
 def own_commits(repository: Repository, base: str, commit: str) -> OwnCommits:
     """Read the commits that a candidate has and its base has not.
 

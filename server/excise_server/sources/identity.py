@@ -1,0 +1,167 @@
+"""Which names are names of one candidate, what each candidate started from, what people call it.
+
+For all who list candidates: a command that reads whole trees, and an editor that asks for one file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+from excise_server.git.bases import History, Start, commit_named
+from excise_server.git.checkouts import Choice, roots, traces_of
+from excise_server.git.command import GitError
+from excise_server.git.own_commits import own_commits
+from excise_server.git.reflog import branch_made, worktree_made
+from excise_server.git.repository import Repository
+from excise_server.review.candidate import Candidate, in_order
+from excise_server.review.names import labels, name_of
+from excise_server.sources import Rejected, SourceError
+from excise_server.sources.paths import visible
+from excise_server.sources.reading import Lying
+
+__all__ = ["labelled", "one_each", "started", "with_refs"]
+
+
+def started(
+    repository: Repository,
+    origin: str,
+    choice: Choice,
+    lying: Sequence[Lying],
+    rejected: list[Rejected],
+    is_edited: Callable[[Lying], bool],
+) -> Iterator[Lying]:
+    """Yield the candidates with the commits that they started from.
+
+    Parameters
+    ----------
+    is_edited
+        Tells of a worktree whether it has uncommitted changes; rarely asked.
+
+    Raises
+    ------
+    SourceError
+        If bases were chosen for candidates that there are not.
+    """
+    history = History(repository, origin)
+    named = dict(choice.remembered) | dict(choice.bases)
+    for entry in lying:
+        candidate = entry.candidate
+        names = [*candidate.names, *(name.partition(":")[2] for name in candidate.names)]
+        spelled = [*names, candidate.branch, candidate.given]
+        own = next((named.pop(name) for name in spelled if name in named), None)
+        try:
+            if own is not None:
+                start: Start | None = history.start_at(commit_named(repository, own, "--base"))
+            else:
+                start = history.own_base(
+                    candidate.commit,
+                    folder=candidate.folder,
+                    branch=candidate.branch,
+                    is_edited=partial(is_edited, entry),
+                )
+        except GitError as error:
+            rejected.append(Rejected(candidate.id, error.reason, error.hint))
+            continue
+        if start is None:
+            rejected.append(Rejected(candidate.id, *_unrelated(repository)))
+            continue
+        begun = replace(candidate, base=start.base, behind=start.behind, notes=start.notes)
+        if entry.patch is not None:
+            begun = replace(begun, commit=start.base)  # it has no commits of its own
+        yield replace(entry, candidate=begun)
+    if mistyped := named.keys() & dict(choice.bases).keys():
+        unknown = ", ".join(map(visible, mistyped))
+        raise SourceError(f"no candidate is called {unknown}", hint="check --base NAME=REV")
+
+
+def _unrelated(repository: Repository) -> tuple[str, str]:
+    """Return why a history may have nothing in common with the target, and the way out."""
+    reason = "its history has nothing in common with the target"
+    hint = "name the commit it started from with --base NAME=REV"
+    if os.path.exists(os.path.join(repository.common, "shallow")):
+        return f"{reason}, as far as this shallow clone goes", f"git fetch --unshallow, or {hint}"
+    if os.path.exists(os.path.join(repository.common, "info", "grafts")):
+        return f"{reason}, as info/grafts tells it", hint
+    return reason, hint
+
+
+def one_each(begun: Sequence[Lying]) -> list[Lying]:
+    """Return the candidates with all refs at one commit as names of one.
+
+    Refs without commits of their own stay apart: nothing says that they are one thing.
+    """
+    merged: dict[tuple[str, ...], Lying] = {}
+    for entry in begun:
+        candidate = entry.candidate
+        key: tuple[str, ...] = (candidate.commit, candidate.base)
+        if candidate.folder or candidate.commit == candidate.base:
+            key = (candidate.id,)
+        if known := merged.get(key):
+            entry = replace(entry, candidate=_one_of(known.candidate, candidate))
+        merged[key] = entry
+    return list(merged.values())
+
+
+def with_refs(read: Sequence[Candidate], is_edited: Callable[[Candidate], bool]) -> list[Candidate]:
+    """Return the candidates, where refs are names of the worktree that shows their commit.
+
+    A detached worktree with uncommitted changes shows nothing that has a name.
+    """
+    kept = [candidate for candidate in read if candidate.folder]
+    for ref in (candidate for candidate in read if not candidate.folder):
+        for place, worktree in enumerate(kept):
+            if worktree.folder and _shows(worktree, ref, is_edited):
+                kept[place] = _one_of(worktree, ref)
+                break
+        else:
+            kept.append(ref)
+    return kept
+
+
+def _shows(worktree: Candidate, ref: Candidate, is_edited: Callable[[Candidate], bool]) -> bool:
+    if (worktree.commit, worktree.base) != (ref.commit, ref.base) or ref.commit == ref.base:
+        return False
+    return bool(worktree.branch) or not is_edited(worktree)
+
+
+def _one_of(first: Candidate, second: Candidate) -> Candidate:
+    """Return two names of one thing as one candidate."""
+    names = in_order([*first.names, *second.names])
+    known, other = (first, second) if names[0] in first.names else (second, first)
+    return replace(known, names=names, given=known.given or other.given)
+
+
+def labelled(repository: Repository, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Name the candidates as people know them, and say when they were made."""
+    listed = repository.worktrees()
+    main = listed[0].path if listed else repository.top
+    places = roots()
+    traces, made = [], []
+    for candidate in found:
+        time_made = _made(repository, candidate)
+        trace = traces_of(candidate, main)
+        if time_made is None or not name_of(trace, places).tool:
+            own = own_commits(repository, candidate.base, candidate.commit)
+            trace = replace(trace, trailers=own.trailers)
+            time_made = own.first if time_made is None else time_made
+        traces.append(trace)
+        made.append(time_made)
+    names = [name_of(trace, places) for trace in traces]
+    shown = labels(traces, places, visible)
+    return tuple(
+        replace(
+            candidate, label=label, tool=name.tool, task=candidate.task or name.task, made=time_made
+        )
+        for candidate, name, label, time_made in zip(found, names, shown, made, strict=True)
+    )
+
+
+def _made(repository: Repository, candidate: Candidate) -> int | None:
+    """Return when a candidate was made, by its reflog."""
+    made = worktree_made(repository, candidate.folder) if candidate.folder else None
+    if made is None and any(name.startswith("branch:") for name in candidate.names):
+        made = branch_made(repository, candidate.branch)
+    return made.time if made else None
