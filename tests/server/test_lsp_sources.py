@@ -107,8 +107,8 @@ def test_four_worktrees_appear_without_being_asked(client, tmp_path, monkeypatch
     reports = session.sources(uri)
     assert [r["id"] for r in reports["worktrees"]["found"]] == trees
     assert session.result["origin"] == {"kind": "saved", "label": "saved file"}
-    assert session.result["offers"] == ["mergeBase"]
-    assert [r["label"].split(" in ")[0] for r in session.report(uri)["revisions"]] == [
+    assert session.result["offers"] == []
+    assert [r["label"] for r in session.report(uri)["revisions"]] == [
         f"try-{number}" for number in range(1, 5)
     ]
 
@@ -173,7 +173,7 @@ def test_without_watching_a_save_asks_again(client, tmp_path, monkeypatch):
 
 
 @needs_git
-@pytest.mark.parametrize("choice", ["head", "index", "mergeBase"])
+@pytest.mark.parametrize("choice", ["head", "index"])
 def test_the_origin_is_the_one_chosen(client, tmp_path, monkeypatch, choice):
     repo = make(tmp_path, monkeypatch)
     repo.commit(a__py=ORIGIN)
@@ -185,7 +185,6 @@ def test_the_origin_is_the_one_chosen(client, tmp_path, monkeypatch, choice):
     uri = session.open(repo.path / "a.py")
     assert session.ids(uri) == ["branch:fix"]
     assert session.result["origin"]["kind"] == choice
-    assert session.result["offers"] == ([] if choice == "mergeBase" else ["mergeBase"])
     report = session.report(uri)
     assert [r["id"] for r in report["revisions"]] == ["branch:fix"]
     assert [v["text"] for r in report["hunks"] for v in r["variants"]] == ["    x = a - b\n"]
@@ -208,13 +207,13 @@ def test_the_index_of_a_conflicted_file(client, tmp_path, monkeypatch):
     repo.git("checkout", "--quiet", "main")
     repo.commit(a__py=A)
     repo.git("merge", "theirs", check=False)
-    session = Session(client, repo.path, sources={"branches": False})
+    session = Session(client, repo.path)
     uri = session.open(repo.path / "a.py")
     assert "<<<<<<<" in (repo.path / "a.py").read_text()
-    assert session.ids(uri) == ["conflict:2", "conflict:3"]
+    assert session.ids(uri) == ["branch:main", "branch:theirs"]
     assert session.result["origin"]["kind"] == "stage"
     report = session.report(uri)
-    assert [r["id"] for r in report["revisions"]] == ["conflict:2", "conflict:3"]
+    assert [r["label"] for r in report["revisions"]] == ["main (ours)", "theirs (theirs)"]
     texts = [v["text"] for r in report["hunks"] for v in r["variants"]]
     assert texts == ["    x = a - b\n", "    x = a * b\n"]
 
@@ -225,7 +224,7 @@ def test_conflict_markers_and_their_style(client, folder):
     (folder / "m.py").write_text(marked.replace("||||||| base\nc\n", ""))
     session = Session(client, folder)
     uri = session.open(folder / "a.py")
-    assert session.ids(uri) == ["conflict:2", "conflict:3"]
+    assert session.ids(uri) == ["conflict:ours", "conflict:theirs"]
     assert session.result["origin"]["kind"] == "markers"
     uri = session.open(folder / "m.py")
     assert session.ids(uri) == []
@@ -537,7 +536,7 @@ def test_a_hostile_repository_runs_nothing(client, hostile, missing):
         repo.git("status", check=False)
     assert marker.exists(), "the trap does not work"
     marker.unlink()
-    session = Session(client, repo.path, origin="mergeBase", sources={"patches": ["p"]})
+    session = Session(client, repo.path, origin="head", sources={"patches": ["p"]})
     uri = session.open(repo.path / "a.py")
     assert session.ids(uri) == ([] if missing else ["branch:agent"])
     assert not marker.exists()

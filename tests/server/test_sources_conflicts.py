@@ -50,16 +50,21 @@ def test_the_index_holds_whole_files(repo, style):
     assert "<<<<<<<" in (repo.path / "a.py").read_text()
     found = find(repo.context())
     assert (found.origin.text, found.origin.kind) == (BASE, "stage")
-    assert texts(found) == {"conflict:2": "start\nmine\nend\n", "conflict:3": "start\nyours\nend\n"}
-    assert [revision.label for revision in found.revisions] == [
-        "stage 2 (ours)",
-        "stage 3 (theirs)",
+    assert texts(found) == {
+        "branch:main": "start\nmine\nend\n",
+        "branch:theirs": "start\nyours\nend\n",
+    }
+    assert [r.label for r in found.revisions] == ["main (ours)", "theirs (theirs)"]
+    assert [known.names for _, known in found.details] == [
+        ("branch:main", "conflict:ours"),
+        ("branch:theirs", "conflict:theirs"),
     ]
     assert (found.refused, found.notes) == ((), ())
     assert not found.origin.buffer_is_revision
     everything = collect(repo.context(origin="head"))
     assert everything.origin == found.origin
-    assert {r.id for r in everything.revisions} >= {"conflict:2", "conflict:3"}
+    assert texts(everything) == texts(found)  # the incoming branch counts once
+    assert everything.unchanged == ()
     assert find(repo.context(conflicts=False)).revisions == ()
 
 
@@ -76,15 +81,19 @@ def test_a_conflict_in_a_file_of_a_strange_name(repo, name):
     repo.write(name, "mine\n")
     repo.commit(a__py="mine too\n")
     repo.git("merge", "theirs", check=False)
-    assert texts(find(repo.context(name))) == {"conflict:2": "mine\n", "conflict:3": "yours\n"}
+    assert texts(find(repo.context(name))) == {"branch:main": "mine\n", "branch:theirs": "yours\n"}
 
 
 @needs_git
 def test_a_side_that_deleted_the_file(repo):
     merge(repo, "start\nmine\nend\n", None)
     found = find(repo.context())
-    assert (found.origin.text, list(texts(found))) == (BASE, ["conflict:2"])
-    assert reasons(found) == {"conflict:3": "deleted on this side: the index holds no stage 3"}
+    assert found.origin.text == BASE
+    assert texts(found) == {"branch:main": "start\nmine\nend\n", "branch:theirs": ""}
+    assert [known.change for _, known in found.details] == ["edited", "deleted"]
+    assert dict(found.notes)["branch:theirs"].startswith("deletes the file")
+    everything = collect(repo.context())
+    assert list(texts(everything)) == ["branch:main", "branch:theirs"]
 
 
 @needs_git
@@ -95,8 +104,9 @@ def test_both_sides_added_the_file(repo):
     repo.commit(new__py="mine\n")
     repo.git("merge", "theirs", check=False)
     found = find(repo.context("new.py"))
-    assert (found.origin, found.revisions) == (None, ())
-    assert reasons(found)["conflict"].startswith("both sides added the file")
+    assert (found.origin.text, found.origin.label) == ("", "neither side had the file")
+    assert texts(found) == {"branch:main": "mine\n", "branch:theirs": "yours\n"}
+    assert [known.change for _, known in found.details] == ["created", "created"]
 
 
 @needs_git
@@ -122,8 +132,8 @@ def test_a_conflict_of_links_is_refused(repo):
 def test_a_binary_or_huge_stage_is_refused_alone(repo):
     merge(repo, "start\nmine\nend\n", b"a\0b" * 9)
     found = find(repo.context())
-    assert list(texts(found)) == ["conflict:2"]
-    assert reasons(found) == {"conflict:3": "binary: NUL character at offset 1"}
+    assert list(texts(found)) == ["branch:main"]
+    assert reasons(found) == {"branch:theirs": "binary: NUL character at offset 1"}
 
 
 @needs_git
@@ -131,9 +141,11 @@ def test_without_trust_the_markers_are_read(repo):
     merge(repo, "start\nmine\nend\n", "start\nyours\nend\n", "diff3")
     found = find(repo.context(trusted=False))
     assert (found.origin.text, found.origin.kind) == (BASE, "markers")
-    assert texts(found) == {"conflict:2": "start\nmine\nend\n", "conflict:3": "start\nyours\nend\n"}
-    assert found.revisions[0].label == "HEAD"
-    assert found.revisions[1].label == "theirs"
+    assert texts(found) == {
+        "conflict:ours": "start\nmine\nend\n",
+        "conflict:theirs": "start\nyours\nend\n",
+    }
+    assert [r.label for r in found.revisions] == ["HEAD (ours)", "theirs (theirs)"]
     assert list(reasons(found)) == ["git"]
     assert found.notes[0][1].startswith("from conflict markers")
 
@@ -236,7 +248,7 @@ def test_a_recursive_merge_with_two_bases(repo):
     repo.git("-c", "merge.conflictStyle=diff3", "merge", "other", check=False)
     stages = find(repo.context())
     found = find(repo.context(trusted=False))
-    assert texts(found) == texts(stages)
+    assert list(texts(found).values()) == list(texts(stages).values())
     assert found.origin.text == stages.origin.text
     assert "<<<<<<<<<" in found.origin.text
     assert any(note.startswith("the origin holds conflict markers") for _, note in found.notes)

@@ -7,8 +7,9 @@ import re
 from dataclasses import asdict
 from pathlib import Path
 
+from excise_server.git import checkouts
 from excise_server.git.command import ALLOWED
-from excise_server.sources import MAX_BYTES, branches, patches, paths, siblings
+from excise_server.sources import MAX_BYTES, patches, paths, siblings
 from excise_server.sources.finding import CHOICES, SourceSettings
 
 TEXT = (Path(__file__).parents[2] / "docs" / "sources.md").read_text(encoding="utf-8")
@@ -34,8 +35,8 @@ def test_the_limits():
     sentence = " ".join(sentence.split())
     for limit in (
         f"{MAX_BYTES // 1_000_000} MB a text",
-        f"{branches.MAX_WORKTREES} worktrees",
-        f"{branches.MAX_BRANCHES} newest branches",
+        f"{checkouts.MAX_WORKTREES} worktrees",
+        f"{checkouts.MAX_REFS} branches",
         f"{siblings.MAX_FILES} files beside",
         f"{patches.MAX_PATCHES} patches",
         f"{paths.MAX_ENTRIES:,} entries",

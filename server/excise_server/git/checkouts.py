@@ -59,6 +59,8 @@ class Choice:
         Files and folders of patches (`runs`), to be applied to the target.
     target : bool
         Whether the checkout itself, with what is not committed in it, is a candidate too.
+    must_match : bool
+        Whether patterns that match no ref are refused: those that somebody typed.
     """
 
     worktrees: bool = True
@@ -70,6 +72,7 @@ class Choice:
     untracked: bool = True
     patches: tuple[str, ...] = ()
     target: bool = False
+    must_match: bool = True
 
 
 def find_checkouts(
@@ -135,6 +138,9 @@ def _refs(
     repository: Repository, choice: Choice, shown: set[str], rejected: list[Rejected]
 ) -> list[Candidate]:
     refs, unusable = find_refs(repository, choice.branches)
+    if choice.must_match and not (refs or unusable):
+        shown_patterns = ", ".join(map(visible, choice.branches))
+        rejected.append(Rejected("branches", f"none matches {shown_patterns}"))
     rejected += unusable
     found = [
         candidate

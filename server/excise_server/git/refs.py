@@ -12,7 +12,7 @@ from excise_server.git.repository import Repository
 from excise_server.sources import Rejected, SourceError
 from excise_server.sources.paths import visible
 
-__all__ = ["Ref", "find_refs"]
+__all__ = ["Ref", "find_refs", "refs_at"]
 
 _REQUEST = re.compile(r"refs/(pull|merge-requests)/([^/]+)/head")
 _TRIAL_MERGE = re.compile(r"refs/(pull|merge-requests)/[^/]+/merge")
@@ -81,26 +81,47 @@ def find_refs(repository: Repository, patterns: Sequence[str]) -> tuple[list[Ref
     named = [pattern for pattern in patterns if pattern and "\0" not in pattern]
     if not named:  # without any, git would list every ref
         raise SourceError("a pattern of branches is empty or holds a NUL character")
-    out = repository.git.run(
-        "for-each-ref",
-        "--sort=-committerdate",
-        "--format=%(objectname) %(objecttype) %(committerdate:unix) "
-        "%(if)%(symref)%(then)link%(else)own%(end) %(refname)",
-        "--end-of-options",
-        *(full for pattern in named for full in _full_patterns(pattern)),
-    )
     refs, rejected = [], []
-    for line in os.fsdecode(out).split("\n")[:-1]:
-        commit, kind, time, link, full = line.split(" ", 4)
-        if link == "link" or (_TRIAL_MERGE.fullmatch(full) and not _is_named(full, named)):
+    for ref, kind in _listed(repository, *(f for p in named for f in _full_patterns(p))):
+        if _TRIAL_MERGE.fullmatch(ref.full) and not _is_named(ref.full, named):
             continue
         if kind == "commit":
-            refs.append(Ref(full, _name(full), commit, int(time or 0)))
+            refs.append(ref)
         else:
-            rejected.append(Rejected(_name(full), f"it is a {kind}, not a commit"))
-    if not (refs or rejected):
-        rejected.append(Rejected("branches", f"none matches {', '.join(map(visible, named))}"))
+            rejected.append(Rejected(ref.name, f"it is a {kind}, not a commit"))
     return refs, rejected
+
+
+def refs_at(repository: Repository, commits: Sequence[str]) -> list[Ref]:
+    """Return the branches, local ones first, that are at any of the commits.
+
+    Raises
+    ------
+    SourceError
+        If git fails.
+    """
+    if not commits:
+        return []
+    options = [f"--points-at={commit}" for commit in commits]
+    return [ref for ref, kind in _listed(repository, *_KINDS, options=options) if kind == "commit"]
+
+
+def _listed(
+    repository: Repository, *patterns: str, options: Sequence[str] = ("--sort=-committerdate",)
+) -> Iterator[tuple[Ref, str]]:
+    """Yield the refs of patterns and the kinds of objects that they name; links are left out."""
+    out = repository.git.run(
+        "for-each-ref",
+        "--format=%(objectname) %(objecttype) %(committerdate:unix) "
+        "%(if)%(symref)%(then)link%(else)own%(end) %(refname)",
+        *options,
+        "--end-of-options",
+        *patterns,
+    )
+    for line in os.fsdecode(out).split("\n")[:-1]:
+        commit, kind, time, link, full = line.split(" ", 4)
+        if link == "own":
+            yield Ref(full, _name(full), commit, int(time or 0)), kind
 
 
 def _full_patterns(pattern: str) -> Iterator[str]:

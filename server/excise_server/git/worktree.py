@@ -21,7 +21,7 @@ from excise_server.git.worktree_files import SHA1_DIGITS, Folder, blob_name
 from excise_server.sources import SourceError, first_few
 from excise_server.sources.paths import read_bytes, visible
 
-__all__ = ["MAX_UNTRACKED", "Working", "read_working"]
+__all__ = ["MAX_UNTRACKED", "Working", "is_under_way", "read_working"]
 
 MAX_UNTRACKED = 1_000
 """Most untracked files that are taken as created."""
@@ -44,6 +44,15 @@ _UNDER_WAY = {
     "REVERT_HEAD": "a revert is not finished",
     "BISECT_LOG": "a bisection is under way: it shows an older commit of its branch",
 }
+
+
+def is_under_way(top: str) -> bool:
+    """Return whether a merge, a rebase or the like is not finished in a worktree."""
+    try:
+        own = _own_folder(top)
+    except SourceError:
+        return True  # which reading it will say
+    return any(os.path.lexists(os.path.join(own, name)) for name in _UNDER_WAY)
 
 
 @dataclass(slots=True)

@@ -14,6 +14,9 @@ logger = logging.getLogger(__name__)
 
 _DEFAULTS = SourceSettings()
 
+ALL_REQUESTS = ("pull/*", "merge-requests/*")
+"""What ``true`` means for requests, which are off by default."""
+
 
 @dataclass(frozen=True, slots=True)
 class SourceChoices:
@@ -37,8 +40,8 @@ class SourceChoices:
 def source_choices_of(options: object) -> SourceChoices:
     """Read the choices; what is not understood is logged and left at its default.
 
-    ``true`` is a source's default, ``false`` is off. ``branches`` and ``files`` also take a list of
-    patterns, ``patches`` takes a list of folders.
+    ``true`` is a source's default (for requests: all), ``false`` is off. ``branches``, ``remotes``,
+    ``requests`` and ``files`` also take a list of patterns, ``patches`` takes a list of folders.
 
     >>> source_choices_of({"sources": {"branches": ["agent/*"], "files": False}}).settings.branches
     ('agent/*',)
@@ -53,6 +56,8 @@ def source_choices_of(options: object) -> SourceChoices:
         origin=_origin(options.get("origin")),
         worktrees=_switch(sources, "worktrees", _DEFAULTS.worktrees),
         branches=_patterns(sources, "branches", _DEFAULTS.branches),
+        remotes=_patterns(sources, "remotes", _DEFAULTS.remotes),
+        requests=_patterns(sources, "requests", _DEFAULTS.requests, all_of_them=ALL_REQUESTS),
         conflicts=_switch(sources, "conflicts", _DEFAULTS.conflicts),
         files=_patterns(sources, "files", _DEFAULTS.files),
         patches=_patterns(sources, "patches", _DEFAULTS.patches),
@@ -66,7 +71,12 @@ def _origin(value: object) -> OriginChoice:
     for choice in CHOICES:
         if value == choice:
             return choice
-    if value is not None:
+    if value == "mergeBase":
+        logger.warning(
+            "origin: mergeBase is gone; each candidate is compared by its own edits since its own "
+            "base, and the saved file is the origin"
+        )
+    elif value is not None:
         logger.warning("origin must be one of %s", ", ".join(CHOICES))
     return _DEFAULTS.origin
 
@@ -78,10 +88,17 @@ def _switch(sources: dict[str, Any], name: str, default: bool) -> bool:
     return value if isinstance(value, bool) else default
 
 
-def _patterns(sources: dict[str, Any], name: str, default: tuple[str, ...]) -> tuple[str, ...]:
+def _patterns(
+    sources: dict[str, Any],
+    name: str,
+    default: tuple[str, ...],
+    all_of_them: tuple[str, ...] = (),
+) -> tuple[str, ...]:
     match sources.get(name):
-        case None | True:
+        case None:
             return default
+        case True:
+            return all_of_them or default
         case False:
             return ()
         case [*items] if all(isinstance(item, str) for item in items):

@@ -16,14 +16,6 @@ from excise_server.lsp.server import ExciseServer
 
 __all__ = ["sources"]
 
-_NAMES = {
-    "worktree": "worktrees",
-    "branch": "branches",
-    "file": "files",
-    "patch": "patches",
-    "conflict": "conflicts",
-}
-
 
 async def sources(ls: ExciseServer, params: SourcesParams) -> SourcesResult:
     """Wait until the sources have answered, and report on them."""
@@ -38,16 +30,17 @@ async def sources(ls: ExciseServer, params: SourcesParams) -> SourcesResult:
     kind, label = "saved", "saved file"
     if document.elsewhere is not None:
         kind, label = document.elsewhere.kind, document.elsewhere.label
-    offers = _offers(reports, ls.gatherer.choices.settings.origin)
-    return SourcesResult(SourceOrigin(kind, label), offers, list(reports.values()))
+    return SourcesResult(SourceOrigin(kind, label), [], list(reports.values()))
 
 
 def _reports(gathered: Gathered, document: Document) -> dict[str, SourceReport]:
     """Return one report per source that said anything, in the order in which they spoke."""
+    from excise_server.sources.registry import setting_of
+
     reports: dict[str, SourceReport] = {}
 
     def report(name: str) -> SourceReport:
-        source = _NAMES.get(kind := name.partition(":")[0], kind)
+        source = setting_of(name) or name.partition(":")[0]
         return reports.setdefault(source, SourceReport(source, [], [], []))
 
     found = gathered.found
@@ -60,9 +53,3 @@ def _reports(gathered: Gathered, document: Document) -> dict[str, SourceReport]:
     for refused in (*found.refused, *gathered.rejected):
         report(refused.id).refused.append(Refusal(refused.id, refused.reason, refused.hint))
     return reports
-
-
-def _offers(reports: dict[str, SourceReport], origin: str) -> list[str]:
-    """Return the origins that fit what was found better than the one chosen."""
-    git = any(reports[name].found for name in ("worktrees", "branches") if name in reports)
-    return ["mergeBase"] if git and origin != "mergeBase" else []

@@ -11,7 +11,7 @@ from excise_server.changes import Side
 
 __all__ = ["SCHEMES", "Candidate", "digest_of", "in_order", "marked_identical"]
 
-SCHEMES = ("client", "worktree", "branch", "remote", "ref", "patch", "folder", "file")
+SCHEMES = ("client", "worktree", "branch", "remote", "ref", "patch", "folder", "file", "conflict")
 """Kinds of names, the one that a candidate is known by first."""
 
 

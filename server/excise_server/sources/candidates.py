@@ -7,7 +7,7 @@ not count as its edits, and is then replayed onto the target, so that all are co
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from excise_server.git.bases import commit_named

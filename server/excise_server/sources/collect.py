@@ -6,26 +6,20 @@ since is not an edit of theirs.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 
 import excise
 from excise.text import Revision, normalise
 from excise_server.git.repository import Repository, open_repository
-from excise_server.review.replayed import SAME_LINES
-from excise_server.sources import (
-    SourceError,
-    branches,
-    conflicts,
-    origin,
-    patches,
-    siblings,
-    unique_ids,
-)
+from excise_server.review.replayed import CREATED, DELETED, REWROTE, SAME_LINES
+from excise_server.sources import SourceError, unique_ids
 from excise_server.sources.finding import Context, Details, Found, OriginText, Refused
+from excise_server.sources.one_file import LANDED
+from excise_server.sources.one_thing import one_each
+from excise_server.sources.registry import SOURCES
 
 __all__ = ["collect"]
-
-LANDED = "the origin has its edits already"
 
 
 def collect(context: Context) -> Found:
@@ -41,42 +35,24 @@ def collect(context: Context) -> Found:
         repository = open_repository(context)
     except SourceError as error:
         repository, refused = error, (Refused("git", error.reason, error.hint),)
-    asked = [
-        conflicts.find(context, repository),
-        siblings.find(context),
-        origin.find(context, repository),
-        branches.find(context, repository),
-        patches.find(context, repository),
-    ]
-    return _replayed(_merged(asked, refused), context)
+    conflict, *others = (source.find(context, repository) for source in SOURCES)
+    return _replayed(_merged(one_each(conflict, others), refused), context)
 
 
 def _merged(asked: list[Found], refused: tuple[Refused, ...]) -> Found:
-    revisions: list[Revision] = []
-    notes: list[tuple[str, str]] = []
-    made_from: list[tuple[str, str]] = []
-    files: list[tuple[str, str]] = []
-    details: list[tuple[str, Details]] = []
-    given = [revision.id for found in asked for revision in found.revisions]
-    names = iter(unique_ids(given))
-    for found in asked:
-        renamed = {revision.id: next(names) for revision in found.revisions}
-        revisions += [replace(r, id=renamed[r.id]) for r in found.revisions]
-        notes += [(renamed[name], note) for name, note in found.notes]
-        made_from += [(renamed[name], text) for name, text in found.made_from]
-        files += [(renamed[name], path) for name, path in found.files]
-        details += [(renamed[name], known) for name, known in found.details]
+    names = iter(unique_ids([r.id for found in asked for r in found.revisions]))
+    asked = [found.called({r.id: next(names) for r in found.revisions}) for found in asked]
     everything = (*refused, *(r for found in asked for r in found.refused))
     return Found(
         origin=next((found.origin for found in asked if found.origin is not None), None),
-        revisions=tuple(revisions),
+        revisions=tuple(r for found in asked for r in found.revisions),
         refused=tuple(dict.fromkeys(everything)),
         watch=tuple(dict.fromkeys(w for found in asked for w in found.watch)),
-        notes=tuple(notes),
-        made_from=tuple(made_from),
+        notes=tuple(entry for found in asked for entry in found.notes),
+        made_from=tuple(entry for found in asked for entry in found.made_from),
         unchanged=tuple(name for found in asked for name in found.unchanged),
-        files=tuple(files),
-        details=tuple(details),
+        files=tuple(entry for found in asked for entry in found.files),
+        details=tuple(entry for found in asked for entry in found.details),
     )
 
 
@@ -85,17 +61,18 @@ def _replayed(found: Found, context: Context) -> Found:
     target = _target(found.origin, context)
     if target is None:
         return found
-    bases = dict(found.made_from)
-    result = _Replayed(list(found.notes))
+    bases, details = dict(found.made_from), dict(found.details)
+    has_file = bool(target) or os.path.lexists(context.document)
+    result = _Replayed(target, has_file, list(found.notes))
     for revision in found.revisions:
-        result.take(revision, bases.get(revision.id), target)
+        known = details.get(revision.id, Details())
+        result.take(revision, known, bases.get(revision.id))
     return replace(
-        found,
+        found.without(result.landed),
         revisions=tuple(result.revisions),
         notes=tuple(result.notes),
         refused=(*found.refused, *(Refused(name, LANDED) for name in result.landed)),
         target=target,
-        files=tuple((name, path) for name, path in found.files if name not in result.landed),
     )
 
 
@@ -114,19 +91,37 @@ def _target(origin: OriginText | None, context: Context) -> str | None:
 class _Replayed:
     """Revisions on the target, what is said of them, and those that have nothing left to say."""
 
+    target: str
+    has_file: bool
     notes: list[tuple[str, str]]
     revisions: list[Revision] = field(default_factory=list)
     landed: list[str] = field(default_factory=list)
 
-    def take(self, revision: Revision, base: str | None, target: str) -> None:
-        """Take a revision; without a base it was made from the target."""
-        if base is None or normalise(base) == target:
-            self.revisions.append(revision)
-            return
-        replayed = excise.replay(base, target, revision.text)
-        if replayed.text == target:
+    def take(self, revision: Revision, known: Details, base: str | None) -> None:
+        """Take a revision; without a base it creates the file, or was made from the target."""
+        text, notes = normalise(revision.text), []
+        match known.change:
+            case "deleted":
+                has_landed = not self.has_file
+                notes = [REWROTE] if base is not None and normalise(base) != self.target else []
+            case "created":
+                has_landed = self.has_file and text == self.target
+                notes = [CREATED] if self.has_file and self.target else []
+            case _:
+                has_landed = False
+                if base is not None and normalise(base) != self.target:
+                    revision, has_landed, notes = self._replay(revision, base)
+        if has_landed:
             self.landed.append(revision.id)
+            self.notes = [entry for entry in self.notes if entry[0] != revision.id]
             return
-        self.revisions.append(replace(revision, text=replayed.text))
+        self.revisions.append(revision)
+        self.notes += [(revision.id, note) for note in notes]
+
+    def _replay(self, revision: Revision, base: str) -> tuple[Revision, bool, list[str]]:
+        if not self.has_file:
+            return revision, False, [DELETED]
+        replayed = excise.replay(base, self.target, revision.text)
         said = [SAME_LINES] if replayed.conflicts else []
-        self.notes += [(revision.id, note) for note in (*said, *replayed.notes)]
+        moved = replace(revision, text=replayed.text)
+        return moved, replayed.text == self.target, [*said, *replayed.notes]

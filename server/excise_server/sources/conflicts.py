@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 
 from excise.text import Revision
 from excise_server.git.repository import Blob, Repository, opened
+from excise_server.git.sides import Side, sides_of
 from excise_server.sources import SourceError
 from excise_server.sources.finding import (
     Context,
+    Details,
     Found,
     OriginText,
     Refused,
     Watch,
     watch_file,
 )
-from excise_server.sources.markers import parse_markers
-from excise_server.sources.paths import read_bytes, text_of
+from excise_server.sources.markers import Conflict, marker_labels, parse_markers
+from excise_server.sources.one_file import CREATES, DELETES
+from excise_server.sources.paths import read_bytes, text_of, visible
 
 __all__ = ["find"]
 
-_FIRST, _SECOND = "conflict:2", "conflict:3"
-_LABELS = {_FIRST: "stage 2 (ours)", _SECOND: "stage 3 (theirs)"}
+_WORDS = ("ours", "theirs")
 _FILES = ("100644", "100755")
 
 
@@ -46,12 +49,27 @@ def find(context: Context, repository: Repository | SourceError | None = None) -
         own, untold = None, (Refused("git", error.reason, error.hint),)
     try:
         if stages and own is not None:
-            found = _from_index(own, stages)
+            found = _from_index(own, stages, _marked(context))
         else:
-            found = _from_markers(text_of(read_bytes(context.document, context.folders)))
+            found = _from_markers(_parsed(context))
     except SourceError as error:
         found = Found(refused=(Refused("conflict", error.reason, error.hint),))
     return replace(found, watch=watch, refused=(*untold, *found.refused))
+
+
+def _parsed(context: Context) -> Conflict | None:
+    if not os.path.lexists(context.document):
+        return None
+    return parse_markers(text_of(read_bytes(context.document, context.folders)))
+
+
+def _marked(context: Context) -> tuple[str, str]:
+    """Return what the markers call the sides; empty where there are none."""
+    try:
+        text = text_of(read_bytes(context.document, context.folders))
+    except SourceError:
+        return ("", "")
+    return marker_labels(text)
 
 
 def _stages(repository: Repository) -> dict[int, tuple[str, str]]:
@@ -66,28 +84,49 @@ def _stages(repository: Repository) -> dict[int, tuple[str, str]]:
     return stages
 
 
-def _from_index(repository: Repository, stages: dict[int, tuple[str, str]]) -> Found:
+def _from_index(
+    repository: Repository, stages: dict[int, tuple[str, str]], marked: Sequence[str]
+) -> Found:
+    """Return the sides that the index holds; one that it does not hold deleted the file."""
     for number, (mode, _) in stages.items():
         if mode not in _FILES:
             raise SourceError(f"stage {number} is no regular file (mode {mode})")
-    if 1 not in stages:
-        raise SourceError("both sides added the file: the index holds no origin (stage 1)")
     blobs = dict(zip(stages, repository.blobs([b for _, b in stages.values()]), strict=True))
-    origin = _text(blobs[1], 1)
-    revisions, refused = [], []
-    for number, name in ((2, _FIRST), (3, _SECOND)):
+    origin = _text(blobs[1], 1) if 1 in blobs else None
+    revisions, refused, notes, details = [], [], [], []
+    for number, word, side, label in zip((2, 3), _WORDS, sides_of(repository), marked, strict=True):
+        if number not in blobs and origin is None:
+            continue  # it has no part in the conflict
+        name = side.names[0] if side.names else f"conflict:{word}"
         try:
-            if number not in blobs:
-                raise SourceError(f"deleted on this side: the index holds no stage {number}")
-            revisions.append(Revision(name, _text(blobs[number], number), _LABELS[name]))
+            text = _text(blobs[number], number) if number in blobs else ""
         except SourceError as error:
             refused.append(Refused(name, error.reason, error.hint))
+            continue
+        known = Details((*side.names, f"conflict:{word}"), commit=side.commit)
+        if number not in blobs:
+            known = replace(known, change="deleted")
+            notes.append((name, DELETES))
+        elif origin is None:
+            known = replace(known, change="created")
+            notes.append((name, CREATES))
+        revisions.append(Revision(name, text, _label(word, side, label)))
+        details.append((name, known))
+    label = "neither side had the file" if origin is None else "stage 1 of the conflict"
     return Found(
-        origin=OriginText(origin, "stage", "stage 1 of the conflict"),
+        origin=OriginText(origin or "", "stage", label),
         revisions=tuple(revisions),
         refused=tuple(refused),
-        made_from=tuple((revision.id, origin) for revision in revisions),
+        notes=tuple(notes),
+        made_from=tuple((r.id, origin) for r in revisions if origin is not None),
+        details=tuple(details),
     )
+
+
+def _label(word: str, side: Side, marked: str) -> str:
+    """Return what people call a side: its branch, else what the markers say, else its commit."""
+    shown = side.branch or ("" if marked == "HEAD" else marked) or side.commit[:10]
+    return f"{visible(shown)} ({word})" if shown else word
 
 
 def _text(blob: Blob | SourceError, number: int) -> str:
@@ -96,20 +135,29 @@ def _text(blob: Blob | SourceError, number: int) -> str:
     return text_of(blob.data)
 
 
-def _from_markers(text: str) -> Found:
-    conflict = parse_markers(text)
+def _from_markers(conflict: Conflict | None) -> Found:
+    """Return the sides that markers hold; what they are called may be a branch's name."""
     if conflict is None:
         return Found()
-    sides = zip((_FIRST, _SECOND), (conflict.first, conflict.second), conflict.labels, strict=True)
-    revisions = tuple(Revision(name, side, label or _LABELS[name]) for name, side, label in sides)
+    names = [f"conflict:{word}" for word in _WORDS]
+    sides = list(
+        zip(names, _WORDS, (conflict.first, conflict.second), conflict.labels, strict=True)
+    )
     note = "from conflict markers: what was merged outside of them counts as the origin's"
-    notes = [(revision.id, note) for revision in revisions]
+    notes = [(name, note) for name in names]
     if conflict.nested:
         nested = "the origin holds conflict markers of its own (several merge bases)"
-        notes += [(revision.id, nested) for revision in revisions]
+        notes += [(name, nested) for name in names]
     return Found(
         origin=OriginText(conflict.origin, "markers", "origin of the conflict markers"),
-        revisions=revisions,
+        revisions=tuple(
+            Revision(name, text, f"{label} ({word})" if label else word)
+            for name, word, text, label in sides
+        ),
         notes=tuple(notes),
-        made_from=tuple((revision.id, conflict.origin) for revision in revisions),
+        made_from=tuple((name, conflict.origin) for name in names),
+        details=tuple(
+            (name, Details((name, *([f"branch:{label}"] if label else []))))
+            for name, _, _, label in sides
+        ),
     )

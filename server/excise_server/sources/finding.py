@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from excise.text import Revision
@@ -24,10 +25,10 @@ __all__ = [
     "watch_file",
 ]
 
-OriginChoice = Literal["saved", "head", "index", "mergeBase"]
+OriginChoice = Literal["saved", "head", "index"]
 """The setting: which text the revisions are compared with."""
 
-OriginKind = Literal["saved", "head", "index", "mergeBase", "stage", "markers", "orig"]
+OriginKind = Literal["saved", "head", "index", "stage", "markers", "orig"]
 """Where an origin came from: a choice, or what a conflict or a ``.orig`` file says by itself."""
 
 CHOICES: tuple[OriginChoice, ...] = get_args(OriginChoice)
@@ -51,6 +52,10 @@ class SourceSettings:
         Take the file from the other worktrees, uncommitted changes included.
     branches : tuple of str
         Patterns of local branches, as of ``git for-each-ref refs/heads/PATTERN``; none: off.
+    remotes : tuple of str
+        Patterns of remote branches, as of ``git for-each-ref refs/remotes/PATTERN``; none: off.
+    requests : tuple of str
+        Fetched pull and merge requests: ``pull/*``, ``merge-requests/*``, ``#12``, ``!12``.
     conflicts : bool
         Take the sides of a conflicted file.
     files : tuple of str
@@ -63,6 +68,13 @@ class SourceSettings:
     origin: OriginChoice = "saved"
     worktrees: bool = True
     branches: tuple[str, ...] = ("**",)
+    remotes: tuple[str, ...] = (
+        "container-use/**",
+        "origin/claude/**",
+        "origin/codex/**",
+        "origin/copilot/**",
+    )
+    requests: tuple[str, ...] = ()
     conflicts: bool = True
     files: tuple[str, ...] = ("${file}.suggestion-*", "${file}.orig", "${file}.rej")
     patches: tuple[str, ...] = ()
@@ -148,6 +160,9 @@ class Details:
         When it was made, in seconds since the epoch.
     behind : int
         How many commits HEAD is ahead of its base.
+    written : float, optional
+        When the file that it stands in was last written, in seconds since the epoch: what was
+        written just now may not be finished.
     """
 
     names: tuple[str, ...] = ()
@@ -158,6 +173,7 @@ class Details:
     tool: str = ""
     made: int | None = None
     behind: int = 0
+    written: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +214,29 @@ class Found:
     unchanged: tuple[str, ...] = ()
     files: tuple[tuple[str, str], ...] = ()
     details: tuple[tuple[str, Details], ...] = ()
+
+    def called(self, names: Mapping[str, str]) -> Found:
+        """Return the same with other ids of revisions; those without another one keep theirs."""
+        new = {revision.id: names.get(revision.id, revision.id) for revision in self.revisions}
+        return replace(
+            self,
+            revisions=tuple(replace(r, id=new[r.id]) for r in self.revisions),
+            notes=tuple((new[name], note) for name, note in self.notes),
+            made_from=tuple((new[name], text) for name, text in self.made_from),
+            files=tuple((new[name], path) for name, path in self.files),
+            details=tuple((new[name], known) for name, known in self.details),
+        )
+
+    def without(self, names: Collection[str]) -> Found:
+        """Return the same without some revisions, and whatever is said of them."""
+        return replace(
+            self,
+            revisions=tuple(r for r in self.revisions if r.id not in names),
+            notes=tuple(entry for entry in self.notes if entry[0] not in names),
+            made_from=tuple(entry for entry in self.made_from if entry[0] not in names),
+            files=tuple(entry for entry in self.files if entry[0] not in names),
+            details=tuple(entry for entry in self.details if entry[0] not in names),
+        )
 
 
 def watch_file(path: str) -> Watch:

@@ -46,15 +46,22 @@ def started(
         If bases were chosen for candidates that there are not.
     """
     history = History(repository, origin)
-    named = dict(choice.remembered) | dict(choice.bases)
+    chosen, remembered = dict(choice.bases), dict(choice.remembered)
     for entry in lying:
         candidate = entry.candidate
         names = [*candidate.names, *(name.partition(":")[2] for name in candidate.names)]
         spelled = [*names, candidate.branch, candidate.given]
-        own = next((named.pop(name) for name in spelled if name in named), None)
+        own = next((chosen.pop(name) for name in spelled if name in chosen), None)
+        known = next((remembered[name] for name in spelled if name in remembered), None)
+        gone: tuple[str, ...] = ()
+        start: Start | None
         try:
+            if own is None and known is not None:
+                known, gone = _still_there(repository, known)
             if own is not None:
-                start: Start | None = history.start_at(commit_named(repository, own, "--base"))
+                start = history.start_at(commit_named(repository, own, "--base"))
+            elif known is not None:
+                start = history.start_at(known)
             else:
                 start = history.own_base(
                     candidate.commit,
@@ -68,13 +75,26 @@ def started(
         if start is None:
             rejected.append(Rejected(candidate.id, *_unrelated(repository)))
             continue
-        begun = replace(candidate, base=start.base, behind=start.behind, notes=start.notes)
+        begun = replace(
+            candidate, base=start.base, behind=start.behind, notes=(*gone, *start.notes)
+        )
         if entry.patch is not None:
             begun = replace(begun, commit=start.base)  # it has no commits of its own
         yield replace(entry, candidate=begun)
-    if mistyped := named.keys() & dict(choice.bases).keys():
-        unknown = ", ".join(map(visible, mistyped))
+    if chosen:
+        unknown = ", ".join(map(visible, chosen))
         raise SourceError(f"no candidate is called {unknown}", hint="check --base NAME=REV")
+
+
+def _still_there(repository: Repository, commit: str) -> tuple[str | None, tuple[str, ...]]:
+    """Return a base that was set once, or a note that it is gone: nobody typed it just now."""
+    try:
+        return commit_named(repository, commit, ""), ()
+    except GitError:
+        raise
+    except SourceError:
+        note = f"the base that was set, {visible(commit[:10])}, is gone: its own base is taken"
+        return None, (note,)
 
 
 def _unrelated(repository: Repository) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from excise_server.sources import SourceError
 
-__all__ = ["Conflict", "parse_markers"]
+__all__ = ["Conflict", "marker_labels", "parse_markers"]
 
 _OPENING = re.compile(r"(<{7,})(?: ([^\r\n]*))?\r?\n?")
 _SIZED = r"({0}{{{1}}})(?: ([^\r\n]*))?\r?\n?"
@@ -87,6 +87,16 @@ def parse_markers(text: str) -> Conflict | None:
         return None
     first, origin, second = ("".join(part) for part in parts)
     return Conflict(origin, first, second, (labels[0], labels[1]), blocks, nested)
+
+
+def marker_labels(text: str) -> tuple[str, str]:
+    r"""Return what the first markers call the two sides, whatever their style; empty: nothing.
+
+    >>> marker_labels("<<<<<<< HEAD\na\n=======\nb\n>>>>>>> topic\n")
+    ('HEAD', 'topic')
+    """
+    first, second = (re.search(rf"(?m)^{sign}{{7,}} ([^\r\n]*)", text) for sign in "<>")
+    return (first[1] if first else "", second[1] if second else "")
 
 
 def _marker(line: str, block: _Block, number: int) -> tuple[str, str] | None:

@@ -1,7 +1,4 @@
-"""The origin that the user chose: the saved file, HEAD's or the index's.
-
-``mergeBase`` depends on the revisions and is found with them (`branches`).
-"""
+"""The origin that the user chose: the saved file, HEAD's or the index's."""
 
 from __future__ import annotations
 
@@ -20,6 +17,9 @@ def find(context: Context, repository: Repository | SourceError | None = None) -
     """Find the origin of the setting ``saved``, ``head`` or ``index``, or why there is none."""
     try:
         match context.settings.origin:
+            case "saved" if not os.path.lexists(context.document):
+                origin = OriginText("", "saved", "no file yet")
+                return Found(origin=origin, watch=(watch_file(context.document),))
             case "saved":
                 text = text_of(read_bytes(context.document, context.folders))
                 origin = OriginText(text, "saved", "saved file")
@@ -29,8 +29,6 @@ def find(context: Context, repository: Repository | SourceError | None = None) -
                 if repository is None:
                     raise SourceError("in no git repository")
                 return _from_git(repository, choice)
-            case "mergeBase":
-                return Found()
     except SourceError as error:
         return Found(refused=(Refused("origin", error.reason, error.hint),))
 

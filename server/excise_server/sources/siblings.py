@@ -21,7 +21,7 @@ MAX_FILES = 300
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 
 
-def find(context: Context) -> Found:
+def find(context: Context, _repository: object = None) -> Found:
     """Find files beside the document that match a glob of the settings.
 
     A glob may name folders below the document's; none may leave it, and ``**`` is not known.

@@ -7,7 +7,6 @@ const ORIGINS: Record<string, string> = {
   saved: "the saved file",
   head: "the file at HEAD",
   index: "the file in the index",
-  mergeBase: "the file at the merge base",
 };
 
 /** Choose it; what fits the revisions of this document better than the setting is marked. */

@@ -1,0 +1,84 @@
+"""The two sides of an unfinished merge, rebase or the like: their commits, and refs at these."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+
+from excise_server.git.refs import Ref, refs_at
+from excise_server.git.repository import Repository
+from excise_server.sources import SourceError
+from excise_server.sources.paths import read_bytes
+
+__all__ = ["Side", "sides_of"]
+
+_INCOMING = ("MERGE_HEAD", "REBASE_HEAD", "CHERRY_PICK_HEAD")
+_HEAD_NAMES = (("rebase-merge", "head-name"), ("rebase-apply", "head-name"))
+_COMMIT = re.compile(rb"([0-9a-f]{40,64})\n?")
+_BRANCH = "refs/heads/"
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side.
+
+    Attributes
+    ----------
+    commit
+        Empty where git does not tell, as of a stash.
+    branch
+        What people call it: the branch at that commit, or the one that is rebased; may be empty.
+    names
+        The names of the refs at the commit, as of `Ref`.
+    """
+
+    commit: str = ""
+    branch: str = ""
+    names: tuple[str, ...] = ()
+
+
+def sides_of(repository: Repository) -> tuple[Side, Side]:
+    """Return our side and theirs.
+
+    Raises
+    ------
+    SourceError
+        If git fails.
+    """
+    ours, theirs = repository.head() or "", _incoming(repository)
+    refs = refs_at(repository, [commit for commit in (ours, theirs) if commit])
+    checked_out = _line(repository, "HEAD").removeprefix("ref: ")
+    rebased = next((name for part in _HEAD_NAMES if (name := _line(repository, *part))), "")
+    return _side(ours, refs, checked_out), _side(theirs, refs, rebased, is_named=True)
+
+
+def _side(commit: str, refs: list[Ref], first: str, *, is_named: bool = False) -> Side:
+    """Return a side; the ref that comes first names it, ``is_named`` also from elsewhere."""
+    if not commit:
+        return Side()
+    here = sorted((ref for ref in refs if ref.commit == commit), key=lambda ref: ref.full != first)
+    branch = here[0].short if here else ""
+    if is_named and first.startswith(_BRANCH):
+        branch = first.removeprefix(_BRANCH)
+    return Side(commit, branch, tuple(ref.name for ref in here))
+
+
+def _incoming(repository: Repository) -> str:
+    """Return the commit that is brought in; empty if there is none, or several."""
+    for name in _INCOMING:
+        if found := _COMMIT.fullmatch(_read(repository, name)):
+            return found[1].decode()
+    return ""
+
+
+def _line(repository: Repository, *names: str) -> str:
+    return os.fsdecode(_read(repository, *names)).removesuffix("\n")
+
+
+def _read(repository: Repository, *names: str) -> bytes:
+    try:
+        own = repository.git_dir
+        return read_bytes(os.path.join(own, *names), [own], limit=8192)
+    except SourceError:
+        return b""

@@ -1,0 +1,61 @@
+"""Every source of a document's revisions, in the order in which they are asked: one table.
+
+A new source is one file and one line here. Its ``find`` is told of the document and its repository
+(or why that cannot be used) and answers with values; it reads, and never runs anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from excise_server.git.repository import Repository
+from excise_server.sources import SourceError, conflicts, origin, patches, siblings, versions
+from excise_server.sources.finding import Context, Found
+
+__all__ = ["SOURCES", "Source", "setting_of"]
+
+Find = Callable[[Context, Repository | SourceError | None], Found]
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One source.
+
+    Attributes
+    ----------
+    find
+        Asks it.
+    settings
+        By the word before the colon of the ids that it gives: the setting that switches them on.
+    watches
+        What its answer depends on, besides the settings; each answer names the very files.
+    """
+
+    find: Find
+    settings: Mapping[str, str]
+    watches: str
+
+
+SOURCES = (
+    Source(conflicts.find, {"conflict": "conflicts"}, "the document, the index"),
+    Source(siblings.find, {"file": "files"}, "the globs"),
+    Source(origin.find, {"origin": "origin"}, "the document, or HEAD and the index"),
+    Source(
+        versions.find,
+        {"worktree": "worktrees", "branch": "branches", "remote": "remotes", "ref": "requests"},
+        "HEAD, refs, the list of worktrees, the file in each of them",
+    ),
+    Source(patches.find, {"patch": "patches"}, "the folders of patches"),
+)
+"""The sources; the first origin that one of them gives is the origin."""
+
+
+def setting_of(name: str) -> str:
+    """Return the setting of an id, or of what a refusal is about; empty if it has none.
+
+    >>> setting_of("remote:origin/fix"), setting_of("git")
+    ('remotes', '')
+    """
+    kind = name.partition(":")[0]
+    return next((source.settings[kind] for source in SOURCES if kind in source.settings), "")

@@ -1,0 +1,276 @@
+"""The document in the candidates of its repository: those of the commands, one file of each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.server.git_repository import make, needs_git, reasons, texts
+
+from excise_server.git.repository import open_folder
+from excise_server.sources import versions
+from excise_server.sources.candidates import Choice, find_candidates
+from excise_server.sources.collect import collect
+
+pytestmark = [pytest.mark.slow, needs_git]
+
+TEXT = "".join(f"def f{n}(x):\n    return x + {n}\n\n\n" for n in range(8))
+EDIT = ("x + 3", "3 if x is None else x + 3")
+
+
+@pytest.fixture
+def repo(tmp_path, monkeypatch):
+    made = make(tmp_path, monkeypatch)
+    made.commit(a__py=TEXT, b__py="b = 1\n")
+    return made
+
+
+def worktree(repo, name, *, start="HEAD", branch=None, folder=None):
+    path = folder or repo.path.parent / name
+    named = ["--detach"] if branch is False else ["-b", branch or name.replace(".", "-")]
+    repo.git("worktree", "add", "--quiet", *named, path, start)
+    return path
+
+
+def edit(path, old=EDIT[0], new=EDIT[1], file="a.py"):
+    text = (path / file).read_text()
+    assert old in text
+    (path / file).write_text(text.replace(old, new, 1))
+
+
+def committed(repo, path, message="the edit"):
+    repo.git("add", "--all", cwd=path)
+    repo.git("commit", "--quiet", "--message", message, cwd=path)
+
+
+def known(found):
+    return dict(found.details)
+
+
+def notes(found):
+    said = {}
+    for name, note in found.notes:
+        said.setdefault(name, []).append(note)
+    return said
+
+
+# --- the very candidates of the commands ---------------------------------------------------------
+
+
+def test_ids_labels_names_and_texts_are_those_of_the_commands(repo):
+    codex = repo.path.parent / ".codex" / "worktrees" / "a1b2"
+    edit(worktree(repo, "x", branch=False, folder=codex / "work"))
+    edit(worktree(repo, "ada"), "x + 1", "x - 1")
+    worktree(repo, "unchanged")
+    claude = repo.path / ".claude" / "worktrees" / "fix"
+    edit(worktree(repo, "fix", branch="worktree-fix", folder=claude), "x + 2", "x - 2")
+    repo.git("checkout", "--quiet", "-b", "agent/one")
+    edit(repo.path, "x + 5", "5 * x")
+    commit = repo.commit("one")
+    repo.git("update-ref", "refs/remotes/origin/one", commit)
+    repo.git("update-ref", "refs/pull/7/head", commit)
+    repo.git("checkout", "--quiet", "-b", "second", "main")
+    edit(repo.path, "x + 6", "6 * x")
+    repo.git("update-ref", "refs/remotes/container-use/env", repo.commit("env"))
+    repo.git("checkout", "--quiet", "main")
+    repo.git("branch", "--quiet", "-D", "second")
+    repo.commit("main goes on", a__py=TEXT.replace("def f7", "import os\n\n\ndef f7"))
+    found = collect(repo.context(remotes=("**",), requests=("pull/*",)))
+    choice = Choice(branches=("**", "pull/*"))
+    commands = find_candidates(open_folder(str(repo.path), [str(repo.path)]), choice)
+    expected = {c.id: (c.label, c.names, c.new["a.py"].text) for c in commands.found}
+    assert len(expected) == 5
+    assert {r.id: (r.label, known(found)[r.id].names, r.text) for r in found.revisions} == expected
+    assert expected["worktree:work"][0] == "codex a1b2"
+    assert expected["worktree:fix"][0] == "claude fix"
+    assert expected["remote:container-use/env"][0] == "container env"
+    assert expected["branch:agent/one"][1] == (
+        "branch:agent/one",
+        "remote:origin/one",
+        "ref:pull/7",
+    )
+    behind = {c.id: (c.base, c.behind, c.made, c.tool) for c in commands.found}
+    assert {name: (d.base, d.behind, d.made, d.tool) for name, d in found.details} == behind
+
+
+def test_the_remote_branches_that_agents_push_are_found_and_others_are_not(repo):
+    for number, name in enumerate(("container-use/env", "origin/codex/fix", "origin/topic")):
+        repo.git("checkout", "--quiet", "--detach", "main")
+        edit(repo.path, f"x + {number}", f"{number} - x")
+        repo.git("update-ref", f"refs/remotes/{name}", repo.commit(name))
+    repo.git("checkout", "--quiet", "main")
+    found = collect(repo.context())
+    assert sorted(texts(found)) == ["remote:container-use/env", "remote:origin/codex/fix"]
+    labels = {revision.label for revision in found.revisions}
+    assert labels == {"container env", "codex fix"}
+
+
+def test_a_worktree_stacked_on_a_feature_counts_only_its_own_edits(repo):
+    repo.git("checkout", "--quiet", "-b", "feature")
+    edit(repo.path, "x + 1", "x - 1")
+    repo.commit("a feature")
+    path = worktree(repo, "ada", start="feature")
+    edit(path)
+    repo.git("checkout", "--quiet", "main")
+    found = collect(repo.context(branches=()))
+    assert texts(found) == {"worktree:ada": TEXT.replace(*EDIT)}
+    assert known(found)["worktree:ada"].base == repo.head("feature")
+    (path / "a.py").write_text(repo.git("show", "feature:a.py").decode())
+    (path / "b.py").write_text("b = 2\n")  # it has edits, though not of this document
+    found = collect(repo.context(branches=()))
+    assert (found.revisions, found.unchanged) == ((), ("worktree:ada",))
+
+
+def test_a_request_that_is_not_one_is_refused(repo):
+    found = versions.find(repo.context(requests=("agent/*", "", "#12", "!3")))
+    assert reasons(found) == {"requests": "a pattern is empty or holds a NUL character"}
+    assert found.refused[0].reason == "agent/*: not a request"
+
+
+# --- conflicts -----------------------------------------------------------------------------------
+
+
+def conflicted(repo):
+    path = worktree(repo, "theirs")
+    edit(path, "x + 3", "x * 3")
+    committed(repo, path)
+    edit(repo.path, "x + 3", "x / 3")
+    repo.commit("ours")
+    repo.git("merge", "theirs", check=False)
+    return path
+
+
+def test_the_incoming_worktree_of_a_conflict_counts_once(repo):
+    conflicted(repo)
+    found = collect(repo.context())
+    assert [r.id for r in found.revisions] == ["branch:main", "worktree:theirs"]
+    assert [r.label for r in found.revisions] == ["main (ours)", "theirs (theirs)"]
+    names = ("worktree:theirs", "branch:theirs", "conflict:theirs")
+    assert known(found)["worktree:theirs"].names == names
+    assert found.origin.text == TEXT
+
+
+def test_a_worktree_that_went_on_is_another_text_than_what_is_merged(repo):
+    path = conflicted(repo)
+    edit(path, "x + 5", "x * 5")
+    found = collect(repo.context())
+    ids = ["branch:main", "conflict:theirs", "worktree:theirs"]
+    assert [r.id for r in found.revisions] == ids
+    assert notes(found)["conflict:theirs"] == [
+        "the branch has another text now: this is the one that is merged"
+    ]
+
+
+def test_the_sides_of_a_rebase_and_of_a_stash_are_called_as_people_call_them(repo):
+    repo.git("checkout", "--quiet", "-b", "topic")
+    edit(repo.path, "x + 3", "x * 3")
+    repo.commit("first")
+    edit(repo.path, "x + 7", "x * 7")
+    repo.commit("second")
+    repo.git("checkout", "--quiet", "main")
+    edit(repo.path, "x + 3", "x / 3")
+    repo.commit("ours")
+    repo.git("rebase", "main", "topic", check=False)
+    found = collect(repo.context(branches=()))
+    assert [r.label for r in found.revisions] == ["main (ours)", "topic (theirs)"]
+    found = collect(repo.context())
+    assert [r.id for r in found.revisions] == ["branch:main", "conflict:theirs", "branch:topic"]
+    repo.git("rebase", "--abort")
+    repo.git("checkout", "--quiet", "main")
+    edit(repo.path, "x / 3", "x % 3")
+    repo.git("stash")
+    edit(repo.path, "x / 3", "x @ 3")
+    repo.commit("more")
+    repo.git("stash", "pop", check=False)
+    labels = [r.label for r in collect(repo.context(branches=())).revisions]
+    assert labels == ["main (ours)", "Stashed changes (theirs)"]
+
+
+# --- files that come, go or move -----------------------------------------------------------------
+
+
+def test_a_file_that_is_deleted(repo):
+    repo.git("rm", "--quiet", "a.py", cwd=worktree(repo, "committed"))
+    committed(repo, repo.path.parent / "committed")
+    (worktree(repo, "uncommitted") / "a.py").unlink()
+    edit(worktree(repo, "ada"))
+    found = collect(repo.context())
+    assert {name: d.change for name, d in found.details} == {
+        "worktree:committed": "deleted",
+        "worktree:uncommitted": "deleted",
+        "worktree:ada": "edited",
+    }
+    assert texts(found)["worktree:uncommitted"] == ""
+    assert notes(found)["worktree:committed"] == ["deletes the file: there is no text of it"]
+    assert found.refused == ()
+    repo.commit("main goes on", a__py=TEXT + "more = 1\n")
+    changed = notes(collect(repo.context()))["worktree:committed"]
+    assert changed[-1] == "the target changed this file, too"
+
+
+def test_a_file_that_is_moved_with_edits(repo):
+    path = worktree(repo, "ada")
+    repo.git("mv", "a.py", "new.py", cwd=path)
+    edit(path, file="new.py")
+    other = worktree(repo, "bo")
+    repo.git("mv", "a.py", "sub.py", cwd=other)
+    edit(other, file="sub.py")
+    committed(repo, other)
+    repo.commit("main goes on", a__py="import os\n" + TEXT)
+    found = collect(repo.context())
+    text = "import os\n" + TEXT.replace(*EDIT)
+    assert texts(found) == {"worktree:ada": text, "worktree:bo": text}
+    assert notes(found) == {
+        "worktree:ada": ["renamed to new.py"],
+        "worktree:bo": ["renamed to sub.py"],
+    }
+    assert dict(found.files)["worktree:ada"] == str(path / "new.py")
+    # The new place has no file in the target: what stands there is not lost either.
+    opened = collect(replace(repo.context("new.py"), saved=""))
+    assert texts(opened) == {"worktree:ada": text}
+    assert known(opened)["worktree:ada"].change == "created"
+    assert notes(opened)["worktree:ada"] == ["renamed from a.py"]
+    assert (opened.target, opened.refused) == ("", ())
+
+
+def test_a_file_that_is_created(repo):
+    path = worktree(repo, "ada")
+    (path / "new.py").write_text("new = 1\n")
+    other = worktree(repo, "bo")
+    (other / "new.py").write_text("new = 2\n")
+    committed(repo, other)
+    ignoring = worktree(repo, "chen")
+    (ignoring / ".gitignore").write_text("new.py\n")
+    (ignoring / "new.py").write_text("built = 1\n")
+    found = collect(replace(repo.context("new.py"), saved=""))
+    assert texts(found) == {"worktree:ada": "new = 1\n", "worktree:bo": "new = 2\n"}
+    assert {d.change for _, d in found.details} == {"created"}
+    assert "worktree:chen" in found.unchanged
+    repo.write("new.py", "mine = 1\n")
+    also = collect(replace(repo.context("new.py"), saved="mine = 1\n"))
+    assert notes(also)["worktree:bo"] == ["creates the file", "the target created this file, too"]
+    repo.write("new.py", "new = 2\n")
+    landed = collect(replace(repo.context("new.py"), saved="new = 2\n"))
+    assert reasons(landed) == {"worktree:bo": "the origin has its edits already"}
+
+
+def test_a_file_that_the_target_moved_since_is_followed(repo):
+    edit(worktree(repo, "ada"))
+    repo.git("mv", "a.py", "moved.py")
+    repo.commit("moved")
+    found = collect(repo.context("moved.py"))
+    assert texts(found) == {"worktree:ada": TEXT.replace(*EDIT)}
+    assert found.notes == ()
+    (repo.path.parent / "ada" / "a.py").unlink()
+    assert known(collect(repo.context("moved.py")))["worktree:ada"].change == "deleted"
+
+
+def test_a_file_that_the_target_deleted_since(repo):
+    edit(worktree(repo, "ada"))
+    (worktree(repo, "bo") / "a.py").unlink()
+    repo.git("rm", "--quiet", "a.py")
+    repo.commit("gone")
+    found = collect(replace(repo.context(), saved=""))
+    assert texts(found) == {"worktree:ada": TEXT.replace(*EDIT)}
+    assert notes(found)["worktree:ada"] == ["the target deleted this file"]
+    assert reasons(found) == {"worktree:bo": "the origin has its edits already"}
