@@ -154,7 +154,8 @@ def warn() -> None:
     from excise_server.evaluation.sandbox import check_guards
 
     say("warning: --execute runs code from the records, in a sandbox (docs/evaluation.md)")
-    check_guards()
+    for note in check_guards():
+        say(f"note: {note}")
 
 
 def executed(

@@ -11,7 +11,8 @@ from typing import Any
 
 from excise import languages
 from excise_server.evaluation.reading import Line
-from excise_server.evaluation.sandbox import Sandboxes, Verdict
+from excise_server.evaluation.sandbox import Verdict
+from excise_server.evaluation.sandboxes import Sandboxes
 
 __all__ = ["Labelled", "Labelling", "label", "labelled_lines"]
 

@@ -24,11 +24,10 @@ from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from queue import Empty, SimpleQueue
 
 from excise_server.sources import SourceError
 
-__all__ = ["Sandbox", "Sandboxes", "Verdict", "check_guards", "run_tests"]
+__all__ = ["Sandbox", "Verdict", "check_guards", "run_tests"]
 
 MEMORY = 2_000_000_000
 """Bytes of address space of a run."""
@@ -40,7 +39,7 @@ from excise_server.evaluation.jail.template import main
 sys.path.pop()
 for name in [name for name in sys.modules if name.startswith("excise_server")]:
     del sys.modules[name]
-main()
+main(int(sys.argv.pop()))
 """
 _ROOT = Path(__file__).parents[2]
 
@@ -51,6 +50,8 @@ _GRACE = 0.4
 """Seconds after the end of its time that the watcher may take to say so."""
 
 _LONGEST = 4_000
+
+_NO_GROUP = "no control group limits memory here, only the address space of each program"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +65,23 @@ class Verdict:
     reason: str = ""
 
 
-def check_guards() -> None:
+def check_guards() -> tuple[str, ...]:
     """Try the guards on nothing.
+
+    Returns
+    -------
+    What would be good to have, and is not there, in a sentence each.
 
     Raises
     ------
     SourceError
         Where one does not hold; it names it.
     """
-    verdict = run_tests(["import colorsys"], seconds=30)
-    if not verdict.passed:
-        raise SourceError(f"--execute cannot run an empty test here: {verdict.reason}")
+    with closing(Sandbox()) as sandbox:
+        verdict = sandbox.run(["import colorsys"], seconds=30)
+        if not verdict.passed:
+            raise SourceError(f"--execute cannot run an empty test here: {verdict.reason}")
+        return () if sandbox.memory_group else (_NO_GROUP,)
 
 
 def run_tests(parts: Sequence[str], *, seconds: float = 10.0) -> Verdict:
@@ -99,7 +106,7 @@ class Sandbox:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._template = subprocess.Popen(  # noqa: S603 - our interpreter, our script
-                [sys.executable, "-I", "-S", "-B", "-c", _TEMPLATE, str(_ROOT)],
+                [sys.executable, "-I", "-S", "-B", "-c", _TEMPLATE, str(MEMORY), str(_ROOT)],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -108,8 +115,10 @@ class Sandbox:
                 start_new_session=True,
             )
         self._control.settimeout(_START)
+        self.memory_group = ""
+        """The folder of the control group that limits memory; "": only each process has limits."""
         try:
-            self._expect(b"ready")
+            self.memory_group, _ = self._expect(b"ready ")
         except BaseException:
             self.close()
             raise
@@ -122,9 +131,9 @@ class Sandbox:
         job = {"parts": list(parts), "memory": MEMORY, "seconds": seconds}
         leash, theirs = socket.socketpair()
         with leash:
-            with theirs:
+            with theirs, suppress(BrokenPipeError):  # then nothing comes back either
                 socket.send_fds(self._control, [b"run"], [theirs.fileno()])
-            (watcher,) = self._expect(b"running")
+            _, (watcher,) = self._expect(b"running")
             try:
                 answer = _answer(leash, json.dumps(job).encode(), seconds)
             finally:
@@ -137,47 +146,24 @@ class Sandbox:
         self._template.kill()
         self._template.wait()
         self._control.close()
+        if self.memory_group:
+            with suppress(OSError):
+                os.rmdir(self.memory_group)
 
     @property
     def closed(self) -> bool:
         """Whether nothing can be run any more."""
-        return self._template.returncode is not None
+        return self._template.poll() is not None
 
-    def _expect(self, word: bytes) -> list[int]:
-        """Return the descriptors that come with a word of the template."""
-        try:
+    def _expect(self, word: bytes) -> tuple[str, list[int]]:
+        """Return what follows a word of the template, and the descriptors that come with it."""
+        message = b""
+        handles: list[int] = []
+        with suppress(TimeoutError, ConnectionError):
             message, handles, _, _ = socket.recv_fds(self._control, _LONGEST, 1)
-        except TimeoutError:
-            message, handles = b"", []
-        if message == word:
-            return handles
+        if message.startswith(word):
+            return message.removeprefix(word).decode(), handles
         raise _refused(message.removeprefix(b"refused ").decode() or "processes (none started)")
-
-
-class Sandboxes:
-    """Sandboxes for several threads, made when they are needed."""
-
-    def __init__(self) -> None:
-        """Make none yet."""
-        self._idle: SimpleQueue[Sandbox] = SimpleQueue()
-        self._all: list[Sandbox] = []
-
-    def run(self, parts: Sequence[str], *, seconds: float = 10.0) -> Verdict:
-        """Run a program as `Sandbox.run` does, in one that nobody uses."""
-        try:
-            sandbox = self._idle.get_nowait()
-        except Empty:
-            sandbox = Sandbox()
-            self._all.append(sandbox)
-        verdict = sandbox.run(parts, seconds=seconds)
-        if not sandbox.closed:
-            self._idle.put(sandbox)
-        return verdict
-
-    def close(self) -> None:
-        """End all of them."""
-        for sandbox in self._all:
-            sandbox.close()
 
 
 def _answer(leash: socket.socket, job: bytes, seconds: float) -> bytes | None:
@@ -200,9 +186,11 @@ def _end(watcher: int) -> bool:
     """End a run, wait until nothing is left of it, and say whether that was so."""
     with suppress(ProcessLookupError):
         signal.pidfd_send_signal(watcher, signal.SIGKILL)
-    gone, _, _ = select.select([watcher], [], [], 0.5)
+    ended = select.poll()
+    ended.register(watcher, select.POLLIN)
+    gone = bool(ended.poll(500))
     os.close(watcher)
-    return bool(gone)
+    return gone
 
 
 def _verdict(answer: bytes | None) -> Verdict:

@@ -1,6 +1,6 @@
 """The processes of the sandbox: a template, a watcher for each run, and in it the stranger.
 
-    template    its own user and mount namespace; its root holds the interpreter's files, read-only
+    template    in its own user and mount namespace; its root holds Python's files, read-only
       watcher   first process of the PID namespace of one run; ends it in time, tells the verdict
         stranger    the hypothesis and its tests, behind every guard
 

@@ -104,7 +104,7 @@ def new_root(library: Iterable[str]) -> None:
 
 def _outermost(folders: Iterable[str]) -> list[str]:
     """Return the folders that exist, without those that lie in others."""
-    real = {os.path.abspath(folder) for folder in folders if os.path.isdir(folder)}
+    real = {os.path.abspath(folder) for folder in folders if os.path.isdir(folder)} - {"/"}
     return sorted(one for one in real if not any(one.startswith(f"{two}/") for two in real))
 
 

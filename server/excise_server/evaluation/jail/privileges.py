@@ -32,7 +32,7 @@ def limit(memory: int, seconds: float) -> None:
     most = {
         resource.RLIMIT_AS: memory,
         resource.RLIMIT_DATA: memory,
-        resource.RLIMIT_STACK: 64 << 20,
+        resource.RLIMIT_STACK: 8 << 20,
         resource.RLIMIT_CPU: (int(seconds) + 2) * (os.cpu_count() or 1),
         resource.RLIMIT_FSIZE: 1 << 20,
         resource.RLIMIT_NOFILE: 64,

@@ -16,12 +16,12 @@ import socket
 import sys
 from contextlib import suppress
 
-from excise_server.evaluation.jail import namespaces, watcher
+from excise_server.evaluation.jail import cgroup, namespaces, watcher
 from excise_server.evaluation.jail.kernel import GuardError, clone
 
 __all__ = ["READY", "REFUSED", "RUNNING", "main"]
 
-READY, RUNNING, REFUSED = b"ready", b"running", b"refused "
+READY, RUNNING, REFUSED = b"ready ", b"running", b"refused "
 
 _WARM = """
     abc bisect cmath collections contextlib copy dataclasses datetime decimal enum fractions
@@ -34,16 +34,17 @@ _UNUSABLE = ("_tkinter", "_test", "_xx", "xx", "_ctypes_test")
 """Modules of the interpreter that need a display, or are for its own tests."""
 
 
-def main() -> None:
-    """Prepare, then fork a watcher for each leash that comes."""
+def main(memory: int) -> None:
+    """Prepare, then fork a watcher for each leash that comes; all may take so much memory."""
     control = socket.socket(fileno=os.dup(0))
     os.dup2(1, 0)
+    group = cgroup.enter(memory)
     try:
         _prepare()
     except (GuardError, OSError) as error:
         control.send(REFUSED + str(error).encode())
         return
-    control.send(READY)
+    control.send(READY + group.encode())
     while True:
         message, leashes, _, _ = socket.recv_fds(control, 16, 1)
         if not message:
@@ -57,6 +58,8 @@ def _prepare() -> None:
             _load(f"{_extensions()}/{path}")
     for name in _WARM.split():
         importlib.import_module(name)
+    with open("/proc/self/oom_score_adj", "w") as score:
+        score.write("1000")  # whoever starves the machine is to end first
     namespaces.enter()
     namespaces.new_root(sys.path)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
