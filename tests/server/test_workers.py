@@ -27,7 +27,7 @@ from excise_server.editor.snapshot import Snapshot
 from excise_server.workers.crew import Analyser
 from excise_server.workers.frames import BrokenFrameError, framed, read_frame
 from excise_server.workers.messages import Answer, Scored
-from excise_server.workers.note import Note, Parsing
+from excise_server.workers.note import Parsing, shared_page
 from excise_server.workers.packing import pack
 from excise_server.workers.quarantine import Quarantine
 from excise_server.workers.unpacking import unpack
@@ -404,7 +404,8 @@ def test_a_list_that_cannot_be_had_is_said_once(tmp_path, caplog, kind):
 
 
 def test_a_damaged_note_names_nothing():
-    note = Note()
+    note, page = shared_page()
+    os.close(page)
     try:
         assert note.read() is None
         note.begin(bytes(32), "yaml")

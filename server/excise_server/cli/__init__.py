@@ -30,6 +30,9 @@ _COMMANDS = (
     "serve",
 )
 
+# What these read is parsed: a fork does it, which a text may end, and another one starts again.
+_PARSING = {"score", "matrix", "rank", "explain", "cluster", "worktrees"}
+
 EPILOG = """\b
 Exit codes:
   0    everything was scored
@@ -87,6 +90,17 @@ def excise(ctx: click.Context) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code. Errors are one line on standard error."""
+    if arguments is not None or not _PARSING.intersection(sys.argv[1:2]) or os.name != "posix":
+        return _main(arguments)
+    from excise_server.workers.forked import outlive, settle
+
+    outlive()
+    code = _main(arguments)
+    settle()
+    return code
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     set_up_streams()
     try:
         code = _run(arguments)

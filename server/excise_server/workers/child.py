@@ -20,7 +20,7 @@ from excise_server.workers.frames import framed, read_frame
 from excise_server.workers.guard import Guard
 from excise_server.workers.limits import limit_memory
 from excise_server.workers.messages import Analyse, Answer, Cancel, Forget, Opened, Request
-from excise_server.workers.note import Note
+from excise_server.workers.note import shared_page
 
 __all__ = ["main"]
 
@@ -76,7 +76,7 @@ def main() -> NoReturn:
     os.dup2(2, 1)  # a stray line of some C library must not end up in a frame
     sys.setswitchinterval(_SWITCH)
     limit_memory()
-    note = Note(int(sys.argv[1])) if len(sys.argv) > 1 else None
+    note = shared_page(int(sys.argv[1]))[0] if len(sys.argv) > 1 else None
     guard = Guard(note, limited=True)
     inbox = _Inbox(source)
     threading.Thread(target=inbox.read, name="excise-requests", daemon=True).start()

@@ -1,6 +1,6 @@
-"""The note of what a worker parses, in memory that outlives it.
+"""The note of what a process parses, in memory that outlives it.
 
-The worker writes it before a parser gets a text, and its parent reads it when the worker has died.
+The process writes it before a parser gets a text, and its parent reads it when that has died.
 """
 
 from __future__ import annotations
@@ -8,12 +8,11 @@ from __future__ import annotations
 import mmap
 import os
 import re
-import tempfile
 from dataclasses import dataclass
 
-__all__ = ["Note", "Parsing", "digest_of"]
+__all__ = ["SIZE", "Note", "Parsing", "digest_of", "shared_page"]
 
-_SIZE = 128
+SIZE = 128
 _DIGEST = 32
 _NOTHING, _INSIDE = 0, 1
 _GRAMMAR = re.compile(rb"[a-z0-9_]{1,64}")
@@ -35,26 +34,11 @@ class Parsing:
 
 
 class Note:
-    """The shared page: a byte of state, the digest, the length of the grammar's name, the name."""
+    """A shared page: a byte of state, the digest, the length of the grammar's name, the name."""
 
-    def __init__(self, descriptor: int | None = None) -> None:
-        """Map the page of a descriptor, or make one.
-
-        Raises
-        ------
-        OSError
-            If there is no room for it.
-        """
-        if descriptor is None:
-            with tempfile.TemporaryFile() as file:
-                file.truncate(_SIZE)
-                descriptor = os.dup(file.fileno())
-        self.descriptor = descriptor
-        try:
-            self._page = mmap.mmap(descriptor, _SIZE)
-        except (ValueError, OSError) as error:
-            os.close(descriptor)
-            raise OSError(f"no page to share: {error}") from error
+    def __init__(self, page: mmap.mmap) -> None:
+        """Take a page of at least `SIZE` bytes."""
+        self._page = page
 
     def begin(self, digest: bytes, grammar: str) -> None:
         """Note that a parser is about to get a text."""
@@ -71,7 +55,7 @@ class Note:
 
     def read(self) -> Parsing | None:
         """Return what a parser has now; None where none runs, or the page is damaged."""
-        page = self._page[:]
+        page = self._page[:SIZE]
         length = page[1 + _DIGEST]
         name = page[2 + _DIGEST : 2 + _DIGEST + length]
         if page[0] != _INSIDE or len(name) != length or not _GRAMMAR.fullmatch(name):
@@ -81,4 +65,26 @@ class Note:
     def close(self) -> None:
         """Let go of the page."""
         self._page.close()
-        os.close(self.descriptor)
+
+
+def shared_page(descriptor: int | None = None) -> tuple[Note, int]:
+    """Return a note on the page of a descriptor, or on a new one, and the descriptor.
+
+    Raises
+    ------
+    OSError
+        If there is no room for it.
+    """
+    if descriptor is None:
+        if hasattr(os, "memfd_create"):
+            descriptor = os.memfd_create("excise-note")
+        else:
+            import tempfile
+
+            with tempfile.TemporaryFile() as file:
+                descriptor = os.dup(file.fileno())
+        os.ftruncate(descriptor, SIZE)
+    try:
+        return Note(mmap.mmap(descriptor, SIZE)), descriptor
+    except ValueError as error:
+        raise OSError(f"no page to share: {error}") from error

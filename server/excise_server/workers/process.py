@@ -14,7 +14,7 @@ import msgspec
 from excise_server.cancellation import StopFlag
 from excise_server.workers.frames import BrokenFrameError, framed, read_frame
 from excise_server.workers.messages import Answer, Cancel, Failed, Opened, Request, Scored, Stopped
-from excise_server.workers.note import Note, Parsing
+from excise_server.workers.note import Note, Parsing, shared_page
 
 __all__ = ["Died", "Worker", "WorkerMissingError"]
 
@@ -68,11 +68,14 @@ class Worker:
         """
         if not sys.executable:
             raise WorkerMissingError("this interpreter does not know its own name")
-        self._note = _shared()
+        self._note, page = _shared()
         try:
-            self._process = _popen(self._note)
+            self._process = _popen(page)
         except (OSError, ValueError) as error:
             raise WorkerMissingError(str(error)) from error
+        finally:
+            if page is not None:
+                os.close(page)
         self._write_lock = threading.Lock()
         self._inbox: SimpleQueue[Answer | BrokenFrameError | _Wake | None] = SimpleQueue()
         self._opened = False
@@ -214,22 +217,22 @@ class Worker:
             pipe.close()
 
 
-def _shared() -> Note | None:
+def _shared() -> tuple[Note | None, int | None]:
     """Return the page on which the worker notes what it parses; None where there is none."""
     if os.name != "posix":
-        return None
+        return None, None
     try:
-        return Note()
+        return shared_page()
     except OSError:
-        return None
+        return None, None
 
 
-def _popen(note: Note | None) -> subprocess.Popen[bytes]:
+def _popen(page: int | None) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-I", "-m", "excise_server.workers.child"]
     kept: tuple[int, ...] = ()
-    if note is not None:
-        command.append(str(note.descriptor))
-        kept = (note.descriptor,)
+    if page is not None:
+        command.append(str(page))
+        kept = (page,)
     return subprocess.Popen(  # noqa: S603 our own interpreter and module
         command,
         stdin=subprocess.PIPE,

@@ -6,7 +6,6 @@ are appended, so that several programs share the file; another pack may read wha
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 import stat
@@ -18,8 +17,6 @@ from excise.syntax import version
 from excise_server.workers.note import Parsing
 
 __all__ = ["Quarantine", "cache_folder"]
-
-logger = logging.getLogger(__name__)
 
 _MOST = 1 << 20
 """Bytes of the file that are read: some ten thousand texts; the newest are at its end."""
@@ -103,6 +100,9 @@ class Quarantine:
     def _say(self, what: str) -> None:
         if not self._said:
             self._said = True
+            import logging  # a command that has nothing to say of it starts without
+
+            logger = logging.getLogger(__name__)
             logger.warning("the list of texts that no parser gets %s (%s)", what, self._path)
 
 
