@@ -23,7 +23,7 @@ unexport PYTHONDONTWRITEBYTECODE
 RUN_CLIENT = VENV="$(abspath $(VENV))" node $(CLIENT)/scripts/run.mjs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test test-dist dist lock check format bench bench-ir bench-lsp bench-patches eval eval-envs images nightly clean \
+.PHONY: help demo quick test test-dist dist lock check format bench bench-ir bench-lsp bench-patches eval eval-envs images nightly fuzz clean \
   code vsix test-vscode check-vscode check-client-changes screenshots
 
 help:
@@ -46,7 +46,8 @@ help:
 	@echo "make test-dist install both in clean environments and run them"
 	@echo "make lock     pin what the extension's server needs, by hashes, at the versions of .venv"
 	@echo "make screenshots renew the pictures of the VS Code extension under docs/images/"
-	@echo "make nightly  the property tests with ten times the examples"
+	@echo "make fuzz     random inputs for whatever reads what others wrote (SECONDS=120 in all)"
+	@echo "make nightly  the property tests with ten times the examples, and ten minutes of make fuzz"
 	@echo "make clean    remove the virtual environment and everything built"
 
 $(INSTALLED): pyproject.toml tools/environment.py
@@ -122,6 +123,11 @@ lock: $(INSTALLED)
 
 nightly: $(READY)
 	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest $(PARALLEL)
+	$(BIN)/python -m tests.fuzz --seconds 600
+
+# make fuzz SECONDS=60 TARGETS="mails growth"; what is found lies in build/fuzz, with the command to replay it.
+fuzz: $(READY)
+	$(BIN)/python -m tests.fuzz --seconds $(or $(SECONDS),120) $(TARGETS)
 
 code: $(READY) $(NODE_READY)
 	@$(RUN_CLIENT) code

@@ -32,19 +32,23 @@ DIGITS = ("1", "12", "0x1", "1.", ".", "$", "{1", "{1..", "``", "@1")
 
 def texts(grammar: str) -> Iterator[str]:
     """Yield the texts of a grammar: of all openers, and of all its own keywords and signs."""
+    for opener in openers(grammar):
+        yield from shapes(opener)
+    for digits in DIGITS:
+        for wide in WIDE:
+            yield digits + wide
+            yield f"a\n- {digits}{wide} b\n"
+
+
+def openers(grammar: str) -> list[str]:
+    """Return all openers, and all keywords and signs of a grammar."""
     language = syntax._grammar(grammar).language
     own = [
         language.node_kind_for_id(kind) or ""
         for kind in range(language.node_kind_count)
         if not language.node_kind_is_named(kind) and language.node_kind_is_visible(kind)
     ]
-    for opener in dict.fromkeys((*OPENERS, *own)):
-        if opener and len(opener) < 25:
-            yield from shapes(opener)
-    for digits in DIGITS:
-        for wide in WIDE:
-            yield digits + wide
-            yield f"a\n- {digits}{wide} b\n"
+    return [each for each in dict.fromkeys((*OPENERS, *own)) if each and len(each) < 25]
 
 
 def shapes(opener: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ import random
 import pytest
 from tests.fuzz import mails
 from tests.reference import budget
-from tests.reference.mails import described, parts
+from tests.reference.mails import described, is_compared, parts
 
 from excise.patches import PatchError, postings, read
 from excise.patches.costs import MAX_PARTS, Budget
@@ -29,8 +29,9 @@ def test_damaged_mails_have_the_parts_of_the_standard_library(seed):
             mine = ours(data)
         except AttributeError:  # the standard library's, on bytes that are no ASCII
             continue
-        assert mine == parts(data, MAX_PARTS), data
-        compared += len(mine) > 1
+        if is_compared(data):
+            assert mine == parts(data, MAX_PARTS), data
+            compared += len(mine) > 1
     assert compared
 
 

@@ -20,6 +20,18 @@ def described(parts):
     ]
 
 
+def is_compared(data: bytes) -> bool:
+    """Whether no block of a report of delivery claims to be a multipart: to us it is one text."""
+    reports = (
+        part
+        for part in message_from_bytes(data).walk()
+        if part.get_content_type() == "message/delivery-status"
+    )
+    return not any(
+        inner.get_content_maintype() == "multipart" for part in reports for inner in part.walk()
+    )
+
+
 def parts(data: bytes, most: int) -> list:
     """Return a mail and all parts of it, each before its own parts."""
     return described(itertools.islice(message_from_bytes(data).walk(), most))

@@ -1,12 +1,12 @@
 """The text buffer against a plain model of the protocol's rules, in all three encodings."""
 
-from collections.abc import Iterator
 from random import Random
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.reference.budget import examples, scaled
+from tests.reference.document_text import lines_of, replaced
 from tests.server.raw_client import RawClient
 
 from excise_server.editor.document import text_hash
@@ -111,42 +111,3 @@ def some_point(random: Random) -> Point:
 
 def wire(point: Point) -> dict[str, int]:
     return {"line": point.line, "character": point.column}
-
-
-def replaced(text: str, start: Point, end: Point, new: str, encoding: Encoding) -> str:
-    begin, stop = sorted((offset(text, start, encoding), offset(text, end, encoding)))
-    return text[:begin] + new + text[stop:]
-
-
-def offset(text: str, point: Point, encoding: Encoding) -> int:
-    """The rule in its plainest form: count lines, then units, character by character."""
-    start = 0
-    for number, line in enumerate(lines_of(text)):
-        if number == point.line:
-            units = 0
-            for index, character in enumerate(line.rstrip("\r\n")):
-                units += units_of(character, encoding)
-                if units > point.column:
-                    return start + index
-            return start + len(line.rstrip("\r\n"))
-        start += len(line)
-    return len(text)
-
-
-def lines_of(text: str) -> Iterator[str]:
-    line = ""
-    for index, character in enumerate(text):
-        line += character
-        if character == "\n" or (character == "\r" and text[index + 1 : index + 2] != "\n"):
-            yield line
-            line = ""
-    yield line
-
-
-def units_of(character: str, encoding: Encoding) -> int:
-    code = ord(character)
-    if encoding == "utf-32":
-        return 1
-    if encoding == "utf-16":
-        return 1 if code < 0x10000 else 2
-    return 1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4

@@ -1,0 +1,64 @@
+"""What reads mails, patches and records."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import itertools
+from random import Random
+
+from tests.core.fuzz_patches import check
+from tests.fuzz import mails
+from tests.fuzz.targets.base import Target, nasty, packed
+from tests.reference.mails import described, is_compared, parts
+
+from excise.patches.costs import MAX_PARTS, Budget
+from excise.patches.errors import PatchError
+from excise.patches.parts import parts_of
+from excise_server.sources import SourceError
+from excise_server.sources.records import BadRecord, read_revision_set, read_score_records
+
+
+def check_mail(data: bytes) -> None:
+    check(data)
+    try:
+        ours = described(parts_of(data, Budget(len(data))))
+    except (PatchError, AttributeError):  # the latter is the standard library's
+        return
+    if is_compared(data):
+        assert ours == parts(data, MAX_PARTS), "other parts than the standard library's"
+
+
+def records(choice: Random) -> bytes:
+    """Write lines of records, some of them damaged."""
+    lines = []
+    for at in range(choice.randrange(1, 6)):
+        record = {key: nasty(choice) for key in ("origin", "hypothesis", "reference")}
+        record |= {"id": choice.choice((at, str(at), 1.5, None, True, [], float("nan")))}
+        record[choice.choice((*record, "language", "path"))] = choice.choice(
+            (None, 7, [], ["a"], [1], {}, "python", "\ud800", "\0", [[]] * 3)
+        )
+        line = bytearray(packed(record))
+        for _ in range(choice.randrange(3) if choice.random() < 0.5 else 0):
+            line[choice.randrange(len(line))] = choice.randrange(256)
+        lines.append(bytes(line) if choice.random() < 0.9 else b"[" * choice.randrange(3000))
+    return choice.choice((b"\n", b"\r\n", b"\n\n \n")).join(lines)
+
+
+def check_records(data: bytes) -> None:
+    wanted = [number for number, line in enumerate(data.split(b"\n"), start=1) if line.strip()]
+    got = list(read_score_records(io.BytesIO(data)))
+    assert [record.line for record in got] == wanted, "a line without a record"
+    for record in got:
+        if isinstance(record, BadRecord):
+            assert record.error.startswith(f"line {record.line}: "), "no reason"
+    for line in itertools.islice(data.split(b"\n"), 3):
+        with contextlib.suppress(SourceError):
+            read_revision_set(line.replace(b"reference", b"revisions"))
+
+
+TARGETS = {
+    "mails": Target(mails.mail, check_mail, lambda: mails.SEEDS),
+    "patches": Target(mails.patch, check, lambda: mails.SEEDS),
+    "records": Target(records, check_records),
+}
