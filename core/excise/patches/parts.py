@@ -3,8 +3,8 @@
 The cuts are those of the standard library's parser (RFC 2046, and what that parser forgives), which
 recurses, and tries every open boundary at every line: 300 nested multiparts took 30 s a megabyte.
 Here the open boundaries are a dictionary, and the standard library only reads the headers of each
-part and decodes its text. `tests/reference/mails.py` holds this to the standard library's parts, with
-one exception: a block of a report of delivery that claims to be a multipart is one text.
+part and decodes its text. `tests/reference/mails.py` holds this to the standard library's parts,
+but for a block of a report of delivery that claims to be a multipart: it is one text here.
 """
 
 from __future__ import annotations
