@@ -91,7 +91,7 @@ def test_a_side_that_deleted_the_file(repo):
     assert found.origin.text == BASE
     assert texts(found) == {"branch:main": "start\nmine\nend\n", "branch:theirs": ""}
     assert [known.change for _, known in found.details] == ["edited", "deleted"]
-    assert dict(found.notes)["branch:theirs"].startswith("deletes the file")
+    assert dict(found.notes)["branch:theirs"] == "it deletes the file"
     everything = collect(repo.context())
     assert list(texts(everything)) == ["branch:main", "branch:theirs"]
 

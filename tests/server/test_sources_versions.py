@@ -201,7 +201,7 @@ def test_a_file_that_is_deleted(repo):
         "worktree:ada": "edited",
     }
     assert texts(found)["worktree:uncommitted"] == ""
-    assert notes(found)["worktree:committed"] == ["deletes the file: there is no text of it"]
+    assert notes(found)["worktree:committed"] == ["it deletes the file"]
     assert found.refused == ()
     repo.commit("main goes on", a__py=TEXT + "more = 1\n")
     changed = notes(collect(repo.context()))["worktree:committed"]
@@ -248,7 +248,10 @@ def test_a_file_that_is_created(repo):
     assert "worktree:chen" in found.unchanged
     repo.write("new.py", "mine = 1\n")
     also = collect(replace(repo.context("new.py"), saved="mine = 1\n"))
-    assert notes(also)["worktree:bo"] == ["creates the file", "the target created this file, too"]
+    assert notes(also)["worktree:bo"] == [
+        "it creates the file",
+        "the target created this file, too",
+    ]
     repo.write("new.py", "new = 2\n")
     landed = collect(replace(repo.context("new.py"), saved="new = 2\n"))
     assert reasons(landed) == {"worktree:bo": "the origin has its edits already"}

@@ -6,11 +6,9 @@ import excise
 from excise.text import Revision, normalise
 from excise_server.report.escape import printable
 from excise_server.review.given import Given, GivenFile
-from excise_server.review.replayed import CREATED, SAME_LINES
+from excise_server.review.replayed import CREATED, CREATES, DELETES, SAME_LINES
 
 __all__ = ["on_origin"]
-
-CREATES, DELETES = "it creates the file", "it deletes the file"
 
 
 def on_origin(candidate: Given, file: GivenFile, origin: str) -> tuple[Revision, list[str]]:

@@ -14,7 +14,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from excise_server.changes import LINK, SUBMODULE
-from excise_server.git.command import Git, GitError
+from excise_server.git.command import Git
 from excise_server.git.repository import Repository, own_folder
 from excise_server.git.trees import Entry, Listing
 from excise_server.git.worktree_files import SHA1_DIGITS, Folder, blob_name
@@ -106,7 +106,7 @@ def read_working(
     """
     try:
         working = _read(repository.git.at(top), top, head, untracked, worktrees)
-    except GitError:
+    except SourceError:
         if os.path.lexists(os.path.join(top, ".git")):
             raise
         raise SourceError(_REMOVED) from None

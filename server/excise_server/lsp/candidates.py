@@ -18,6 +18,7 @@ from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 from excise_server.review.given import Given
 from excise_server.sources import SourceError
+from excise_server.sources.finding import SourceSettings
 
 __all__ = ["candidates"]
 
@@ -33,13 +34,12 @@ async def candidates(ls: ExciseServer, params: CandidatesParams) -> dict[str, An
         If the workspace is not trusted, there is no repository, or git cannot tell.
     """
     place = place_of(ls, params.uri)
-    branches = params.branches
-    if branches is None:
-        branches = list(ls.gatherer.choices.settings.branches)
+    branches = None if params.branches is None else tuple(params.branches)
+    settings = ls.gatherer.choices.settings
     choices = ls.session.choices
     aside, bases = dict(choices.states), dict(choices.bases)
     given = [_with_paths(candidate) for candidate in ls.session.given.values()]
-    asked = _Asked(place, tuple(branches), params.batch or "", aside, bases, given)
+    asked = _Asked(place, settings, branches, params.batch or "", aside, bases, given)
     with ls.requests.running(f"candidates of {place.name}") as cancel:
         try:
             return await asyncio.to_thread(_compared, asked, cancel)
@@ -52,7 +52,8 @@ class _Asked:
     """What is compared, as it was when it was asked for."""
 
     place: Place
-    branches: tuple[str, ...]
+    settings: SourceSettings
+    branches: tuple[str, ...] | None
     batch: str
     aside: Mapping[str, str]
     bases: Mapping[str, str]
@@ -72,11 +73,14 @@ def _compared(asked: _Asked, cancel: CancelFlag) -> dict[str, Any]:
     from excise_server.git.repository import open_folder
     from excise_server.report.documents import plain
     from excise_server.report.worktrees import candidates_document
-    from excise_server.sources.candidates import Choice, find_candidates
+    from excise_server.sources.candidates import find_candidates
+    from excise_server.sources.versions import choice_of
     from excise_server.worktrees import compare_candidates, without
 
     repository = open_folder(asked.place.folder, asked.place.folders)
-    choice = Choice(branches=asked.branches, remembered=tuple(asked.bases.items()))
+    choice = choice_of(asked.settings, tuple(asked.bases.items()))
+    if asked.branches is not None:
+        choice = replace(choice, worktrees=True, branches=asked.branches, must_match=True)
     everyone = find_candidates(repository, choice, given=asked.given)
     kept, left_out = without(everyone, asked.aside)
     compared = compare_candidates(repository.top, kept, batch=asked.batch, cancel=cancel)

@@ -12,8 +12,19 @@ from dataclasses import dataclass, field, replace
 import excise
 from excise_server.changes import LINK, SUBMODULE, Side, renamed_files
 
-__all__ = ["ReplayedFiles", "replay_files"]
+__all__ = [
+    "CREATED",
+    "CREATES",
+    "DELETED",
+    "DELETES",
+    "REWROTE",
+    "SAME_LINES",
+    "ReplayedFiles",
+    "replay_files",
+]
 
+CREATES = "it creates the file"
+DELETES = "it deletes the file"
 CREATED = "the target created this file, too"
 DELETED = "the target deleted this file"
 REWROTE = "the target changed this file, too"

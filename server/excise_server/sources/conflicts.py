@@ -9,6 +9,7 @@ from dataclasses import replace
 from excise.text import Revision
 from excise_server.git.repository import Blob, Repository, opened
 from excise_server.git.sides import Side, sides_of
+from excise_server.review.replayed import CREATES, DELETES
 from excise_server.sources import SourceError
 from excise_server.sources.finding import (
     Context,
@@ -20,7 +21,6 @@ from excise_server.sources.finding import (
     watch_file,
 )
 from excise_server.sources.markers import Conflict, marker_labels, parse_markers
-from excise_server.sources.one_file import CREATES, DELETES
 from excise_server.sources.paths import read_bytes, text_of, visible
 
 __all__ = ["find"]

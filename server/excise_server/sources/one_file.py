@@ -19,6 +19,7 @@ from excise_server.git.trees import Sides
 from excise_server.git.worktree import is_under_way
 from excise_server.git.worktree_files import Folder
 from excise_server.review.candidate import Candidate
+from excise_server.review.replayed import CREATES, DELETES
 from excise_server.sources import SourceError
 from excise_server.sources.finding import Change, Refused
 from excise_server.sources.paths import visible
@@ -32,8 +33,6 @@ from excise_server.sources.reading import (
 
 __all__ = ["FileChange", "WholeCandidates", "read_file"]
 
-CREATES = "creates the file"
-DELETES = "deletes the file: there is no text of it"
 LANDED = "the origin has its edits already"
 
 _MARKER = b"<<<<<<< "

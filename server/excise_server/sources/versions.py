@@ -29,7 +29,7 @@ from excise_server.sources.one_file import FileChange, WholeCandidates, read_fil
 from excise_server.sources.paths import text_of, visible
 from excise_server.sources.reading import Lying
 
-__all__ = ["find"]
+__all__ = ["choice_of", "find"]
 
 _HINTS = {
     "choose with --only GLOB": "choose with the setting sources.branches",
@@ -42,18 +42,40 @@ _KINDS_OF_REQUESTS = {"#": "pull", "!": "merge-requests"}
 
 def find(context: Context, repository: Repository | SourceError | None = None) -> Found:
     """Find what the candidates of the repository make of the document."""
-    settings = context.settings
     wrong: list[Refused] = []
-    patterns = tuple(_patterns(settings, wrong))
-    if not (settings.worktrees or patterns):
+    choice = choice_of(context.settings, context.bases, wrong)
+    if not (choice.worktrees or choice.branches):
         return Found(refused=tuple(wrong))
     try:
         repository = opened(context, repository)
         if repository is None:
             return Found(refused=tuple(wrong))
-        return _find(context, repository, patterns, wrong)
+        return _find(context.settings, repository, choice, wrong)
     except SourceError as error:
         return Found(refused=(*wrong, Refused("git", error.reason, error.hint)))
+
+
+def choice_of(
+    settings: SourceSettings,
+    bases: Sequence[tuple[str, str]] = (),
+    wrong: list[Refused] | None = None,
+) -> Choice:
+    """Return which candidates the settings choose.
+
+    Parameters
+    ----------
+    bases
+        The commits that candidates started from, as they were set.
+    wrong
+        Where patterns are put that cannot be any, with the reason.
+    """
+    patterns = tuple(_patterns(settings, [] if wrong is None else wrong))
+    return Choice(
+        worktrees=settings.worktrees,
+        branches=patterns,
+        must_match=False,
+        remembered=tuple(bases),
+    )
 
 
 def _patterns(settings: SourceSettings, wrong: list[Refused]) -> Iterator[str]:
@@ -90,21 +112,12 @@ def _request_pattern(pattern: str) -> str:
 
 
 def _find(
-    context: Context,
-    repository: Repository,
-    patterns: tuple[str, ...],
-    refused: list[Refused],
+    settings: SourceSettings, repository: Repository, choice: Choice, refused: list[Refused]
 ) -> Found:
-    settings, head = context.settings, repository.head()
+    head = repository.head()
     if head is None:
         watch = _watch(settings, repository, [])
         return Found(refused=(*refused, Refused("git", "no commit yet")), watch=watch)
-    choice = Choice(
-        worktrees=settings.worktrees,
-        branches=patterns,
-        must_match=False,
-        remembered=tuple(context.bases),
-    )
     listed, unusable = find_checkouts(repository, choice)
     refused += unusable
     repository = repository.for_many(len(listed))
