@@ -109,7 +109,9 @@ PROGRAMS = {
     # Files of the machine.
     "passwd": ("open('/etc/passwd')", ABSENT),
     "this one": (f"open({__file__!r})", ABSENT),
-    "devices": ("open('/dev/tty', 'w')", ABSENT),
+    "devices": ("os.open('/dev/tty', os.O_RDWR)", ABSENT),
+    "other devices": ("assert os.listdir('/dev') != ['null']", "AssertionError"),
+    "the device itself": ("os.chmod('/dev/null', 0o777)", None),
     "shared memory": ("open('/dev/shm/x', 'w')", ABSENT),
     "dots": ("open('../../../../../../../etc/passwd')", ABSENT),
     "a symbolic link": ("os.symlink('/etc', 'x')\nopen('x/passwd')", ABSENT),
@@ -237,6 +239,12 @@ FORGERIES = {
     "    except OSError: pass\n"
     "for fd in range(3, 64):\n    try: os.write(fd, b'passed ' + heard[-16:])\n"
     "    except OSError: pass\nos._exit(0)",
+    "variables of all who called": "import sys\nframe = sys._getframe()\nwhile frame:\n"
+    "    for space in (frame.f_locals, frame.f_globals):\n"
+    "        for value in list(space.values()):\n"
+    "            if isinstance(value, bytes) and len(value) > 15:\n"
+    "                os.write(3, value if b'passed' in value else b'passed ' + value[-16:])\n"
+    "    frame = frame.f_back\nos._exit(0)",
     "flood": "for _ in range(1000): os.write(3, bytes(4096))",
     "exit hooks": "import atexit\natexit.register(print, 'passed')\nraise SystemExit(0)",
     "an excepthook": "import sys\nsys.excepthook = lambda *a: os._exit(0)\nraise KeyError",
@@ -287,4 +295,6 @@ print("x" * 1_000_000)
 assert secrets.token_hex() != secrets.token_hex()
 assert zlib.decompress(zlib.compress(b"x")) == b"x"
 assert os.getcwd() == "/tmp"
+with open(os.devnull, "r+b", 0) as nothing:
+    assert nothing.write(b"x") and nothing.read() == b""
 """

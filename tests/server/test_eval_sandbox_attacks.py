@@ -32,7 +32,7 @@ from tests.server.hostile_programs import (
     TESTS,
 )
 
-from excise_server.evaluation.jail import seccomp
+from excise_server.evaluation.jail import seccomp, watcher
 from excise_server.evaluation.sandbox import MEMORY, Sandbox, Verdict, check_guards
 from excise_server.evaluation.sandboxes import Sandboxes
 from excise_server.sources import SourceError
@@ -215,6 +215,53 @@ def test_without_a_guard_nothing_is_run_and_it_is_named(namespaces, guard):
     except (OSError, subprocess.CalledProcessError) as error:
         pytest.skip(f"no user namespace to try it in: {error}")
     assert f"cannot guard {guard} (" in ran.stdout
+
+
+def test_on_an_unknown_machine_nothing_is_run():
+    """A 32-bit personality: what `uname` tells is another machine, whose numbers nobody listed."""
+    assert "cannot guard system calls (" in checked_under("setarch", "i686")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root alone is not held to a limit of processes")
+def test_who_is_root_and_nobody_else_starts_no_threads():
+    """In a user namespace that knows root alone, the stranger would be root outside."""
+    assert "cannot guard threads (" in checked_under("unshare", "--user", "--map-root-user")
+
+
+def checked_under(*command: str) -> str:
+    try:
+        ran = subprocess.run(
+            [*command, sys.executable, "-c", CHECK],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError) as error:
+        pytest.skip(f"{command[0]} does not work here: {error}")
+    return ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("rest", "judged"),
+    [
+        (b"passed " + b"w" * 16, {"passed": ""}),
+        (b"passed " + b"w" * 17, {"failed": "died"}),
+        (b"passed " + b"w" * 15, {"failed": "died"}),
+        (b"passed passed " + b"w" * 16, {"failed": "died"}),
+        (b" passed " + b"w" * 16, {"failed": "died"}),
+        (b"failed KeyErrorpassed " + b"w" * 16, {"failed": "died"}),
+        (b"failed KeyError", {"failed": "KeyError"}),
+        (b"failed Secret", {"failed": "died"}),
+        (b"failed \xff", {"failed": "died"}),
+        (b"refused files", {"failed": "died"}),
+        (b"", {"failed": "died"}),
+    ],
+)
+def test_a_report_means_what_all_of_its_bytes_say(rest, judged):
+    assert watcher._judge(b"guarded " + b"w" * 16 + rest) == judged
+    without_guards = {"refused": "files"} if rest == b"refused files" else {"failed": "died"}
+    assert watcher._judge(rest) == without_guards
 
 
 COMMAND = (sys.executable, "-c", "from excise_server.cli import main; raise SystemExit(main())")

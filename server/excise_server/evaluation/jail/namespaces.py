@@ -87,7 +87,7 @@ def _put(path: str, text: str) -> None:
 
 
 def new_root(library: Iterable[str]) -> None:
-    """Replace the root by one that has the given folders, read-only, and an empty ``/tmp``."""
+    """Replace the root by one of the given folders, read-only, ``/dev/null``, an empty ``/tmp``."""
     mount("none", "/", None, MS_REC | MS_PRIVATE)
     mount("tmpfs", _ROOT, "tmpfs", MS_NOSUID | MS_NODEV, "size=1m,mode=755")
     for folder in _outermost([*library, *zoneinfo.TZPATH]):
@@ -97,7 +97,12 @@ def new_root(library: Iterable[str]) -> None:
             if os.path.isdir(hidden := f"{_ROOT}{folder}/{packages}"):
                 mount("tmpfs", hidden, "tmpfs", MS_NOSUID | MS_NODEV, "size=4k,mode=755")
     os.makedirs(_ROOT + _WORK, exist_ok=True)
+    os.makedirs(f"{_ROOT}/dev", exist_ok=True)
+    os.close(os.open(_ROOT + os.devnull, os.O_CREAT))
     mount_attributes(_ROOT, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV)
+    # The one device: what the program has as its standard streams anyway.
+    mount(os.devnull, _ROOT + os.devnull, None, MS_BIND)
+    mount_attributes(_ROOT + os.devnull, ATTR_RDONLY | ATTR_NOSUID)
     os.chdir(_ROOT)
     pivot()
 

@@ -22,8 +22,7 @@ GUARDED, PASSED, FAILED, REFUSED = b"guarded ", b"passed ", b"failed ", b"refuse
 def run(job: dict[str, Any], report: int) -> None:
     """Guard this process, run the parts, tell how it went on ``report``. Never returns.
 
-    The word is drawn here, after the fork and behind the guards: it is in no descriptor, and what
-    is written on the report before it is repeated at the end can only spoil the verdict.
+    What is written on the report before the word is repeated at the end can only spoil the verdict.
     """
     os.dup2(report, REPORT)
     os.closerange(REPORT + 1, os.sysconf("SC_OPEN_MAX"))
@@ -32,9 +31,10 @@ def run(job: dict[str, Any], report: int) -> None:
     except (GuardError, OSError, ValueError) as error:
         os.write(REPORT, REFUSED + str(error).encode("ascii", "replace")[:200])
         os._exit(1)
-    word = os.urandom(16)
-    os.write(REPORT, GUARDED + word)
-    _run_parts(job["parts"], PASSED + word)
+    write, end = os.write, os._exit  # kept before a stranger can put others in their place
+    # While the parts run, the word is an argument that waits: neither a descriptor nor a variable.
+    write(REPORT, _draw_word() + _run_parts(job["parts"]))
+    end(0)
 
 
 def _guard(job: dict[str, Any]) -> None:
@@ -45,8 +45,15 @@ def _guard(job: dict[str, Any]) -> None:
     seccomp.allow_only_these()
 
 
-def _run_parts(parts: list[str], passed: bytes) -> None:
-    # Kept before anything of a stranger can put others in their place.
+def _draw_word() -> bytes:
+    """Tell the watcher a random word, and return what repeats it."""
+    word = os.urandom(16)
+    os.write(REPORT, GUARDED + word)
+    return PASSED + word
+
+
+def _run_parts(parts: list[str]) -> bytes:
+    """Run the parts; return nothing more to say, or tell which exception there was and end."""
     write, end, execute, translate, kind_of = os.write, os._exit, exec, compile, type
     names = {id(kind): kind.__name__ for kind in builtin_exceptions()}
     ancestors = type.__dict__["__mro__"].__get__
@@ -63,8 +70,7 @@ def _run_parts(parts: list[str], passed: bytes) -> None:
                 write(REPORT, FAILED + names[id(kind)].encode())
                 break
         end(1)
-    write(REPORT, passed)
-    end(0)
+    return b""
 
 
 def builtin_exceptions() -> list[type[BaseException]]:
