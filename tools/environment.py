@@ -73,9 +73,11 @@ def make(venv: Path, python: Path) -> None:
 
 def make_locked(python: Path) -> None:
     """Install the very files that `make lock` pinned, as CI does."""
+    from itertools import pairwise
+
     lines = Path(LOCK).read_text(encoding="utf-8").split("\n")
     starts = [at for at, line in enumerate(lines) if line[:1].isalpha()] + [len(lines)]
-    blocks = ["\n".join(lines[lo:hi]) for lo, hi in zip(starts, starts[1:])]
+    blocks = ["\n".join(lines[lo:hi]) for lo, hi in pairwise(starts)]
     # What comes as a source distribution is built with these, and not with what an index has today.
     first = [block for block in blocks if block.startswith(("setuptools==", "cython=="))]
     for pinned in (first, blocks):

@@ -1,8 +1,8 @@
 """Pin what the server of the VS Code extension needs, and what CI installs: `make lock` runs it.
 
-Each file is pinned by its hash. The versions are those of the virtual environment, which the tests run with; the hashes are of every
-wheel of that version, for all platforms and Pythons. uv resolves for all of these at once, which
-pip cannot; it gets an environment of its own.
+Each file is pinned by its hash. The versions are those of the virtual environment, which the tests
+run with; the hashes are of every file of that version, for all platforms and Pythons. uv resolves
+for all of these at once, which pip cannot; it gets an environment of its own.
 """
 
 from __future__ import annotations

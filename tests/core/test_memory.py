@@ -1,6 +1,7 @@
 """What is dropped is freed at once, without the cycle collector: a server that runs for days."""
 
 import gc
+import tracemalloc
 
 import pytest
 
@@ -52,3 +53,17 @@ def test_nothing_is_in_a_cycle(work):
         gc.garbage.clear()
         gc.enable()
     assert cyclic == []
+
+
+def test_a_parsed_text_is_freed():
+    large = "".join(f"value_{number} = compute({number})\n" for number in range(10_000))
+    texts = [f"{large}x = {number}\n" for number in range(2)]
+    excise.align(large, texts[0], language="python")
+    tracemalloc.start()
+    try:
+        for text in texts * 5:
+            excise.align(large, text, language="python")
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < len(large)  # the binding of the parser kept every text that it was given

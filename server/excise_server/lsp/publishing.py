@@ -88,14 +88,21 @@ class Publisher:
         if changed:
             self.refresher.scores_changed(key)
 
-    def withdraw(self, key: str) -> None:
-        """Forget a document that has nothing to score any more, and take away what is shown."""
-        if self._results.pop(key, None) is None:
-            return
+    def withdraw(self, key: str) -> str | None:
+        """Forget a document that has nothing to score any more, and take away what is shown.
+
+        Returns its URI; None where nothing was known of it.
+        """
+        result = self._results.pop(key, None)
+        if result is None:
+            return None
+        if key in self._states:
+            self._states[key] = (None, self._states[key][1])
         self._publish(key, self._published.get(key, ""), None, [])
         if self._reported.get(key) is not None:
             self._report(key, None, has=False)
             self.refresher.scores_changed(key)
+        return result.snapshot.uri_or_path
 
     def settings_changed(self) -> None:
         """Have what is shown asked for again; the results themselves come by `deliver`."""

@@ -10,6 +10,7 @@ import asyncio
 import gc
 import logging
 from collections.abc import Callable, Coroutine
+from queue import SimpleQueue
 from typing import Any
 from urllib.parse import unquote
 
@@ -211,8 +212,8 @@ class ExciseServer(LanguageServer):
 
     def _mint(self, key: str) -> Snapshot | None:
         snapshot = self.session.snapshot(key)
-        if snapshot is None:
-            self.publisher.withdraw(key)
+        if snapshot is None and (uri := self.publisher.withdraw(key)) is not None:
+            self._work.forget(uri)
         return snapshot
 
 
@@ -221,6 +222,7 @@ class _Work:
 
     def __init__(self) -> None:
         self._analyser: Analyser | None = None
+        self._forgotten: SimpleQueue[str] = SimpleQueue()
         self._closed = False
         self.most = MAX_HUNKS
 
@@ -232,11 +234,15 @@ class _Work:
         gc.freeze()
 
     def __call__(self, snapshot: Snapshot, cancel: StopFlag) -> Outcome:
-        analysis = with_kept(self._crew().analyse(snapshot, cancel))
+        crew = self._crew()
+        while not self._forgotten.empty():
+            crew.forget(self._forgotten.get())
+        analysis = with_kept(crew.analyse(snapshot, cancel))
         return Outcome(analysis, find(analysis, self.most))
 
     def forget(self, uri: str) -> None:
-        """Let go of a document."""
+        """Let go of a document, in the thread, with the next work."""
+        self._forgotten.put(uri)
 
     def close(self) -> None:
         """End the worker, whatever it does."""

@@ -18,7 +18,15 @@ from excise_server.editor.snapshot import Snapshot
 from excise_server.workers.desk import DEADLINE, Desk
 from excise_server.workers.frames import BrokenFrameError
 from excise_server.workers.guard import Guard
-from excise_server.workers.messages import Analyse, Failed, RevisionFrame, Scored, Stopped, as_bytes
+from excise_server.workers.messages import (
+    Analyse,
+    Failed,
+    Forget,
+    RevisionFrame,
+    Scored,
+    Stopped,
+    as_bytes,
+)
 from excise_server.workers.note import Parsing
 from excise_server.workers.process import Died, Worker, WorkerMissingError
 from excise_server.workers.quarantine import Quarantine
@@ -154,6 +162,11 @@ class Analyser:
         """Let go of a document."""
         self._known.pop(uri, None)
         self._texts.forget(uri)
+        request = Forget(as_bytes(uri))
+        if self._here is not None:
+            self._here.forget(request)
+        elif self._worker is not None:
+            self._worker.tell(request)
 
     def close(self) -> None:
         """End the worker, whatever it does."""
