@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import resource
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,13 @@ from tests.reference import budget
 from tests.reference.implementations import IMPLEMENTATIONS, PLACED, PLACED_PATCHES
 
 budget.register()
+
+
+def pytest_configure() -> None:
+    """Let no test, and no process that one starts, remember anything in the user's cache."""
+    folder = tempfile.TemporaryDirectory(prefix="excise-tests-", ignore_cleanup_errors=True)
+    os.environ["XDG_CACHE_HOME"] = folder.name
+    atexit.register(folder.cleanup)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -13,6 +13,7 @@ from typing import Protocol
 from urllib.parse import unquote
 
 from excise.text import Revision, normalise
+from excise_server.editor.remembered import Remembered
 from excise_server.sources import SourceError, check_text
 from excise_server.sources.finding import OriginText
 
@@ -70,7 +71,9 @@ class Document:
     stays through saving and commits, so that neither makes an edit of anybody. ``found`` holds the
     ids that sources gave, all others are the client's; ``dismissed`` those that the client removed.
     ``kept`` are hunks, as lines of the pinned origin, in which the user wants that origin to stay;
-    ``notes`` say what to know of the client's revisions.
+    ``notes`` say what to know of the client's revisions, ``voices`` name their texts where these
+    were made from the origin. ``remembered`` is a review that may go on, when a revision comes that
+    took part in it; with ``is_recalled``, memory has been asked.
     """
 
     uri: str
@@ -86,6 +89,9 @@ class Document:
     language: str | None = None
     kept: set[tuple[int, int]] = field(default_factory=set)
     notes: dict[str, list[str]] = field(default_factory=dict)
+    voices: dict[str, str] = field(default_factory=dict)
+    remembered: Remembered | None = None
+    is_recalled: bool = False
 
     @property
     def origin(self) -> str | None:
@@ -107,8 +113,28 @@ class Document:
 
     def unpin(self) -> None:
         """Let the origin be what it is by now; what was decided by the other one is void."""
+        if self.pinned is not None:
+            self.remembered = None
         self.pinned = None
         self.kept.clear()
+
+    @property
+    def review(self) -> Remembered | None:
+        """What is to be remembered of the review; None without one."""
+        if self.pinned is None:
+            return None
+        voices = {name: self.voices.get(name, "") for name in self.revisions}
+        return Remembered(self.pinned, frozenset(self.kept), voices)
+
+    def may_go_on(self, name: str, voice: str) -> bool:
+        """Whether a revision took part in the review that is remembered, and none is there yet."""
+        return self.remembered is not None and self.remembered.knows(name, voice) and not self.found
+
+    def go_on(self) -> None:
+        """Go on with the review that is remembered."""
+        if self.remembered is not None:
+            self.pinned, self.kept = self.remembered.origin, set(self.remembered.kept)
+            self.remembered = None
 
     def take_origin(self, read: Callable[[], str]) -> None:
         """Have another saved text, or know why there is none."""

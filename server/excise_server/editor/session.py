@@ -23,7 +23,8 @@ from excise_server.editor.document import (
     objection,
 )
 from excise_server.editor.given import on_origin
-from excise_server.editor.set_aside import CandidateState, Choices
+from excise_server.editor.remembered import Remembered, voice_of
+from excise_server.editor.set_aside import CandidateState, Choice, Choices
 from excise_server.editor.snapshot import Snapshot
 from excise_server.report.escape import printable
 from excise_server.review.given import Given, GivenFile
@@ -85,6 +86,7 @@ class Session:
         document.uri, document.buffer, document.version = uri, buffer, version
         document.language = language if languages.resolve(language, None) else None
         document.dismissed.clear()
+        document.is_recalled = False
         document.take_origin(buffer.text)
         document.pin()
         self._changed(document_key(uri))
@@ -135,8 +137,10 @@ class Session:
             if reason := misfit or objection(document, revision):
                 rejected.append(Rejected(revision.id, reason))
             else:
+                if document.may_go_on(revision.id, voice := voice_of(revision.text)):
+                    document.go_on()
                 file = GivenFile(uri, None, text=revision.text, base=document.origin)
-                self._enter(document, revision)
+                self._enter(document, revision, voice)
                 self._note_given(revision.id, revision.label, document_key(uri), file)
                 accepted[revision.id] = None
         if accepted:
@@ -156,16 +160,23 @@ class Session:
             name = printable((path_of(file.uri) or "").rpartition("/")[2])
             if document.origin is None:
                 return f"{name}: {document.obstacle}"
-            revision, notes = on_origin(candidate, file, document.origin)
+            voice = voice_of(file.text or "") if file.base is None else ""
+            goes_on = document.may_go_on(candidate.id, voice)
+            origin = document.origin
+            if goes_on and document.remembered is not None:
+                origin = document.remembered.origin
+            revision, notes = on_origin(candidate, file, origin)
             if reason := objection(document, revision):
                 return f"{name}: {reason}"
             if file.base is None and file.status != "A":
-                file = replace(file, base=document.origin)
-            entering.append((document, revision, notes, file))
+                file = replace(file, base=origin)
+            entering.append((document, revision, notes, file, voice, goes_on))
         self.take_back([candidate.id])
-        for document, revision, notes, file in entering:
+        for document, revision, notes, file, voice, goes_on in entering:
             key = document_key(document.uri)
-            self._enter(document, revision)
+            if goes_on:
+                document.go_on()
+            self._enter(document, revision, voice)
             document.notes[revision.id] = notes
             self._note_given(candidate.id, candidate.label, key, file)
             document.pin()
@@ -182,8 +193,9 @@ class Session:
                 self.remove(file.uri, [name])
         return known, [name for name in wanted if name not in known]
 
-    def _enter(self, document: Document, revision: Revision) -> None:
+    def _enter(self, document: Document, revision: Revision, voice: str) -> None:
         document.revisions[revision.id] = revision
+        document.voices[revision.id] = voice
         document.found.discard(revision.id)
         document.notes.pop(revision.id, None)
 
@@ -228,6 +240,24 @@ class Session:
             if document.origin is None and may_be_new:
                 document.take_origin(lambda: "")
         return document
+
+    def remember(self, key: str, review: Remembered | None, *, goes_on: bool) -> None:
+        """Let a document know what is remembered of it; sources may say that the review goes on."""
+        document = self._documents.get(key)
+        if document is None or document.is_recalled:
+            return
+        document.is_recalled, document.remembered = True, review
+        known = document.voices.items() - {(name, "") for name in document.found}
+        if goes_on or any(document.may_go_on(name, voice) for name, voice in known):
+            document.go_on()
+            self._changed(key)
+
+    def recall(self, before: Mapping[str, Choice]) -> None:
+        """Take what was decided about candidates before, where nothing is decided yet."""
+        fresh = self.choices.recall(before)
+        for key, document in self._documents.items():
+            if not fresh.isdisjoint(document.revisions):
+                self._changed(key)
 
     def take_found(self, key: str, found: Found) -> list[Rejected]:
         """Take what the sources of an open document found, in place of what they found before.
@@ -300,6 +330,7 @@ class Session:
             document.found.difference_update(removed)
             for name in removed:
                 document.notes.pop(name, None)
+                document.voices.pop(name, None)
                 self._forget_given(name, document_key(uri))
             document.pin()
             if not known and document.buffer is None:

@@ -5,16 +5,24 @@ Changed only by the session that owns it. A candidate need not be there: it may 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["MAX_DECISIONS", "CandidateState", "Choices"]
+__all__ = ["MAX_DECISIONS", "CandidateState", "Choice", "Choices"]
 
 CandidateState = Literal["hidden", "rejected"]
 
 MAX_DECISIONS = 10_000
 """Most candidates that anything is remembered of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What was decided about one candidate: its state, the commit set as its base, or neither."""
+
+    state: CandidateState | None = None
+    base: str | None = None
 
 
 @dataclass(slots=True)
@@ -39,6 +47,21 @@ class Choices:
                 del self.states[name]
                 changed.append(name)
         return changed
+
+    def of_each(self) -> dict[str, Choice]:
+        """Return what was decided about each candidate, by id."""
+        names = dict.fromkeys((*self.states, *self.bases))
+        return {name: Choice(self.states.get(name), self.bases.get(name)) for name in names}
+
+    def recall(self, before: Mapping[str, Choice]) -> set[str]:
+        """Take what was decided before, where nothing is decided yet; return the ids."""
+        fresh = before.keys() - self.of_each().keys()
+        for name, choice in before.items():
+            if name in fresh and choice.state is not None:
+                self.states[name] = choice.state
+            if name in fresh and choice.base is not None:
+                self.bases[name] = choice.base
+        return fresh
 
     def in_state(self, state: CandidateState) -> list[str]:
         """Return the ids of the candidates in a state, oldest decision first."""

@@ -36,6 +36,7 @@ async def candidates(ls: ExciseServer, params: CandidatesParams) -> dict[str, An
     place = place_of(ls, params.uri)
     branches = None if params.branches is None else tuple(params.branches)
     settings = ls.gatherer.choices.settings
+    await ls.memory.ready()
     choices = ls.session.choices
     aside, bases = dict(choices.states), dict(choices.bases)
     given = [_with_paths(candidate) for candidate in ls.session.given.values()]

@@ -9,16 +9,19 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pygls.lsp.server import LanguageServer
 
 from excise import CancelFlag
 from excise_server.editor.document import document_key
+from excise_server.editor.remembered import Remembered
 from excise_server.editor.session import Session
 from excise_server.lsp.disk import local_path
+from excise_server.lsp.remembering import Memory
 from excise_server.lsp.source_settings import SourceChoices
 from excise_server.lsp.watching import Watcher
+from excise_server.memory.workspace import Workspace
 from excise_server.scheduler import Scheduler
 from excise_server.sources import Rejected
 from excise_server.sources.finding import Context, Found
@@ -40,6 +43,23 @@ class Gathered:
     rejected: tuple[Rejected, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the sources are asked; without ``is_recalled``, memory is asked before."""
+
+    context: Context
+    is_recalled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """What was found, and the review that is remembered, which goes on if its candidates do."""
+
+    found: Found
+    remembered: Remembered | None = None
+    goes_on: bool = False
+
+
 class Gatherer:
     """Keeps the revisions of open documents as their sources have them now.
 
@@ -58,11 +78,18 @@ class Gatherer:
     ) -> None:
         """Prepare; no thread is started before a document of a workspace folder is opened."""
         self._session, self._folders = session, folders
+        self.memory = Memory(
+            session, folders, lambda: self._choices.trusted, self.everything_changed
+        )
         self._choices = SourceChoices()
         self._watcher = Watcher(server)
         self._gathered: dict[str, Gathered] = {}
-        self.scheduler: Scheduler[Context, Found] = Scheduler(
-            mint=self._mint, work=_ask, deliver=self._deliver, delay=_DELAY, name="excise-sources"
+        self.scheduler: Scheduler[_Asked, _Answer] = Scheduler(
+            mint=self._mint,
+            work=self._ask,
+            deliver=self._deliver,
+            delay=_DELAY,
+            name="excise-sources",
         )
 
     @property
@@ -112,16 +139,18 @@ class Gatherer:
 
     def stop(self) -> None:
         """End what git is still asked; a session that never started one has not loaded it."""
-        if (git := sys.modules.get("excise_server.git.command")) is not None:
-            git.end_all()
+        git = sys.modules.get("excise_server.git.command")
+        if (end_all := getattr(git, "end_all", None)) is not None:  # else it is just being loaded
+            end_all()
 
     async def newest(self, uri: str) -> Gathered:
         """Return the answer of the sources of a document as they are now."""
         key = document_key(uri)
+        await self.memory.ready()
         await self.scheduler.settled(key)
         return self._gathered.get(key) or Gathered(Found())
 
-    def _mint(self, key: str) -> Context | None:
+    def _mint(self, key: str) -> _Asked | None:
         """Return what to ask; None, and nothing is found any more, where nothing may be asked."""
         document = self._session.by_key(key)
         folders = self._folders()
@@ -129,7 +158,7 @@ class Gatherer:
             path = local_path(document.uri)
             if path is not None:
                 choices = self._choices
-                return Context(
+                context = Context(
                     path,
                     tuple(folders),
                     choices.trusted,
@@ -138,12 +167,13 @@ class Gatherer:
                     saved=document.saved,
                     bases=tuple(self._session.choices.bases.items()),
                 )
+                return _Asked(context, is_recalled=document.is_recalled)
         self._watcher.watch(key, ())
         if self._gathered.pop(key, None) is not None:
             self._session.take_found(key, Found())
         return None
 
-    def _deliver(self, key: str, _context: Context, outcome: Found | Exception) -> None:
+    def _deliver(self, key: str, _asked: _Asked, outcome: _Answer | Exception) -> None:
         """Let the session have what was found; the scheduler has dropped it if it was stale."""
         if isinstance(outcome, Exception):
             logger.error("asking the sources failed", exc_info=outcome)
@@ -151,17 +181,27 @@ class Gatherer:
             failed = Rejected("sources", "failed; the server's log has more")
             self._gathered[key] = Gathered(kept.found, (failed,))
             return
-        rejected = self._session.take_found(key, outcome)
-        if outcome.target is not None and self._session.has_moved(key, outcome.target):
+        self._session.remember(key, outcome.remembered, goes_on=outcome.goes_on)
+        rejected = self._session.take_found(key, outcome.found)
+        target = outcome.found.target
+        if target is not None and self._session.has_moved(key, target):
             self.scheduler.changed(key)
-        self._gathered[key] = Gathered(outcome, tuple(rejected))
-        self._watcher.watch(key, outcome.watch)
+        self._gathered[key] = Gathered(outcome.found, tuple(rejected))
+        self._watcher.watch(key, outcome.found.watch)
 
+    def _ask(self, asked: _Asked, _cancel: CancelFlag) -> _Answer:
+        """Ask memory and the sources, in the thread."""
+        context = asked.context
+        if not inside(context.document, context.folders):
+            return _Answer(Found(refused=(Rejected("document", "outside the workspace folders"),)))
+        from excise_server.sources.collect import collect
 
-def _ask(context: Context, _cancel: CancelFlag) -> Found:
-    """Ask the sources, in the thread."""
-    if not inside(context.document, context.folders):
-        return Found(refused=(Rejected("document", "outside the workspace folders"),))
-    from excise_server.sources.collect import collect
-
-    return collect(context)
+        if asked.is_recalled:
+            return _Answer(collect(context))
+        workspace = Workspace(context.folders, context.trusted)
+        remembered = self.memory.recall(context.document, workspace)
+        if remembered is not None:
+            found = collect(replace(context, pinned=remembered.origin))
+            if any(remembered.knows(revision.id, "") for revision in found.revisions):
+                return _Answer(found, remembered, goes_on=True)
+        return _Answer(collect(context), remembered)

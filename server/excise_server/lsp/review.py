@@ -30,6 +30,7 @@ async def review(ls: ExciseServer, params: ReviewParams) -> ReviewResult:
     document = ls.session.find(params.uri)
     if analysis is None or document is None:
         raise JsonRpcInvalidParams("unknown document: neither open nor with revisions")
+    await ls.memory.written()
     decisions = decisions_of(analysis)
     decided = sum(decision.decided for decision in decisions)
     return ReviewResult(
@@ -54,6 +55,7 @@ async def decide(ls: ExciseServer, params: DecideParams) -> DecideResult:
     hunk = analysis.hunks[params.hunk].hunk
     ls.session.keep(params.uri, (hunk.lo, hunk.hi), kept=params.decided is not False)
     newest = await ls.newest(params.uri)
+    await ls.memory.written()
     decided = sum(newest.decided) if newest is not None else 0
     return DecideResult(decided, len(newest.hunks) - decided if newest is not None else 0)
 

@@ -56,6 +56,8 @@ class ExciseServer(LanguageServer):
         Analyses what changed.
     gatherer
         Asks the sources of open documents, whose answers enter the session.
+    memory
+        Remembers what was decided, for the next server.
     mailboxes
         Compares the patches in documents that hold any.
     publisher
@@ -84,6 +86,7 @@ class ExciseServer(LanguageServer):
         self.session = Session(changed=self._changed, read=self._read)
         self._work = _Work()
         self.gatherer = Gatherer(self, self.session, self.folders)
+        self.memory = self.gatherer.memory
         self.mailboxes = Mailboxes(self.session)
         self.publisher = Publisher(self, self.gatherer.files)
         self.scheduler: Scheduler[Snapshot, Outcome] = Scheduler(
@@ -136,6 +139,7 @@ class ExciseServer(LanguageServer):
             If there is none, with the reason.
         """
         key = document_key(uri)
+        await self.memory.ready()
         await self.scheduler.settled(key)
         document = self.session.find(uri)
         if document is None:
@@ -174,6 +178,7 @@ class ExciseServer(LanguageServer):
         """Stop the work of all threads; wait at most so many seconds for each."""
         self.gatherer.stop()
         self.gatherer.scheduler.close(timeout)
+        self.memory.close(timeout)
         self.mailboxes.scheduler.close(timeout)
         self._work.close()
         self.scheduler.close(timeout)
@@ -183,6 +188,7 @@ class ExciseServer(LanguageServer):
         logger.error("%s: %s", getattr(source, "__name__", source), error)
 
     def _changed(self, key: str) -> None:
+        self.memory.changed(key)
         self.scheduler.changed(key)
 
     def _read(self, uri: str) -> str:

@@ -14,23 +14,25 @@ from excise_server.lsp.server import ExciseServer
 __all__ = ["hide", "reject"]
 
 
-def hide(ls: ExciseServer, params: HideParams) -> SetAsideResult:
+async def hide(ls: ExciseServer, params: HideParams) -> SetAsideResult:
     """Leave candidates out of every review; with ``hidden: false``, show them again."""
-    return _set_aside(ls, params.ids, "hidden", params.hidden)
+    return await _set_aside(ls, params.ids, "hidden", params.hidden)
 
 
-def reject(ls: ExciseServer, params: RejectParams) -> SetAsideResult:
+async def reject(ls: ExciseServer, params: RejectParams) -> SetAsideResult:
     """Do the same with candidates that the user decided against."""
-    return _set_aside(ls, params.ids, "rejected", params.rejected)
+    return await _set_aside(ls, params.ids, "rejected", params.rejected)
 
 
-def _set_aside(
+async def _set_aside(
     ls: ExciseServer, ids: Sequence[str], state: CandidateState, aside: bool | None
 ) -> SetAsideResult:
     if any(not 0 < len(name) <= MAX_ID for name in ids):
         raise JsonRpcInvalidParams(f"an id has 1 to {MAX_ID} characters")
     if len(ids) > MAX_DECISIONS:
         raise JsonRpcInvalidParams(f"{MAX_DECISIONS:,} ids at most")
+    await ls.memory.ready()
     ls.session.put_aside(ids, state, aside=aside is not False)
+    await ls.memory.written()
     choices = ls.session.choices
     return SetAsideResult(choices.in_state("hidden"), choices.in_state("rejected"))

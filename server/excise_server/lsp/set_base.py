@@ -38,8 +38,10 @@ async def set_base(ls: ExciseServer, params: SetBaseParams) -> SetBaseResult:
             raise RequestFailed(str(error)) from error
         if len(ls.session.choices.bases) >= MAX_DECISIONS:
             raise RequestFailed(f"limit {MAX_DECISIONS:,} bases")
+    await ls.memory.ready()
     ls.session.set_base(params.id, commit)
     ls.gatherer.everything_changed()
+    await ls.memory.written()
     return SetBaseResult(commit)
 
 

@@ -1,0 +1,159 @@
+"""What is remembered of reviews, between the session and the files: a thread of its own writes.
+
+A change of the session is compared with what was last written of it, and only that is written. An
+answer that tells of a decision waits until it is on the disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from excise_server.editor.remembered import Remembered
+from excise_server.editor.session import Session
+from excise_server.editor.set_aside import Choice
+from excise_server.lsp.disk import local_path
+from excise_server.memory.workspace import Workspace
+
+if TYPE_CHECKING:
+    from excise_server.memory.reviews import Reviews
+
+__all__ = ["Memory"]
+
+logger = logging.getLogger(__name__)
+
+
+class Memory:
+    """Keeps what was decided, and gives it to a session that starts anew.
+
+    Parameters
+    ----------
+    session : Session
+        What is remembered.
+    folders, trusted : callable
+        The absolute paths of the workspace folders, and whether git may be started there.
+    ask_again : callable
+        Has the sources asked again: candidates have other bases.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        folders: Callable[[], list[str]],
+        trusted: Callable[[], bool],
+        ask_again: Callable[[], None],
+    ) -> None:
+        """Read nothing yet."""
+        self._session, self._folders, self._trusted = session, folders, trusted
+        self._ask_again = ask_again
+        self._pool = ThreadPoolExecutor(1, "excise-memory")
+        self._reviews: Reviews | None = None
+        self._written: dict[str, Remembered] = {}
+        self._choices: dict[str, Choice] = {}
+        self._loading: asyncio.Future[None] | None = None
+        self._last: asyncio.Future[None] | None = None
+
+    async def ready(self) -> None:
+        """Wait until the session knows what was decided about candidates before."""
+        if self._loading is None:
+            self._loading = asyncio.ensure_future(self._load())
+        await asyncio.shield(self._loading)
+
+    async def written(self) -> None:
+        """Wait until everything that the session decided until now is on the disk."""
+        await self.ready()
+        self._note_choices()
+        if self._last is not None:
+            await asyncio.shield(self._last)
+
+    def recall(self, path: str, workspace: Workspace) -> Remembered | None:
+        """Return what is remembered of a document; for a thread that may wait.
+
+        What was to be written before, is.
+        """
+        try:
+            return self._pool.submit(lambda: self._files().recall(path, workspace)).result()
+        except (RuntimeError, CancelledError):
+            return None  # the server ends
+        except Exception:
+            logger.exception("what is remembered of reviews cannot be used")
+            return None
+
+    def changed(self, key: str) -> None:
+        """Write what is new of a document's review; forget the review that has ended."""
+        document = self._session.by_key(key)
+        if document is None:
+            self._written.pop(key, None)  # closed: its review goes on when it is opened again
+            return
+        now, before = document.review, self._written.get(key)
+        if now == before or (path := local_path(document.uri)) is None:
+            return
+        workspace = self._workspace()
+        if now is not None:
+            self._written[key] = now
+            self._do(lambda: self._files().keep(path, workspace, now))
+        else:
+            del self._written[key]
+            self._do(lambda: self._files().drop(path, workspace))
+
+    def close(self, timeout: float) -> None:
+        """Write what is still to be written, for so many seconds at most."""
+        with suppress(TimeoutError, RuntimeError):
+            self._pool.submit(lambda: None).result(timeout)
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    async def _load(self) -> None:
+        workspace = self._workspace()
+        loop = asyncio.get_running_loop()
+        known: dict[str, Choice] = {}
+
+        def read() -> None:
+            known.update(self._files().choices(workspace))
+
+        await loop.run_in_executor(self._pool, _safely(read))
+        self._choices = dict(known)
+        self._session.recall(known)
+        if any(choice.base is not None for choice in known.values()):
+            self._ask_again()
+
+    def _note_choices(self) -> None:
+        now, none = self._session.choices.of_each(), Choice()
+        changed = {
+            name: choice
+            for name in now.keys() | self._choices.keys()
+            if (choice := now.get(name, none)) != self._choices.get(name, none)
+        }
+        if changed:
+            self._choices, workspace = now, self._workspace()
+            self._do(lambda: self._files().choose(workspace, changed))
+
+    def _do(self, work: Callable[[], None]) -> None:
+        loop = asyncio.get_running_loop()
+        self._last = loop.run_in_executor(self._pool, _safely(work))
+
+    def _files(self) -> Reviews:
+        if self._reviews is None:
+            from excise_server.memory.reviews import Reviews
+            from excise_server.workers.quarantine import cache_folder
+
+            self._reviews = Reviews(cache_folder())
+        return self._reviews
+
+    def _workspace(self) -> Workspace:
+        return Workspace(tuple(self._folders()), self._trusted())
+
+
+def _safely(work: Callable[[], None]) -> Callable[[], None]:
+    """Return work whose failure is logged: no answer waits for memory that fails."""
+
+    def run() -> None:
+        try:
+            work()
+        except Exception:
+            logger.exception("what is remembered of reviews cannot be used")
+
+    return run

@@ -1,0 +1,233 @@
+"""Pins and choices of reviews, remembered by workspace folder and path.
+
+A pinned origin is remembered as a commit and a path while that is its text, else by its text.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sqlite3
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from excise.text import normalise
+from excise_server.editor.remembered import Remembered, voice_of
+from excise_server.editor.set_aside import CandidateState, Choice
+from excise_server.memory.store import Store, StoreError
+from excise_server.memory.workspace import Workspace
+from excise_server.sources import SourceError
+from excise_server.sources.finding import Context
+from excise_server.sources.paths import text_of
+
+if TYPE_CHECKING:
+    from excise_server.git.repository import Repository
+
+__all__ = ["Reviews"]
+
+logger = logging.getLogger(__name__)
+
+_STATES: tuple[CandidateState, ...] = ("hidden", "rejected")
+
+
+class Reviews:
+    """What is remembered; used by several threads.
+
+    Parameters
+    ----------
+    cache : Path or None
+        The user's folder for what may be lost; None: nothing is remembered.
+    """
+
+    def __init__(self, cache: Path | None) -> None:
+        """Open nothing yet."""
+        self._cache = cache
+        self._known: dict[str, Store] = {}
+        self._said: set[str] = set()
+        self._lock = threading.Lock()
+
+    def recall(self, path: str, workspace: Workspace) -> Remembered | None:
+        """Return what is remembered of the review of a document."""
+        store = self._store_of(path, workspace)
+        if store is None:
+            return None
+        try:
+            with store[0].reading() as connection:
+                row = (
+                    connection
+                    and connection.execute(
+                        "select commit_id, blob_path, text, digest, kept, voices from pins"
+                        " where path = ?",
+                        (store[1],),
+                    ).fetchone()
+                )
+        except (StoreError, sqlite3.Error) as error:
+            self._say(store[0], "cannot be read", error)
+            return None
+        self._tell(store[0])
+        if not row or (row[0] and not workspace.trusted):
+            return None  # a commit is read by git, which is not started without trust
+        try:
+            return _remembered(row, path, workspace)
+        except (SourceError, ValueError, TypeError, KeyError, AttributeError) as error:
+            logger.warning("the review of %s starts again: its origin is gone (%s)", path, error)
+            self.drop(path, workspace)
+            return None
+
+    def keep(self, path: str, workspace: Workspace, review: Remembered) -> None:
+        """Remember the review of a document in place of what was."""
+        store = self._store_of(path, workspace)
+        if store is None:
+            return
+        origin = normalise(review.origin)
+        commit, blob_path = _committed(path, workspace, origin)
+        row = (
+            store[1], commit, blob_path, "" if commit else origin, voice_of(origin),
+            json.dumps(sorted(review.kept)), json.dumps(dict(review.voices)), store[0].now,
+        )  # fmt: skip
+        self._write(store[0], "insert or replace into pins values (?, ?, ?, ?, ?, ?, ?, ?)", [row])
+
+    def drop(self, path: str, workspace: Workspace) -> None:
+        """Forget the review of a document."""
+        if (store := self._store_of(path, workspace)) is not None and store[0].path.exists():
+            self._write(store[0], "delete from pins where path = ?", [(store[1],)])
+
+    def choices(self, workspace: Workspace) -> dict[str, Choice]:
+        """Return what was decided about candidates, by id."""
+        known: dict[str, Choice] = {}
+        for store in self._stores(workspace):
+            try:
+                with store.reading() as connection:
+                    rows = (
+                        connection
+                        and connection.execute(
+                            "select id, state, base from choices order by used"
+                        ).fetchall()
+                    )
+            except (StoreError, sqlite3.Error) as error:
+                self._say(store, "cannot be read", error)
+                continue
+            self._tell(store)
+            for name, state, base in rows or ():
+                if all(isinstance(value, str) for value in (name, state, base)):
+                    shown = next((s for s in _STATES if s == state), None)
+                    known[name] = Choice(shown, base or None)
+        return known
+
+    def choose(self, workspace: Workspace, chosen: Mapping[str, Choice]) -> None:
+        """Remember decisions about candidates; one without any is forgotten."""
+        gone = [(name,) for name, choice in chosen.items() if choice == Choice()]
+        for store in self._stores(workspace):
+            kept = [
+                (name, choice.state or "", choice.base or "", store.now)
+                for name, choice in chosen.items()
+                if choice != Choice()
+            ]
+            if kept:
+                self._write(store, "insert or replace into choices values (?, ?, ?, ?)", kept)
+            if gone and store.path.exists():
+                self._write(store, "delete from choices where id = ?", gone)
+
+    def _stores(self, workspace: Workspace) -> Iterable[Store]:
+        if self._cache is None:
+            return ()
+        return [self._store(folder) for folder in _real(workspace.folders)]
+
+    def _store_of(self, path: str, workspace: Workspace) -> tuple[Store, str] | None:
+        """Return the file for a document, and its name there: that of the innermost folder."""
+        if self._cache is None:
+            return None
+        inside = []
+        real = _real([path])
+        for folder in _real(workspace.folders) if real else ():
+            relative = os.path.relpath(real[0], folder)
+            if relative != os.pardir and not relative.startswith(os.pardir + os.sep):
+                inside.append((folder, relative.replace(os.sep, "/")))
+        if not inside:
+            return None
+        folder, relative = max(inside, key=lambda pair: len(pair[0]))
+        return self._store(folder), relative
+
+    def _store(self, folder: str) -> Store:
+        assert self._cache is not None
+        with self._lock:
+            return self._known.setdefault(folder, Store(self._cache, folder))
+
+    def _write(self, store: Store, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
+        try:
+            with store.writing() as connection:
+                connection.executemany(statement, rows)
+        except (StoreError, sqlite3.Error, UnicodeEncodeError) as error:
+            self._say(store, "cannot be written", error)
+        self._tell(store)
+
+    def _tell(self, store: Store) -> None:
+        if store.repaired:
+            self._say(store, store.repaired, None)
+
+    def _say(self, store: Store, what: str, error: Exception | None) -> None:
+        """Say what is wrong, once; everything goes on without memory."""
+        with self._lock:
+            if what in self._said:
+                return
+            self._said.add(what)
+        why = f": {error}" if error is not None else ""
+        logger.warning("what is remembered of reviews: %s%s (%s)", what, why, store.path)
+
+
+def _real(paths: Iterable[str]) -> list[str]:
+    """Return paths with links followed, each once, without those that no file can have."""
+    real = dict[str, None]()
+    for path in paths:
+        with suppress(ValueError):
+            path.encode()
+            real[os.path.realpath(path)] = None
+    return list(real)
+
+
+def _committed(path: str, workspace: Workspace, text: str) -> tuple[str, str]:
+    """Return the commit and path that hold a text; empty where HEAD has another, or none."""
+    try:
+        repository = _repository(path, workspace)
+        if repository is None or (head := repository.head()) is None:
+            return "", ""
+        blob = repository.blob(f"{head}:{repository.path}")
+        same = normalise(text_of(blob.data)) == text
+    except SourceError:
+        return "", ""
+    return (head, repository.path) if same else ("", "")
+
+
+def _remembered(row: Sequence[Any], path: str, workspace: Workspace) -> Remembered:
+    """Return a row as it was written.
+
+    Raises
+    ------
+    SourceError
+        If its commit is gone.
+    ValueError, TypeError, KeyError, AttributeError
+        If it is none that this program writes.
+    """
+    commit, blob_path, text, digest, kept, voices = row
+    if commit:
+        repository = _repository(path, workspace)
+        if repository is None:
+            raise SourceError("there is no repository any more")
+        text = normalise(text_of(repository.blob(f"{commit}:{blob_path}").data))
+        if voice_of(text) != digest:
+            raise SourceError("the commit has another text")
+    spans = frozenset((int(lo), int(hi)) for lo, hi in json.loads(kept))
+    known = {str(name): str(voice) for name, voice in json.loads(voices).items()}
+    return Remembered(str(text), spans, known)
+
+
+def _repository(path: str, workspace: Workspace) -> Repository | None:
+    from excise_server.git.repository import open_repository  # only once it is needed
+
+    if not workspace.trusted:
+        raise SourceError("the workspace is not trusted: git is not started")
+    return open_repository(Context(path, workspace.folders, workspace.trusted))

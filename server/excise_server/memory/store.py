@@ -1,0 +1,172 @@
+"""One SQLite file a workspace folder: several servers may share it, and none loses a row.
+
+SQLite locks, replaces atomically, and knows when it is damaged; all of that would have to be made
+for a file of JSON. The file is small (a text only where no commit has it), the user's alone, and
+forgotten after 30 days. Whatever is wrong with it, a review goes on without memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+__all__ = ["DAYS", "MAX_PINS", "Store", "StoreError"]
+
+DAYS = 30
+"""Days after which what nobody asked for is forgotten."""
+
+MAX_PINS = 1000
+"""Most documents of a folder that are remembered: those used last."""
+
+_VERSION = 1
+_SECONDS = 5.0
+"""Seconds to wait for another server's write."""
+
+_TABLES = """
+create table if not exists pins (
+    path text primary key, commit_id text not null, blob_path text not null, text text not null,
+    digest text not null, kept text not null, voices text not null, used integer not null);
+create table if not exists choices (
+    id text primary key, state text not null, base text not null, used integer not null);
+"""
+
+
+class StoreError(Exception):
+    """The file cannot be used; the message says why."""
+
+
+class Store:
+    """The file of one workspace folder.
+
+    Parameters
+    ----------
+    cache : Path
+        The user's folder for what may be lost.
+    folder : str
+        The workspace folder, links followed.
+    clock : callable
+        Seconds since the epoch.
+    """
+
+    def __init__(self, cache: Path, folder: str, clock: Callable[[], float] = time.time) -> None:
+        """Open nothing yet."""
+        name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:32]
+        self._path = cache / "reviews" / f"{name}.sqlite3"
+        self._clock = clock
+        self._is_sound = False
+        self.repaired = ""
+        """What had to be done to use the file, in words for people; empty: nothing."""
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return self._path
+
+    @property
+    def now(self) -> int:
+        """The time that rows are marked with."""
+        return int(self._clock())
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection | None]:
+        """Give a connection to read from; None where nothing is remembered.
+
+        Raises
+        ------
+        StoreError
+            If the file cannot be read.
+        """
+        if not self._path.exists():
+            yield None
+            return
+        with self._connected() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """Give a connection in a transaction that holds the lock: all of it is written, or nothing.
+
+        Raises
+        ------
+        StoreError
+            If the file cannot be written.
+        """
+        with self._connected() as connection:
+            try:
+                connection.execute("begin immediate")
+                yield connection
+                self._forget_old(connection)
+                connection.execute("commit")
+            except sqlite3.Error as error:
+                raise StoreError(str(error)) from error
+
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        try:
+            connection = self._opened()
+        except (OSError, sqlite3.Error) as error:
+            raise StoreError(getattr(error, "strerror", None) or str(error)) from error
+        with closing(connection):
+            yield connection
+
+    def _opened(self) -> sqlite3.Connection:
+        try:
+            return self._connect()
+        except sqlite3.OperationalError:
+            raise  # locked, full, read-only: no fault of the file
+        except sqlite3.DatabaseError as error:
+            aside = self._path.with_suffix(".damaged")
+            os.replace(self._path, aside)
+            self.repaired = f"it is damaged ({error}) and begun anew; the old one is {aside.name}"
+            return self._connect()
+
+    def _connect(self) -> sqlite3.Connection:
+        _make_file(self._path)
+        connection = sqlite3.connect(self._path, timeout=_SECONDS, isolation_level=None)
+        try:
+            (version,) = connection.execute("pragma user_version").fetchone()
+            if version > _VERSION:
+                raise OSError(f"it is of version {version}; this program knows {_VERSION}")
+            if version < _VERSION:
+                connection.executescript(f"begin immediate; {_TABLES} commit;")
+                connection.execute(f"pragma user_version = {_VERSION}")
+            if not self._is_sound:
+                (sound,) = connection.execute("pragma quick_check(1)").fetchone()
+                if sound != "ok":
+                    raise sqlite3.DatabaseError(sound)
+                self._is_sound = True
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _forget_old(self, connection: sqlite3.Connection) -> None:
+        oldest = self.now - DAYS * 86_400
+        connection.execute("delete from pins where used < ?", (oldest,))
+        connection.execute("delete from choices where used < ?", (oldest,))
+        connection.execute(
+            "delete from pins where path not in (select path from pins order by used desc limit ?)",
+            (MAX_PINS,),
+        )
+        for other in self._path.parent.glob("*.sqlite3"):
+            with suppress(OSError):
+                if other != self._path and other.stat().st_mtime < oldest:
+                    other.unlink()
+
+
+def _make_file(path: Path) -> None:
+    """Make a regular file of the user's alone, if there is none; nothing else is opened."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError("it is no regular file")
+    finally:
+        os.close(descriptor)

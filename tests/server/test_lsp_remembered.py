@@ -1,0 +1,350 @@
+"""What is decided outlives the server: over real worktrees, with servers that are killed."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from tests.server.git_repository import needs_git
+from tests.server.raw_client import RawClient
+from tests.server.test_lsp_review import ORIGIN, Review, repo
+
+from excise_server.editor.remembered import Remembered
+from excise_server.memory.reviews import Reviews
+from excise_server.memory.store import DAYS, Store
+from excise_server.memory.workspace import Workspace
+
+pytestmark = [pytest.mark.slow, needs_git]
+
+__all__ = ["repo"]  # the five worktrees
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch) -> Path:
+    """A cache of this test's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "excise"
+
+
+@contextmanager
+def served(folder: Path, path: Path | None = None, *, text: str | None = None, **options):
+    """A session in a folder with a document open; the server is killed at the end."""
+    with RawClient() as client:
+        review = Review(client, folder, **options)
+        path = path or folder / "a.py"
+        review.version, review.path = 1, path
+        review.shown = path.read_text() if text is None else text
+        review.uri = review.open(path, review.shown)
+        yield review
+        client.process.kill()
+        client.process.wait()
+        review.log = list(client.log)
+
+
+def decided(review: Review) -> dict:
+    return review.client.call("excise/review", {"uri": review.uri})
+
+
+def files(cache: Path) -> list[Path]:
+    return sorted((cache / "reviews").glob("*"))
+
+
+def test_a_review_goes_on_after_the_server_was_killed(repo):
+    with served(repo.path) as review:
+        before = review.state()
+        review.type("x + 2", "x - 2")
+        review.save()
+        assert review.state() == before
+        first = decided(review)
+        assert (first["decided"], first["undecided"]) == (1, 1)
+    repo.commit("what was accepted")
+    with served(repo.path) as review:
+        assert review.state() == before
+        again = decided(review)
+        assert (again["origin"], again["decided"]) == (first["origin"], 1)
+
+
+def test_closing_and_opening_changes_nothing(repo):
+    with served(repo.path) as review:
+        before = review.state()
+        review.type("x + 2", "x - 2")
+        review.save()
+        for _ in range(2):
+            review.client.notify("textDocument/didClose", {"textDocument": {"uri": review.uri}})
+            review.open(review.path)
+            assert review.state() == before
+        assert decided(review)["decided"] == 1
+
+
+def test_what_was_decided_without_an_edit_is_remembered(repo):
+    with served(repo.path) as review:
+        review.state()
+        uri = review.uri
+        params = {"uri": uri, "hunk": 1, "version": 1}
+        assert review.client.call("excise/decide", params)["decided"] == 1
+        review.client.call("excise/hide", {"ids": ["worktree:erin"]})
+        review.client.call("excise/reject", {"ids": ["worktree:gone"]})
+        base = repo.head("HEAD~1")
+        params = {"uri": repo.path.as_uri(), "id": "worktree:chen", "base": "HEAD~1"}
+        assert review.client.call("excise/setBase", params) == {"commit": base}
+        first = decided(review)
+    with served(repo.path) as review:
+        again = decided(review)
+        assert again["hunks"] == first["hunks"]
+        assert again["candidates"] == first["candidates"]
+        answer = review.client.call("excise/candidates", {"uri": repo.path.as_uri()})
+        assert answer["bases"] == {"worktree:chen": base}
+        assert [entry["id"] for entry in answer["set_aside"]] == ["worktree:erin"]
+        shown = review.client.call("excise/hide", {"ids": ["worktree:erin"], "hidden": False})
+        assert shown == {"hidden": [], "rejected": ["worktree:gone"]}
+    with served(repo.path) as review:
+        assert {row["state"] for row in decided(review)["candidates"]} == {"shown"}
+
+
+def test_a_review_that_starts_again_is_another(repo):
+    with served(repo.path) as review:
+        review.state()
+        review.type("x + 2", "x - 2")
+        review.save()
+        review.client.call("excise/startAgain", {"uri": review.uri})
+        after = review.state()
+        decided(review)
+    with served(repo.path) as review:
+        assert review.state() == after
+
+
+def test_what_a_client_puts_back_goes_on_and_what_it_makes_anew_begins(tmp_path):
+    path = tmp_path / "ws" / "a.py"
+    path.parent.mkdir()
+    path.write_text(ORIGIN)
+    proposal = ORIGIN.replace("x + 2", "x - 2")
+    with served(path.parent, path) as review:
+        review.client.add(review.uri, {"gpt": proposal})
+        first = decided(review)
+        review.type("def f0", "# mine\ndef f0")
+        review.save()
+        assert decided(review)["hunks"][0]["variants"] == first["hunks"][0]["variants"]
+    with served(path.parent, path) as review:
+        review.ids(review.uri)  # the sources have answered: nothing is found
+        review.client.add(review.uri, {"gpt": proposal})
+        assert decided(review)["origin"] == first["origin"]
+    with served(path.parent, path) as review:
+        anew = path.read_text().replace("x + 6", "x - 6")
+        review.client.add(review.uri, {"gpt": anew})
+        again = decided(review)
+        assert again["origin"] != first["origin"]
+        assert [hunk["text"] for hunk in again["hunks"]] == ["    return x + 6\n"]
+
+
+def test_the_last_revision_takes_what_is_remembered_with_it(tmp_path):
+    path = tmp_path / "ws" / "a.py"
+    path.parent.mkdir()
+    path.write_text(ORIGIN)
+    with served(path.parent, path) as review:
+        for _ in range(2):
+            review.client.add(review.uri, {"gpt": ORIGIN.replace("x + 2", "x - 2")})
+            first = decided(review)
+            review.client.call("excise/removeRevisions", {"uri": review.uri, "ids": ["gpt"]})
+            assert decided(review)["pinned"] is False
+            review.type("def f0", "# mine\ndef f0")
+            review.save()
+    with served(path.parent, path) as review:
+        review.client.add(review.uri, {"gpt": ORIGIN.replace("x + 2", "x - 2")})
+        assert decided(review)["origin"] != first["origin"]
+
+
+def test_two_servers_on_one_workspace_lose_nothing(repo):
+    with served(repo.path) as one, served(repo.path) as other:
+        for number in range(20):
+            for review, name in ((one, "one"), (other, "other")):
+                review.client.request("excise/hide", {"ids": [f"{name} {number}"]})
+        one.client.call("excise/hide", {"ids": ["one last"]})
+        other.client.call("excise/reject", {"ids": ["other last"]})
+    with served(repo.path) as review:
+        aside = review.client.call("excise/hide", {"ids": []})
+        assert len(aside["hidden"]) == 41
+        assert aside["rejected"] == ["other last"]
+        review.state()
+
+
+def test_what_is_kept_is_the_users_alone_and_no_text_that_git_has(repo, cache, tmp_path):
+    with served(repo.path) as review:
+        review.state()
+        decided(review)
+    (file,) = files(cache)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+    with sqlite3.connect(file) as connection:
+        (row,) = connection.execute("select path, commit_id, blob_path, text from pins")
+    assert row == ("a.py", repo.head(), "a.py", "")
+    saved = "# saved\n" + (repo.path / "a.py").read_text()
+    (repo.path / "a.py").write_text(saved)
+    (repo.path / "a.py").rename(repo.path / "b.py")  # another document
+    (repo.path / "b.py").rename(repo.path / "a.py")
+    with served(repo.path) as review:
+        review.state()
+        review.client.call("excise/startAgain", {"uri": review.uri})
+        review.state()
+        decided(review)
+    with sqlite3.connect(file) as connection:
+        (row,) = connection.execute("select commit_id, text from pins")
+    assert row == ("", saved)
+
+
+def test_a_commit_that_is_gone_is_said_once(repo):
+    repo.commit(a__py=(repo.path / "a.py").read_text() + "# of no worktree\n")
+    with served(repo.path) as review:
+        review.state()
+        first = decided(review)
+    head = repo.head()
+    text = (repo.path / "a.py").read_text()
+    repo.git("reset", "--quiet", "--hard", "HEAD~1")
+    repo.git("reflog", "expire", "--expire=now", "--all")
+    repo.git("update-ref", "-d", "ORIG_HEAD", check=False)
+    repo.git("gc", "--quiet", "--prune=now")
+    assert b"missing" in repo.git("cat-file", "--batch-check", stdin=f"{head}\n".encode())
+    (repo.path / "a.py").write_text("# other\n" + text)
+    with served(repo.path) as review:
+        assert len(review.state()["revisions"]) == 5
+        assert decided(review)["origin"] != first["origin"]
+    assert sum("origin is gone" in line for line in review.log) == 1
+
+
+@pytest.mark.parametrize("damage", ["text", "middle", "empty folder", "link", "pipe", "newer"])
+def test_a_file_that_cannot_be_used_is_said_once(repo, cache, damage, tmp_path):
+    with served(repo.path) as review:
+        before = review.state()
+        decided(review)
+    (file,) = files(cache)
+    data = file.read_bytes()
+    if damage == "text":
+        file.write_bytes(b"no database\n" * 1000)
+    elif damage == "middle":
+        file.write_bytes(data[:4096] + b"\xff" * 4096 + data[8192:])
+    elif damage == "newer":
+        with sqlite3.connect(file) as connection:
+            connection.execute("pragma user_version = 99")
+    else:
+        file.unlink()
+        if damage == "pipe":
+            os.mkfifo(file)
+        elif damage == "link":
+            (tmp_path / "elsewhere").write_bytes(data)
+            file.symlink_to(tmp_path / "elsewhere")
+        else:
+            file.mkdir()
+    with served(repo.path) as review:
+        assert review.state() == before
+        review.client.call("excise/hide", {"ids": ["worktree:ada"]})
+        assert decided(review)["candidates"][0]["state"] == "hidden"
+    said = [line for line in review.log if "what is remembered of reviews" in line]
+    assert said
+    assert len(said) == len(set(said)) <= 2  # what cannot be read, and what cannot be written
+    assert not any("Traceback" in line for line in review.log)
+    if damage == "newer":
+        with sqlite3.connect(file) as connection:
+            assert connection.execute("pragma user_version").fetchone() == (99,)
+    if damage == "link":
+        assert (tmp_path / "elsewhere").read_bytes() == data
+    if damage in ("text", "middle"):
+        with served(repo.path) as review:
+            assert decided(review)["candidates"][0]["state"] == "hidden"
+
+
+@pytest.mark.parametrize("kind", ["file", "no home"])
+def test_a_cache_that_cannot_be_written_is_said_once(repo, tmp_path, monkeypatch, kind):
+    (tmp_path / "cache").write_text("no folder")
+    if kind == "no home":
+        monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+        monkeypatch.setenv("HOME", str(tmp_path / "cache"))
+    with served(repo.path) as review:
+        before = review.state()
+        review.client.call("excise/hide", {"ids": ["worktree:ada"]})
+        review.client.call("excise/hide", {"ids": ["worktree:bo"]})
+        decided(review)
+        review.client.call("excise/hide", {"ids": ["worktree:ada", "worktree:bo"], "hidden": False})
+        assert review.state() == before
+    said = [line for line in review.log if "what is remembered of reviews" in line]
+    assert len(said) == 1
+    assert "cannot be written" in said[0]
+
+
+def test_without_trust_nothing_is_read_by_git(repo):
+    with served(repo.path) as review:
+        review.state()
+        first = decided(review)
+    with served(repo.path, trusted=False) as review:
+        review.client.add(review.uri, {"gpt": ORIGIN})
+        decided(review)
+    with served(repo.path) as review:
+        assert decided(review)["origin"] == first["origin"]
+
+
+# --- the files themselves ------------------------------------------------------------------------
+
+
+def test_after_thirty_days_it_is_forgotten(tmp_path, cache):
+    clock = [1_700_000_000.0]
+    store = Store(cache, str(tmp_path), clock=lambda: clock[0])
+    insert = "insert or replace into choices values (?, 'hidden', '', ?)"
+    for day, name in ((0, "first"), (DAYS, "second"), (DAYS + 1, "third")):
+        clock[0] = 1_700_000_000 + day * 86_400
+        with store.writing() as connection:
+            connection.execute(insert, (name, store.now))
+    with store.reading() as connection:
+        rows = connection.execute("select id from choices order by id").fetchall()
+    assert rows == [("second",), ("third",)]
+    old = store.path.with_name(f"{'0' * 32}.sqlite3")
+    old.write_bytes(b"")
+    os.utime(old, (clock[0] - (DAYS + 1) * 86_400,) * 2)
+    with store.writing():
+        pass
+    assert not old.exists()
+    assert store.path.exists()
+
+
+def test_what_is_half_written_is_not_there(tmp_path, cache):
+    store = Store(cache, str(tmp_path))
+
+    def interrupted() -> None:
+        with store.writing() as connection:
+            connection.execute("insert into choices values ('a', 'hidden', '', ?)", (store.now,))
+            raise RuntimeError("killed")
+
+    with pytest.raises(RuntimeError):
+        interrupted()
+    with store.reading() as connection:
+        assert connection.execute("select * from choices").fetchall() == []
+
+
+def test_rows_of_others_are_not_believed(tmp_path, cache, caplog):
+    (tmp_path / "a.py").write_text("a = 1\n")
+    workspace = Workspace((str(tmp_path),), trusted=True)
+    reviews = Reviews(cache)
+    review = Remembered("a = 1\n", frozenset({(0, 1)}), {"x": ""})
+    reviews.keep(str(tmp_path / "a.py"), workspace, review)
+    assert reviews.recall(str(tmp_path / "a.py"), workspace) == review
+    (file,) = files(cache)
+    for column, value in (("kept", "[7]"), ("kept", "{"), ("voices", "[]"), ("commit_id", "--x")):
+        reviews.keep(str(tmp_path / "a.py"), workspace, review)
+        with sqlite3.connect(file) as connection:
+            connection.execute(f"update pins set {column} = ?", (value,))
+        connection.close()
+        assert reviews.recall(str(tmp_path / "a.py"), workspace) is None
+    assert reviews.recall("/etc/passwd", workspace) is None
+    assert reviews.recall(str(tmp_path / "a\udcff.py"), workspace) is None
+
+
+def test_the_innermost_folder_remembers(tmp_path, cache):
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    reviews = Reviews(cache)
+    both = Workspace((str(tmp_path), str(inner)), trusted=False)
+    review = Remembered("a = 1\n")
+    reviews.keep(str(inner / "a.py"), both, review)
+    assert reviews.recall(str(inner / "a.py"), Workspace((str(inner),), trusted=False)) == review
+    assert reviews.recall(str(inner / "a.py"), Workspace((str(tmp_path),), trusted=False)) is None
