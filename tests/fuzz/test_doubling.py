@@ -6,13 +6,14 @@ import functools
 
 import pytest
 from tests.core.test_patches_fuzz import GROWING
+from tests.fuzz import hunks
 from tests.fuzz.doubling import assert_grows
 from tests.fuzz.targets import growth
 
 import excise
 from excise import syntax
 from excise.errors import Unparsable
-from excise.patches import Pool, parse
+from excise.patches import Pool, apply, parse
 from excise_server.report.escape import printable
 from excise_server.report.markup import element, source
 
@@ -29,6 +30,15 @@ def test_texts_that_were_quadratic_once(parts):
 @pytest.mark.parametrize("name", GROWING)
 def test_readers_of_mails_and_patches(name):
     assert_grows(GROWING[name], growth.everything, last=8_000)
+
+
+@pytest.mark.parametrize("by", [0, 7, 20_000])
+def test_displaced_hunks(by):
+    def displaced(n):
+        text, patch = hunks.displaced(n, by)
+        return parse(patch).files[0], text
+
+    assert_grows(displaced, lambda given: apply(*given), last=8_000)
 
 
 @pytest.mark.parametrize("name", ["python", "javascript", "c", "rust", "markdown", "yaml", "json"])

@@ -8,12 +8,12 @@ nowhere else, where git wants more of it: without context on one side, or withou
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 
+from excise.patches.costs import Budget
 from excise.patches.errors import PatchError
+from excise.patches.image import Change, Image
 from excise.patches.model import FilePair, Hunk
 
 __all__ = ["Applied", "apply"]
@@ -33,18 +33,6 @@ class Applied:
 
     text: bytes | None
     offsets: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """A hunk as lines with their ends."""
-
-    hunk: Hunk
-    old: list[bytes]
-    new: list[bytes]
-    has_context: bool
-    is_open: bool
-    """Whether lines follow the last change, so that the hunk need not end where the file does."""
 
 
 def apply(pair: FilePair, text: bytes | None) -> Applied:
@@ -105,17 +93,17 @@ def apply(pair: FilePair, text: bytes | None) -> Applied:
     return replace(applied, text=None)
 
 
-def _change(hunk: Hunk) -> _Change:
+def _change(hunk: Hunk) -> Change:
     old = [line[1:] + b"\n" for line in hunk.lines if line[:1] != b"+"]
     new = [line[1:] + b"\n" for line in hunk.lines if line[:1] != b"-"]
     for lines, is_open in ((old, hunk.old_open), (new, hunk.new_open)):
         if is_open and lines:
             lines[-1] = lines[-1][:-1]
     has_context = any(line[:1] == b" " for line in hunk.lines)
-    return _Change(hunk, old, new, has_context, hunk.text.rpartition(b"\n")[2][:1] == b" ")
+    return Change(hunk, old, new, has_context, hunk.text.rpartition(b"\n")[2][:1] == b" ")
 
 
-def _with_ends_of(text: bytes, changes: Sequence[_Change]) -> list[_Change] | None:
+def _with_ends_of(text: bytes, changes: Sequence[Change]) -> list[Change] | None:
     r"""Return the changes with the text's line ends; None if they are not of the other kind."""
     # A line that the text leaves without an end has the mail's \r all the same.
     lines = [line for change in changes for line in change.old + change.new]
@@ -140,8 +128,11 @@ def _ended(lines: Sequence[bytes], end: bytes) -> list[bytes]:
     ]
 
 
-def _applied(path: str, changes: Sequence[_Change], text: bytes) -> Applied:
-    image = _Image(text)
+def _applied(path: str, changes: Sequence[Change], text: bytes) -> Applied:
+    size = len(text) + sum(len(change.hunk.text) for change in changes)
+    # A unit is a step of a search for the place of a hunk.
+    budget = Budget(size, f"{path}: too costly to apply", allowance=4_000_000, units_a_byte=5)
+    image = Image(text, budget)
     offsets = []
     grown = 0
     for number, change in enumerate(changes, start=1):
@@ -160,74 +151,3 @@ def _applied(path: str, changes: Sequence[_Change], text: bytes) -> Applied:
     if any(line[-1:] != b"\n" for line in image.lines[:-1]):
         raise PatchError(f"{path}: a line without a line end would not be the last one")
     return Applied(b"".join(image.lines), tuple(offsets))
-
-
-class _Image:
-    """The lines of a file while hunks are applied to it."""
-
-    def __init__(self, text: bytes) -> None:
-        *ended, last = text.split(b"\n")
-        self.lines = [line + b"\n" for line in ended] + ([last] if last else [])
-        self.written = bytearray(len(self.lines))
-        """1 for the lines of earlier hunks, which no later one may show."""
-
-    def write(self, change: _Change, position: int) -> None:
-        stop = position + len(change.old)
-        self.lines[position:stop] = change.new
-        self.written[position:stop] = b"\1" * len(change.new)
-
-    def fits(self, old: list[bytes], position: int) -> bool:
-        stop = position + len(old)
-        return (
-            0 <= position <= stop <= len(self.lines)
-            and self.lines[position:stop] == old
-            and self.written.find(1, position, stop) < 0
-        )
-
-    def place(self, change: _Change, stated: int, from_old: int) -> int | None:
-        """Return the line (from 0) at which a hunk applies; `from_old`: as its old side has it."""
-        position = self._as_git(change, stated) if change.has_context else None
-        if position is None and from_old == stated and self.fits(change.old, stated):
-            return stated
-        return position
-
-    def _as_git(self, change: _Change, stated: int) -> int | None:
-        """Return where git applies a hunk with context: anchored, or at the nearest line."""
-        last = len(self.lines) - len(change.old)
-        at_start, at_end = change.hunk.old_start <= 1, not change.is_open
-        if at_start or at_end:
-            only = 0 if at_start else last
-            fits = self.fits(change.old, only) and (only == last or not at_end)
-            return only if fits else None
-        return stated if self.fits(change.old, stated) else self._nearest(change.old, stated)
-
-    def _nearest(self, old: list[bytes], stated: int) -> int | None:
-        """Return the nearest line where lines stand, of two as near the one further down."""
-        starts = list(accumulate(map(len, self.lines), initial=0))
-        whole, wanted = b"\n" + b"".join(self.lines), b"\n" + b"".join(old)
-        middle = min(stated, len(self.lines))
-        hit = whole.find(wanted, starts[middle])
-        while hit >= 0 and not self.fits(old, bisect_left(starts, hit)):
-            hit = whole.find(wanted, hit + 1)
-        below = bisect_left(starts, hit) if hit >= 0 else None
-        hit = whole.rfind(wanted, 0, starts[middle] + len(wanted) - 1)
-        while hit >= 0 and not self.fits(old, bisect_left(starts, hit)):
-            hit = whole.rfind(wanted, 0, hit + len(wanted) - 1)
-        above = bisect_left(starts, hit) if hit >= 0 else None
-        if below is None or above is None:
-            return above if below is None else below
-        return below if below - middle <= middle - above else above
-
-    def mismatch(self, old: Sequence[bytes], stated: int) -> str:
-        """Return in what a hunk differs from the lines that it names; empty: in nothing."""
-        for at, line in enumerate(old, start=stated):
-            if at >= len(self.lines):
-                return f"it shows line {at + 1}, the file has {len(self.lines)}"
-            if self.lines[at] != line:
-                same = self.lines[at].rstrip(b"\r\n") == line.rstrip(b"\r\n")
-                return f"line {at + 1} has another {'line end' if same else 'text'}"
-            if self.written[at]:
-                return f"it shows line {at + 1}, which an earlier hunk changed"
-        if stated > len(self.lines):
-            return f"it is to stand behind line {stated}, the file has {len(self.lines)}"
-        return ""

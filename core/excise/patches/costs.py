@@ -27,9 +27,6 @@ MAX_PARTS = 1000
 TOO_LONG = f"its Content-Type or Content-Disposition has over {MAX_HEADER:,} characters"
 TOO_MANY = f"its headers have over {MAX_HEADERS // 1000} kB"
 
-_ALLOWANCE = 1_000_000
-_UNITS_A_BYTE = 100
-
 # As the standard library has it, a lone \r ends a line, too.
 _FOLDED = rb"[^\r\n]*(?:(?:\r\n?|\n)[ \t][^\r\n]*)*"
 _FIELD = re.compile(_FOLDED + rb"(?:\r\n?|\n|\Z)")
@@ -38,17 +35,25 @@ _WITH_PARAMETERS = re.compile(rb"(?<![^\r\n])content-(?:type|disposition):" + _F
 
 
 class Budget:
-    """Units of work for one message, in proportion to its size."""
+    """Units of work for one message or file, in proportion to its size."""
 
-    def __init__(self, size: int) -> None:
-        """Allow for a message of `size` bytes."""
-        self.left = _ALLOWANCE + _UNITS_A_BYTE * size
+    def __init__(
+        self,
+        size: int,
+        reason: str = "too costly to read",
+        *,
+        allowance: int = 1_000_000,
+        units_a_byte: int = 100,
+    ) -> None:
+        """Allow for what has `size` bytes; the reason is that of the error."""
+        self._reason = reason
+        self.left = allowance + units_a_byte * size
 
     def spend(self, units: int) -> None:
         """Take units; raise PatchError when none are left."""
         self.left -= units
         if self.left < 0:
-            raise PatchError("too costly to read")
+            raise PatchError(self._reason)
 
 
 def readable_head(head: bytes, budget: Budget) -> bytes:

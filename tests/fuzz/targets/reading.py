@@ -8,10 +8,11 @@ import itertools
 from random import Random
 
 from tests.core.fuzz_patches import check
-from tests.fuzz import mails
-from tests.fuzz.targets.base import Target, nasty, packed
+from tests.fuzz import hunks, mails
+from tests.fuzz.targets.base import Target, nasty, packed, unpacked
 from tests.reference.mails import described, is_compared, parts
 
+from excise.patches import apply, parse
 from excise.patches.costs import MAX_PARTS, Budget
 from excise.patches.errors import PatchError
 from excise.patches.parts import parts_of
@@ -57,8 +58,25 @@ def check_records(data: bytes) -> None:
             read_revision_set(line.replace(b"reference", b"revisions"))
 
 
+def hunk(choice: Random) -> bytes:
+    """Write a text, and a patch with displaced hunks of it."""
+    return packed([part.decode() for part in hunks.drawn(choice)])
+
+
+def check_hunk(data: bytes) -> None:
+    text, patch = (part.encode() for part in unpacked(data))
+    for pair in parse(patch).files:
+        with contextlib.suppress(PatchError):
+            after = apply(pair, text)
+            assert len(after.offsets) == len(pair.hunks), "a hunk is lost"
+            assert after.text is not None, "a text is lost"
+            grown = sum(each.added - each.deleted for each in pair.hunks)
+            assert after.text.count(b"\n") == text.count(b"\n") + grown, "lines are lost"
+
+
 TARGETS = {
     "mails": Target(mails.mail, check_mail, lambda: mails.SEEDS),
     "patches": Target(mails.patch, check, lambda: mails.SEEDS),
+    "hunks": Target(hunk, check_hunk),
     "records": Target(records, check_records),
 }
