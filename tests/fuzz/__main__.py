@@ -45,13 +45,10 @@ def fuzz(chosen: list[str], given: argparse.Namespace) -> int:
     print(f"seed {given.seed}, {given.seconds:.0f} s, findings go to {given.out}", flush=True)
     count = 0
     for name in chosen:
-        plain = name.removesuffix(sanitized.SUFFIX)
-        environment = None
-        if plain != name:
-            environment = sanitized.environment()
-            if environment is None:
-                print(f"{name:22}   skipped: no compiler with the sanitizers", flush=True)
-                continue
+        plain, environment = prepared(name)
+        if plain != name and environment is None:
+            print(f"{name:22}   skipped: no compiler with the sanitizers", flush=True)
+            continue
         start = time.monotonic()
         outcome = lane.run(
             plain,
@@ -60,19 +57,27 @@ def fuzz(chosen: list[str], given: argparse.Namespace) -> int:
             kept=given.out,
             environment=environment,
             corpus=given.corpus,
+            label=name,
         )
         spent = time.monotonic() - start
         state = f"{len(outcome.findings)} found" if outcome.findings else "nothing found"
         print(f"{name:22} {outcome.inputs:8} inputs {spent:6.1f} s   {state}", flush=True)
-        for path, message in outcome.findings:
-            print(f"  {message}\n    {lane.replay_command(path)}", flush=True)
+        for path, message, after in outcome.findings:
+            print(f"  after {after:.0f} s: {message}\n    {lane.replay_command(path)}", flush=True)
         count += len(outcome.findings)
     return int(count > 0)
 
 
+def prepared(name: str) -> tuple[str, dict[str, str] | None]:
+    """Return the target of a name, and what its processes need in their environment."""
+    plain = name.removesuffix(sanitized.SUFFIX)
+    return plain, None if plain == name else sanitized.environment()
+
+
 def replay(path: Path) -> int:
     """Try one input again, in a process that may die of it."""
-    code, out, err = lane.child((path.parent.name, str(path.absolute())), None, 600.0)
+    plain, environment = prepared(path.parent.name)
+    code, out, err = lane.child((plain, str(path.absolute())), environment, 600.0)
     print(out + err, end="")
     print(lane.reason(code, err) if code else "nothing happens")
     return int(code != 0)

@@ -12,6 +12,7 @@ kernel outlives, ends an input that costs too much.
 from __future__ import annotations
 
 import itertools
+import os
 import random
 import resource
 import signal
@@ -38,13 +39,14 @@ def drawn(target: Target, seed: int) -> Iterator[bytes]:
 
 
 def explore(target: Target, folder: Path, inputs: Iterator[bytes], end: float) -> None:
-    """Try inputs until their or the time's end."""
+    """Try inputs until their end, the time's, or that of the process that started this one."""
+    parent = os.getppid()
     current, counter = folder / "current", folder / "number"
     for number, data in enumerate(inputs, start=1):
         current.write_bytes(data)
         counter.write_text(str(number))
         tried(target, data)
-        if time.monotonic() > end:
+        if time.monotonic() > end or os.getppid() != parent:
             break
 
 

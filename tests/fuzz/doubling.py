@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeVar
 
 Input = TypeVar("Input")
@@ -43,7 +43,6 @@ class Growth(NamedTuple):
 def cost(run: Callable[[Input], object], argument: Input, runs: int = RUNS) -> float:
     """Return the least CPU seconds that a call takes."""
     least = float("inf")
-    gc.collect()
     gc.disable()
     try:
         for _ in range(runs):
@@ -56,35 +55,53 @@ def cost(run: Callable[[Input], object], argument: Input, runs: int = RUNS) -> f
 
 
 def growth(
-    make: Callable[[int], Input], run: Callable[[Input], object], *, first: int = 64, last: int
-) -> Growth | None:
-    """Return what is paid for four times the input, at the least n from `first` that costs enough.
-
-    None: up to `last`, no input costs enough to be compared.
-    """
+    make: Callable[[int], Input], run: Callable[[Input], object], *, first: int, last: int
+) -> Iterator[Growth]:
+    """Yield what is paid for four times the input, for every n from `first` that costs enough."""
     n = first
     while n <= last:
         small = make(n)
         # One run rules most sizes out.
         if cost(run, small, 1) >= LEAST_COST and (paid := cost(run, small)) >= LEAST_COST:
             large = make(FACTOR * n)
-            return Growth(n, paid, cost(run, large, 1 if paid > 0.1 else RUNS))
+            yield Growth(n, paid, cost(run, large, 1 if paid > 0.1 else RUNS))
         n *= 2
-    return None
 
 
 def assert_grows(
     make: Callable[[int], Input], run: Callable[[Input], object], *, first: int = 64, last: int
 ) -> None:
-    """Fail if work grows faster than the rule allows, three times in a row.
+    """Fail if work grows faster than the rule allows, at the least n that costs enough.
 
-    Other work on the machine may spoil caches once; it makes nothing quadratic.
+    Other work on the machine may spoil caches once; it makes nothing quadratic three times.
     """
     seen = []
     for _ in range(3):
-        found = growth(make, run, first=first, last=last)
-        if found is None or not found.is_too_fast:
+        measured = next(growth(make, run, first=first, last=last), None)
+        if measured is None or not measured.is_too_fast:
             return
-        seen.append(found)
+        seen.append(measured)
     text = ", ".join(f"{each.factor:.0f} times at {each.n}" for each in seen)
     raise AssertionError(f"four times the input costs {text}, at most {MOST:.0f} times is allowed")
+
+
+def assert_light(
+    make: Callable[[int], bytes],
+    run: Callable[[bytes], object],
+    plain: bytes,
+    *,
+    first: int = 64,
+    last: int,
+    most: float = 25.0,
+) -> None:
+    """Fail if a byte of an input costs `most` times one of a plain input.
+
+    What is quadratic up to a limit, as in a line of at most 4,000 characters, only shows so.
+    """
+    n = first
+    while n <= last:
+        data = make(n)
+        if cost(run, data, 1) >= LEAST_COST and (paid := cost(run, data)) >= LEAST_COST:
+            times = paid / len(data) / (cost(run, plain) / len(plain))
+            assert times <= most, f"a byte costs {times:.0f} times one of a plain mail"
+        n *= 2

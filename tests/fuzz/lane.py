@@ -16,6 +16,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 MOST_FINDINGS = 5
@@ -27,12 +28,20 @@ GRACE = 60.0
 UNLIMITED = 10**9
 
 
+class Finding(NamedTuple):
+    """An input that must not be: its file, what came of it, and when."""
+
+    path: Path
+    message: str
+    seconds: float
+
+
 @dataclass
 class Outcome:
     """What came of one target."""
 
     inputs: int = 0
-    findings: list[tuple[Path, str]] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
 
 
 def run(
@@ -44,9 +53,11 @@ def run(
     inputs: int = UNLIMITED,
     environment: Mapping[str, str] | None = None,
     corpus: bool = True,
+    label: str = "",
 ) -> Outcome:
     """Try inputs of a target for some seconds, or a number of them; keep what is found."""
-    outcome, end, messages = Outcome(), time.monotonic() + seconds, set()
+    outcome, messages, start = Outcome(), set(), time.monotonic()
+    end = start + seconds
     first = 0 if corpus else -1
     with tempfile.TemporaryDirectory(prefix="excise-fuzz-") as folder:
         while (left := end - time.monotonic()) > 0 and len(outcome.findings) < MOST_FINDINGS:
@@ -63,8 +74,10 @@ def run(
                 break
             first += tried if corpus else 0
             if message not in messages:
-                path = keep(name, current.read_bytes(), f"{message}\n\n{err[-6000:]}", kept)
-                outcome.findings.append((path, message))
+                path = keep(
+                    label or name, current.read_bytes(), f"{message}\n\n{err[-6000:]}", kept
+                )
+                outcome.findings.append(Finding(path, message, time.monotonic() - start))
             messages.add(message)
             seed += 1_000_003
     return outcome

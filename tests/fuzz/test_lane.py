@@ -49,15 +49,19 @@ def outcome(tmp_path, monkeypatch):
 
 
 def test_whatever_ends_an_input_is_kept_and_the_rest_goes_on(outcome):
-    assert [message for _, message in outcome.findings] == [
+    assert [finding.message for finding in outcome.findings] == [
         "ValueError: no such thing",
         f"the process died of {signal.SIGSEGV.name}",
         "costs too much CPU time",
     ]
-    assert [path.read_bytes() for path, _ in outcome.findings] == [b"raise", b"die", b"hang"]
+    assert [finding.path.read_bytes() for finding in outcome.findings] == [
+        b"raise",
+        b"die",
+        b"hang",
+    ]
     assert outcome.inputs == 3 + 7
-    for path, _ in outcome.findings:
-        assert f"--replay {path}" in path.with_suffix(".txt").read_text()
+    for finding in outcome.findings:
+        assert f"--replay {finding.path}" in finding.path.with_suffix(".txt").read_text()
 
 
 def test_the_doubling_rule_tells_quadratic_work_from_linear():

@@ -20,18 +20,28 @@ ENCODED = HEAD + b"Content-Transfer-Encoding: "
 NAMES = b"--- a/x\n+++ b/x\n"
 FILE = NAMES + b"@@ -1,999999 +1,999999 @@\n"
 
-STARTS = (
-    b"", HEAD, HEAD, HEAD + b"\n", HEAD + b"\n" + FILE, HEAD + b"Subject: ", HEAD + b"References: ",
-    b"From: a\nSubject: ", b"From: a\nSubject: =?utf-8?q?", b"From: a\nSubject: =?punycode?q?",
-    HEAD + b"To: ", HEAD + TYPE + b"text/plain", HEAD + TYPE + b'text/plain; a="',
-    HEAD + TYPE + b"multipart/mixed; boundary=x\n\n",
-    HEAD + TYPE + b"text/plain; format=flowed\n\n",
-    HEAD + TYPE + b"multipart/mixed; boundary=x\n\n--x\n" + TYPE + b"text/plain",
-    ENCODED + b"base64\n\n", ENCODED + b"quoted-printable\n\n",
-    ENCODED + b"x-uuencode\n\nbegin 644 a\n", b"--- a/x", b'--- "a/x', b"diff --git ",
-    b'diff --git "a', b"diff --git a/x b/x\n", b"Binary files x", FILE, NAMES, b"@@ -1",
-    b"diff --git a/x b/x\nGIT binary patch\n",
+BODY = b"\n\n" + DIFF
+FIELD = b"From: a\nSubject: "
+
+CONTEXTS = (
+    ( b"" , b"" ), ( HEAD , BODY ), ( HEAD + b"\n" , b"" ), ( HEAD + b"\n" + FILE , b"" ),
+    ( FILE , b"" ), ( FIELD , BODY ), ( FIELD + b"=?utf-8?q?" , b"?=" + BODY ),
+    ( FIELD + b"=?punycode?q?" , b"?=" + BODY ), ( HEAD + b"References: " , BODY ),
+    ( HEAD + b"To: " , BODY ), ( HEAD + TYPE + b"text/plain" , BODY ),
+    ( HEAD + TYPE + b'text/plain; a="' , b'"' + BODY ), ( HEAD + b"X: y\r" + TYPE + b"a/b" , BODY ),
+    ( HEAD + TYPE + b"multipart/mixed; boundary=x\n\n" , b"\n--x--\n" ),
+    ( HEAD + TYPE + b"multipart/mixed; boundary=x\n\n--x\n" + TYPE + b"text/plain" , BODY ),
+    ( HEAD + TYPE + b"text/plain; format=flowed\n\n" , b"\n" ), ( ENCODED + b"base64\n\n" , b"\n" ),
+    ( ENCODED + b"quoted-printable\n\n" , b"\n" ),
+    ( ENCODED + b"x-uuencode\n\nbegin 644 a\n" , b"end\n" ),
+    ( b"--- a/x" , b"z\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n" ),
+    ( b'--- "a/x' , b'"\n+++ b/x\n@@ -1 +1 @@\n' ), ( b"diff --git " , b"\n" ),
+    ( b'diff --git "a' , b'" b/x\n' ), ( b"diff --git a/x b/x\n" , NAMES ),
+    ( b"Binary files x" , b"\n" ), ( b"Binary files x" , b" differ\n" ),
+    ( NAMES , b"@@ -1 +1 @@\n-a\n+b\n" ), ( NAMES + b"@@ -1" , b" +1 @@\n-a\n+b\n" ),
+    ( b"diff --git a/x b/x\nGIT binary patch\n" , b"\n" ),
 )  # fmt: skip
+"""What may stand before and after something that is repeated."""
 
 PIECES = (
     b" ", b"\t", b"\r", b"\n", b"a", b'"', b"\\", b"\\a", b"\\303", b"[", b"]", b"<", b"<a@b> ",
@@ -47,12 +57,10 @@ PIECES = (
     b"Message-ID: <%d>\nIn-Reply-To: <%d>\n\n" + FROM, b"#AAAA\n", b"index 1..2\n", b"old mode 1\n",
 )  # fmt: skip
 
-ENDS = (
-    b"", b"\n\n" + DIFF, b"z\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", b'"\n\n' + DIFF, b" differ\n",
-    b"?=\n\n", b"\n--x--\n", b'" b/x\n',
-)  # fmt: skip
+LINES = b"".join(b" line %d\n-old %d\n+new %d\n" % (at, at, at) for at in range(70))
+PLAIN = (FROM + HEAD + b"\n" + NAMES + b"@@ -1,140 +1,140 @@\n" + LINES) * 40
 
-LARGEST = 200_000
+LARGEST = 100_000
 """Bytes, of the larger of two inputs."""
 
 
@@ -76,10 +84,11 @@ def known() -> Iterator[bytes]:
 
 
 def recipe(choice: Random) -> bytes:
-    several = choice.random() < 0.25
-    pieces = choice.choices(PIECES, k=2 if several else 1)
-    parts = [choice.choice(STARTS), *pieces, choice.choice(ENDS)]
-    return packed([part.decode("latin-1") for part in parts])
+    pieces = choice.choices(PIECES, k=1 if choice.random() < 0.7 else 2)
+    start, end = choice.choice(CONTEXTS)
+    if choice.random() < 0.2:
+        end = choice.choice(CONTEXTS)[1]
+    return packed([part.decode("latin-1") for part in (start, *pieces, end)])
 
 
 def made(parts: list[str], n: int) -> bytes:
@@ -112,6 +121,7 @@ def check(data: bytes) -> None:
     a_piece = max(1, len(made(parts, 8)) // 8)
     last = LARGEST // a_piece // doubling.FACTOR
     doubling.assert_grows(lambda n: made(parts, n), everything, last=last)
+    doubling.assert_light(lambda n: made(parts, n), everything, PLAIN, last=last)
 
 
 TARGETS = {"growth": Target(recipe, check, known, seconds=120.0)}
