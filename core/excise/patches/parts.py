@@ -214,7 +214,7 @@ class _Splitter:
             # What ends the headers and looks like the first line of a mailbox is content.
             held, end = self.data[last:end], last
         head = readable_head(self.data[start:end], self.budget)
-        mail = BytesHeaderParser().parsebytes(head)
+        mail = BytesHeaderParser().parsebytes(head) if head else Mail()
         mail.set_default_type(default)
         self.parts.append(mail)
         return mail, held
