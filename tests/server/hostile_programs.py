@@ -245,6 +245,23 @@ FORGERIES = {
     "            if isinstance(value, bytes) and len(value) > 15:\n"
     "                os.write(3, value if b'passed' in value else b'passed ' + value[-16:])\n"
     "    frame = frame.f_back\nos._exit(0)",
+    "no tests left": "import sys\nframe = sys._getframe()\nwhile frame:\n"
+    "    for value in list(frame.f_locals.values()):\n"
+    "        if isinstance(value, list): value.clear()\n"
+    "        if isinstance(value, dict) and 'parts' in value: value.clear()\n"
+    "    frame = frame.f_back",
+    # From Python 3.13 on, this changes the variables.
+    "other variables": "import sys\nframe = sys._getframe().f_back\nwhile frame:\n"
+    "    for name, value in list(frame.f_locals.items()):\n"
+    "        frame.f_locals[name] = print if callable(value) else ''\n"
+    "    frame = frame.f_back",
+    # A debugger's jump, in every caller, to each line that it can reach, the last one first.
+    "jump over the tests": "import sys\ndef jump(frame, event, _):\n    if event == 'line':\n"
+    "        for line in range(frame.f_lineno + 30, frame.f_lineno, -1):\n"
+    "            try: frame.f_lineno = line\n            except ValueError: continue\n"
+    "            break\n    return jump\n"
+    "frame = sys._getframe()\nwhile frame:\n    frame.f_trace = jump\n    frame = frame.f_back\n"
+    "sys.settrace(lambda *_: None)",
     "flood": "for _ in range(1000): os.write(3, bytes(4096))",
     "exit hooks": "import atexit\natexit.register(print, 'passed')\nraise SystemExit(0)",
     "an excepthook": "import sys\nsys.excepthook = lambda *a: os._exit(0)\nraise KeyError",

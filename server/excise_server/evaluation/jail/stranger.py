@@ -5,7 +5,10 @@ from __future__ import annotations
 import builtins
 import os
 import sys
-from types import ModuleType
+from collections import deque
+from collections.abc import Callable
+from itertools import repeat
+from types import CodeType, ModuleType
 from typing import Any
 
 from excise_server.evaluation.jail import privileges, seccomp
@@ -15,6 +18,8 @@ __all__ = ["GUARDED", "PASSED", "REFUSED", "builtin_exceptions", "run"]
 
 REPORT = 3
 """The descriptor that the stranger tells its verdict on."""
+
+_execute: Callable[[CodeType, dict[str, Any]], Any] = exec
 
 GUARDED, PASSED, FAILED, REFUSED = b"guarded ", b"passed ", b"failed ", b"refused "
 
@@ -53,24 +58,35 @@ def _draw_word() -> bytes:
 
 
 def _run_parts(parts: list[str]) -> bytes:
-    """Run the parts; return nothing more to say, or tell which exception there was and end."""
-    write, end, execute, translate, kind_of = os.write, os._exit, exec, compile, type
+    """Run the parts; return nothing more to say, or tell which exception there was and end.
+
+    A stranger reaches the frames that called it: it can change their variables and lists, and let
+    them go on at the beginning of another line. So one expression, whose operands are read before,
+    makes all calls, and no other line leads to a result.
+    """
+    write, end, kind_of = os.write, os._exit, type
     names = {id(kind): kind.__name__ for kind in builtin_exceptions()}
     ancestors = type.__dict__["__mro__"].__get__
-    module = ModuleType("__main__")
-    sys.modules["__main__"] = module
-    space = module.__dict__
-    space["__builtins__"] = builtins
     try:
-        for index, part in enumerate(parts):
-            execute(translate(part, f"<part {index}>", "exec"), space)
+        return b"".join(deque(map(_execute, _compiled(parts), repeat(_main_module())), maxlen=0))
     except BaseException as error:  # noqa: BLE001 - an exit is a failure too
         for kind in ancestors(kind_of(error)):
             if id(kind) in names:
                 write(REPORT, FAILED + names[id(kind)].encode())
                 break
         end(1)
-    return b""
+
+
+def _compiled(parts: list[str]) -> tuple[CodeType, ...]:
+    return tuple(compile(part, f"<part {index}>", "exec") for index, part in enumerate(parts))
+
+
+def _main_module() -> dict[str, Any]:
+    """Make the module that the parts run in, and return its variables."""
+    module = ModuleType("__main__")
+    sys.modules["__main__"] = module
+    module.__dict__["__builtins__"] = builtins
+    return module.__dict__
 
 
 def builtin_exceptions() -> list[type[BaseException]]:
