@@ -124,6 +124,85 @@ def test_nothing_that_happens_in_a_review_changes_it(review, repo):
     assert review.state() == before
 
 
+@pytest.fixture
+def odd(repo):
+    """The same, and who deletes the file, moves it with an edit, pushed it, and is stacked."""
+    (worktree(repo, "gone") / "a.py").unlink()
+    moved = worktree(repo, "moved")
+    repo.git("mv", "a.py", "new.py", cwd=moved)
+    change(moved / "new.py", "x + 2", "x - 2")
+    pushed = worktree(repo, "pushed", "--detach")
+    change(pushed / "a.py", "x + 6", "6 * x")
+    repo.git("commit", "--quiet", "-am", "pushed", cwd=pushed)
+    commit = repo.git("rev-parse", "HEAD", cwd=pushed).decode().strip()
+    repo.git("update-ref", "refs/remotes/container-use/pushed", commit)
+    repo.git("worktree", "remove", pushed)
+    change(worktree(repo, "stacked", "ada") / "a.py", "x + 6", "6 * x")
+    return repo
+
+
+def worktree(repo, name, *start):
+    path = repo.path.parent / name
+    branch = [] if "--detach" in start else ["-b", name]
+    repo.git("worktree", "add", "--quiet", *branch, path, *start)
+    return path
+
+
+def change(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+
+
+def test_who_deletes_or_moves_the_file_is_in_the_review_of_its_document(review, odd):
+    state = review.begin(odd.path / "a.py")
+    notes = {r["id"]: r["notes"] for r in state["revisions"] if r["notes"]}
+    assert notes == {
+        "worktree:gone": ["it deletes the file"],
+        "worktree:moved": ["renamed to new.py"],
+    }
+    assert len(state["hunks"]) == 2  # who deletes the file does not make one hunk of them all
+    having = {name for h in state["hunks"] for v in h["variants"] for name in v["ids"]}
+    assert having == {r["id"] for r in state["revisions"]} - {"worktree:gone"}
+    (file,) = [d for d in review.published() if d["code"] != "hunk"]
+    assert "1 deletes the file" in file["message"]
+    labels = {r["id"]: r["label"] for r in state["revisions"]}
+    assert labels["remote:container-use/pushed"] == "container pushed"
+
+
+def test_nothing_that_happens_changes_who_deletes_moves_or_is_merged(review, odd):
+    ada = odd.path.parent / "ada"
+    odd.git("commit", "--quiet", "-am", "ada", cwd=ada)
+    before = review.begin(odd.path / "a.py")
+    review.type("x + 2", "x - 2")
+    review.save()
+    assert review.state() == before
+    odd.commit("what was accepted")
+    review.touched(odd.path / ".git" / "HEAD")
+    assert review.state() == before
+    odd.git("merge", "--quiet", "-X", "ours", "--no-edit", "ada")
+    review.touched(odd.path / ".git" / "refs" / "heads" / "main", odd.path / "a.py")
+    assert review.state() == before
+
+
+def test_a_file_that_only_candidates_have(review, odd):
+    (odd.path.parent / "gone" / "new.py").write_text("created = 1\n")
+    uri = review.open(odd.path / "new.py", "")
+    assert review.ids(uri) == ["worktree:gone", "worktree:moved"]
+    revisions = review.report(uri)["revisions"]
+    assert [r["notes"] for r in revisions] == [["it creates the file"], ["renamed from a.py"]]
+
+
+def test_a_document_without_a_file_has_no_sources_and_one_outside_says_so(review, odd, tmp_path):
+    review.client.open("untitled:Untitled-1", "x = 1\n")
+    assert review.ids("untitled:Untitled-1") == []
+    (tmp_path / "outside.py").write_text("x = 1\n")
+    uri = review.open(tmp_path / "outside.py")
+    assert review.ids(uri) == []
+    reason = review.sources(uri)["document"]["refused"][0]["reason"]
+    assert reason.startswith("outside the workspace folders")
+
+
 def test_a_decided_hunk_carries_no_mark(review, repo):
     review.begin(repo.path / "a.py")
     assert len(review.marks()) == 2

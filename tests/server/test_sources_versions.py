@@ -277,3 +277,23 @@ def test_a_file_that_the_target_deleted_since(repo):
     assert texts(found) == {"worktree:ada": TEXT.replace(*EDIT)}
     assert notes(found)["worktree:ada"] == ["the target deleted this file"]
     assert reasons(found) == {"worktree:bo": "the origin has its edits already"}
+
+
+# --- while a review goes on ----------------------------------------------------------------------
+
+
+def test_a_candidate_that_the_target_merges_stays_in_the_review(repo):
+    path = worktree(repo, "ada")
+    edit(path)
+    committed(repo, path)
+    context = replace(repo.context(), pinned=TEXT)
+    before = collect(context)
+    repo.git("merge", "--quiet", "ada")
+    assert collect(context).revisions == ()  # who asks anew finds nothing left to say
+    after = collect(replace(context, begun=before.details))
+    assert after.revisions == before.revisions
+    assert "branch:main" in after.unchanged
+    edit(path, "x + 5", "x * 5")
+    committed(repo, path, "it goes on")
+    moved = collect(replace(context, begun=before.details))
+    assert texts(moved) == {"worktree:ada": TEXT.replace("x + 5", "x * 5")}

@@ -59,6 +59,7 @@ SNAPSHOTS = {
     "comments": snapshot(PLAIN, PLAIN + "# end\n", OWN, options=Options(comments="drop")),
     "guarded": snapshot("> " * 255, "x", language="markdown"),
     "nobody open": snapshot(PLAIN, OWN, buffer=None, version=None),
+    "deleted": snapshot(PLAIN, PLAIN.replace("+", "-"), "", OWN, deleted=frozenset({"r1"})),
     "own edits": Snapshot(
         "file:///o.py",
         PLAIN,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -162,9 +162,7 @@ class Analyst:
         known = self._kept.get(snapshot.scored)
         if known is None:
             comparison = self._compared(snapshot, cancel)
-            order = [ranked.index for ranked in comparison.ranking]
-            matrix = _counted(comparison)
-            hunks = score_hunks(matrix.hunks(cancel=cancel), matrix, order, cancel)
+            hunks = _hunks(snapshot, comparison, cancel)
         else:
             comparison, hunks = known.comparison, known.hunks
         texts = _texts(snapshot)
@@ -194,7 +192,7 @@ class Analyst:
         self, snapshot: Snapshot, comparison: Comparison, cancel: excise.CancelFlag
     ) -> excise.Hunks:
         """Return the hunks without the buffer as a revision; made once while that is typed in."""
-        others = [at for at in range(len(snapshot.revisions)) if at != snapshot.own]
+        others = [at for at in snapshot.texts if at != snapshot.own]
         bare = replace(snapshot, revisions=tuple(snapshot.revisions[at] for at in others))
         key = (bare.scored, snapshot.own, comparison.signature)
         if self._bare is None or self._bare[0] != key:
@@ -215,6 +213,24 @@ class Analyst:
                     return again
                 break
         return compare(snapshot, cancel=cancel)
+
+
+def _hunks(
+    snapshot: Snapshot, comparison: Comparison, cancel: excise.CancelFlag
+) -> tuple[HunkScores, ...]:
+    """Return the hunks of the revisions that have a text, with their numbers."""
+    texts, matrix = snapshot.texts, _counted(comparison)
+    order = [ranked.index for ranked in comparison.ranking if ranked.index in texts]
+    scored = score_hunks(matrix.hunks(texts, cancel=cancel), matrix, order, cancel)
+    if len(texts) == len(snapshot.revisions):
+        return scored
+    return tuple(replace(s, hunk=_for_all(s.hunk, texts, len(snapshot.revisions))) for s in scored)
+
+
+def _for_all(hunk: excise.Hunk, texts: Sequence[int], count: int) -> excise.Hunk:
+    """Return a hunk with the spans of all revisions; who has no text has no lines."""
+    spans = dict(zip(texts, hunk.spans, strict=True))
+    return replace(hunk, spans=tuple(spans.get(at, (0, 0)) for at in range(count)))
 
 
 def _counted(comparison: Comparison) -> excise.ScoreMatrix:

@@ -70,6 +70,7 @@ class Document:
     origin that a source gave. ``pinned`` is what the origin was when the first revision came: it
     stays through saving and commits, so that neither makes an edit of anybody. ``found`` holds the
     ids that sources gave, all others are the client's; ``dismissed`` those that the client removed.
+    ``deleted`` are found ones that delete the file, so that their empty text is none.
     ``kept`` are hunks, as lines of the pinned origin, in which the user wants that origin to stay;
     ``notes`` say what to know of the client's revisions, ``voices`` name their texts where these
     were made from the origin. ``remembered`` is a review that may go on, when a revision comes that
@@ -83,6 +84,7 @@ class Document:
     elsewhere: OriginText | None = None
     pinned: str | None = None
     found: set[str] = field(default_factory=set)
+    deleted: frozenset[str] = frozenset()
     dismissed: set[str] = field(default_factory=set)
     buffer: Buffer | None = None
     version: int | None = None

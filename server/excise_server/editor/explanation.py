@@ -55,7 +55,7 @@ def explain_hunk(analysis: Analysis, index: int) -> list[Block]:
     scores = analysis.hunks[index]
     ids = analysis.comparison.matrix.ids
     title = f"Hunk {index + 1} of {len(analysis.hunks)}: "
-    blocks: list[Block] = [Line(title + summary_of(scores, len(ids)))]
+    blocks: list[Block] = [Line(title + summary_of(scores, len(analysis.snapshot.texts)))]
     if scores.mean is not None:
         blocks.append(Line(f"{scores.share:.0%} of all that diverges between two revisions"))
     blocks.append(_variant_table(scores, ids))

@@ -68,7 +68,7 @@ def find(analysis: Analysis, most: int = MAX_HUNKS) -> Findings | None:
     """
     if not analysis.snapshot.revisions:
         return None
-    count = len(analysis.snapshot.revisions)
+    count = len(analysis.snapshot.texts)
     shown = [at for at, decided in enumerate(analysis.decided) if not decided][:most]
     pairs = min(MAX_PAIRS, max(10, MAX_DATA // max(len(shown), 1)))
     return Findings(
@@ -153,6 +153,8 @@ def _headline(analysis: Analysis, most: int) -> str:
         parts[-1] = f"{decided} of {parts[-1]} decided"
     if hunks - decided > most:
         parts[-1] += f" (the first {most} are shown)" if most else " (not shown)"
+    if deleting := len(analysis.snapshot.deleted):
+        parts.append(f"{deleting} delete{'s' if deleting == 1 else ''} the file")
     if count > 1:
         agreements = [ranked.agreement or 0.0 for ranked in comparison.ranking]
         parts.append(f"mean ES {digits(sum(agreements) / count)}")

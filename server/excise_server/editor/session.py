@@ -267,7 +267,8 @@ class Session:
         document = self._documents.get(key)
         if document is None or document.buffer is None:
             return []
-        before = (document.origin, tuple(document.revisions.values()))
+        before = (document.origin, tuple(document.revisions.values()), document.deleted)
+        document.deleted = found.deleted
         for name in document.found.difference(revision.id for revision in found.revisions):
             del document.revisions[name]
             document.found.discard(name)
@@ -279,7 +280,7 @@ class Session:
         given = found.origin
         document.elsewhere = given if given is not None and given.kind != "saved" else None
         document.pin(found.target if document.found else None)
-        if before != (document.origin, tuple(document.revisions.values())):
+        if before != (document.origin, tuple(document.revisions.values()), document.deleted):
             self._changed(key)
         return rejected
 
@@ -381,11 +382,17 @@ class Session:
         document = self._documents.get(key)
         if document is None or document.origin is None:
             return None
-        own = document.own_edits(self.own_edits)
+        own, shown = document.own_edits(self.own_edits), self.shown(document)
         return Snapshot(
             uri_or_path=document.uri,
             origin=document.origin,
-            revisions=(*self.shown(document), *((own,) if own is not None else ())),
+            revisions=(*shown, *((own,) if own is not None else ())),
+            deleted=frozenset(
+                r.id
+                for r in shown
+                if (r.id in document.found and r.id in document.deleted)
+                or self._deletes(r.id, document.uri)
+            ),
             language=document.language,
             path=path_of(document.uri),
             options=self.options,

@@ -20,7 +20,8 @@ class Snapshot:
     The texts are as they came: the library normalises them. ``buffer`` is
     what an editor shows now (None where no editor has the document open), ``version`` its number.
     ``language`` wins over ``path``; None is absent. ``kept`` are lines of the origin that a user
-    wants to stay as they are.
+    wants to stay as they are. ``deleted`` are the ids of revisions that delete the file: they are
+    scored by the tokens that go, and have no text in any hunk.
     """
 
     uri_or_path: str
@@ -32,6 +33,7 @@ class Snapshot:
     buffer: str | None = None
     version: int | None = None
     kept: frozenset[tuple[int, int]] = frozenset()
+    deleted: frozenset[str] = frozenset()
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -49,4 +51,16 @@ class Snapshot:
     @property
     def scored(self) -> tuple[object, ...]:
         """All that the scores depend on: the key under which they may be kept."""
-        return (self.origin, self.revisions, self.language, self.path, self.options)
+        return (
+            self.origin, self.revisions, self.language, self.path, self.options, self.deleted
+        )  # fmt: skip
+
+    @property
+    def texts(self) -> tuple[int, ...]:
+        """The indices of the revisions that have a text; all where each of them deletes the file.
+
+        Who deletes the file would else make one hunk of all that the others change.
+        """
+        everyone = range(len(self.revisions))
+        having = tuple(i for i in everyone if self.revisions[i].id not in self.deleted)
+        return having or tuple(everyone)

@@ -57,7 +57,7 @@ def file_title(analysis: Analysis) -> str:
 
 def hunk_title(analysis: Analysis, index: int) -> str:
     """Return "3 variants · 3 of 5 agree"."""
-    hunk, count = analysis.hunks[index].hunk, len(analysis.snapshot.revisions)
+    hunk, count = analysis.hunks[index].hunk, len(analysis.snapshot.texts)
     variants = len(hunk.variants)
     agree = f"{hunk.agree} of {count} agree" if hunk.agree > 1 else "no two agree"
     return f"{variants} variant{'s' if variants > 1 else ''} · {agree}"

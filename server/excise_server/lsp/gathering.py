@@ -24,7 +24,7 @@ from excise_server.lsp.watching import Watcher
 from excise_server.memory.workspace import Workspace
 from excise_server.scheduler import Scheduler
 from excise_server.sources import Rejected
-from excise_server.sources.finding import Context, Found
+from excise_server.sources.finding import Context, Details, Found
 from excise_server.sources.paths import inside
 
 __all__ = ["Gathered", "Gatherer"]
@@ -37,10 +37,11 @@ _DELAY = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What the sources answered, and what the session did not take of it."""
+    """What the sources answered, what the session did not take, whose bases the user had set."""
 
     found: Found
     rejected: tuple[Rejected, ...] = ()
+    set_by: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +167,7 @@ class Gatherer:
                     pinned=document.pinned,
                     saved=document.saved,
                     bases=tuple(self._session.choices.bases.items()),
+                    begun=self._begun(key) if document.pinned is not None else (),
                 )
                 return _Asked(context, is_recalled=document.is_recalled)
         self._watcher.watch(key, ())
@@ -173,20 +175,26 @@ class Gatherer:
             self._session.take_found(key, Found())
         return None
 
-    def _deliver(self, key: str, _asked: _Asked, outcome: _Answer | Exception) -> None:
+    def _begun(self, key: str) -> tuple[tuple[str, Details], ...]:
+        """Return what is known of the candidates, but for those whose base the user had set."""
+        gathered = self._gathered.get(key, Gathered(Found()))
+        return tuple(entry for entry in gathered.found.details if entry[0] not in gathered.set_by)
+
+    def _deliver(self, key: str, asked: _Asked, outcome: _Answer | Exception) -> None:
         """Let the session have what was found; the scheduler has dropped it if it was stale."""
         if isinstance(outcome, Exception):
             logger.error("asking the sources failed", exc_info=outcome)
             kept = self._gathered.get(key, Gathered(Found()))
             failed = Rejected("sources", "failed; the server's log has more")
-            self._gathered[key] = Gathered(kept.found, (failed,))
+            self._gathered[key] = Gathered(kept.found, (failed,), kept.set_by)
             return
         self._session.remember(key, outcome.remembered, goes_on=outcome.goes_on)
         rejected = self._session.take_found(key, outcome.found)
         target = outcome.found.target
         if target is not None and self._session.has_moved(key, target):
             self.scheduler.changed(key)
-        self._gathered[key] = Gathered(outcome.found, tuple(rejected))
+        set_by = frozenset(name for name, _ in asked.context.bases)
+        self._gathered[key] = Gathered(outcome.found, tuple(rejected), set_by)
         self._watcher.watch(key, outcome.found.watch)
 
     def _ask(self, asked: _Asked, _cancel: CancelFlag) -> _Answer:

@@ -101,6 +101,9 @@ class Context:
         What an editor last opened or saved, where it need not be what lies on the disk.
     bases : tuple of (id, commit)
         What some candidates started from, as the user said.
+    begun : tuple of (id, Details)
+        What was known of candidates when this review asked last. One that has not moved since still
+        started where it did, also when the target has merged it.
     """
 
     document: str
@@ -110,6 +113,7 @@ class Context:
     pinned: str | None = None
     saved: str | None = None
     bases: tuple[tuple[str, str], ...] = ()
+    begun: tuple[tuple[str, Details], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +218,11 @@ class Found:
     unchanged: tuple[str, ...] = ()
     files: tuple[tuple[str, str], ...] = ()
     details: tuple[tuple[str, Details], ...] = ()
+
+    @property
+    def deleted(self) -> frozenset[str]:
+        """The ids of the revisions that delete the file."""
+        return frozenset(name for name, known in self.details if known.change == "deleted")
 
     def called(self, names: Mapping[str, str]) -> Found:
         """Return the same with other ids of revisions; those without another one keep theirs."""

@@ -50,7 +50,7 @@ def find(context: Context, repository: Repository | SourceError | None = None) -
         repository = opened(context, repository)
         if repository is None:
             return Found(refused=tuple(wrong))
-        return _find(context.settings, repository, choice, wrong)
+        return _find(context, repository, choice, wrong)
     except SourceError as error:
         return Found(refused=(*wrong, Refused("git", error.reason, error.hint)))
 
@@ -112,14 +112,15 @@ def _request_pattern(pattern: str) -> str:
 
 
 def _find(
-    settings: SourceSettings, repository: Repository, choice: Choice, refused: list[Refused]
+    context: Context, repository: Repository, choice: Choice, refused: list[Refused]
 ) -> Found:
-    head = repository.head()
+    settings, head = context.settings, repository.head()
     if head is None:
         watch = _watch(settings, repository, [])
         return Found(refused=(*refused, Refused("git", "no commit yet")), watch=watch)
     listed, unusable = find_checkouts(repository, choice)
     refused += unusable
+    choice = replace(choice, remembered=(*_begun(context, listed), *choice.remembered))
     repository = repository.for_many(len(listed))
     whole = WholeCandidates(repository, head, refused)
 
@@ -139,6 +140,15 @@ def _find(
         unchanged=tuple(candidate.id for candidate, change in read if change is None),
         watch=_watch(settings, repository, candidates, [path for _, path in found.files]),
     )
+
+
+def _begun(context: Context, listed: Sequence[Candidate]) -> Iterator[tuple[str, str]]:
+    """Yield the bases of candidates that have not moved since the review asked last."""
+    known = {name: details for _, details in context.begun for name in details.names}
+    for candidate in listed:
+        details = known.get(candidate.id)
+        if details is not None and details.commit == candidate.commit and details.base:
+            yield candidate.id, details.base
 
 
 def _found(changed: Sequence[tuple[Candidate, FileChange]], refused: list[Refused]) -> Found:

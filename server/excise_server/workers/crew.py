@@ -208,7 +208,9 @@ class Analyser:
             uri=as_bytes(uri),
             origin=number(snapshot.origin),
             revisions=tuple(
-                RevisionFrame(as_bytes(r.id), as_bytes(r.label), number(r.text))
+                RevisionFrame(
+                    as_bytes(r.id), as_bytes(r.label), number(r.text), r.id in snapshot.deleted
+                )
                 for r in snapshot.revisions
             ),
             language=None if snapshot.language is None else as_bytes(snapshot.language),

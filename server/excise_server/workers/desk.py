@@ -86,6 +86,7 @@ class Desk:
             options=Options(*request.options),
             buffer=buffer,
             version=request.version,
+            deleted=frozenset(as_text(r.id) for r in request.revisions if r.deleted),
         )
         for number in request.gone:
             self._texts.pop(number, None)

@@ -49,11 +49,12 @@ class _Message(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
 
 
 class RevisionFrame(_Message):
-    """A revision: id, label, and the number of its text."""
+    """A revision: id, label, the number of its text, and whether it deletes the file."""
 
     id: bytes
     label: bytes
     text: int
+    deleted: bool
 
 
 class Analyse(_Message, tag="analyse"):

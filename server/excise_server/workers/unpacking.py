@@ -71,7 +71,7 @@ def unpack(snapshot: Snapshot, answer: Scored, known: Known | None) -> tuple[Ana
         given = hunks
         if answer.given is not None:
             sizes = [_lines(revision.text) for revision in snapshot.revisions]
-            others = [at for at in range(len(sizes)) if at != snapshot.own]
+            others = [at for at in snapshot.texts if at != snapshot.own]
             reader = _Hunks(_lines(snapshot.origin), [sizes[at] for at in others], others)
             given = [reader.hunk(frame) for frame in answer.given]
         places = _sites(answer.given_sites, answer.given_flags, len(given), _lines(shown))
@@ -108,7 +108,7 @@ def _known(snapshot: Snapshot, number: int, frame: ScoresFrame) -> Known:
     _check(len(set(frame.compared)) == len(frame.compared) <= 256, "who is compared")
     _within(frame.compared, count, "who is compared")
     reader = _Hunks(
-        _lines(snapshot.origin), [_lines(r.text) for r in snapshot.revisions], range(count)
+        _lines(snapshot.origin), [_lines(r.text) for r in snapshot.revisions], snapshot.texts
     )
     table = _table(frame.table)
     _check(len(frame.pairs) == len(frame.hunks), "pairs of each hunk")
@@ -178,7 +178,7 @@ def _number(value: float) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class _Hunks:
-    """Reads hunks of texts whose numbers of lines are known, and the indices of the revisions."""
+    """Reads hunks of texts whose numbers of lines are known, and who has a text in each of them."""
 
     lines: int
     sizes: Sequence[int]
