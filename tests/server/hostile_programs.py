@@ -1,4 +1,7 @@
-"""Programs that attack the sandbox of `--execute`; each reaches its end only if it succeeds."""
+"""Programs that attack the sandbox of `--execute`; each reaches its end only if it succeeds.
+
+Tables alone, which are read side by side: hence the length.
+"""
 
 CALL = """
 import ctypes, os

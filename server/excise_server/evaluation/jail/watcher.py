@@ -32,11 +32,12 @@ def watch(leash: socket.socket) -> None:
         work_folder()
         job = _job(leash)
         read, write = os.pipe()
-        if not os.fork():
-            stranger.run(job, write)
+        pid = os.fork()
     except (GuardError, OSError, ValueError) as error:
         leash.sendall(json.dumps({"refused": str(error)}).encode())
         os._exit(1)
+    if not pid:
+        stranger.run(job, write)
     os.close(write)
     leash.sendall(json.dumps(_verdict(read, leash, job["seconds"])).encode())
     os._exit(0)
