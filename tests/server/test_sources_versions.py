@@ -7,10 +7,12 @@ from dataclasses import replace
 import pytest
 from tests.server.git_repository import make, needs_git, reasons, texts
 
+from excise import ScoreMatrix
 from excise_server.git.repository import open_folder
 from excise_server.sources import versions
 from excise_server.sources.candidates import Choice, find_candidates
 from excise_server.sources.collect import collect
+from excise_server.worktrees import compare_worktrees
 
 pytestmark = [pytest.mark.slow, needs_git]
 
@@ -297,3 +299,19 @@ def test_a_candidate_that_the_target_merges_stays_in_the_review(repo):
     committed(repo, path, "it goes on")
     moved = collect(replace(context, begun=before.details))
     assert texts(moved) == {"worktree:ada": TEXT.replace("x + 5", "x * 5")}
+
+
+def test_a_pair_has_the_number_that_the_commands_give_also_of_a_deletion(repo):
+    edit(worktree(repo, "ada"))
+    edit(worktree(repo, "bo"), "x + 5", "x * 5")
+    (worktree(repo, "gone") / "a.py").unlink()
+    moved = worktree(repo, "moved")
+    repo.git("mv", "a.py", "new.py", cwd=moved)
+    edit(moved, file="new.py")
+    found = collect(repo.context(branches=()))
+    commands = compare_worktrees(open_folder(str(repo.path), [str(repo.path)]))
+    ids = [candidate.id for candidate in commands.candidates.found]
+    by_id = texts(found)
+    matrix = ScoreMatrix.from_texts(found.target, [by_id[i] for i in ids], ids=ids, path="a.py")
+    assert matrix.values.tolist() == commands.values.tolist()
+    assert len(ids) == 4
