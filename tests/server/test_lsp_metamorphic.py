@@ -180,6 +180,25 @@ def test_a_commit_of_the_target_is_nobody_s_edit(client, tmp_path, monkeypatch):
     assert not any("import" in message for message in messages)
 
 
+def test_a_key_parses_no_text_and_scores_no_pair(client, repo):
+    review = Review(client, repo.path)
+    review.shown = (repo.path / "a.py").read_text()
+    before = review.begin(repo.path / "a.py")
+    done = client.call("excise/counters", {})
+    assert done["parses"] >= len(EDITS)
+    assert done["pairs"] >= len(EDITS) * (len(EDITS) - 1) // 2
+    for number in range(20):
+        review.type("def f0", f"# {number}\ndef f0")
+        assert review.state() == before
+    review.save()
+    review.type("x + 2", "x - 2")
+    assert review.state() == before
+    assert client.call("excise/counters", {}) == done
+    client.call("excise/hide", {"ids": ["worktree:erin"]})
+    assert review.state() != before
+    assert client.call("excise/counters", {})["pairs"] > done["pairs"]
+
+
 def test_the_file_s_scores_stay_when_every_hunk_is_decided(client, repo):
     review = Review(client, repo.path)
     review.shown = (repo.path / "a.py").read_text()

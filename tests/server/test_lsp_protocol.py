@@ -230,7 +230,7 @@ def test_capabilities_name_what_there_is():
         commands += ["excise.compare", "excise.revisionContent", "excise.worktrees"]
         commands += ["excise.startAgain", "excise.candidates", "excise.addCandidates"]
         commands += ["excise.removeCandidates", "excise.review", "excise.decide"]
-        commands += ["excise.hide", "excise.reject", "excise.setBase"]
+        commands += ["excise.hide", "excise.reject", "excise.setBase", "excise.counters"]
         assert sorted(found["executeCommandProvider"]["commands"]) == sorted(commands)
         kinds = ["quickfix", "refactor.rewrite"]
         assert found["codeActionProvider"]["codeActionKinds"] == kinds

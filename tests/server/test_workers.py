@@ -26,7 +26,7 @@ from excise_server.editor.findings import find
 from excise_server.editor.snapshot import Snapshot
 from excise_server.workers.crew import Analyser
 from excise_server.workers.frames import BrokenFrameError, framed, read_frame
-from excise_server.workers.messages import Answer, Scored
+from excise_server.workers.messages import Answer, Scored, WorkFrame
 from excise_server.workers.note import Parsing, shared_page
 from excise_server.workers.packing import pack
 from excise_server.workers.quarantine import Quarantine
@@ -282,7 +282,7 @@ def test_what_a_worker_forges_is_refused_or_can_be_shown():
     for name in ("three", "own edits", "typed", "broken"):
         wanted = SNAPSHOTS[name]
         analysis = Analyst().analyse(wanted, CancelFlag())
-        real = msgspec.msgpack.encode(pack(analysis, 1, 0, 1, whole=True))
+        real = msgspec.msgpack.encode(pack(analysis, 1, WorkFrame(0, 0, 0), 1, whole=True))
         assert plain(unpack(wanted, decoder.decode(real), None)[0]) == plain(analysis)
         for _ in range(1_500):
             try:

@@ -341,6 +341,15 @@ export interface DecideResult {
   readonly undecided: number;
 }
 
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type
+export interface CountersParams {
+}
+
+export interface CountersResult {
+  readonly parses: number;
+  readonly pairs: number;
+}
+
 export interface DidChangeReportParams {
   readonly uri: string;
   readonly version: number | null;
@@ -369,6 +378,7 @@ export interface Methods {
   "excise/hide": [HideParams, SetAsideResult];
   "excise/reject": [RejectParams, SetAsideResult];
   "excise/setBase": [SetBaseParams, SetBaseResult];
+  "excise/counters": [CountersParams, CountersResult];
 }
 
 /** Notification of the server, with {@link DidChangeReportParams}. */

@@ -143,6 +143,8 @@ class Analyst:
         self._limit = limit
         self._kept: OrderedDict[object, Analysis] = OrderedDict()
         self._bare: tuple[object, excise.Hunks] | None = None
+        self.pairs = 0
+        """How many pairs were scored."""
 
     def analyse(self, snapshot: Snapshot, cancel: excise.CancelFlag) -> Analysis:
         """Return all that is known of a snapshot.
@@ -210,8 +212,12 @@ class Analyst:
                         raise
                     break
                 if again is not None:
+                    changed = zip(before.snapshot.revisions, snapshot.revisions, strict=True)
+                    rows = sum(old.text != new.text for old, new in changed)
+                    self.pairs += rows * (len(snapshot.revisions) - 1)
                     return again
                 break
+        self.pairs += len(snapshot.revisions) * (len(snapshot.revisions) - 1) // 2
         return compare(snapshot, cancel=cancel)
 
 

@@ -51,18 +51,18 @@ Block = Line | Table | Code
 
 
 def explain_hunk(analysis: Analysis, index: int) -> list[Block]:
-    """Explain one hunk: its variants, who has which, and the numbers of each and of each pair."""
+    """Explain one hunk: the code of each variant under who has it, and last the figures."""
     scores = analysis.hunks[index]
     ids = analysis.comparison.matrix.ids
     title = f"Hunk {index + 1} of {len(analysis.hunks)}: "
     blocks: list[Block] = [Line(title + summary_of(scores, len(analysis.snapshot.texts)))]
-    if scores.mean is not None:
-        blocks.append(Line(f"{scores.share:.0%} of all that diverges between two revisions"))
-    blocks.append(_variant_table(scores, ids))
     for number, variant in enumerate(scores.hunk.variants[:MAX_VARIANTS], start=1):
-        blocks += _variant(analysis, scores, number, variant)
+        blocks += _variant(analysis, scores, f"Variant {number} ({_names(variant, ids)})", variant)
     if (rest := len(scores.hunk.variants) - MAX_VARIANTS) > 0:
         blocks.append(Line(f"… and {rest} more variants: excise/report has all"))
+    if scores.mean is not None:
+        blocks.append(Line(f"{scores.share:.0%} of all that diverges between two revisions"))
+        blocks.append(_variant_table(scores, ids))
     if scores.pairs:
         blocks += _pair_table(analysis, scores)
     return [*blocks, *_without_divergence(scores)]
@@ -175,13 +175,12 @@ def _without_divergence(scores: HunkScores) -> list[Block]:
     return [Line(f"{said}: {number}") for said, number in lines if number]
 
 
-def _variant(analysis: Analysis, scores: HunkScores, number: int, variant: Variant) -> list[Block]:
-    """Return the exact text of a variant, cut to what a hover can hold."""
-    who = f"Variant {number}"
+def _variant(analysis: Analysis, scores: HunkScores, who: str, variant: Variant) -> list[Block]:
+    """Return the exact text of a variant under who has it, cut to what a hover can hold."""
     if variant.text == scores.hunk.text:
-        return [Line(f"{who} is the origin's text")]
+        return [Line(f"{who}: the origin's text")]
     if not variant.text:
-        return [Line(f"{who} deletes these lines")]
+        return [Line(f"{who}: these lines are deleted")]
     lines = variant.text.removesuffix("\n").split("\n")
     shown = [_source(line) for line in lines[:MAX_CODE_LINES]]
     blocks: list[Block] = [Line(f"{who}:"), Code(tuple(shown), _language(analysis))]

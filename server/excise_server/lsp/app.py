@@ -28,6 +28,7 @@ from excise_server.lsp.compare import (
     text_document_content,
 )
 from excise_server.lsp.configuration import did_change_configuration
+from excise_server.lsp.counters import counters
 from excise_server.lsp.did_change import did_change
 from excise_server.lsp.did_change_watched_files import did_change_watched_files
 from excise_server.lsp.did_change_workspace_folders import did_change_workspace_folders
@@ -78,6 +79,7 @@ CUSTOM: dict[str, Callable[..., Any]] = {
     protocol.HIDE: hide,
     protocol.REJECT: reject,
     protocol.SET_BASE: set_base,
+    protocol.COUNTERS: counters,
     protocol.SHOW_PLACE: show_place,
 }
 HANDLERS: dict[str, Callable[..., Any]] = {

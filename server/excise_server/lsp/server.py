@@ -174,6 +174,11 @@ class ExciseServer(LanguageServer):
         await self.scheduler.settled(key, hurry=False)
         return self.publisher.diagnostics(key)
 
+    @property
+    def work_done(self) -> tuple[int, int]:
+        """How many texts were parsed, and how many pairs scored, for open and named documents."""
+        return self._work.done
+
     def close(self, timeout: float) -> None:
         """Stop the work of all threads; wait at most so many seconds for each."""
         self.gatherer.stop()
@@ -249,6 +254,12 @@ class _Work:
     def forget(self, uri: str) -> None:
         """Let go of a document, in the thread, with the next work."""
         self._forgotten.put(uri)
+
+    @property
+    def done(self) -> tuple[int, int]:
+        """How many texts were parsed, and how many pairs scored."""
+        work = self._crew().work
+        return work.parses, work.pairs
 
     def close(self) -> None:
         """End the worker, whatever it does."""

@@ -25,6 +25,7 @@ from excise_server.workers.messages import (
     RevisionFrame,
     Scored,
     Stopped,
+    WorkFrame,
     as_bytes,
 )
 from excise_server.workers.note import Parsing
@@ -100,6 +101,7 @@ class Analyser:
         self._told: set[bytes] = set()
         self._number = 0
         self._rss = 0
+        self._before = self._done = WorkFrame(0, 0, 0)
         self._here: Desk | None = None
         self._closed = False
         self._said = False
@@ -158,6 +160,12 @@ class Analyser:
                 self._stay(error)
         return self._at_home(snapshot, cancel)
 
+    @property
+    def work(self) -> WorkFrame:
+        """What was done, by all workers: as far as they have answered."""
+        before, now = self._before, self._done
+        return WorkFrame(now.rss, before.parses + now.parses, before.pairs + now.pairs)
+
     def forget(self, uri: str) -> None:
         """Let go of a document."""
         self._known.pop(uri, None)
@@ -180,6 +188,7 @@ class Analyser:
         if self._worker is None:
             self._worker = Worker()
             self._texts, self._known, self._told, self._rss = _Texts(), {}, set(), 0
+            self._before, self._done = self.work, WorkFrame(0, 0, 0)
         return self._worker
 
     def _drop(self) -> None:
@@ -234,7 +243,8 @@ class Analyser:
         if isinstance(answer, Failed):
             raise FailedInWorkerError(answer.reason.decode(errors="replace"))
         uri = snapshot.uri_or_path
-        self._rss = answer.rss
+        self._rss = answer.work.rss
+        self._done = answer.work
         analysis, self._known[uri] = unpack(snapshot, answer, self._known.get(uri))
         return analysis
 

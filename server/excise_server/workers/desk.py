@@ -17,6 +17,7 @@ from excise_server.workers.messages import (
     Failed,
     Forget,
     Stopped,
+    WorkFrame,
     as_bytes,
     as_text,
 )
@@ -65,7 +66,8 @@ class Desk:
         snapshot = self._snapshot(request)
         analysis = self._analyst.analyse(snapshot, cancel)
         number = self._number(request.uri, analysis)
-        return pack(analysis, request.number, resident(), number, whole=number != request.scores)
+        work = WorkFrame(resident(), self._guard.parses, self._analyst.pairs)
+        return pack(analysis, request.number, work, number, whole=number != request.scores)
 
     def _snapshot(self, request: Analyse) -> Snapshot:
         for number, data in request.texts:

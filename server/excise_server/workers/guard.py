@@ -37,6 +37,8 @@ class Guard:
         self._note = note
         self._limited = limited and hasattr(signal, "setitimer")
         self._refused: set[bytes] = set()
+        self.parses = 0
+        """How many texts parsers got."""
         self.everything = False
         """Whether no text may reach a parser."""
 
@@ -62,6 +64,7 @@ class Guard:
         digest = digest_of(data)
         if digest + grammar.encode() in self._refused:
             raise Unparsable(f"the parser of {grammar} failed on this text")
+        self.parses += 1
         if self._note is not None:
             self._note.begin(digest, grammar)
         if self._limited:

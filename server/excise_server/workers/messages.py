@@ -178,6 +178,14 @@ class ScoresFrame(_Message):
     """Four doubles for each set of numbers: score, keep, add, delete; NaN: undefined."""
 
 
+class WorkFrame(msgspec.Struct, frozen=True, array_like=True):
+    """What a worker has done and needs: bytes of memory, texts parsed, pairs scored, in all."""
+
+    rss: int
+    parses: int
+    pairs: int
+
+
 class Scored(_Message, tag="scored"):
     """An analysis. ``scores`` is None where the parent has those of that number already.
 
@@ -186,7 +194,7 @@ class Scored(_Message, tag="scored"):
     """
 
     number: int
-    rss: int
+    work: WorkFrame
     scores_number: int
     scores: ScoresFrame | None
     sites: memoryview

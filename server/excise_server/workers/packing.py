@@ -20,6 +20,7 @@ from excise_server.workers.messages import (
     RankedFrame,
     Scored,
     ScoresFrame,
+    WorkFrame,
     as_bytes,
 )
 
@@ -28,14 +29,16 @@ __all__ = ["pack"]
 CROSSED, DECIDED = 1, 2
 
 
-def pack(analysis: Analysis, number: int, rss: int, scores_number: int, *, whole: bool) -> Scored:
+def pack(
+    analysis: Analysis, number: int, work: WorkFrame, scores_number: int, *, whole: bool
+) -> Scored:
     """Return the message for an analysis; ``whole``: with its scores."""
     hunks = [scores.hunk for scores in analysis.hunks]
     given = [hunk for hunk, _ in analysis.given]
     same = given == hunks
     return Scored(
         number=number,
-        rss=rss,
+        work=work,
         scores_number=scores_number,
         scores=_scores(analysis) if whole else None,
         sites=_spans((site.lo, site.hi) for site in analysis.sites),

@@ -47,6 +47,7 @@ from excise_server.lsp.protocol.methods import (
     CANDIDATES,
     COMMANDS,
     COMPARE,
+    COUNTERS,
     DECIDE,
     DID_CHANGE_REPORT,
     FORMER_COMMANDS,
@@ -69,6 +70,8 @@ from excise_server.lsp.protocol.methods import (
     WORKTREES,
 )
 from excise_server.lsp.protocol.reports import (
+    CountersParams,
+    CountersResult,
     DidChangeReportParams,
     PairScore,
     ReportCluster,
@@ -119,6 +122,7 @@ __all__ = [
     "CANDIDATES",
     "COMMANDS",
     "COMPARE",
+    "COUNTERS",
     "DECIDE",
     "DID_CHANGE_REPORT",
     "FORMER_COMMANDS",
@@ -153,6 +157,8 @@ __all__ = [
     "CompareParams",
     "CompareResult",
     "Comparison",
+    "CountersParams",
+    "CountersResult",
     "DecideParams",
     "DecideResult",
     "DidChangeReportParams",

@@ -29,6 +29,8 @@ from excise_server.lsp.protocol.candidates import (
     WorktreesParams,
 )
 from excise_server.lsp.protocol.reports import (
+    CountersParams,
+    CountersResult,
     DidChangeReportParams,
     ReportParams,
     ReportResult,
@@ -64,6 +66,7 @@ __all__ = [
     "CANDIDATES",
     "COMMANDS",
     "COMPARE",
+    "COUNTERS",
     "DECIDE",
     "DID_CHANGE_REPORT",
     "FORMER_COMMANDS",
@@ -111,6 +114,7 @@ DECIDE = "excise/decide"
 HIDE = "excise/hide"
 REJECT = "excise/reject"
 SET_BASE = "excise/setBase"
+COUNTERS = "excise/counters"
 DID_CHANGE_REPORT = "excise/didChangeReport"
 
 SHOW_PLACE = "excise/showPlace"
@@ -146,6 +150,7 @@ METHODS: dict[str, Method] = {
     HIDE: Method(HideParams, SetAsideResult),
     REJECT: Method(RejectParams, SetAsideResult),
     SET_BASE: Method(SetBaseParams, SetBaseResult),
+    COUNTERS: Method(CountersParams, CountersResult),
     DID_CHANGE_REPORT: Method(DidChangeReportParams, None),
 }
 

@@ -6,6 +6,8 @@ import attrs
 from lsprotocol import types as t
 
 __all__ = [
+    "CountersParams",
+    "CountersResult",
     "DidChangeReportParams",
     "PairScore",
     "ReportCluster",
@@ -98,6 +100,19 @@ class ReportResult:
     words: list[list[str]]
     clusters: list[ReportCluster]
     hunks: list[ReportHunk]
+
+
+@attrs.frozen
+class CountersParams:
+    """Nothing to choose."""
+
+
+@attrs.frozen
+class CountersResult:
+    """How much was computed for documents since the server began."""
+
+    parses: int
+    pairs: int
 
 
 @attrs.frozen
