@@ -1,4 +1,4 @@
-"""protocol.py and the VS Code client's lsp_ext.ts say the same, name by name and type by type."""
+"""The server's protocol and the VS Code client's say the same, name by name and type by type."""
 
 import re
 import types
@@ -14,10 +14,16 @@ CLIENT = Path(__file__).parents[2] / "vscode-client" / "src"
 WORDS = {str: "string", int: "number", float: "number", bool: "boolean"}
 
 
+def client_protocol() -> str:
+    """The client's mirror of the protocol, all files in one."""
+    files = sorted((CLIENT / "protocol").glob("*.ts"))
+    return "\n".join(file.read_text(encoding="utf-8") for file in files)
+
+
 def mirrored() -> dict[str, dict[str, str]]:
-    """The interfaces of lsp_ext.ts: name to field (with `?` if optional) to type."""
+    """The client's interfaces: name to field (with `?` if optional) to type."""
     found: dict[str, dict[str, str]] = {}
-    text = (CLIENT / "lsp_ext.ts").read_text(encoding="utf-8")
+    text = client_protocol()
     for name, body in re.findall(r"^export interface (\w+) \{\n(.*?)^\}", text, re.M | re.S):
         rows = re.findall(r"^  readonly (\w+\??): (.*);$", body, re.M)
         assert len(rows) == body.count("\n") or name == "Methods", body
@@ -63,7 +69,7 @@ def test_fields_and_types(name: str):
 
 
 def test_methods():
-    text = (CLIENT / "lsp_ext.ts").read_text(encoding="utf-8")
+    text = client_protocol()
     rows = re.findall(r'^  "(excise/\w+)": \[(\w+), (\w+)\];$', text, re.M)
     named = {method: (params, result) for method, params, result in rows}
     assert list(named) == [m for m, kind in protocol.METHODS.items() if kind.result is not None]
@@ -75,7 +81,7 @@ def test_methods():
 
 
 def test_notifications():
-    text = (CLIENT / "lsp_ext.ts").read_text(encoding="utf-8")
+    text = client_protocol()
     silent = [method for method, kind in protocol.METHODS.items() if kind.result is None]
     assert re.findall(r'^export const \w+ = "(excise/\w+)";$', text, re.M) == silent
 

@@ -1,7 +1,7 @@
 // What other extensions get; excise.d.ts is its contract.
 import * as vscode from "vscode";
 import type { ExciseApi, Report } from "../excise";
-import type { ReportResult } from "./lsp_ext";
+import type { ReportResult } from "./protocol";
 import type { Reports } from "./reports";
 import type { Revisions } from "./revisions";
 

@@ -13,7 +13,7 @@ import {
 } from "vscode-languageclient/node";
 import { SECTION } from "./config";
 import { DOCUMENTS } from "./documents";
-import type { Methods } from "./lsp_ext";
+import type { Methods } from "./protocol";
 import { environment } from "./processes";
 import type { Server } from "./servers";
 import { Signal } from "./signal";
@@ -22,7 +22,7 @@ import type { Session, Supervisor } from "./supervisor";
 /** How long a process may take to end after its output has. */
 const EXIT_MS = 1000;
 
-/** Version of the shapes in lsp_ext.ts: older servers speak of regions where these speak of hunks. */
+/** Version of the shapes in protocol/: older servers speak of regions where these speak of hunks. */
 const SCHEMA = 2;
 
 interface Experimental {

@@ -1,5 +1,5 @@
 // Revisions on their way to the server: whole texts made of edits, patches and pasted answers.
-import type { RevisionText } from "./lsp_ext";
+import type { RevisionText } from "./protocol";
 
 /** What the server takes: ten million bytes of UTF-8 a text. */
 export const MOST_BYTES = 10_000_000;

@@ -1,5 +1,5 @@
 // What was sent to the server and taken back, to put it into a new one after a crash.
-import type { RevisionText } from "./lsp_ext";
+import type { RevisionText } from "./protocol";
 
 export interface Standing {
   readonly uri: string;

@@ -1,6 +1,6 @@
 // What the view shows of a report: clusters, their revisions, and where each differs from the
 // document. Plain data, so that it can be tested without an editor.
-import type { ReportCluster, ReportHunk, ReportResult, ReportRevision } from "./lsp_ext";
+import type { ReportCluster, ReportHunk, ReportResult, ReportRevision } from "./protocol";
 import { nameOf, shortNames } from "./names";
 import { count, plain, score } from "./text";
 

@@ -1,7 +1,7 @@
 // The newest report of each document: asked for once, kept until the server says it has changed.
 import * as vscode from "vscode";
 import type { Servers } from "./connection";
-import { DID_CHANGE_REPORT, type DidChangeReportParams, type ReportResult, type SourcesResult } from "./lsp_ext";
+import { DID_CHANGE_REPORT, type DidChangeReportParams, type ReportResult, type SourcesResult } from "./protocol";
 import { reason } from "./text";
 
 /** A report, or why there is none. */

@@ -4,7 +4,7 @@ import type { AddRequest, AddResult, NewRevision } from "../excise";
 import type { Servers } from "./connection";
 import { opened } from "./documents";
 import { applyEdits, sorted } from "./incoming";
-import type { Base, RevisionText } from "./lsp_ext";
+import type { Base, RevisionText } from "./protocol";
 import { reason } from "./text";
 
 export class Revisions {

@@ -2,7 +2,7 @@
 import * as vscode from "vscode";
 import type { Servers } from "./connection";
 import { type CurrentDocument, opened } from "./documents";
-import type { ReportResult, SourcesResult } from "./lsp_ext";
+import type { ReportResult, SourcesResult } from "./protocol";
 import { type Mark, type Node, type TextAt, clusters, hunks } from "./model";
 import type { Reported, Reports } from "./reports";
 import { count, plain } from "./text";

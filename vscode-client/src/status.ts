@@ -2,7 +2,7 @@
 import * as vscode from "vscode";
 import type { Servers } from "./connection";
 import { type CurrentDocument, DOCUMENTS } from "./documents";
-import type { SourcesResult } from "./lsp_ext";
+import type { SourcesResult } from "./protocol";
 import type { Reported, Reports } from "./reports";
 import type { State } from "./supervisor";
 import { count, message } from "./text";

@@ -1,7 +1,7 @@
 // The life of the server: started at first need, one restart at a time, put back after a crash.
 // Knows of sessions what it needs, and nothing of the editor.
 import { Ledger } from "./ledger";
-import type { Methods } from "./lsp_ext";
+import type { Methods } from "./protocol";
 import { Signal } from "./signal";
 import { reason } from "./text";
 

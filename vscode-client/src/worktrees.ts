@@ -1,5 +1,5 @@
 // The document of `excise worktrees --json`, as far as it is shown.
-import type { Rejection, ReportCluster } from "./lsp_ext";
+import type { Rejection, ReportCluster } from "./protocol";
 import { count } from "./text";
 
 /** The document of `excise worktrees --json` (docs/json.md), as far as it is used here. */

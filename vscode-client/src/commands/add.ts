@@ -3,7 +3,7 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import { repositoryOf } from "../git";
 import { MOST_BYTES, free, looksLikePatch, tooLarge, unfenced } from "../incoming";
-import type { RevisionText } from "../lsp_ext";
+import type { RevisionText } from "../protocol";
 import { settings } from "../config";
 import { count, message, reason } from "../text";
 import { Halt, type Parts, documentOf } from "./context";

@@ -1,7 +1,7 @@
 // Applying: a whole revision, or what it has in one hunk. The server makes the edit, of exactly
 // the version that the user saw; one undo takes it back.
 import * as vscode from "vscode";
-import type { ApplyResult, ReportHunk, ReportResult } from "../lsp_ext";
+import type { ApplyResult, ReportHunk, ReportResult } from "../protocol";
 import type { HunkNode } from "../model";
 import { opened } from "../documents";
 import { message, plain, score } from "../text";

@@ -1,6 +1,6 @@
 // Comparing: all with the origin, one with the origin, one with its cluster's representative.
 import * as vscode from "vscode";
-import type { Comparison } from "../lsp_ext";
+import type { Comparison } from "../protocol";
 import type { RevisionNode } from "../model";
 import { message, plain, score } from "../text";
 import { Halt, type Parts, documentOf, reportOf, show } from "./context";

@@ -1,5 +1,5 @@
 // What the similarity picture shows: rows in the order of the dendrogram. Sent to the webview.
-import type { ReportResult } from "../lsp_ext";
+import type { ReportResult } from "../protocol";
 import { shortNames } from "../names";
 import { plain } from "../text";
 import { type Bracket, brackets, leaves, linkage } from "./linkage";

@@ -1,5 +1,5 @@
 // A report with three revisions in two clusters, to be changed by each test.
-import type { ReportHunk, ReportResult, ReportRevision } from "../../src/lsp_ext";
+import type { ReportHunk, ReportResult, ReportRevision } from "../../src/protocol";
 
 export function revision(id: string, more: Partial<ReportRevision> = {}): ReportRevision {
   const shown = { label: "", rank: 1, cluster: 1, noOp: false, notes: [], agreement: 0.5, editSize: 3 };
