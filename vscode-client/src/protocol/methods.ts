@@ -24,7 +24,7 @@ import type {
   SetBaseResult,
   WorktreesParams,
 } from "./candidates";
-import type { CountersParams, CountersResult, DidChangeReportParams, ReportParams, ReportResult } from "./reports";
+import type { CountersParams, CountersResult, ReportParams, ReportResult } from "./reports";
 import type {
   DecideParams,
   DecideResult,
