@@ -1,7 +1,8 @@
-"""When work runs: after a pause in the changes, in one thread, and only the newest of a document.
+"""When work runs: after a pause in the changes, in a thread, and only the newest of a document.
 
-The only module with threads of work. Everything but `work` runs on the loop, so the session needs
-no lock. A change stops the work that it makes stale, and what was stale is never delivered.
+The only module with threads of work: one, or a second for what need not wait for the first.
+Everything but `work` runs on the loop, so the session needs no lock. A change stops the work that
+it makes stale, and what was stale is never delivered.
 """
 
 from __future__ import annotations
@@ -63,6 +64,15 @@ class _Slot(Generic[S]):
         return self.timer is not None or self.running is not None
 
 
+@dataclass(slots=True, eq=False)
+class _Lane(Generic[S, R]):
+    """Work, the thread that does it, and what waits for that."""
+
+    work: Callable[[S, StopFlag], R]
+    queue: SimpleQueue[_Ticket[S] | None] = field(default_factory=SimpleQueue)
+    thread: threading.Thread | None = None
+
+
 class Scheduler(Generic[S, R]):
     """Runs ``work(snapshot, cancel)`` for the newest snapshot of each document.
 
@@ -80,6 +90,10 @@ class Scheduler(Generic[S, R]):
         The thread's name.
     watch : Watch, optional
         Told when work begins and ends.
+    beside : callable, optional
+        The same as ``work``, in a thread of its own, for the keys that ``is_first`` says no to.
+    is_first : callable
+        On the loop: whether a key is one for ``work``.
     """
 
     def __init__(
@@ -90,22 +104,26 @@ class Scheduler(Generic[S, R]):
         delay: float = DEBOUNCE,
         name: str = "excise-worker",
         watch: Watch | None = None,
+        beside: Callable[[S, StopFlag], R] | None = None,
+        is_first: Callable[[str], bool] = lambda key: True,
     ) -> None:
-        """Prepare; the thread starts with the first work, or before by `start`."""
-        self._mint, self._work, self._deliver = mint, work, deliver
+        """Prepare; a thread starts with its first work, or before by `start`."""
+        self._mint, self._deliver, self._is_first = mint, deliver, is_first
+        self._lanes = [_Lane(work)] if beside is None else [_Lane(work), _Lane(beside)]
         self._delay, self._name, self._watch = delay, name, watch
         self._slots: dict[str, _Slot[S]] = {}
-        self._queue: SimpleQueue[_Ticket[S] | None] = SimpleQueue()
         self._closed = False
-        self._thread: threading.Thread | None = None
 
     def start(self, prepare: Callable[[], None] = lambda: None) -> None:
         """Start the thread, unless it has been; it prepares itself before the first work."""
-        if self._thread is None and not self._closed:
-            self._thread = threading.Thread(
-                target=self._run, args=(prepare,), name=self._name, daemon=True
+        self._start(self._lanes[0], prepare)
+
+    def _start(self, lane: _Lane[S, R], prepare: Callable[[], None] = lambda: None) -> None:
+        if lane.thread is None and not self._closed:
+            lane.thread = threading.Thread(
+                target=self._run, args=(lane, prepare), name=self._name, daemon=True
             )
-            self._thread.start()
+            lane.thread.start()
 
     def changed(self, key: str) -> None:
         """Note a change: whatever runs for this document is stale, and a new pause begins."""
@@ -114,6 +132,11 @@ class Scheduler(Generic[S, R]):
         if self._watch is not None:
             self._watch.interrupted(key)
         slot.timer = asyncio.get_running_loop().call_later(self._delay, self._begin, key)
+
+    def hold(self, key: str) -> None:
+        """Stop what runs for this document: the caller is about to change it, and says so then."""
+        if (slot := self._slots.get(key)) is not None:
+            self._interrupt(slot)
 
     def cancel(self, key: str) -> None:
         """Stop what runs for this document; `Cancelled` is delivered as its result."""
@@ -143,11 +166,12 @@ class Scheduler(Generic[S, R]):
         self._closed = True
         for slot in self._slots.values():
             self._interrupt(slot)
-        if self._thread is None:
-            return True
-        self._queue.put(None)
-        self._thread.join(timeout)
-        return not self._thread.is_alive()
+        threads = [lane.thread for lane in self._lanes if lane.thread is not None]
+        for lane in self._lanes:
+            lane.queue.put(None)
+        for thread in threads:
+            thread.join(timeout)
+        return not any(thread.is_alive() for thread in threads)
 
     def _interrupt(self, slot: _Slot[S]) -> None:
         if slot.timer is not None:
@@ -167,8 +191,9 @@ class Scheduler(Generic[S, R]):
         if self._watch is not None:
             self._watch.began(key)
         slot.running = _Ticket(key, snapshot, asyncio.get_running_loop())
-        self._queue.put(slot.running)
-        self.start()
+        lane = self._lanes[0 if self._is_first(key) else -1]
+        lane.queue.put(slot.running)
+        self._start(lane)
 
     def _finish(self, ticket: _Ticket[S], outcome: R | Exception) -> None:
         slot = self._slots.get(ticket.key)
@@ -188,18 +213,18 @@ class Scheduler(Generic[S, R]):
                 future.set_result(None)
         slot.waiting.clear()
 
-    def _run(self, prepare: Callable[[], None]) -> None:
-        """Work off tickets, in the thread."""
+    def _run(self, lane: _Lane[S, R], prepare: Callable[[], None]) -> None:
+        """Work off tickets, in a thread."""
         try:
             prepare()
         except Exception:
             logger.exception("the worker could not prepare itself")
-        while (ticket := self._queue.get()) is not None and not self._closed:
+        while (ticket := lane.queue.get()) is not None and not self._closed:
             if ticket.cancel.cancelled:
                 continue
             outcome: R | Exception
             try:
-                outcome = self._work(ticket.snapshot, ticket.cancel)
+                outcome = lane.work(ticket.snapshot, ticket.cancel)
             except Exception as error:  # noqa: BLE001 delivered to the loop, which logs it
                 outcome = error
             if self._closed:

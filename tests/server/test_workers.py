@@ -24,7 +24,7 @@ from excise_server.editor.analysis import Analyst
 from excise_server.editor.explanation import explain_file, explain_hunk
 from excise_server.editor.findings import find
 from excise_server.editor.snapshot import Snapshot
-from excise_server.workers.crew import Analyser
+from excise_server.workers.analyser import Analyser
 from excise_server.workers.frames import BrokenFrameError, framed, read_frame
 from excise_server.workers.messages import Answer, Scored, WorkFrame
 from excise_server.workers.note import Parsing, shared_page
@@ -74,7 +74,7 @@ SNAPSHOTS = {
 def crew(tmp_path):
     analyser = Analyser(Quarantine(tmp_path))
     yield analyser
-    analyser.close()
+    analyser.station.close()
 
 
 def plain(analysis):
@@ -124,7 +124,7 @@ def in_parser(crew: Analyser) -> None:
     end = time.monotonic() + 60
     before = None
     while time.monotonic() < end:
-        worker = crew._worker
+        worker = crew.station._worker
         parsing = worker._parsing() if worker is not None and worker._opened else None
         if parsing is not None and parsing == before:
             return
@@ -141,7 +141,7 @@ def while_it_parses(crew: Analyser, *acts) -> threading.Thread:
         for act in acts:
             while True:
                 in_parser(crew)
-                worker = crew._worker
+                worker = crew.station._worker
                 if worker is not None and worker.pid not in seen:
                     break
                 time.sleep(0.001)
@@ -170,7 +170,7 @@ def test_a_text_that_ends_its_worker_is_lexical_and_stays_so(crew, tmp_path):
     try:
         assert plain(again.analyse(wanted, StopFlag())) == plain(analysis)
     finally:
-        again.close()
+        again.station.close()
 
 
 def test_an_origin_that_ends_its_worker_makes_all_lexical(crew):
@@ -200,7 +200,7 @@ def test_one_kill_from_outside_changes_nothing(crew, tmp_path):
 
 def test_a_worker_that_dies_between_requests_is_replaced(crew):
     before = plain(crew.analyse(SNAPSHOTS["three"], StopFlag()))
-    os.kill(crew._worker.pid, signal.SIGKILL)
+    os.kill(crew.station._worker.pid, signal.SIGKILL)
     assert plain(crew.analyse(SNAPSHOTS["three"], StopFlag())) == before
 
 
@@ -214,15 +214,15 @@ def cancelled(crew: Analyser, *acts) -> None:
 
 def test_a_cancelled_text_is_not_quarantined(crew, tmp_path):
     cancelled(crew)
-    pid = crew._worker.pid
+    pid = crew.station._worker.pid
     assert plain(crew.analyse(SNAPSHOTS["three"], StopFlag()))
-    assert crew._worker.pid == pid, "a worker that stops by itself is kept"
+    assert crew.station._worker.pid == pid, "a worker that stops by itself is kept"
     assert not (tmp_path / "quarantine").exists()
 
 
 def test_a_worker_that_does_not_stop_is_ended(crew, tmp_path):
     cancelled(crew, deadly(signal.SIGSTOP))
-    assert crew._worker is None
+    assert crew.station._worker is None
     assert plain(crew.analyse(SNAPSHOTS["three"], StopFlag()))
     assert not (tmp_path / "quarantine").exists()
 
@@ -323,7 +323,7 @@ from tests.server.test_workers import SNAPSHOTS, plain
 from excise import CancelFlag
 from excise_server.cancellation import StopFlag
 from excise_server.editor.analysis import Analyst
-from excise_server.workers.crew import Analyser
+from excise_server.workers.analyser import Analyser
 from excise_server.workers.quarantine import Quarantine, cache_folder
 logging.basicConfig(level=logging.WARNING)
 how = sys.argv[1]
@@ -337,7 +337,7 @@ elif how == "missing":
 else:
     sys.executable = "/bin/false"
 crew = Analyser(Quarantine(cache_folder()))
-crew.warm()
+crew.station.warm()
 for name, wanted in expected.items():
     assert plain(crew.analyse(SNAPSHOTS[name], StopFlag())) == wanted
 """

@@ -7,10 +7,10 @@ custom request enter by the same door. Workers never see this, only the `Snapsho
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from urllib.parse import unquote, urlsplit
 
-from excise import languages, replay
+from excise import languages
 from excise.signature import Options
 from excise.text import Revision, normalise
 from excise_server.editor.document import (
@@ -32,6 +32,20 @@ from excise_server.sources import Rejected, SourceError
 from excise_server.sources.finding import Found
 
 __all__ = ["Session", "path_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToReplay:
+    """Texts that were made from one origin, and the origin that they are to be replayed on."""
+
+    before: str
+    current: str
+    texts: tuple[str, ...]
+
+    @property
+    def origins(self) -> tuple[str, str]:
+        """Both origins."""
+        return self.before, self.current
 
 
 class Session:
@@ -295,24 +309,37 @@ class Session:
         for document in self._documents.values():
             document.unpin()
 
-    def restart(self, uri: str) -> bool:
-        """Let the review of a document start again from what its origin is now.
-
-        What a client added is replayed on it; sources are to be asked again. Return whether there
-        is a review.
-        """
+    def to_replay(self, uri: str) -> ToReplay | None:
+        """Return what a review that starts again has to replay; None where there is no review."""
         document = self.find(uri)
         if document is None or document.pinned is None or document.current is None:
-            return False
-        before = document.pinned
+            return None
+        texts = (document.revisions[name].text for name in self._own(document))
+        return ToReplay(document.pinned, document.current, tuple(dict.fromkeys(texts)))
+
+    def restart(self, uri: str, replayed: Mapping[str, str]) -> None:
+        """Let the review of a document start again from what its origin is now.
+
+        Sources are to be asked again; what a client added is given as it is on that origin, by
+        its text: each of `to_replay`.
+        """
+        if (document := self.find(uri)) is None:
+            return
+        own = self._own(document)
         document.unpin()
-        for name, revision in document.revisions.items():
-            if name not in document.found and not self._deletes(name, uri):
-                text = replay(before, document.current, revision.text).text
-                document.revisions[name] = replace(revision, text=text)
+        for name in own:
+            revision = document.revisions[name]
+            document.revisions[name] = replace(revision, text=replayed[revision.text])
         document.pin()
         self._changed(document_key(uri))
-        return True
+
+    def _own(self, document: Document) -> list[str]:
+        """Return the ids of the texts that a client added."""
+        return [
+            name
+            for name in document.revisions
+            if name not in document.found and not self._deletes(name, document.uri)
+        ]
 
     def _deletes(self, name: str, uri: str) -> bool:
         """Whether a client's candidate deletes a file, so that its empty text is none."""

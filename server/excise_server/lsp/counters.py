@@ -10,4 +10,4 @@ __all__ = ["counters"]
 
 def counters(ls: ExciseServer, _params: CountersParams) -> CountersResult:
     """Return what the workers have said until now."""
-    return CountersResult(*ls.work_done)
+    return CountersResult(*ls.crew.work)

@@ -21,6 +21,7 @@ def did_change(ls: ExciseServer, params: t.DidChangeTextDocumentParams) -> None:
     if document is None or not isinstance(document.buffer, TextBuffer):
         logger.warning("didChange for a document that is not open")
         return
+    ls.look_at(params.text_document.uri)
     for change in params.content_changes:
         apply_change(document.buffer, change)
     ls.session.change(params.text_document.uri, params.text_document.version)

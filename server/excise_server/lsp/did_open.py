@@ -13,6 +13,7 @@ __all__ = ["did_open"]
 def did_open(ls: ExciseServer, params: t.DidOpenTextDocumentParams) -> None:
     """Open the document under a buffer of our own."""
     document = params.text_document
+    ls.look_at(document.uri)
     buffer = TextBuffer(document.text, ls.encoding)
     ls.session.open(document.uri, buffer, document.version, document.language_id)
     ls.gatherer.changed(document.uri)

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException
 
-from excise import CancelFlag, Cancelled
+from excise import Cancelled
+from excise_server.cancellation import StopFlag
 from excise_server.lsp.rpc import RequestFailed
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ class RequestsShown:
     def __init__(self, server: ExciseServer) -> None:
         """Show nothing yet."""
         self._keys = (f"request {number}" for number in count(1))
-        self._running: dict[str, tuple[str, CancelFlag]] = {}
+        self._running: dict[str, tuple[str, StopFlag]] = {}
         self._shown = WorkShown(
             server,
             lambda key: self._running[key][0],
@@ -139,7 +140,7 @@ class RequestsShown:
         )
 
     @contextmanager
-    def running(self, described: str) -> Iterator[CancelFlag]:
+    def running(self, described: str) -> Iterator[StopFlag]:
         """Show a request; the flag is raised by who cancels what is shown, or the request.
 
         Raises
@@ -147,7 +148,7 @@ class RequestsShown:
         RequestFailed
             If the work stopped for that.
         """
-        key, cancel = next(self._keys), CancelFlag()
+        key, cancel = next(self._keys), StopFlag()
         self._running[key] = (described, cancel)
         self._shown.began(key)
         try:

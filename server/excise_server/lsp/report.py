@@ -22,6 +22,7 @@ async def report(ls: ExciseServer, params: ReportParams) -> dict[str, Any]:
     With many revisions that is megabytes; they are put together beside the loop, from what cannot
     change any more.
     """
+    await ls.restarted(params.uri)
     await ls.gatherer.newest(params.uri)
     analysis, state = await ls.newest(params.uri), ls.publisher.state_of(params.uri)
     if analysis is None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
-from collections.abc import Callable, Coroutine
-from queue import SimpleQueue
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 from urllib.parse import unquote
 
@@ -23,7 +24,7 @@ from excise_server.editor.analysis import Analysis
 from excise_server.editor.decisions import with_kept
 from excise_server.editor.document import document_key
 from excise_server.editor.findings import MAX_HUNKS, find
-from excise_server.editor.session import Session
+from excise_server.editor.session import Session, ToReplay
 from excise_server.editor.snapshot import Snapshot
 from excise_server.lsp.disk import local_path, read_inside
 from excise_server.lsp.from_proto import encoding_of
@@ -37,8 +38,9 @@ from excise_server.lsp.source_settings import source_choices_of
 from excise_server.lsp.sync import Encoding
 from excise_server.report.escape import printable
 from excise_server.scheduler import Scheduler
-from excise_server.workers.crew import Analyser
+from excise_server.workers.crew import Crew, room_for_two
 from excise_server.workers.quarantine import Quarantine, cache_folder
+from excise_server.workers.station import FailedInWorkerError
 
 __all__ = ["ExciseServer"]
 
@@ -91,10 +93,14 @@ class ExciseServer(LanguageServer):
         self.publisher = Publisher(self, self.gatherer.files)
         self.scheduler: Scheduler[Snapshot, Outcome] = Scheduler(
             mint=self._mint,
-            work=self._work,
+            work=self._work.first,
             deliver=self.publisher.deliver,
             watch=WorkShown(self, self._described, lambda key: self.scheduler.cancel(key)),
+            beside=self._work.beside if self._work.two else None,
+            is_first=lambda key: key == self._looked_at,
         )
+        self._looked_at = ""
+        self._restarting: dict[str, asyncio.Future[None]] = {}
         self.requests = RequestsShown(self)
         self._asking: set[asyncio.Task[None]] = set()
 
@@ -109,6 +115,15 @@ class ExciseServer(LanguageServer):
         self.session.score_by(settings.options)
         self.session.changed_all()
         self.publisher.settings_changed()
+
+    @property
+    def crew(self) -> Crew:
+        """The workers that parse and score."""
+        return self._work.crew
+
+    def look_at(self, uri: str) -> None:
+        """Note which document the user has before them: it does not wait for others."""
+        self._looked_at = document_key(uri)
 
     def spawn(self, asking: Coroutine[Any, Any, None]) -> None:
         """Ask the client something that no message waits for."""
@@ -140,6 +155,7 @@ class ExciseServer(LanguageServer):
         """
         key = document_key(uri)
         await self.memory.ready()
+        await self.restarted(uri)
         await self.scheduler.settled(key)
         document = self.session.find(uri)
         if document is None:
@@ -153,11 +169,52 @@ class ExciseServer(LanguageServer):
             raise RequestFailed("scoring was stopped on request; the next change starts it again")
         raise RequestFailed("scoring failed; the server's log has more")
 
+    @contextmanager
+    def restarting(self, uri: str) -> Iterator[None]:
+        """Have everyone who asks of a document wait while its review starts again."""
+        key = document_key(uri)
+        over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._restarting[key] = over
+        try:
+            yield
+        finally:
+            over.set_result(None)
+            if self._restarting.get(key) is over:
+                del self._restarting[key]
+
+    async def restarted(self, uri: str) -> None:
+        """Wait until no review of the document is about to start again."""
+        while (over := self._restarting.get(document_key(uri))) is not None:
+            await asyncio.shield(over)
+
+    async def replayed(self, uri: str, wanted: ToReplay, texts: list[str]) -> list[str]:
+        """Replay texts in a worker; what it scores of the document would be stale, and is stopped.
+
+        Raises
+        ------
+        RequestFailed
+            If that failed.
+        """
+        cancel, key = StopFlag(), document_key(uri)
+        self.scheduler.hold(key)
+        replayed = None
+        try:
+            replayed = await asyncio.to_thread(self.crew.replay, *wanted.origins, texts, cancel)
+        except (Cancelled, FailedInWorkerError) as error:
+            logger.error("the review cannot start again", exc_info=error)
+            raise RequestFailed("replaying failed; the server's log has more") from error
+        finally:
+            cancel.cancel()
+            if replayed is None:
+                self.scheduler.changed(key)
+        return replayed
+
     async def to_show(self, uri: str) -> Analysis | None:
         """Return the same for those who only look: None where there is nothing to show.
 
         Without revisions at once: most documents never get one, and nobody waits for their sake.
         """
+        self.look_at(uri)
         if not self._has_revisions(uri):
             return None
         try:
@@ -174,18 +231,13 @@ class ExciseServer(LanguageServer):
         await self.scheduler.settled(key, hurry=False)
         return self.publisher.diagnostics(key)
 
-    @property
-    def work_done(self) -> tuple[int, int]:
-        """How many texts were parsed, and how many pairs scored, for open and named documents."""
-        return self._work.done
-
     def close(self, timeout: float) -> None:
         """Stop the work of all threads; wait at most so many seconds for each."""
         self.gatherer.stop()
         self.gatherer.scheduler.close(timeout)
         self.memory.close(timeout)
         self.mailboxes.scheduler.close(timeout)
-        self._work.close()
+        self.crew.close()
         self.scheduler.close(timeout)
 
     def report_server_error(self, error: Exception, source: Any) -> None:  # noqa: ANN401 pygls'
@@ -223,50 +275,42 @@ class ExciseServer(LanguageServer):
 
     def _mint(self, key: str) -> Snapshot | None:
         snapshot = self.session.snapshot(key)
-        if snapshot is None and (uri := self.publisher.withdraw(key)) is not None:
-            self._work.forget(uri)
+        if snapshot is None and self.publisher.withdraw(key) is not None:
+            self.crew.forget(key)
         return snapshot
 
 
 class _Work:
-    """What is done with a snapshot, in the thread that waits for a worker."""
+    """What is done with a snapshot, in a thread that waits for a worker."""
 
     def __init__(self) -> None:
-        self._analyser: Analyser | None = None
-        self._forgotten: SimpleQueue[str] = SimpleQueue()
-        self._closed = False
         self.most = MAX_HUNKS
+
+    @cached_property
+    def crew(self) -> Crew:
+        """The workers; none is started before there is something to do."""
+        return Crew(Quarantine(cache_folder()), two=self.two)
+
+    @cached_property
+    def two(self) -> bool:
+        """Whether there is a worker for what nobody looks at."""
+        return room_for_two()
 
     def prepare(self) -> None:
         """Start the worker; it loads numpy, scikit-learn and the grammars."""
-        self._crew().warm()
+        self.crew.warm()
         # What is loaded now stays: a full collection over it would hold up a keystroke.
         gc.collect()
         gc.freeze()
 
-    def __call__(self, snapshot: Snapshot, cancel: StopFlag) -> Outcome:
-        crew = self._crew()
-        while not self._forgotten.empty():
-            crew.forget(self._forgotten.get())
-        analysis = with_kept(crew.analyse(snapshot, cancel))
+    def first(self, snapshot: Snapshot, cancel: StopFlag) -> Outcome:
+        """Analyse what is looked at."""
+        return self._outcome(self.crew.analyse(snapshot, cancel))
+
+    def beside(self, snapshot: Snapshot, cancel: StopFlag) -> Outcome:
+        """Analyse another document."""
+        return self._outcome(self.crew.analyse_beside(snapshot, cancel))
+
+    def _outcome(self, analysis: Analysis) -> Outcome:
+        analysis = with_kept(analysis)
         return Outcome(analysis, find(analysis, self.most))
-
-    def forget(self, uri: str) -> None:
-        """Let go of a document, in the thread, with the next work."""
-        self._forgotten.put(uri)
-
-    @property
-    def done(self) -> tuple[int, int]:
-        """How many texts were parsed, and how many pairs scored."""
-        work = self._crew().work
-        return work.parses, work.pairs
-
-    def close(self) -> None:
-        """End the worker, whatever it does."""
-        if self._analyser is not None:
-            self._analyser.close()
-
-    def _crew(self) -> Analyser:
-        if self._analyser is None:
-            self._analyser = Analyser(Quarantine(cache_folder()))
-        return self._analyser

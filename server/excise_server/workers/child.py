@@ -19,7 +19,7 @@ from excise_server.workers.desk import DEADLINE, Desk, rehearse
 from excise_server.workers.frames import framed, read_frame
 from excise_server.workers.guard import Guard
 from excise_server.workers.limits import limit_memory
-from excise_server.workers.messages import Analyse, Answer, Cancel, Forget, Opened, Request
+from excise_server.workers.messages import Answer, Cancel, Forget, Opened, Order, Request
 from excise_server.workers.note import shared_page
 
 __all__ = ["main"]
@@ -33,7 +33,7 @@ class _Inbox:
 
     def __init__(self, source: int) -> None:
         self._source = source
-        self._requests: SimpleQueue[Analyse | Forget] = SimpleQueue()
+        self._requests: SimpleQueue[Order | Forget] = SimpleQueue()
         self._lock = threading.Lock()
         self._running: tuple[int, CancelFlag] | None = None
         self._cancelled = 0
@@ -56,7 +56,7 @@ class _Inbox:
             if self._running is not None and self._running[0] <= self._cancelled:
                 self._running[1].cancel()
 
-    def next(self) -> Analyse | Forget:
+    def next(self) -> Order | Forget:
         """Wait for the next request."""
         return self._requests.get()
 

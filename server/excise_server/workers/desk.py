@@ -6,17 +6,24 @@ import gc
 import os
 import traceback
 
-from excise import CancelFlag, Cancelled, Options
+from excise import CancelFlag, Cancelled, Options, replay
 from excise.text import Revision
 from excise_server.editor.analysis import Analysis, Analyst, Comparison, compare
 from excise_server.editor.snapshot import Snapshot
+from excise_server.sources import SourceError
 from excise_server.workers.guard import Guard
 from excise_server.workers.messages import (
     Analyse,
     Answer,
     Failed,
     Forget,
+    Order,
+    Refused,
+    Replay,
+    Replayed,
     Stopped,
+    Survey,
+    Surveyed,
     WorkFrame,
     as_bytes,
     as_text,
@@ -46,10 +53,19 @@ class Desk:
         self._sent: dict[bytes, tuple[int, Comparison]] = {}
         self._count = 0
 
-    def answer(self, request: Analyse, cancel: CancelFlag) -> Answer:
+    def answer(self, request: Order, cancel: CancelFlag) -> Answer:
         """Do what was asked for; whatever goes wrong is an answer."""
+        self._guard.refuse(request.quarantined)
+        self._guard.everything = request.lexical
         try:
+            if isinstance(request, Survey):
+                return self._surveyed(request, cancel)
+            if isinstance(request, Replay):
+                return self._replayed(request, cancel)
+            assert isinstance(request, Analyse)
             return self._analysed(request, cancel)
+        except SourceError as error:
+            return Refused(request.number, as_bytes(str(error)))
         except Cancelled:
             return Stopped(request.number)
         except Exception:  # noqa: BLE001 told to the parent, which logs it
@@ -61,13 +77,27 @@ class Desk:
         self._sent.pop(request.uri, None)
 
     def _analysed(self, request: Analyse, cancel: CancelFlag) -> Answer:
-        self._guard.refuse(request.quarantined)
-        self._guard.everything = request.lexical
         snapshot = self._snapshot(request)
         analysis = self._analyst.analyse(snapshot, cancel)
         number = self._number(request.uri, analysis)
-        work = WorkFrame(resident(), self._guard.parses, self._analyst.pairs)
-        return pack(analysis, request.number, work, number, whole=number != request.scores)
+        return pack(analysis, request.number, self._work(), number, whole=number != request.scores)
+
+    def _surveyed(self, request: Survey, cancel: CancelFlag) -> Surveyed:
+        from excise_server.workers.surveys import survey
+
+        document = survey(request.kind, request.arguments, cancel)
+        return Surveyed(request.number, self._work(), memoryview(document))
+
+    def _replayed(self, request: Replay, cancel: CancelFlag) -> Replayed:
+        before, current = as_text(request.before), as_text(request.current)
+        texts = []
+        for text in request.texts:
+            cancel.check()
+            texts.append(memoryview(as_bytes(replay(before, current, as_text(text)).text)))
+        return Replayed(request.number, self._work(), tuple(texts))
+
+    def _work(self) -> WorkFrame:
+        return WorkFrame(resident(), self._guard.parses, self._analyst.pairs)
 
     def _snapshot(self, request: Analyse) -> Snapshot:
         for number, data in request.texts:

@@ -15,11 +15,17 @@ __all__ = [
     "Forget",
     "HunkFrame",
     "Opened",
+    "Order",
     "RankedFrame",
+    "Refused",
+    "Replay",
+    "Replayed",
     "Request",
     "Scored",
     "ScoresFrame",
     "Stopped",
+    "Survey",
+    "Surveyed",
     "as_bytes",
     "as_text",
 ]
@@ -57,15 +63,20 @@ class RevisionFrame(_Message):
     deleted: bool
 
 
-class Analyse(_Message, tag="analyse"):
-    """Analyse a document. ``texts`` are those that the worker does not know, ``gone`` those that
-    nobody asks for again; ``quarantined`` are texts that no parser may get from now on, by name.
-
-    ``scores`` is the number of the scores that the parent has of this document (0: none).
-    ``lexical`` keeps every text from its parser.
-    """
+class Order(_Message):
+    """What has an answer. ``quarantined`` are texts that no parser may get from now on, by name;
+    ``lexical`` keeps every text from its parser."""
 
     number: int
+    lexical: bool
+    quarantined: tuple[bytes, ...]
+
+
+class Analyse(Order, tag="analyse"):
+    """Analyse a document. ``texts`` are those that the worker does not know, ``gone`` those that
+    nobody asks for again; ``scores`` is the number of the scores that the parent has (0: none).
+    """
+
     uri: bytes
     origin: int
     revisions: tuple[RevisionFrame, ...]
@@ -76,10 +87,23 @@ class Analyse(_Message, tag="analyse"):
     own: int | None
     version: int | None
     scores: int
-    lexical: bool
     texts: tuple[tuple[int, bytes], ...]
     gone: tuple[int, ...]
-    quarantined: tuple[bytes, ...]
+
+
+class Survey(Order, tag="survey"):
+    """Compare what a repository holds: which of the surveys, and its arguments in JSON."""
+
+    kind: str
+    arguments: bytes
+
+
+class Replay(Order, tag="replay"):
+    """Replay revisions of a text on a newer one."""
+
+    before: bytes
+    current: bytes
+    texts: tuple[bytes, ...]
 
 
 class Cancel(_Message, tag="cancel"):
@@ -94,7 +118,7 @@ class Forget(_Message, tag="forget"):
     uri: bytes
 
 
-Request = Analyse | Cancel | Forget
+Request = Analyse | Survey | Replay | Cancel | Forget
 
 
 # --- from a worker ---
@@ -204,4 +228,27 @@ class Scored(_Message, tag="scored"):
     given_flags: memoryview
 
 
-Answer = Opened | Stopped | Failed | Scored
+class Surveyed(_Message, tag="surveyed"):
+    """The document of a survey, in JSON."""
+
+    number: int
+    work: WorkFrame
+    document: memoryview
+
+
+class Refused(_Message, tag="refused"):
+    """A survey that cannot be made, with the reason for people."""
+
+    number: int
+    reason: bytes
+
+
+class Replayed(_Message, tag="replayed"):
+    """The texts as they are on the newer one."""
+
+    number: int
+    work: WorkFrame
+    texts: tuple[memoryview, ...]
+
+
+Answer = Opened | Stopped | Failed | Refused | Scored | Surveyed | Replayed

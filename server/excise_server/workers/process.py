@@ -13,7 +13,7 @@ import msgspec
 
 from excise_server.cancellation import StopFlag
 from excise_server.workers.frames import BrokenFrameError, framed, read_frame
-from excise_server.workers.messages import Answer, Cancel, Failed, Opened, Request, Scored, Stopped
+from excise_server.workers.messages import Answer, Cancel, Opened, Order, Request
 from excise_server.workers.note import Note, Parsing, shared_page
 
 __all__ = ["Died", "Worker", "WorkerMissingError"]
@@ -110,7 +110,7 @@ class Worker:
         with contextlib.suppress(OSError), self._write_lock:
             self._write(request)
 
-    def ask(self, request: Request, number: int, cancel: StopFlag) -> Scored | Failed | Stopped:
+    def ask(self, request: Order, number: int, cancel: StopFlag) -> Answer:
         """Send a request and wait for its answer, or for the end of the worker.
 
         Raises
@@ -154,7 +154,7 @@ class Worker:
             finally:
                 self._write_lock.release()
 
-    def _answer(self, number: int, cancel: StopFlag) -> Scored | Failed | Stopped:
+    def _answer(self, number: int, cancel: StopFlag) -> Answer:
         patience = (INSIDE, ELSEWHERE - INSIDE)
         waited = 0
         while True:
@@ -191,7 +191,7 @@ class Worker:
     def _parsing(self) -> Parsing | None:
         return None if self._note is None else self._note.read()
 
-    def _write(self, request: Request) -> None:
+    def _write(self, request: Request | Order) -> None:
         pipe = self._process.stdin
         assert pipe is not None
         view = memoryview(framed(msgspec.msgpack.encode(request)))

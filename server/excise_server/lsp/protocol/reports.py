@@ -109,7 +109,7 @@ class CountersParams:
 
 @attrs.frozen
 class CountersResult:
-    """How much was computed for documents since the server began."""
+    """How many texts were parsed and pairs of revisions scored since the server began."""
 
     parses: int
     pairs: int

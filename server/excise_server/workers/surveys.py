@@ -1,0 +1,100 @@
+"""The reports on a repository's candidates that an editor asks for, made in a worker.
+
+Arguments and documents are JSON of the standard library: names may hold lone surrogates.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from excise import CancelFlag
+from excise_server.workers.frames import BrokenFrameError
+
+if TYPE_CHECKING:  # a server loads these when somebody asks
+    from excise_server.report.shapes import Shape
+
+__all__ = ["arguments_of", "document_of", "survey"]
+
+
+def arguments_of(**arguments: object) -> bytes:
+    """Return the arguments of a survey as they are sent."""
+    return json.dumps(msgspec.to_builtins(arguments)).encode()
+
+
+def survey(kind: str, arguments: bytes, cancel: CancelFlag) -> bytes:
+    """Make a report.
+
+    Raises
+    ------
+    excise_server.sources.SourceError
+        If git fails, or no batch has the name that was given.
+    excise.errors.Cancelled
+        When the flag was raised.
+    """
+    from excise_server.report.documents import plain
+
+    asked = json.loads(arguments)
+    document = {"worktrees": _worktrees, "candidates": _candidates}[kind](asked, cancel)
+    return json.dumps(plain(document)).encode()
+
+
+def document_of(kind: str, data: bytes | memoryview) -> dict[str, Any]:
+    """Return a report as a worker sent it.
+
+    Raises
+    ------
+    BrokenFrameError
+        If it has not the shape of one.
+    """
+    from excise_server.report.candidate_shapes import CandidatesDocument
+    from excise_server.report.documents import plain
+    from excise_server.report.worktree_shapes import WorktreesDocument
+
+    shapes = {"worktrees": WorktreesDocument, "candidates": CandidatesDocument}
+    try:
+        shape = msgspec.convert(json.loads(bytes(data), parse_constant=_refused), shapes[kind])
+        return dict(plain(shape))
+    except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+        raise BrokenFrameError(f"a message that cannot be: {error}") from error
+
+
+def _worktrees(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
+    from excise_server.git.repository import open_folder
+    from excise_server.report.worktrees import worktrees_document
+    from excise_server.sources.candidates import Choice
+    from excise_server.worktrees import compare_worktrees
+
+    choice = Choice(branches=tuple(asked["branches"]), onto=asked["base"])
+    repository = open_folder(asked["folder"], asked["folders"])
+    return worktrees_document(compare_worktrees(repository, choice, cancel=cancel))
+
+
+def _candidates(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
+    from excise_server.git.repository import open_folder
+    from excise_server.report.worktrees import candidates_document
+    from excise_server.review.given import Given
+    from excise_server.sources.candidates import find_candidates
+    from excise_server.sources.finding import SourceSettings
+    from excise_server.sources.versions import choice_of
+    from excise_server.worktrees import compare_candidates, without
+
+    given = msgspec.convert(asked["given"], list[Given])
+    aside, bases = asked["aside"], asked["bases"]
+    repository = open_folder(asked["folder"], asked["folders"])
+    choice = choice_of(msgspec.convert(asked["settings"], SourceSettings), tuple(bases.items()))
+    if (branches := asked["branches"]) is not None:
+        choice = replace(choice, worktrees=True, branches=tuple(branches), must_match=True)
+    everyone = find_candidates(repository, choice, given=given)
+    kept, left_out = without(everyone, aside)
+    compared = compare_candidates(repository.top, kept, batch=asked["batch"], cancel=cancel)
+    ids = {candidate.id for candidate in given}
+    return candidates_document(compared, left_out, aside, bases=bases, given=ids)
+
+
+def _refused(name: str) -> float:
+    raise ValueError(f"{name} is no JSON")
