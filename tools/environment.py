@@ -23,6 +23,8 @@ LOCK = ".ci/requirements.txt"
 def main() -> None:
     venv, ready = map(Path, sys.argv[1:])
     check_machine()
+    if os.environ.get("EXCISE_LOCKED") and not Path(LOCK).exists():
+        stop(f"EXCISE_LOCKED asks for the packages of {LOCK}, which only a git clone has; unset it")
     python = venv / "bin" / "python"
     wanted = json.dumps(requirements(Path("pyproject.toml")), indent=1)
     if not (python.exists() and ready.exists() and ready.read_text(encoding="utf-8") == wanted):

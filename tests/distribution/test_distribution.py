@@ -76,8 +76,9 @@ def tracked(*folders: str) -> set[str]:
 
 
 def surroundings(**more: str) -> dict[str, str]:
-    """The environment without this one's Python, and without git."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL_ENV"))}
+    """The environment without this one's Python and its lock file, and without git."""
+    ours = ("PYTHON", "VIRTUAL_ENV", "EXCISE_LOCKED")
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
     return kept | more
 
 
