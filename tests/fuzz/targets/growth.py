@@ -84,11 +84,14 @@ def known() -> Iterator[bytes]:
 
 
 def recipe(choice: Random) -> bytes:
-    pieces = choice.choices(PIECES, k=1 if choice.random() < 0.7 else 2)
     start, end = choice.choice(CONTEXTS)
+    parts = [start, *choice.choices(PIECES, k=1 if choice.random() < 0.7 else 2), end]
     if choice.random() < 0.2:
-        end = choice.choice(CONTEXTS)[1]
-    return packed([part.decode("latin-1") for part in (start, *pieces, end)])
+        parts[-1] = choice.choice(CONTEXTS)[1]
+    if choice.random() < 0.3:
+        parts = list(choice.choice(KNOWN))
+        parts[choice.randrange(1, len(parts) - 1)] = choice.choice(PIECES)
+    return packed([part.decode("latin-1") for part in parts])
 
 
 def made(parts: list[str], n: int) -> bytes:
