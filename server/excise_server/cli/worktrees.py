@@ -10,6 +10,7 @@ import click
 
 from excise.clustering import DISTANCE, LINKAGE, LINKAGES
 from excise.patches import IGNORED
+from excise_server.cli.candidate_options import batch_option, choice_of, choice_options
 from excise_server.cli.output import write_text
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console, say
@@ -43,37 +44,8 @@ class Shown:
     metavar="DIR",
     help="Compare FOLDERs, which need no git, with the folder that they all began as.",
 )
-@click.option(
-    "--branches",
-    metavar="PATTERN",
-    multiple=True,
-    help="Also branches and fetched requests (agent/*, origin/pr-*, pull/*, #12); ** for branches.",
-)
-@click.option(
-    "--patches",
-    metavar="PATH",
-    multiple=True,
-    help="Also the *.diff, *.patch and predictions (*.jsonl) of a folder, applied to HEAD.",
-)
-@click.option("--only", metavar="GLOB", multiple=True, help="Only candidates so named.")
-@click.option(
-    "--batch",
-    metavar="ID|all",
-    default="all",
-    show_default=True,
-    help="Only one batch: its number, its task, or the name of a candidate in it.",
-)
-@click.option(
-    "--onto", metavar="REV", default="", help="Replay them onto it, not onto HEAD of this checkout."
-)
-@click.option(
-    "--base",
-    metavar="NAME=REV",
-    multiple=True,
-    help="The commit that a candidate started from, where git's answer is wrong.",
-)
-@click.option("--include-target", is_flag=True, help="Compare this checkout as a candidate, too.")
-@click.option("--no-untracked", is_flag=True, help="Leave out files that git does not track.")
+@choice_options
+@batch_option
 @click.option(
     "--threshold",
     type=click.FloatRange(0, 1),
@@ -133,14 +105,14 @@ def command(
     All of that is printed. The order is advice. Git is only read, and nothing of the repository is
     run.
     """
-    choice = Choice(
+    choice = choice_of(
         branches=branches,
         patches=patches,
         only=only,
         onto=onto,
-        bases=tuple(map(_own_base, base)),
-        untracked=not no_untracked,
-        target=include_target,
+        base=base,
+        include_target=include_target,
+        no_untracked=no_untracked,
     )
     only_batch = "" if batch == "all" else batch
     shown = Shown(threshold, linkage, ignore_path, as_json, html, only_batch)
@@ -153,16 +125,6 @@ def command(
     if len(folders) > 1:
         raise click.UsageError("name one REPO, or folders without git and their --origin DIR.")
     return compare("".join(folders) or ".", choice, shown)
-
-
-def _own_base(option: str) -> tuple[str, str]:
-    name, equals, revision = option.partition("=")
-    if not (name and equals and revision):
-        raise click.UsageError(
-            f"--base {option!r} names no candidate: write --base NAME=REV for what one started "
-            "from, or --onto REV to compare all on another commit (what --base REV was until 0.1)."
-        )
-    return name, revision
 
 
 def compare(folder: str, choice: Choice, shown: Shown) -> int:

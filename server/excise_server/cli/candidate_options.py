@@ -1,0 +1,99 @@
+"""The options that choose candidates, alike in every command that takes some."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import click
+
+from excise_server.sources.candidates import Choice
+
+__all__ = ["batch_option", "choice_of", "choice_options"]
+
+_OPTIONS = (
+    click.option(
+        "--branches",
+        metavar="PATTERN",
+        multiple=True,
+        help="Also branches and fetched requests (agent/*, origin/pr-*, pull/*, #12); "
+        "** for branches.",
+    ),
+    click.option(
+        "--patches",
+        metavar="PATH",
+        multiple=True,
+        help="Also the *.diff, *.patch and predictions (*.jsonl) of a folder, applied to HEAD.",
+    ),
+    click.option("--only", metavar="GLOB", multiple=True, help="Only candidates so named."),
+    click.option(
+        "--onto",
+        metavar="REV",
+        default="",
+        help="Replay them onto it, not onto HEAD of this checkout.",
+    ),
+    click.option(
+        "--base",
+        metavar="NAME=REV",
+        multiple=True,
+        help="The commit that a candidate started from, where git's answer is wrong.",
+    ),
+    click.option(
+        "--include-target", is_flag=True, help="Compare this checkout as a candidate, too."
+    ),
+    click.option("--no-untracked", is_flag=True, help="Leave out files that git does not track."),
+)
+
+batch_option = click.option(
+    "--batch",
+    metavar="ID|all",
+    default="all",
+    show_default=True,
+    help="Only one batch: its number, its task, or the name of a candidate in it.",
+)
+
+_Command = Callable[..., Any]
+
+
+def choice_options(function: _Command) -> _Command:
+    """Add the options that `choice_of` reads."""
+    return reduce(lambda command, option: option(command), reversed(_OPTIONS), function)
+
+
+def choice_of(
+    *,
+    branches: tuple[str, ...],
+    patches: tuple[str, ...],
+    only: tuple[str, ...],
+    onto: str,
+    base: tuple[str, ...],
+    include_target: bool,
+    no_untracked: bool,
+) -> Choice:
+    """Return what the options of `choice_options` choose.
+
+    Raises
+    ------
+    click.UsageError
+        For a ``--base`` without a name or a revision.
+    """
+    return Choice(
+        branches=branches,
+        patches=patches,
+        only=only,
+        onto=onto,
+        bases=tuple(map(_own_base, base)),
+        untracked=not no_untracked,
+        target=include_target,
+    )
+
+
+def _own_base(option: str) -> tuple[str, str]:
+    name, equals, revision = option.partition("=")
+    if not (name and equals and revision):
+        raise click.UsageError(
+            f"--base {option!r} names no candidate: write --base NAME=REV for what one started "
+            "from, or --onto REV to compare all on another commit (what --base REV was until 0.1)."
+        )
+    return name, revision

@@ -1,0 +1,258 @@
+"""The files of a review, hunk by hunk: what each candidate has instead of the origin's lines. Pure.
+
+A file keeps the path that it has in the origin, also where a candidate renames it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import excise
+from excise.patches import FilePair
+from excise.reading import PARSER_SECONDS
+from excise_server.changes import LINK, SUBMODULE, Side, patch_files
+from excise_server.review.candidate import Candidate
+
+__all__ = [
+    "FileChange",
+    "ReviewHunk",
+    "ReviewVariant",
+    "ReviewedFile",
+    "applied",
+    "hunk_name",
+    "lines_named",
+    "review_files",
+]
+
+_NAME = re.compile(r"([0-9]{1,9})(?:(\+)|-([0-9]{1,9}))?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """What one candidate does with a file.
+
+    Attributes
+    ----------
+    id : str
+        Of the candidate.
+    status : str
+        ``created``, ``deleted``, ``renamed`` or ``modified``.
+    old, new : Side or None
+        The file in the origin, and as the candidate has it; None where there is none.
+    path : str
+        Where the candidate has it; of a deleted file, where it was.
+    facts : tuple of str
+        What is not text: a new name, a mode, binary data.
+    conflict : str
+        What the target changed here, too; empty: nothing.
+    """
+
+    id: str
+    status: str
+    old: Side | None
+    new: Side | None
+    path: str
+    facts: tuple[str, ...] = ()
+    conflict: str = ""
+
+    @property
+    def text(self) -> str | None:
+        """The candidate's normalised text; None of a deleted file and of binary data."""
+        return self.new.text if self.new is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewVariant:
+    """One text of a hunk, and the ids of the candidates that have it, in the review's order."""
+
+    ids: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewHunk:
+    """Lines ``lo`` to ``hi`` (exclusive, from 0) of the origin, and what candidates have instead.
+
+    Attributes
+    ----------
+    text : str
+        The origin's lines; a hunk without any is a gap before line ``lo``.
+    variants : tuple of ReviewVariant
+        The texts that differ from the origin's, most candidates first.
+    unchanged : tuple of str
+        The ids of the candidates that leave the origin's lines.
+    """
+
+    lo: int
+    hi: int
+    text: str
+    variants: tuple[ReviewVariant, ...]
+    unchanged: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """The lines as people and ``take`` name them."""
+        return hunk_name(self.lo, self.hi)
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedFile:
+    """A file that some candidate touches.
+
+    Attributes
+    ----------
+    path : str
+        In the origin; of a file that the origin lacks, where it is created.
+    origin : Side or None
+        The file in the origin; None: it is created.
+    changes : tuple of FileChange
+        Of those who touch it, in the order of the candidates.
+    hunks : tuple of ReviewHunk
+        Where their texts differ from the origin's, in the order of its lines. Who deletes the
+        file, or has binary data, is in none of them; so is everybody where the origin is binary.
+    """
+
+    path: str
+    origin: Side | None
+    changes: tuple[FileChange, ...]
+    hunks: tuple[ReviewHunk, ...]
+
+    @property
+    def text(self) -> str | None:
+        """The origin's normalised text, empty of a created file; None of binary data."""
+        return "" if self.origin is None else self.origin.text
+
+
+def review_files(
+    candidates: Sequence[Candidate], cancel: excise.CancelFlag | None = None
+) -> tuple[ReviewedFile, ...]:
+    """Return every file that some of the candidates touch, by path.
+
+    Hunks are those of all candidates given: another company has other hunks.
+
+    Parameters
+    ----------
+    candidates
+        Changes of one origin. Every one counts in ``unchanged``, whatever it touches.
+
+    Raises
+    ------
+    excise.errors.Cancelled
+        When the flag was raised meanwhile.
+    """
+    changes: dict[str, list[FileChange]] = defaultdict(list)
+    origins: dict[str, Side | None] = {}
+    for candidate in candidates:
+        for pair in patch_files(candidate.old, candidate.new):
+            change = _change(candidate, pair)
+            key = pair.old if pair.old is not None else pair.path
+            changes[key].append(change)
+            origins[key] = change.old
+    ids = [candidate.id for candidate in candidates]
+    return tuple(
+        ReviewedFile(path, origins[path], tuple(own), _hunks(path, origins[path], own, ids, cancel))
+        for path, own in sorted(changes.items())
+    )
+
+
+def _change(candidate: Candidate, pair: FilePair) -> FileChange:
+    status = "renamed" if pair.moved else "modified"
+    if pair.old is None or pair.new is None:
+        status = "created" if pair.old is None else "deleted"
+    return FileChange(
+        candidate.id,
+        status,
+        candidate.old[pair.old] if pair.old is not None else None,
+        candidate.new[pair.new] if pair.new is not None else None,
+        pair.path,
+        pair.facts,
+        candidate.conflicts.get(pair.path, ""),
+    )
+
+
+def _hunks(
+    path: str,
+    origin: Side | None,
+    changes: Sequence[FileChange],
+    ids: Sequence[str],
+    cancel: excise.CancelFlag | None,
+) -> tuple[ReviewHunk, ...]:
+    """Return the hunks of the texts; equal texts are read once."""
+    text = "" if origin is None else origin.text
+    if text is None:
+        return ()
+    texts = {c.id: own for c in changes if (own := c.text) is not None}
+    apart = {c.id for c in changes} - texts.keys()
+    distinct = list(dict.fromkeys(own for own in texts.values() if own != text))
+    if not distinct:
+        return ()
+    special = any(_is_special(side) for change in changes for side in (change.old, change.new))
+    matrix = excise.ScoreMatrix.from_texts(
+        text, distinct, path=None if special else path, cancel=cancel, timeout=PARSER_SECONDS
+    )
+    index = {own: at for at, own in enumerate(distinct)}
+    staying = [name for name in ids if name not in apart]
+    at = {name: index.get(texts.get(name, text), -1) for name in staying}
+    return tuple(_hunk(hunk, at) for hunk in matrix.hunks(cancel=cancel))
+
+
+def _is_special(side: Side | None) -> bool:
+    return side is not None and side.mode in (LINK, SUBMODULE)
+
+
+def _hunk(hunk: excise.Hunk, distinct: Mapping[str, int]) -> ReviewHunk:
+    """Return a hunk of distinct texts as one of candidates; text -1 is the origin's."""
+    text_of = {-1: hunk.text} | {at: v.text for v in hunk.variants for at in v.members}
+    having: dict[str, list[str]] = defaultdict(list)
+    for name, at in distinct.items():
+        having[text_of[at]].append(name)
+    unchanged = tuple(having.pop(hunk.text, ()))
+    variants = [ReviewVariant(tuple(names), text) for text, names in having.items()]
+    variants.sort(key=lambda variant: -len(variant.ids))
+    return ReviewHunk(hunk.lo, hunk.hi, hunk.text, tuple(variants), unchanged)
+
+
+def applied(origin: str, chosen: Iterable[tuple[int, int, str]]) -> str:
+    """Return the normalised origin with other texts in place of lines (from, to, exclusive).
+
+    The order in which they are given does not matter.
+
+    >>> applied("a\\nb\\nc\\n", [(2, 3, "C\\n"), (0, 1, ""), (1, 1, "new\\n")])
+    'new\\nb\\nC\\n'
+    """
+    lines = list(excise.Text(origin).lines)
+    for lo, hi, text in sorted(chosen, reverse=True):
+        lines[lo:hi] = [text]
+    return "".join(lines)
+
+
+def hunk_name(lo: int, hi: int) -> str:
+    """Name lines of the origin as people count them: from 1, the last one included.
+
+    A gap is named by the line before it.
+
+    >>> hunk_name(11, 14), hunk_name(11, 12), hunk_name(11, 11)
+    ('12-14', '12', '11+')
+    """
+    if lo == hi:
+        return f"{lo}+"
+    return f"{lo + 1}-{hi}" if hi > lo + 1 else str(hi)
+
+
+def lines_named(name: str) -> tuple[int, int] | None:
+    """Return the lines (from, to, exclusive, from 0) of a name of a hunk; None: it names none.
+
+    >>> lines_named("12-14"), lines_named("12"), lines_named("11+"), lines_named("14-12")
+    ((11, 14), (11, 12), (11, 11), None)
+    """
+    match = _NAME.fullmatch(name)
+    if match is None:
+        return None
+    first, gap, last = int(match[1]), match[2], match[3]
+    if gap:
+        return first, first
+    stop = int(last) if last else first
+    return (first - 1, stop) if 0 < first <= stop else None

@@ -1,0 +1,142 @@
+"""The hunks of a review: every candidate can be made of them again, and its digest knows them."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from excise_server.changes import Side
+from excise_server.review.candidate import Candidate
+from excise_server.review.digest import review_digest
+from excise_server.review.hunks import applied, hunk_name, lines_named, review_files
+
+FILE = "100644"
+ORIGIN = "def f(a):\n    return g(a)\n\n\ndef g(a):\n    return a\n"
+
+
+def side(text, mode=FILE):
+    return Side(mode, text if isinstance(text, bytes) else text.encode())
+
+
+def candidate(name, old=None, new=None, **more):
+    old = {path: side(text) for path, text in (old or {}).items()}
+    new = {path: side(text) for path, text in (new or {}).items()}
+    return Candidate(name, "", "", "", old=old, new=new, **more)
+
+
+def edits(**texts):
+    """Return candidates that edit one file of the origin."""
+    return [candidate(name, {"a.py": ORIGIN}, {"a.py": text}) for name, text in texts.items()]
+
+
+def rebuilt(file, name):
+    """Return what a candidate makes of a file, from hunks alone, applied in a random order."""
+    chosen = [
+        (hunk.lo, hunk.hi, variant.text)
+        for hunk in file.hunks
+        for variant in hunk.variants
+        if name in variant.ids
+    ]
+    random.Random(name).shuffle(chosen)
+    return applied(file.text, chosen)
+
+
+def test_variants_are_grouped_by_equal_text_and_the_most_frequent_comes_first():
+    guard = ORIGIN.replace("    return a\n", "    return a or 0\n")
+    other = ORIGIN.replace("return g(a)", "return h(a)")
+    (file,) = review_files(edits(ada=other, bo=guard, chen=guard, dana=ORIGIN + "x = 1\n"))
+    assert [(hunk.name, len(hunk.variants)) for hunk in file.hunks] == [
+        ("2", 1), ("6", 2),
+    ]  # fmt: skip
+    hunk = file.hunks[1]
+    assert hunk.text == "    return a\n"
+    assert [variant.ids for variant in hunk.variants] == [("bo", "chen"), ("dana",)]
+    assert hunk.unchanged == ("ada",)
+    assert hunk.variants[1].text == "    return a\nx = 1\n"
+
+
+LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "\n", "  d\n", "e"]), max_size=8)
+TEXTS = LINES.map(lambda lines: "".join(line if line != "e" else "e\n" for line in lines[:-1])
+                  + "".join(lines[-1:]))  # fmt: skip
+
+
+@given(TEXTS, st.lists(TEXTS, min_size=1, max_size=4))
+def test_every_text_is_made_again_of_its_variants(origin, texts):
+    files = {f"c{n}": text for n, text in enumerate(texts)}
+    members = [candidate(n, {"x.txt": origin}, {"x.txt": text}) for n, text in files.items()]
+    for file in review_files(members):
+        touching = {change.id for change in file.changes}
+        for name, text in files.items():
+            assert rebuilt(file, name) == text
+            assert name in touching or text == origin
+        for hunk in file.hunks:
+            who = [*hunk.unchanged, *(i for v in hunk.variants for i in v.ids)]
+            assert sorted(who) == sorted(files)
+            assert hunk.text not in {variant.text for variant in hunk.variants}
+
+
+def test_what_is_not_an_edit_of_text_is_a_fact():
+    moved = candidate("moved", {"a.py": ORIGIN}, {"b.py": ORIGIN.replace("g(a)", "h(a)", 1)})
+    gone = candidate("gone", {"a.py": ORIGIN}, {})
+    fresh = candidate("fresh", {}, {"new.py": "x = 1\n"})
+    data = candidate("data", {"a.py": ORIGIN}, {"a.py": b"\0\1"})
+    mode = candidate("mode", {"a.py": ORIGIN})
+    mode = replace(mode, new={"a.py": side(ORIGIN, "100755")})
+    edited, created = review_files([moved, gone, fresh, data, mode])
+    changes = {change.id: change for change in edited.changes}
+    assert {name: change.status for name, change in changes.items()} == {
+        "moved": "renamed", "gone": "deleted", "data": "modified", "mode": "modified",
+    }  # fmt: skip
+    assert changes["moved"].path == "b.py"
+    assert changes["moved"].facts == ("rename from a.py",)
+    assert changes["mode"].facts == ("mode 100644 to 100755",)
+    assert changes["data"].facts == ("binary",)
+    (hunk,) = edited.hunks
+    assert [variant.ids for variant in hunk.variants] == [("moved",)]
+    assert hunk.unchanged == ("fresh", "mode"), "who has no text there is in no hunk"
+    assert (created.path, created.origin, created.changes[0].status) == ("new.py", None, "created")
+    assert rebuilt(created, "fresh") == "x = 1\n"
+
+
+def test_a_binary_origin_has_no_hunks():
+    made = candidate("text", {"a.bin": b"\0"}, {"a.bin": "now text\n"})
+    (file,) = review_files([made])
+    assert (file.text, file.hunks, file.changes[0].text) == (None, (), "now text\n")
+
+
+def test_no_candidate_and_64_equal_ones():
+    assert review_files([]) == ()
+    text = ORIGIN.replace("return a\n", "return a or 0\n")
+    (file,) = review_files(edits(**{f"c{n}": text for n in range(64)}))
+    (hunk,) = file.hunks
+    assert [len(variant.ids) for variant in hunk.variants] == [64]
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [("1", (0, 1)), ("12-14", (11, 14)), ("0+", (0, 0)), ("7+", (7, 7)), ("3-3", (2, 3))],
+)
+def test_lines_are_named_from_1(name, lines):
+    assert lines_named(name) == lines
+    assert lines_named(hunk_name(*lines)) == lines
+
+
+@pytest.mark.parametrize("name", ["", "0", "0-2", "4-3", "-1", "1-", "+", "1-2-3", "a", "²", "1 "])
+def test_what_names_no_lines(name):
+    assert lines_named(name) is None
+
+
+def test_the_digest_is_of_the_origin_and_the_candidates():
+    ada, bo = edits(ada=ORIGIN + "x = 1\n", bo=ORIGIN + "y = 1\n")
+    digest = review_digest("c0ffee", [ada, bo])
+    assert digest == review_digest("c0ffee", [bo, ada])
+    assert digest == review_digest("c0ffee", [replace(ada, label="x", notes=("y",)), bo])
+    other = replace(bo, new={"a.py": side(ORIGIN + "y = 2\n")})
+    moved = replace(bo, new={"a.py": side(ORIGIN + "y = 1\n", "100755")})
+    for changed in ([ada], [ada, other], [ada, moved], [ada, replace(bo, id="b")], []):
+        assert review_digest("c0ffee", changed) != digest
+    assert review_digest("decaf", [ada, bo]) != digest
