@@ -1,0 +1,178 @@
+"""What an edit is, beyond its size: facts that can be read off two texts, for orders and reasons.
+
+Nothing is run and nothing is guessed: where no parser can tell, a fact is not claimed. Python is
+read by Python's own parser (`excise.python_facts`), other languages by their grammars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from excise import python_facts, syntax
+from excise._walk import CancelFlag
+from excise.errors import Unparsable
+
+__all__ = ["EditFacts", "facts_of", "joined_facts"]
+
+
+@dataclass(frozen=True, slots=True)
+class EditFacts:
+    """Facts about what a revision does to its origin.
+
+    Attributes
+    ----------
+    same_program
+        Whether it changes no code: comments, docstrings, white space, layout and nothing else.
+        Also True of a text that is the origin's.
+    unread
+        Names that it adds and that no code of the text reads: parameters, variables, attributes,
+        imports, private functions. In order.
+    only_unread
+        Whether it is the origin's program but for `unread`.
+    errors
+        Why it cannot work although the origin could, as phrases: Python's own parser refuses it, or
+        it uses a name that is defined nowhere.
+    lost
+        Top-level functions and classes that the origin defines and the revision does not, where it
+        defines no other ones instead. In order.
+    defined
+        Top-level functions and classes that only the revision defines.
+    """
+
+    same_program: bool = False
+    unread: tuple[str, ...] = ()
+    only_unread: bool = False
+    errors: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+    defined: tuple[str, ...] = ()
+
+    @property
+    def is_stub(self) -> bool:
+        """Whether it changes no code, or only adds names that nobody reads."""
+        return self.same_program or self.only_unread
+
+
+def facts_of(
+    origin: str,
+    revisions: Sequence[str],
+    grammar: str | None,
+    *,
+    cancel: CancelFlag | None = None,
+    timeout: float | None = None,
+) -> tuple[EditFacts, ...]:
+    r"""Return the facts about each revision of a text.
+
+    Parameters
+    ----------
+    origin, revisions
+        Texts as `excise.text.normalise` returns them.
+    grammar
+        A name that `excise.languages.resolve` returned; None: nothing is known of any revision.
+    cancel, timeout
+        As for `excise.syntax.parse`.
+
+    Raises
+    ------
+    excise.errors.ParserStopped
+        When the flag was raised meanwhile.
+
+    Notes
+    -----
+    Every text is announced by the auditing event ``excise.parse`` before a parser gets it, Python's
+    own one under the name of ``python_ast``.
+
+    Examples
+    --------
+    >>> origin = "def f(x):\n    return x\n"
+    >>> [facts] = facts_of(origin, [origin.replace("x)", "x, y=0)")], "python")
+    >>> facts.unread, facts.is_stub, facts.errors
+    (('y',), True, ())
+    """
+    if grammar is None:
+        return (EditFacts(),) * len(revisions)
+    reader = _Reader(origin, grammar, cancel, timeout)
+    by_text = {text: reader.facts(text) for text in dict.fromkeys(revisions)}
+    return tuple(by_text[text] for text in revisions)
+
+
+def joined_facts(files: Iterable[EditFacts]) -> EditFacts:
+    """Return the facts about an edit of several files.
+
+    A definition that moves to another file is not lost, and an edit is a stub if it is one in every
+    file.
+    """
+    every = tuple(files)
+    defined = _united(facts.defined for facts in every)
+    return EditFacts(
+        same_program=all(facts.same_program for facts in every),
+        unread=_united(facts.unread for facts in every),
+        only_unread=any(facts.only_unread for facts in every)
+        and all(facts.is_stub for facts in every),
+        errors=_united(facts.errors for facts in every),
+        lost=() if defined else _united(facts.lost for facts in every),
+        defined=defined,
+    )
+
+
+def _united(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for some in names for name in some))
+
+
+class _Reader:
+    """An origin, read once for all its revisions."""
+
+    def __init__(
+        self, origin: str, grammar: str, cancel: CancelFlag | None, timeout: float | None
+    ) -> None:
+        self._origin, self._grammar = origin, grammar
+        self._cancel, self._timeout = cancel, timeout
+        self._module: python_facts.Module | None = None
+        if grammar == "python":
+            try:
+                self._module = python_facts.Module.of(origin)
+            except (SyntaxError, Unparsable):
+                self._module = None
+
+    def facts(self, text: str) -> EditFacts:
+        if text == self._origin:
+            return EditFacts(same_program=True)
+        if self._cancel is not None:
+            self._cancel.check()
+        if self._module is None:
+            return EditFacts(same_program=self._is_same_code(text))
+        try:
+            module = python_facts.Module.of(text)
+        except SyntaxError as error:
+            return EditFacts(errors=(f"Python cannot read line {error.lineno or 1}",))
+        except Unparsable:
+            return EditFacts()
+        return _compared(self._module, module)
+
+    def _is_same_code(self, text: str) -> bool:
+        """Whether the grammar finds the same tokens in both texts, comments aside."""
+        try:
+            return self._code(text) == self._code(self._origin)
+        except Unparsable:
+            return False
+
+    def _code(self, text: str) -> list[str]:
+        limits = self._cancel, self._timeout
+        bare = syntax.drop_comments(text, self._grammar, *limits)
+        return syntax.tokenise(bare, self._grammar, *limits).tokens
+
+
+def _compared(origin: python_facts.Module, module: python_facts.Module) -> EditFacts:
+    lost = tuple(name for name in origin.definitions if name not in module.definitions)
+    defined = tuple(name for name in module.definitions if name not in origin.definitions)
+    unread = module.unread_beside(origin)
+    unknown = sorted(module.undefined - origin.undefined)
+    same = module.is_program_of(origin)
+    return EditFacts(
+        same_program=same,
+        unread=unread,
+        only_unread=bool(unread) and not same and module.is_program_of(origin, frozenset(unread)),
+        errors=tuple(f"uses {name}, which nothing defines" for name in unknown),
+        lost=() if defined or not module.is_code else lost,
+        defined=defined,
+    )

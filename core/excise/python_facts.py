@@ -1,0 +1,214 @@
+"""Python texts as Python's own parser reads them: which names they define and read, what runs.
+
+`ast.parse` only parses; nothing is compiled or run. It answers hostile texts (deep nesting, long
+chains) with an error, which here means that nothing is known. A text counts as the running
+interpreter reads it.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import sys
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+
+from excise.errors import Unparsable
+from excise.python_names import DEFINITION, Names, bound_by, target_of, top_level
+
+__all__ = ["PARSER", "Module"]
+
+PARSER = "python_ast"
+"""The name of Python's own parser in the auditing events."""
+
+MOST = 500_000
+"""Characters above which a text is not read: a second's work, and no person's module."""
+
+_GIVEN = frozenset(
+    (
+        *dir(builtins), "__annotations__", "__class__", "__file__", "__module__", "__path__",
+        "__qualname__", "_", "WindowsError", "display", "get_ipython",
+    )
+)  # fmt: skip
+"""Names that are there without a definition; ``_`` is gettext's."""
+
+_DYNAMIC = frozenset(("exec", "eval", "globals", "locals", "vars", "__builtins__"))
+_BODIES = frozenset(("body", "orelse", "finalbody"))
+_IGNORED = frozenset(("ctx", "kind", "type_comment", "type_ignores"))
+_EFFECTS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
+
+
+@dataclass(frozen=True)
+class Module:
+    """A text that Python's parser accepts."""
+
+    tree: ast.Module
+    lines: tuple[str, ...]
+
+    @classmethod
+    def of(cls, text: str) -> Module:
+        """Parse a normalised text.
+
+        Raises
+        ------
+        SyntaxError
+            If it is not Python.
+        excise.errors.Unparsable
+            If nothing can be known of it: too long, too deep, or with characters that no file has.
+
+        Notes
+        -----
+        Auditing events as of `excise.syntax.parse`, with the name `PARSER`.
+        """
+        if len(text) > MOST:
+            raise Unparsable(f"over {MOST:,} characters")
+        sys.audit("excise.parse", PARSER, text.encode("utf-8", "surrogatepass"))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of escapes like "\d": Python's, not ours to tell
+                tree = ast.parse(text)
+        except (ValueError, RecursionError, MemoryError) as error:
+            if isinstance(error, SyntaxError):
+                raise
+            raise Unparsable(f"Python's parser gives up: {error}") from None
+        finally:
+            sys.audit("excise.parsed", PARSER)
+        return cls(tree, tuple(text.split("\n")))
+
+    @cached_property
+    def definitions(self) -> tuple[str, ...]:
+        """Top-level functions and classes, in order, those below a condition included."""
+        names = [node.name for node in top_level(self.tree.body) if isinstance(node, DEFINITION)]
+        return tuple(dict.fromkeys(names))
+
+    @property
+    def is_code(self) -> bool:
+        """Whether there is any statement."""
+        return bool(self.tree.body)
+
+    @cached_property
+    def undefined(self) -> frozenset[str]:
+        """Names that are read outside of annotations, and bound nowhere in the text."""
+        names = self._names
+        if names.has_star or not _DYNAMIC.isdisjoint(names.read):
+            return frozenset()
+        return frozenset(names.read - names.bound - _GIVEN)
+
+    def unread_beside(self, origin: Module) -> tuple[str, ...]:
+        """Return the names that this text adds to an origin, and reads nowhere; in order."""
+        names, before = self._names, origin._names
+        known = before.read | before.bound | before.attributes | before.words | before.stored
+        read = names.read | names.annotating | names.attributes | names.words
+        new = [name for name in names.private if name not in known and name not in read]
+        return tuple(dict.fromkeys(new))
+
+    def is_program_of(self, origin: Module, unread: frozenset[str] = frozenset()) -> bool:
+        """Whether it is the program of an origin but for statements without effect and some names.
+
+        Parameters
+        ----------
+        unread
+            Names whose parameters, imports and assignments (of values that call nothing) do not
+            count.
+        """
+        try:
+            return _Comparison(origin.lines, self.lines, unread).of_bodies(
+                origin.tree.body, self.tree.body
+            )
+        except RecursionError:
+            return False
+
+    @cached_property
+    def _names(self) -> Names:
+        return Names.of(self.tree)
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """Two programs, side by side."""
+
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+    unread: frozenset[str]
+
+    def of_bodies(self, old: list[ast.stmt], new: list[ast.stmt]) -> bool:
+        before = [node for node in old if not self._is_idle(node)]
+        after = [node for node in new if not self._is_idle(node)]
+        return len(before) == len(after) and all(map(self._of_statements, before, after))
+
+    def _of_statements(self, old: ast.stmt, new: ast.stmt) -> bool:
+        return self._lines(self.old, old) == self._lines(self.new, new) or self._of(old, new)
+
+    def _lines(self, lines: tuple[str, ...], node: ast.stmt) -> object:
+        """Return what two statements share only if they are alike; several on a line differ."""
+        decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+        first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
+        last = node.end_lineno or node.lineno
+        whole = node.col_offset == len(lines[first - 1]) - len(lines[first - 1].lstrip())
+        whole = whole and ";" not in lines[last - 1]
+        return lines[first - 1 : last] if whole else node
+
+    def _of(self, old: object, new: object) -> bool:
+        if type(old) is not type(new):
+            return False
+        if isinstance(old, list) and isinstance(new, list):
+            return len(old) == len(new) and all(map(self._of, old, new))
+        if not isinstance(old, ast.AST):
+            return repr(old) == repr(new)
+        return all(
+            self._of_field(field, getattr(old, field, None), getattr(new, field, None))
+            for field in old._fields
+            if field not in _IGNORED
+        )
+
+    def _of_field(self, field: str, old: object, new: object) -> bool:
+        if field in _BODIES and isinstance(old, list) and isinstance(new, list):
+            return self.of_bodies(old, new)
+        if isinstance(old, ast.arguments) and isinstance(new, ast.arguments):
+            return self._of(self._parameters(old), self._parameters(new))
+        if field == "names" and isinstance(old, list) and isinstance(new, list):
+            return self._of(old, [alias for alias in new if bound_by(alias) not in self.unread])
+        return self._of(old, new)
+
+    def _parameters(self, own: ast.arguments) -> list[object]:
+        """Return the parameters that count, each with its kind and default."""
+        plain = [*own.posonlyargs, *own.args]
+        missing: list[ast.expr | None] = [None] * (len(plain) - len(own.defaults))
+        kinds = ["/"] * len(own.posonlyargs) + [""] * len(own.args)
+        rows: list[tuple[str, ast.arg | None, ast.expr | None]] = [
+            *zip(kinds, plain, [*missing, *own.defaults], strict=True),
+            ("*", own.vararg, None),
+            *(
+                ("k", arg, value)
+                for arg, value in zip(own.kwonlyargs, own.kw_defaults, strict=True)
+            ),
+            ("**", own.kwarg, None),
+        ]
+        kept = [row for row in rows if row[1] and row[1].arg not in self.unread]
+        return [item for row in kept for item in row]
+
+    def _is_idle(self, node: ast.stmt) -> bool:
+        """Whether a statement does nothing, or nothing but to bind names that do not count."""
+        match node:
+            case ast.Pass() | ast.Expr(value=ast.Constant()):
+                return True
+            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+                return all(bound_by(alias) in self.unread for alias in aliases)
+            case ast.Assign(targets=targets, value=value):
+                return self._binds_unread(targets, value)
+            case (
+                ast.AnnAssign(target=target, value=value)
+                | ast.AugAssign(target=target, value=value)
+            ):
+                return self._binds_unread([target], value)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                return name in self.unread
+            case ast.ClassDef(name=name):
+                return name in self.unread
+        return False
+
+    def _binds_unread(self, targets: list[ast.expr], value: ast.expr | None) -> bool:
+        if not all(target_of(target) in self.unread for target in targets):
+            return False
+        return value is None or not any(isinstance(node, _EFFECTS) for node in ast.walk(value))

@@ -1,0 +1,169 @@
+"""Which names a Python syntax tree binds and reads, and which of them nobody else can read."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+
+__all__ = ["DEFINITION", "Names", "bound_by", "target_of", "top_level"]
+
+_WORD = re.compile(r"[^\W\d]\w*")
+DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+"""What defines a function or a class."""
+
+# Which names bound at a place only the text itself can read: none, variables, attributes too.
+_NONE, _NAMES, _EVERY = range(3)
+
+
+class Names:
+    """The names of a tree, by what is done with them.
+
+    Attributes
+    ----------
+    read, annotating
+        Variables that code reads, and those that only annotations read.
+    bound
+        Variables, parameters, imports, functions and classes.
+    attributes, stored
+        Attributes that code reads, and those that it sets.
+    words
+        Words in strings that are no docstring: `getattr` and its like read names in strings.
+    private
+        Bound names that nobody else can read, in order: parameters, variables, imports, attributes
+        of ``self``, private functions. Not in a module without functions and classes, which is one
+        of settings or passes on what it imports, and not the attributes of a class with bases.
+    has_star
+        Whether something imports every name of a module.
+    """
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self.read: set[str] = set()
+        self.annotating: set[str] = set()
+        self.bound: set[str] = set()
+        self.attributes: set[str] = set()
+        self.stored: set[str] = set()
+        self.words: set[str] = set()
+        self.private: list[str] = []
+        self.has_star = False
+
+    @classmethod
+    def of(cls, tree: ast.Module) -> Names:
+        """Collect the names of a tree; iteratively, as it may be deep."""
+        names = cls()
+        defines = any(isinstance(node, DEFINITION) for node in top_level(tree.body))
+        stack: list[tuple[ast.AST, int, bool]] = [(tree, _EVERY if defines else _NONE, False)]
+        while stack:
+            node, own, annotation = stack.pop()
+            within = names.add(node, own, annotation)
+            below = [
+                (child, within, annotation or field in ("annotation", "returns"))
+                for field, child in _children(node)
+            ]
+            stack.extend(reversed(below))
+        return names
+
+    def add(self, node: ast.AST, own: int, annotation: bool) -> int:
+        """Note one node; return which names bound right below it only this text can read."""
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()):
+                (self.annotating if annotation else self.read).add(name)
+            case ast.Name(id=name):
+                self.bound.add(name)
+            case ast.Attribute(attr=name, ctx=ast.Load()):
+                self.attributes.add(name)
+            case ast.Attribute(attr=name):
+                self.stored.add(name)
+            case ast.arg(arg=name):
+                self.bound.add(name)
+                self.private.append(name)
+            case ast.Import() | ast.ImportFrom():
+                self._imported(node, own)
+            case ast.Constant(value=str(text)):
+                self.words.update(_WORD.findall(text))
+            case ast.Assign(targets=targets):
+                self._assigned(targets, own)
+            case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
+                self._assigned([target], own)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                self._defined(node, own)
+                return _EVERY if own else _NAMES
+            case ast.ClassDef():
+                self._defined(node, own)
+                # Attributes of a class with bases or decorators are often read by these.
+                return _NONE if node.bases or node.keywords or node.decorator_list else _EVERY
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+                self.bound.add(name)
+            case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
+                self.bound.add(name)
+            case _ if type(node).__name__ in ("TypeVar", "ParamSpec", "TypeVarTuple"):
+                self.bound.add(getattr(node, "name", ""))
+        return own
+
+    def _imported(self, node: ast.Import | ast.ImportFrom, own: int) -> None:
+        named = [alias.asname or alias.name.partition(".")[0] for alias in node.names]
+        self.bound.update(named)
+        self.has_star |= "*" in named
+        # A relative import may be there for what it does.
+        aside = isinstance(node, ast.ImportFrom) and (node.level or node.module == "__future__")
+        if own and not aside:
+            self.private += [name for name in named if name != "*"]
+
+    def _assigned(self, targets: Iterable[ast.expr], own: int) -> None:
+        for target in targets:
+            name = target_of(target)
+            if name and own >= (_NAMES if isinstance(target, ast.Name) else _EVERY):
+                self.private.append(name)
+
+    def _defined(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, own: int
+    ) -> None:
+        self.bound.add(node.name)
+        if own and node.name.startswith("_") and not _is_special(node.name):
+            self.private += [] if node.decorator_list else [node.name]
+
+
+def top_level(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """Yield the statements of a body, and those below its conditions."""
+    for node in body:
+        yield node
+        if isinstance(node, (ast.If, ast.Try)):
+            for field in ("body", "orelse", "finalbody"):
+                yield from getattr(node, field, [])
+            for handler in getattr(node, "handlers", []):
+                yield from handler.body
+
+
+def _children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """Yield what stands below a node and is no docstring, with the names of the fields."""
+    for field in node._fields:
+        value = getattr(node, field, None)
+        if isinstance(value, ast.AST):
+            yield field, value
+        elif isinstance(value, list):
+            for item in value:
+                if isinstance(item, ast.AST) and not _is_text(item):
+                    yield field, item
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def target_of(node: ast.expr) -> str:
+    """Return the name that an assignment binds: a variable or an attribute of ``self``."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name):
+            return "" if name == "_" or _is_special(name) else name
+    return ""
+
+
+def bound_by(alias: object) -> str:
+    """Return the name that a part of an import binds; a name of ``global`` is itself."""
+    name = getattr(alias, "name", "")
+    return getattr(alias, "asname", None) or name.partition(".")[0] if name else str(alias)
+
+
+def _is_special(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")

@@ -1,0 +1,186 @@
+"""Facts about edits: stubs of every kind, what breaks, what must not be called either."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from excise.facts import EditFacts, facts_of, joined_facts
+
+ORIGIN = '''"""A module."""
+import os
+from pkg import one
+
+
+class Base:
+    def area(self):
+        return self.side
+
+
+def f(x, *, strict=False):
+    """Do it."""
+    y = x
+    return os.path.join(y, one)
+'''
+
+
+def facts(revision, origin=ORIGIN, grammar="python"):
+    return facts_of(origin, [revision], grammar)[0]
+
+
+def edited(old, new):
+    assert ORIGIN.count(old) == 1
+    return facts(ORIGIN.replace(old, new))
+
+
+STUBS = {
+    "dead parameter": ("f(x, *", "f(x, timeout=None, *"),
+    "dead keyword parameter": ("strict=False", "strict=False, timeout: float = 1.5"),
+    "dead rest": ("strict=False", "strict=False, **options"),
+    "dead local": ("    y = x\n", "    y = x\n    unused = x + 1\n"),
+    "dead annotated local": ("    y = x\n", "    y = x\n    unused: int = 0\n"),
+    "dead constant": ("class Base", "LIMIT = 10\n\n\nclass Base"),
+    "dead import": ("import os\n", "import os\nimport sys\n"),
+    "dead name of an import": ("import one", "import one, two"),
+    "dead attribute": ("        return self", "        self.seen = True\n        return self"),
+    "dead private function": ("class Base", "def _help(x):\n    return x\n\n\nclass Base"),
+    "comment": ("    y = x\n", "    # because\n    y = x  # so\n"),
+    "docstring": ("Do it.", "Do it well."),
+    "new docstring": ("return self.side", '"""Return it."""\n        return self.side'),
+    "white space": ("    y = x\n", "    y  =  x\n\n"),
+    "pass": ("    y = x\n", "    pass\n    y = x\n"),
+    "layout": ("    y = x\n", "    y = (\n        x\n    )\n"),
+    "both": ("f(x, *", "f(x, timeout=None, *"),
+}
+
+
+@pytest.mark.parametrize("name", STUBS)
+def test_a_stub_is_a_stub(name):
+    assert edited(*STUBS[name]).is_stub
+
+
+@pytest.mark.parametrize("name", [name for name in STUBS if name.startswith("dead")])
+def test_an_unread_name_is_named_and_read_ones_are_none(name):
+    found = edited(*STUBS[name])
+    assert len(found.unread) == 1
+    assert not found.same_program
+
+
+EDITS = {
+    "read parameter": ("f(x, *, strict=False):\n", "f(x, up=0, *, strict=False):\n    x += up\n"),
+    "default": ("strict=False", "strict=True"),
+    "value": ("y = x", "y = x + 1"),
+    "call for its effect": ("    y = x\n", "    y = x\n    unused = os.remove(x)\n"),
+    "string": ("return self.side", "return 'side'"),
+    "indent": ("    y = x\n    return", "    if x:\n        y = x\n    return"),
+    "deleted": ("    y = x\n", ""),
+    "public function": ("class Base", "def area(x):\n    return x * x\n\n\nclass Base"),
+    "getattr": ("y = x", "y = x; total = 0; x = locals()['total']"),
+    "decorator": ("def f(", "@one\ndef f("),
+    "relative import": ("import os\n", "import os\nfrom . import signals\n"),
+}
+
+
+@pytest.mark.parametrize("name", EDITS)
+def test_an_edit_is_no_stub(name):
+    assert not edited(*EDITS[name]).is_stub
+
+
+def test_settings_and_classes_of_frameworks_are_read_elsewhere():
+    assert not facts("DEBUG = 1\nSLASH = 0\n", "DEBUG = 1\n").is_stub
+    origin = "class A(Model):\n    x = 1\n"
+    assert not facts(origin + "    ordering = ['x']\n", origin).is_stub
+    origin = "class A(Model):\n    def f(self):\n        return 1\n"
+    assert not facts(origin.replace("return", "self.timeout = 5\n        return"), origin).is_stub
+
+
+def test_what_python_cannot_read_is_an_error_though_a_grammar_reads_it():
+    assert edited("    y = x\n", "    y = x\n    print 'x'\n").errors
+    assert edited("strict=False", "strict=False, x=1, 2").errors
+    assert not facts("print 'y'\n", "print 'x'\n").errors
+
+
+def test_a_name_that_nothing_defines():
+    assert edited("y = x", "y = z").errors == ("uses z, which nothing defines",)
+    assert edited("import os\n", "").errors == ("uses os, which nothing defines",)
+    assert not facts("def f():\n    return z, y\n", "def f():\n    return z\n").errors[1:]
+    for fine in ("y = len(x)", "y = [z for z in x]", "y = (z := x)", "global z; z = y = x"):
+        assert not edited("y = x", fine).errors
+    assert not edited("import os\n", "import os\nfrom pkg import *\nw = z\n").errors
+    assert not edited("y = x", "exec('z = 1'); y = z").errors
+    assert not edited("f(x, *", "f(x: Unknown, *").errors
+
+
+def test_a_lost_definition_unless_another_one_stands_in():
+    without = ORIGIN.replace("class Base:\n    def area(self):\n        return self.side\n", "")
+    assert facts(without).lost == ("Base",)
+    assert facts(without + "\n\nclass Shape:\n    pass\n").lost == ()
+    assert facts("").lost == ()
+    assert facts("if one:\n    def f(): pass\n", "def f(): pass\n").lost == ()
+
+
+def test_a_definition_that_moves_is_not_lost():
+    gone, there = EditFacts(lost=("f",)), EditFacts(defined=("f",))
+    assert joined_facts([gone, there]).lost == ()
+    assert joined_facts([gone, EditFacts(same_program=True)]).lost == ("f",)
+
+
+def test_an_edit_of_several_files_is_a_stub_if_each_is():
+    comment, unread, edit = (
+        EditFacts(same_program=True), EditFacts(unread=("x",), only_unread=True), EditFacts(),
+    )  # fmt: skip
+    assert joined_facts([comment, comment]).same_program
+    assert joined_facts([comment, unread]).only_unread
+    assert not joined_facts([comment, edit]).is_stub
+    assert not joined_facts([unread, edit]).is_stub
+
+
+@pytest.mark.parametrize(
+    ("grammar", "origin", "comment", "edit"),
+    [
+        ("java", "class A {\n int x;\n}\n", "class A {\n // why\n int x;\n}\n", "class A {\n}\n"),
+        ("c", "int x;\nint y;\n", "/* a */ int x;\n\nint y;\n", "/* int x;*/\nint y;\n"),
+        ("javascript", "let x = 1\n", "let x = 1 // one\n", "let x = 2 // one\n"),
+        ("python", "print 'x'\n", "print 'x'  # old\n", "print 'y'\n"),
+    ],
+)
+def test_comments_in_other_languages(grammar, origin, comment, edit):
+    assert facts(comment, origin, grammar).same_program
+    assert not facts(edit, origin, grammar).is_stub
+
+
+def test_without_a_grammar_nothing_is_known():
+    assert facts("a", "b", None) == EditFacts()
+
+
+HOSTILE = ["x=" + "not " * 20_000 + "1\n", "if a: pass\n" + "elif b: pass\n" * 20_000,
+           "a" + ".b" * 20_000 + "\n", "x = '\ud800'\n", "x = 1\0\n", "#" * 600_000]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_text_that_python_gives_up_on_claims_nothing(text):
+    assert not facts(text, "x = 1\n").lost
+    assert facts("x = 1\n", text) is not None
+
+
+def test_parsers_are_announced_and_a_hook_keeps_texts_from_them():
+    """In a child: hooks of an interpreter cannot be taken back."""
+    import subprocess
+
+    code = """
+import sys
+from excise.errors import Unparsable
+heard = []
+def hook(event, arguments):
+    if event.startswith("excise.pars"):
+        heard.append((event, arguments[0]))
+        if event == "excise.parse" and b"secret" in arguments[1]:
+            raise Unparsable("no")
+sys.addaudithook(hook)
+from excise.facts import EditFacts, facts_of
+assert facts_of("x = 1\\n", ["# y\\nx = 1\\n"], "python")[0].same_program
+assert heard == [("excise.parse", "python_ast"), ("excise.parsed", "python_ast")] * 2, heard
+assert facts_of("x = 1\\n", ["secret = 1\\n"], "python") == (EditFacts(),)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
