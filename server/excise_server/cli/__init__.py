@@ -28,6 +28,7 @@ _COMMANDS = (
     "editeval",
     "simplification",
     "serve",
+    "mcp",
 )
 
 # What these read is parsed: a fork does it, which a text may end, and another one starts again.

@@ -17,6 +17,7 @@ from excise_server.workers.frames import BrokenFrameError
 
 if TYPE_CHECKING:  # a server loads these when somebody asks
     from excise_server.report.shapes import Shape
+    from excise_server.worktrees import Worktrees
 
 __all__ = ["arguments_of", "document_of", "survey"]
 
@@ -39,7 +40,8 @@ def survey(kind: str, arguments: bytes, cancel: CancelFlag) -> bytes:
     from excise_server.report.documents import plain
 
     asked = json.loads(arguments)
-    document = {"worktrees": _worktrees, "candidates": _candidates}[kind](asked, cancel)
+    surveys = {"worktrees": _worktrees, "candidates": _candidates, "review": _review}
+    document = surveys[kind](asked, cancel)
     return json.dumps(plain(document)).encode()
 
 
@@ -53,9 +55,14 @@ def document_of(kind: str, data: bytes | memoryview) -> dict[str, Any]:
     """
     from excise_server.report.candidate_shapes import CandidatesDocument
     from excise_server.report.documents import plain
+    from excise_server.report.review_shapes import ReviewDocument
     from excise_server.report.worktree_shapes import WorktreesDocument
 
-    shapes = {"worktrees": WorktreesDocument, "candidates": CandidatesDocument}
+    shapes = {
+        "worktrees": WorktreesDocument,
+        "candidates": CandidatesDocument,
+        "review": ReviewDocument,
+    }
     try:
         shape = msgspec.convert(json.loads(bytes(data), parse_constant=_refused), shapes[kind])
         return dict(plain(shape))
@@ -64,14 +71,25 @@ def document_of(kind: str, data: bytes | memoryview) -> dict[str, Any]:
 
 
 def _worktrees(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
-    from excise_server.git.repository import open_folder
     from excise_server.report.worktrees import worktrees_document
+
+    return worktrees_document(_compared(asked, cancel))
+
+
+def _review(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
+    from excise_server.report.review import review_document
+
+    return review_document(_compared(asked, cancel))
+
+
+def _compared(asked: Mapping[str, Any], cancel: CancelFlag) -> Worktrees:
+    from excise_server.git.repository import open_folder
     from excise_server.sources.candidates import Choice
     from excise_server.worktrees import compare_worktrees
 
     choice = Choice(branches=tuple(asked["branches"]), onto=asked["base"])
     repository = open_folder(asked["folder"], asked["folders"])
-    return worktrees_document(compare_worktrees(repository, choice, cancel=cancel))
+    return compare_worktrees(repository, choice, cancel=cancel)
 
 
 def _candidates(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:

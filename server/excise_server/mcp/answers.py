@@ -1,0 +1,93 @@
+"""What the tools answer: typed, and small, as a model reads every character of it."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+__all__ = ["BatchAnswer", "CandidateAnswer", "CandidatesAnswer", "FileAnswer", "HunkAnswer"]
+__all__ += ["ReviewAnswer", "VariantAnswer"]
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class CandidateAnswer(_Answer):
+    """A candidate: one proposal for the repository, with its own base."""
+
+    id: str
+    label: str
+    group: int
+    """Candidates of one group make similar edits."""
+    rank: int | None
+    """In its batch, the likeliest first; null: it is alone there."""
+    says: str
+    """What it is to the candidate that stands for its group."""
+    files: list[str]
+    """What it changes, `M path +added -deleted`, the first few."""
+    notes: list[str]
+
+
+class BatchAnswer(_Answer):
+    """Candidates that work on one task."""
+
+    number: int
+    task: str | None
+    size: int
+    candidates: list[CandidateAnswer]
+
+
+class CandidatesAnswer(_Answer):
+    """The candidates of a repository, a page of them."""
+
+    repository: str
+    origin: str
+    """The commit that all are replayed on."""
+    batches: list[BatchAnswer]
+    unchanged: list[str]
+    rejected: list[str]
+    page: int
+    pages: int
+
+
+class VariantAnswer(_Answer):
+    """One text of a hunk, and the ids of the candidates that have it."""
+
+    candidates: list[str]
+    text: str
+
+
+class HunkAnswer(_Answer):
+    """Lines of the origin, and what candidates have instead."""
+
+    lines: str
+    """As `take` names them: `12-14`, `12`, or `11+` for the gap after line 11."""
+    origin: str
+    variants: list[VariantAnswer]
+    unchanged: list[str]
+    """Candidates that leave these lines as they are."""
+    left_out: int = 0
+    """Characters of texts that did not fit; ask for this path alone, or `take` it."""
+
+
+class FileAnswer(_Answer):
+    """A file that candidates touch, under its path in the origin."""
+
+    path: str
+    facts: list[str]
+    """Who creates, deletes or renames it, changes its mode, or conflicts with the target."""
+    hunks: list[HunkAnswer]
+
+
+class ReviewAnswer(_Answer):
+    """What the candidates of a batch make of the origin, file by file; a page of it."""
+
+    batch: int
+    task: str | None
+    digest: str
+    """Of the origin and the candidates: `take` refuses choices for another one."""
+    files: list[FileAnswer]
+    page: int
+    pages: int
+    batches: int
+    """How many batches there are."""

@@ -1,0 +1,53 @@
+"""Which folders a client may ask about: those of the command line, and inside of its own roots."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from urllib.parse import unquote, urlsplit
+
+from excise_server.sources.paths import inside
+
+__all__ = ["FolderError", "allowed_folder", "root_folder"]
+
+
+class FolderError(Exception):
+    """A folder that may not be read, with the reason for who asked."""
+
+
+def root_folder(uri: str) -> str | None:
+    """Return the folder of a root that a client announces; None where it is not a local one."""
+    parts = urlsplit(uri)
+    if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
+        return None
+    path = unquote(parts.path)
+    return path if os.path.isabs(path) and "\0" not in path else None
+
+
+def allowed_folder(asked: str, served: Sequence[str], roots: Sequence[str] | None) -> str:
+    """Return the real path of a folder that a client asked about.
+
+    Parameters
+    ----------
+    asked
+        A path; relative ones begin at the first folder that is served, and so does an empty one.
+    served
+        The real paths of the folders of the command line.
+    roots
+        The folders that the client announced; None if it announces none.
+
+    Raises
+    ------
+    FolderError
+        If it is not a folder, or lies outside of what is served or of the client's roots.
+    """
+    if "\0" in asked:
+        raise FolderError("a path cannot hold a null character")
+    folder = os.path.realpath(os.path.join(served[0], os.path.expanduser(asked)))
+    if not inside(folder, served):
+        raise FolderError(f"{asked!r} is outside of the folders that `excise mcp` was started for")
+    if roots is not None and not inside(folder, [os.path.realpath(root) for root in roots]):
+        raise FolderError(f"{asked!r} is outside of the roots that your client announced")
+    if not os.path.isdir(folder):
+        raise FolderError(f"{asked!r} is not a folder")
+    return folder

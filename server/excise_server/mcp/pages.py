@@ -1,0 +1,181 @@
+"""Answers made from the documents of the commands, page by page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from excise.agreement import CONTAINS, DIFFERENT, ELSEWHERE, OVERLAPS, SAME
+from excise_server.mcp.answers import (
+    BatchAnswer,
+    CandidateAnswer,
+    CandidatesAnswer,
+    FileAnswer,
+    HunkAnswer,
+    ReviewAnswer,
+    VariantAnswer,
+)
+from excise_server.sources import first_few
+
+__all__ = ["PAGE_CANDIDATES", "PAGE_CHARACTERS", "candidates_page", "review_page"]
+
+PAGE_CANDIDATES = 8
+PAGE_CHARACTERS = 12_000
+"""Characters of code on a page of a review, about 4,000 tokens; one hunk may take a whole page."""
+
+_PHRASES = {
+    SAME: "the same as",
+    CONTAINS: "contains, or is contained in,",
+    ELSEWHERE: "the same text at another place as",
+    OVERLAPS: "overlaps",
+    DIFFERENT: "different from, though near,",
+}
+_MOST_FILES = 6
+_MOST_NOTES = 4
+_LETTERS = {"created": "A", "deleted": "D", "renamed": "R", "modified": "M"}
+
+Document = Mapping[str, Any]
+
+
+def candidates_page(document: Document, page: int) -> CandidatesAnswer:
+    """Return a page of what `excise worktrees --json` prints; pages count from 1."""
+    ranking = document["ranking"]
+    pages = max(1, -(-len(ranking) // PAGE_CANDIDATES))
+    page = min(page, pages)
+    stands = {each["cluster"]: each for each in ranking if each["representative"]}
+    shown = ranking[(page - 1) * PAGE_CANDIDATES : page * PAGE_CANDIDATES]
+    return CandidatesAnswer(
+        repository=document["repository"],
+        origin=document["origin"],
+        batches=[
+            _batch(batch, shown, stands) for batch in document["batches"] if _members(batch, shown)
+        ],
+        unchanged=document["unchanged"] if page == 1 else [],
+        rejected=[f"{r['id']}: {r['reason']}" for r in document["rejected"]] if page == 1 else [],
+        page=page,
+        pages=pages,
+    )
+
+
+def _members(batch: Document, shown: Sequence[Document]) -> list[Document]:
+    return [candidate for candidate in shown if candidate["batch"] == batch["number"]]
+
+
+def _batch(
+    batch: Document, shown: Sequence[Document], stands: Mapping[int, Document]
+) -> BatchAnswer:
+    return BatchAnswer(
+        number=batch["number"],
+        task=batch["task"],
+        size=len(batch["members"]),
+        candidates=[_candidate(candidate, stands) for candidate in _members(batch, shown)],
+    )
+
+
+def _candidate(candidate: Document, stands: Mapping[int, Document]) -> CandidateAnswer:
+    files = [
+        f"{_LETTERS.get(file['status'], file['status'])} {file['path']} "
+        f"+{file['added']} -{file['deleted']}"
+        for file in candidate["files"]
+    ]
+    conflicts = [f"the target changed {c['path']}, too" for c in candidate["conflicts"]]
+    return CandidateAnswer(
+        id=candidate["id"],
+        label=candidate["label"],
+        group=candidate["cluster"],
+        rank=candidate["rank"],
+        says=_says(candidate, stands[candidate["cluster"]]),
+        files=_some(files, _MOST_FILES, "files"),
+        notes=_some([*conflicts, *candidate["notes"]], _MOST_NOTES, "notes"),
+    )
+
+
+def _says(candidate: Document, representative: Document) -> str:
+    """Say what a candidate is to the one that stands for its group."""
+    if candidate["id"] == representative["id"]:
+        return "stands for its group"
+    return f"{_PHRASES[candidate['word']]} {representative['id']}"
+
+
+def _some(lines: Sequence[str], most: int, what: str) -> list[str]:
+    if len(lines) <= most:
+        return list(lines)
+    return [*lines[:most], f"and {len(lines) - most} more {what}"]
+
+
+def review_page(document: Document, batch: int, path: str, page: int) -> ReviewAnswer | None:
+    """Return a page of a batch of what `excise review --format json` prints; None: no such batch.
+
+    Parameters
+    ----------
+    path
+        The only file that is shown; empty: all.
+    """
+    found = next((b for b in document["batches"] if b["number"] == batch), None)
+    if found is None:
+        return None
+    pages = list(_paged(file for file in found["files"] if path in ("", file["path"])))
+    page = min(page, max(1, len(pages)))
+    return ReviewAnswer(
+        batch=batch,
+        task=found["task"],
+        digest=found["digest"],
+        files=pages[page - 1] if pages else [],
+        page=page,
+        pages=max(1, len(pages)),
+        batches=len(document["batches"]),
+    )
+
+
+def _paged(files: Iterable[Document]) -> Iterable[list[FileAnswer]]:
+    """Cut files into pages, between two hunks."""
+    page: list[FileAnswer] = []
+    room = PAGE_CHARACTERS
+    for file in files:
+        hunks: list[HunkAnswer] = []
+        for hunk in map(_hunk, file["hunks"]):
+            size = _size(hunk)
+            if size > room and (hunks or page):
+                if hunks:
+                    page.append(FileAnswer(path=file["path"], facts=_facts(file), hunks=hunks))
+                yield page
+                page, hunks, room = [], [], PAGE_CHARACTERS
+            hunks.append(hunk)
+            room -= size
+        page.append(FileAnswer(path=file["path"], facts=_facts(file), hunks=hunks))
+    if page:
+        yield page
+
+
+def _size(hunk: HunkAnswer) -> int:
+    return len(hunk.origin) + sum(len(variant.text) + 40 for variant in hunk.variants)
+
+
+def _hunk(hunk: Document) -> HunkAnswer:
+    """Return a hunk; one that is longer than a page keeps the beginning of each of its texts."""
+    texts = [hunk["origin"], *(variant["text"] for variant in hunk["variants"])]
+    most = PAGE_CHARACTERS // len(texts)
+    kept = [text if len(text) <= most else f"{text[:most]}\n[cut]\n" for text in texts]
+    return HunkAnswer(
+        lines=hunk["name"],
+        origin=kept[0],
+        variants=[
+            VariantAnswer(candidates=variant["ids"], text=text)
+            for variant, text in zip(hunk["variants"], kept[1:], strict=True)
+        ],
+        unchanged=hunk["unchanged"],
+        left_out=sum(max(0, len(text) - most) for text in texts),
+    )
+
+
+def _facts(file: Document) -> list[str]:
+    """Return what is not text, a line for each way to treat the file."""
+    said: dict[str, list[str]] = {}
+    for change in file["changes"]:
+        what = [change["status"]] if change["status"] != "modified" else []
+        if change["status"] == "renamed":
+            what = [f"renamed to {change['path']}"]
+        what += [*change["facts"], *(["the target changed it, too"] if change["conflict"] else [])]
+        for fact in what:
+            said.setdefault(fact, []).append(change["id"])
+    return [f"{fact}: {first_few(ids)}" for fact, ids in said.items()]
