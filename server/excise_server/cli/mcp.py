@@ -20,11 +20,12 @@ def command(*, folders: tuple[str, ...]) -> int:
     roots if it announces any; nothing is written, and nothing of a repository is run.
 
     The tools and how to add the server to a client are in docs/agents.md. It needs the extra
-    excise[mcp].
+    mcp of the package.
     """
     if find_spec("mcp") is None:
         raise click.ClickException(
-            "excise mcp needs the package mcp: install the extra excise[mcp]"
+            "excise mcp needs the package mcp, which the extra mcp of excise brings "
+            "(in a clone: pip install '.[mcp]')"
         )
     from excise_server.mcp.app import serve
 
