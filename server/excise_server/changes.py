@@ -16,7 +16,15 @@ from excise.patches import Binary, FilePair, Hunk
 from excise.text import decode, line_key, normalise, raw_lines
 from excise.tokens import Vocabulary
 
-__all__ = ["LINK", "SUBMODULE", "Side", "changed_file", "patch_files", "renamed_files"]
+__all__ = [
+    "LINK",
+    "SUBMODULE",
+    "Side",
+    "changed_file",
+    "differing_lines",
+    "patch_files",
+    "renamed_files",
+]
 
 LINK, SUBMODULE = "120000", "160000"
 _RENAMED = 0.5
@@ -97,7 +105,7 @@ def _name(side: Side | None) -> str:
 
 def _hunks(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[Hunk]:
     group: list[Span] = []
-    for span in _spans(old, new):
+    for span in differing_lines(old, new):
         if group and span[0] - group[-1][1] > 2 * context:
             yield _hunk(old, new, group, context)
             group = []
@@ -106,8 +114,11 @@ def _hunks(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[Hun
         yield _hunk(old, new, group, context)
 
 
-def _spans(old: Sequence[str], new: Sequence[str]) -> Iterator[Span]:
-    """Yield the lines that differ: old from and to, new from and to; none touches the next."""
+def differing_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[Span]:
+    """Yield the lines that differ: old from and to, new from and to; none touches the next.
+
+    Lines keep their line ends, as `excise.text.raw_lines` returns them.
+    """
     last: Span | None = None
     for span in _differing(old, new):
         if last is not None and last[1] == span[0] and last[3] == span[2]:

@@ -32,7 +32,14 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = ["Worktrees", "compare_candidates", "compare_worktrees", "without"]
+__all__ = [
+    "Worktrees",
+    "chosen_candidates",
+    "compare_candidates",
+    "compare_worktrees",
+    "names_of",
+    "without",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +180,49 @@ def without(
         if c.id not in aside
     )
     return replace(candidates, found=kept), tuple(c for c in candidates.found if c.id in aside)
+
+
+def names_of(candidate: Candidate) -> tuple[str, ...]:
+    """Return everything that a user may call a candidate; some are empty."""
+    ends = (name.partition(":")[2] for name in candidate.names)
+    own = candidate.id.partition(":")[2]
+    return (candidate.id, candidate.label, candidate.branch, own, *candidate.names, *ends)
+
+
+def chosen_candidates(candidates: Candidates, names: Sequence[str]) -> Candidates:
+    """Return the candidates of some names (ids, labels, branches); without names all of them.
+
+    Raises
+    ------
+    SourceError
+        If a name is of none or of several of those that change something.
+    """
+    chosen = set()
+    for name in names:
+        meant = [c for c in candidates.found if name and name in (c.id, c.label)]
+        meant = meant or [c for c in candidates.found if name and name in names_of(c)]
+        if len(meant) != 1:
+            raise _unknown(candidates, name, [c.id for c in meant])
+        chosen.add(meant[0].id)
+    if not names:
+        return candidates
+    return replace(candidates, found=tuple(c for c in candidates.found if c.id in chosen))
+
+
+def _unknown(candidates: Candidates, name: str, meant: Sequence[str]) -> SourceError:
+    if meant:
+        return SourceError(
+            f"{visible(name)} names {len(meant)} candidates",
+            hint=f"name one by its id: {first_few(meant)}",
+        )
+    idle = {**dict.fromkeys(candidates.unchanged, "it changes nothing"),
+            **dict.fromkeys(candidates.landed, "all of it is in the target already")}  # fmt: skip
+    for identity, reason in idle.items():
+        if name in (identity, identity.partition(":")[2]):
+            return SourceError(f"nothing of {visible(name)} is left to compare: {reason}")
+    labels = first_few([visible(c.label) for c in candidates.found], 8)
+    hint = f"there are {labels}" if labels else "no candidate changes anything"
+    return SourceError(f"no candidate is called {visible(name)}", hint=hint)
 
 
 def _chosen(

@@ -24,6 +24,7 @@ _COMMANDS = (
     "explain",
     "cluster",
     "worktrees",
+    "review",
     "eval",
     "editeval",
     "simplification",
@@ -32,7 +33,7 @@ _COMMANDS = (
 )
 
 # What these read is parsed: a fork does it, which a text may end, and another one starts again.
-_PARSING = {"score", "matrix", "rank", "explain", "cluster", "worktrees"}
+_PARSING = {"score", "matrix", "rank", "explain", "cluster", "worktrees", "review"}
 
 EPILOG = """\b
 Exit codes:

@@ -22,7 +22,7 @@ from excise_server.sources.candidates import Candidates, Choice, find_candidates
 from excise_server.sources.folders import find_folders
 from excise_server.worktrees import Worktrees, compare_candidates
 
-__all__ = ["Shown", "command", "compare", "compare_found", "opened"]
+__all__ = ["Shown", "command", "compare", "compare_found", "opened", "say_rejected"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,12 +162,13 @@ def compare_found(top: str, candidates: Candidates, shown: Shown) -> int:
     else:
         _print(found)
     if found.candidates.rejected:
-        _say_rejected(found)
+        say_rejected(found)
         return 1
     return 0
 
 
-def _say_rejected(found: Worktrees) -> None:
+def say_rejected(found: Worktrees) -> None:
+    """Say on standard error what was left out, and why."""
     from excise_server.report.worktree_facts import rejected_names  # late, as it imports rich
 
     for name, rejected in zip(rejected_names(found), found.candidates.rejected, strict=True):

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+import msgspec
 
 from excise_server.report.candidate_rows import CandidateRow, candidate_rows
 from excise_server.report.review_shapes import (
@@ -17,13 +21,20 @@ from excise_server.report.review_shapes import (
 )
 from excise_server.report.shapes import RejectedEntry
 from excise_server.review.digest import review_digest
-from excise_server.review.hunks import FileChange, ReviewedFile, ReviewHunk, review_files
-from excise_server.review.kinds import kind_of
+from excise_server.review.hunks import (
+    FileChange,
+    ReviewedFile,
+    ReviewHunk,
+    lines_named,
+    review_files,
+)
+from excise_server.review.kinds import KINDS, kind_of
 from excise_server.review.ranked import RankedBatch
+from excise_server.sources import SourceError, first_few
 from excise_server.sources.paths import visible
 from excise_server.worktrees import Worktrees
 
-__all__ = ["review_document"]
+__all__ = ["chosen_hunks", "review_document"]
 
 
 def review_document(found: Worktrees) -> ReviewDocument:
@@ -47,6 +58,75 @@ def review_document(found: Worktrees) -> ReviewDocument:
     )
 
 
+def chosen_hunks(
+    document: ReviewDocument, globs: Sequence[str], hunks: Sequence[str]
+) -> ReviewDocument:
+    """Return the document with only some of its files and hunks; its digests stay.
+
+    Parameters
+    ----------
+    globs
+        Of paths; none: all.
+    hunks
+        As ``PATH#LINES``, or paths; none: all.
+
+    Raises
+    ------
+    SourceError
+        If there is no such file or hunk.
+    """
+    files = [file for batch in document.batches for file in batch.files]
+    named: dict[str, set[tuple[int, int]] | None] = {}
+    for name in hunks:
+        path, lines = _file_and_lines(files, name)
+        before = named.get(path, set())
+        named[path] = None if lines is None or before is None else before | {lines}
+    for glob in globs:
+        if not any(fnmatchcase(file.path, glob) for file in files):
+            raise SourceError(f"no changed file is called {visible(glob)}", hint=_paths(files))
+
+    def shown(file: ReviewFileEntry) -> ReviewFileEntry | None:
+        if globs and not any(fnmatchcase(file.path, glob) for glob in globs):
+            return None
+        if not named:
+            return file
+        lines = named.get(file.path, set())
+        if lines is None:
+            return file
+        kept = [hunk for hunk in file.hunks if (hunk.lo, hunk.hi) in lines]
+        return msgspec.structs.replace(file, hunks=kept) if kept else None
+
+    batches = [
+        msgspec.structs.replace(batch, files=[s for file in batch.files if (s := shown(file))])
+        for batch in document.batches
+    ]
+    kept = [batch for batch in batches if batch.files or not (named or globs)]
+    return msgspec.structs.replace(document, batches=kept)
+
+
+def _file_and_lines(
+    files: Sequence[ReviewFileEntry], name: str
+) -> tuple[str, tuple[int, int] | None]:
+    """Return what a name of a hunk or file names; a path may hold a number sign itself."""
+    if any(file.path == name for file in files):
+        return name, None
+    path, _, lines = name.rpartition("#")
+    of_path = [file for file in files if file.path == path]
+    if not of_path:
+        raise SourceError(f"no changed file is called {visible(path or name)}", hint=_paths(files))
+    chosen = lines_named(lines)
+    hunks = [hunk for file in of_path for hunk in file.hunks]
+    if chosen is None or chosen not in {(hunk.lo, hunk.hi) for hunk in hunks}:
+        hint = f"there are {first_few([f'#{hunk.name}' for hunk in hunks], 12)}"
+        raise SourceError(f"{visible(path)} has no hunk {visible(lines)}", hint=hint)
+    return path, chosen
+
+
+def _paths(files: Sequence[ReviewFileEntry]) -> str:
+    paths = list(dict.fromkeys(file.path for file in files))
+    return f"there are {first_few(paths, 8)}" if paths else "no file is changed"
+
+
 def _batch(
     found: Worktrees, number: int, ranked: RankedBatch, rows: list[CandidateRow]
 ) -> ReviewBatchEntry:
@@ -67,7 +147,7 @@ def _batch(
             )
             for cluster in ranked.clusters
         ],
-        files=[_file(file) for file in review_files(members)],
+        files=sorted(map(_file, review_files(members)), key=_code_first),
     )
 
 
@@ -89,6 +169,10 @@ def _candidate(row: CandidateRow) -> ReviewCandidateEntry:
     )
 
 
+def _code_first(file: ReviewFileEntry) -> tuple[int, str]:
+    return KINDS.index(kind_of(file.path)), file.path
+
+
 def _file(file: ReviewedFile) -> ReviewFileEntry:
     path = visible(file.path)
     return ReviewFileEntry(
@@ -97,6 +181,7 @@ def _file(file: ReviewedFile) -> ReviewFileEntry:
         created=file.origin is None,
         binary=file.text is None,
         mode=file.origin.mode if file.origin is not None else None,
+        text=file.text if any(change.status == "deleted" for change in file.changes) else None,
         changes=[_change(change) for change in file.changes],
         hunks=[_hunk(hunk) for hunk in file.hunks],
     )

@@ -50,13 +50,17 @@ class FileChangeEntry(Shape, frozen=True, kw_only=True):
 
 
 class ReviewFileEntry(Shape, frozen=True, kw_only=True):
-    """A file that some candidate of a batch touches, under its path in the origin."""
+    """A file that some candidate of a batch touches, under its path in the origin.
+
+    ``text`` is the origin's, where somebody deletes the file.
+    """
 
     path: str
     kind: str
     created: bool
     binary: bool
     mode: str | None
+    text: str | None
     changes: list[FileChangeEntry]
     hunks: list[ReviewHunkEntry]
 

@@ -1,0 +1,180 @@
+"""``excise review``: the candidates of a task side by side, file by file and hunk by hunk."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+
+import click
+
+from excise_server.cli.candidate_options import batch_option, choice_of, choice_options
+from excise_server.cli.output import write_text
+from excise_server.cli.progress import progress
+from excise_server.cli.streams import console
+from excise_server.cli.worktrees import opened, say_rejected
+from excise_server.report.documents import json_text
+from excise_server.report.review import chosen_hunks, review_document
+from excise_server.report.review_lines import ORIGIN
+from excise_server.report.review_shapes import ReviewDocument
+from excise_server.report.review_text import Folding, review_lines, text_page
+from excise_server.report.worktree_table import UNWRAPPED
+from excise_server.sources import SourceError
+from excise_server.sources.candidates import Candidates, Choice, find_candidates
+from excise_server.sources.folders import find_folders
+from excise_server.sources.paths import visible
+from excise_server.worktrees import chosen_candidates, compare_candidates
+
+__all__ = ["command"]
+
+_FORMATS = ("text", "json")
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What of the review is shown, and how."""
+
+    format: str
+    against: str
+    whole: bool
+    paths: tuple[str, ...]
+    hunks: tuple[str, ...]
+    output: str | None
+
+
+@click.command("review", short_help="Show what candidates change, hunk by hunk, side by side.")
+@click.argument("candidates", nargs=-1, metavar="[CANDIDATE...]")
+@click.option("--repo", metavar="DIR", default=".", help="The repository.  [default: this one]")
+@click.option(
+    "--origin",
+    metavar="DIR",
+    help="CANDIDATEs are folders, which need no git, and all began as DIR.",
+)
+@choice_options
+@batch_option
+@click.option("--path", metavar="GLOB", multiple=True, help="Show only files so named.")
+@click.option(
+    "--hunk",
+    metavar="PATH[#LINES]",
+    multiple=True,
+    help="Show only this hunk, as the review names it, or this file.",
+)
+@click.option(
+    "--against",
+    metavar="CANDIDATE",
+    default="",
+    help="Show the others against its text, not against the origin's.",
+)
+@click.option(
+    "--whole", is_flag=True, help="Fold nothing: what all agree on, generated files, long texts."
+)
+@click.option(
+    "--format",
+    type=click.Choice(_FORMATS),
+    default="text",
+    show_default=True,
+    help="For people, for a comment or a prompt, for programs (docs/json.md), for a browser.",
+)
+@click.option("--output", "-o", metavar="FILE", help="Write it to a file.")
+def command(
+    *,
+    candidates: tuple[str, ...],
+    repo: str,
+    origin: str | None,
+    batch: str,
+    path: tuple[str, ...],
+    hunk: tuple[str, ...],
+    against: str,
+    whole: bool,
+    format: str,
+    output: str | None,
+    branches: tuple[str, ...],
+    patches: tuple[str, ...],
+    only: tuple[str, ...],
+    onto: str,
+    base: tuple[str, ...],
+    include_target: bool,
+    no_untracked: bool,
+) -> int:
+    """Show what every CANDIDATE (default: all of them) changes, each hunk once.
+
+    A hunk is a run of lines of the origin (HEAD of this checkout) that some candidate changes. It
+    shows the origin's lines, then each text that candidates have instead and who has it, the most
+    frequent first. A line of the origin has its number before it, one that differs from it a plus
+    sign; = 12-20 are lines that are the origin's. A hunk on which all agree is one line.
+
+    Candidates are found, replayed onto the origin and grouped as by excise worktrees. Hunks are
+    those of the candidates that are chosen: PATH#LINES names one by the origin's lines, PATH#12+ by
+    the line before it, where it is only inserted.
+    """
+    choice = choice_of(
+        branches=branches,
+        patches=patches,
+        only=only,
+        onto=onto,
+        base=base,
+        include_target=include_target,
+        no_untracked=no_untracked,
+    )
+    if origin is None:
+        with progress("Reading"):
+            repository = opened(repo)
+            every = chosen_candidates(find_candidates(repository, choice), candidates)
+        top = repository.top
+    else:
+        if choice != Choice(only=only) or repo != ".":
+            raise click.UsageError("--origin reads plain folders: drop the options about git.")
+        if not candidates:
+            raise click.UsageError("--origin needs the folders that began as it.")
+        with progress("Reading"):
+            every = find_folders(origin, candidates, only=only)
+        top = os.path.realpath(origin)
+    shown = _Shown(format, against, whole, path, hunk, output)
+    return _review(top, every, "" if batch == "all" else batch, shown)
+
+
+def _review(top: str, candidates: Candidates, batch: str, shown: _Shown) -> int:
+    with progress("Comparing"):
+        compared = compare_candidates(top, candidates, batch=batch)
+        document = chosen_hunks(review_document(compared), shown.paths, shown.hunks)
+    _print(document, replace(shown, against=_id_of(document, shown.against)))
+    if compared.candidates.rejected:
+        say_rejected(compared)
+        return 1
+    return 0
+
+
+def _id_of(document: ReviewDocument, name: str) -> str:
+    """Return the id of the candidate that others are shown against.
+
+    Raises
+    ------
+    SourceError
+        If none of the review is called so.
+    """
+    if not name:
+        return ORIGIN
+    entries = [entry for batch in document.batches for entry in batch.candidates]
+    named = [e.id for e in entries if name in (e.id, e.label, e.branch, e.id.partition(":")[2])]
+    if len(named) != 1:
+        labels = ", ".join(entry.label for entry in entries[:8])
+        raise SourceError(f"no candidate is called {visible(name)}", hint=f"there are {labels}")
+    return named[0]
+
+
+def _print(document: ReviewDocument, shown: _Shown) -> None:
+    if shown.format == "json":
+        text = json_text(document)
+    else:
+        folding = Folding(shown.against, shown.whole)
+        if shown.output is None:
+            out = console()
+            if not out.is_terminal:
+                out.width = UNWRAPPED
+            for line in review_lines(document, folding, out):
+                out.print(line)
+            return
+        text = text_page(document, folding)
+    if shown.output is not None:
+        write_text(shown.output, f"{text}\n")
+    else:
+        print(text)

@@ -1,0 +1,230 @@
+"""A review on a terminal, or as plain text: who agrees, then each file hunk by hunk, as code.
+
+Off a terminal every line of code is one line, whole, and so is every sentence.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console, RenderableType
+from rich.text import Text
+
+from excise_server.report.escape import printable, source_text
+from excise_server.report.fitting import cut, filled, sentence
+from excise_server.report.review_lines import ORIGIN, ShownLine, hunk_lines
+from excise_server.report.review_shapes import (
+    ReviewBatchEntry,
+    ReviewDocument,
+    ReviewFileEntry,
+    ReviewHunkEntry,
+)
+from excise_server.report.review_words import (
+    Names,
+    agreed,
+    batch_head,
+    file_facts,
+    file_head,
+    has_words,
+    leave,
+    rest_words,
+)
+from excise_server.report.tables import plural, signature_text
+from excise_server.report.worktree_table import UNWRAPPED
+
+__all__ = ["MAX_LINES", "Folding", "review_lines", "text_page"]
+
+MAX_LINES = 400
+"""Lines of one text of a hunk up to which it is shown whole."""
+
+_EDGE = 10
+"""Lines that are shown of the start and of the end of a longer one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Folding:
+    """What is folded, and against whom texts are shown.
+
+    Attributes
+    ----------
+    against
+        The id of a candidate, or `ORIGIN`.
+    is_whole
+        Show everything: hunks on which all agree, generated files and long texts.
+    """
+
+    against: str = ORIGIN
+    is_whole: bool = False
+
+
+def review_lines(
+    document: ReviewDocument, folding: Folding, out: Console
+) -> Iterator[RenderableType]:
+    """Yield the page, line by line."""
+    page = _Page(folding, out)
+    for batch in document.batches:
+        yield from page.batch(document, batch)
+    if not document.batches:
+        yield Text("No candidate changes anything: there is nothing to review.")
+    yield from _about(document, out)
+
+
+def text_page(document: ReviewDocument, folding: Folding) -> str:
+    """Return the page as plain text, nothing wrapped."""
+    out = Console(
+        file=io.StringIO(), width=UNWRAPPED, soft_wrap=True,
+        markup=False, highlight=False, emoji=False,
+    )  # fmt: skip
+    for line in review_lines(document, folding, out):
+        out.print(line)
+    assert isinstance(out.file, io.StringIO)
+    return "\n".join(line.rstrip(" ") for line in out.file.getvalue().split("\n")).rstrip("\n")
+
+
+def _about(document: ReviewDocument, out: Console) -> Iterator[RenderableType]:
+    for note in document.notes:
+        yield from sentence(Text("note: ", "dim"), printable(note), out)
+    for head, ids in (("landed already", document.landed), ("unchanged", document.unchanged)):
+        if ids:
+            names = [Text(printable(identity)) for identity in ids]
+            yield from _row(Text(f"{head}: ", "dim"), names, out)
+    if document.other_batches:
+        count = sum(map(len, document.other_batches))
+        where = f"{plural(count, 'candidate')} of other batches (--batch all)"
+        yield from sentence(Text("not shown: ", "dim"), where, out)
+    for head, value in (("origin", document.origin), ("digest", document.digest)):
+        yield Text(f"{head}: {cut(printable(value), out.width - len(head) - 2)}", "dim")
+    yield signature_text(document.signature)
+
+
+def _row(start: Text, parts: Sequence[Text], out: Console) -> Iterator[Text]:
+    if out.is_terminal:
+        yield from filled(parts, out.width, start, ", ")
+    else:
+        yield Text.assemble(start, Text(", ").join(parts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Where:
+    """What a block of lines is of, as ``--hunk`` names it, and the columns of its numbers."""
+
+    name: str
+    gutter: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    folding: Folding
+    out: Console
+
+    def batch(self, document: ReviewDocument, batch: ReviewBatchEntry) -> Iterator[Text]:
+        names = Names.of(batch)
+        yield from sentence(Text(""), printable(batch_head(document, batch)), self.out)
+        for group in batch.groups:
+            yield from self.who(f"  {names.share(group.members)}: ", group.members, names)
+        for file in batch.files:
+            yield Text("")
+            yield from self.file(file, names)
+        yield Text("")
+
+    def who(self, start: str, ids: Sequence[str], names: Names, style: str = "") -> Iterator[Text]:
+        """Yield who has something, in lines that end between two names."""
+        labels = [self.name(label) for label in names.each(ids)]
+        yield from _row(Text(start, style), labels, self.out)
+
+    def name(self, label: str) -> Text:
+        width = max(self.out.width - 8, 8) if self.out.is_terminal else len(label)
+        return Text(cut(printable(label), width), "bold")
+
+    def file(self, file: ReviewFileEntry, names: Names) -> Iterator[Text]:
+        head = printable(file_head(file, names))
+        path = printable(file.path)
+        if self.out.is_terminal:
+            path = cut(path, max(self.out.width - len(head), self.out.width // 2))
+        yield Text.assemble((path, "bold cyan"), (head, ""))
+        for fact, labels in file_facts(file, names):
+            yield from _row(Text(f"  {printable(fact)}: "), list(map(self.name, labels)), self.out)
+        if file.kind == "generated" and not self.folding.is_whole:
+            count = plural(len(file.hunks), "hunk")
+            yield Text(f"  generated: {count} folded (--whole shows all)", "dim")
+            return
+        for hunk in file.hunks:
+            yield from self.hunk(file, hunk, names)
+        if file.text and not self.is_folded(file, names):
+            lines = file.text.removesuffix("\n").split("\n")
+            numbered = [ShownLine("", line, at) for at, line in enumerate(lines, start=1)]
+            yield Text("the file that they delete", "dim")
+            yield from self.lines(numbered, "red", _Where(file.path, len(str(len(lines)))))
+
+    def is_folded(self, file: ReviewFileEntry, names: Names) -> bool:
+        """Whether all delete the file, so that there is nothing to choose."""
+        gone = sum(change.status == "deleted" for change in file.changes)
+        return not self.folding.is_whole and gone == len(names.labels) > 1
+
+    def hunk(self, file: ReviewFileEntry, hunk: ReviewHunkEntry, names: Names) -> Iterator[Text]:
+        shown = hunk_lines(hunk, list(names.labels), self.folding.against)
+        name = Text(f"#{hunk.name}", "cyan")
+        if shown.is_agreed and not self.folding.is_whole:
+            yield Text.assemble(name, f": {agreed(shown, len(names.labels))}")
+            return
+        where = _Where(f"{file.path}#{hunk.name}", len(str(hunk.hi)) if hunk.hi > hunk.lo else 1)
+        if shown.reference.ids[0] == ORIGIN:
+            yield name
+        else:
+            start = f"#{hunk.name}, {names.share(shown.reference.ids)}: "
+            yield from self.who(start, shown.reference.ids, names)
+        yield from self.lines(shown.reference.lines, "red", where)
+        for block in shown.others:
+            yield from self.who(f"{has_words(block, names)}: ", block.ids, names)
+            yield from self.lines(block.lines, "green", where)
+        if shown.reference.ids[0] == ORIGIN and hunk.unchanged:
+            if len(shown.reference.ids) - 1 + sum(len(v.ids) for v in hunk.variants) == len(
+                names.labels
+            ):
+                yield Text(f"{rest_words(len(hunk.unchanged))}", "dim")
+            else:
+                leaving = f"{names.share(hunk.unchanged)} {leave(len(hunk.unchanged))} it: "
+                yield from self.who(leaving, hunk.unchanged, names, "dim")
+
+    def lines(self, lines: Sequence[ShownLine], style: str, where: _Where) -> Iterator[Text]:
+        """Yield lines behind their numbers and signs; the middle of many is counted."""
+        hidden = len(lines) - 2 * _EDGE
+        if len(lines) <= MAX_LINES or self.folding.is_whole:
+            hidden = 0
+        for at, line in enumerate(lines):
+            if not (hidden and _EDGE <= at < len(lines) - _EDGE):
+                yield from self.line(line, style, where.gutter)
+            elif at == _EDGE:
+                more = f"{hidden:,} more lines (--hunk {printable(where.name)} --whole shows all)"
+                yield Text(f"{'…':>{where.gutter}} {more}", "dim")
+
+    def line(self, line: ShownLine, style: str, width: int) -> Iterator[Text]:
+        gutter = Text(f"{line.number or line.sign:>{width}} ", "dim")
+        if line.sign in ("=", "\\", " "):
+            yield from self.fitted(gutter, Text(source_text(line.text), "dim"))
+            return
+        text, at = Text(), 0
+        for lo, hi in line.marks:
+            text.append(source_text(line.text[at:lo]), style)
+            text.append(source_text(line.text[lo:hi]), f"{style} reverse")
+            at = hi
+        text.append(source_text(line.text[at:]), style)
+        yield from self.fitted(gutter, text)
+
+    def fitted(self, gutter: Text, text: Text) -> Iterator[Text]:
+        """Yield a line of code; on a terminal in pieces that hang behind the gutter."""
+        room = self.out.width - gutter.cell_len
+        if not self.out.is_terminal or text.cell_len <= room:
+            yield Text.assemble(gutter, text)
+            return
+        start = gutter
+        while text.cell_len > room:
+            piece = text.copy()
+            piece.truncate(max(room, 2))
+            taken = max(len(piece.plain), 1)
+            yield Text.assemble(start, text[:taken])
+            text, start = text[taken:], Text(" " * gutter.cell_len)
+        if text:
+            yield Text.assemble(start, text)

@@ -1,0 +1,149 @@
+"""What every view of a review says in words: who, how many, what happens to files."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from excise_server.report.review_lines import ORIGIN, HunkLines, ShownBlock
+from excise_server.report.review_shapes import (
+    FileChangeEntry,
+    ReviewBatchEntry,
+    ReviewDocument,
+    ReviewFileEntry,
+    ReviewHunkEntry,
+)
+from excise_server.report.tables import plural
+
+__all__ = [
+    "Names",
+    "agreed",
+    "batch_head",
+    "file_facts",
+    "file_head",
+    "has_words",
+    "heading",
+    "leave",
+    "lines_changed",
+    "range_words",
+    "rest_words",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The labels of a batch's candidates, by id."""
+
+    labels: Mapping[str, str]
+
+    @classmethod
+    def of(cls, batch: ReviewBatchEntry) -> Names:
+        """Return those of a batch."""
+        return cls({candidate.id: candidate.label for candidate in batch.candidates})
+
+    def each(self, ids: Sequence[str]) -> list[str]:
+        """Return the labels of some, in the order of the table; of the origin none."""
+        chosen = set(ids)
+        return [label for identity, label in self.labels.items() if identity in chosen]
+
+    def share(self, ids: Sequence[str]) -> str:
+        """Say how many these are: ``2 of 5``."""
+        count = sum(identity != ORIGIN for identity in ids)
+        return f"{count:,} of {len(self.labels):,}"
+
+
+def heading(document: ReviewDocument) -> str:
+    """Return the title of a review."""
+    count = sum(len(batch.candidates) for batch in document.batches)
+    return f"{plural(count, 'candidate')} for {document.repository}"
+
+
+def batch_head(document: ReviewDocument, batch: ReviewBatchEntry) -> str:
+    """Say which batch this is, and how many candidates in how many groups it has."""
+    count = len(document.batches)
+    which = f"Batch {batch.number} of {count}: " if count > 1 else ""
+    task = f" for {batch.task}" if batch.task else ""
+    groups = f" in {plural(len(batch.groups), 'group')}" if len(batch.candidates) > 1 else ""
+    return f"{which}{plural(len(batch.candidates), 'candidate')}{task}{groups}"
+
+
+def range_words(hunk: ReviewHunkEntry) -> str:
+    """Say which lines of the origin a hunk is.
+
+    >>> from excise_server.report.review_shapes import ReviewHunkEntry
+    >>> at = dict(origin="", variants=[], unchanged=[])
+    >>> range_words(ReviewHunkEntry(name="7+", lo=7, hi=7, **at))
+    'after line 7'
+    """
+    if hunk.lo == hunk.hi:
+        return f"after line {hunk.lo:,}" if hunk.lo else "at the start"
+    if hunk.hi == hunk.lo + 1:
+        return f"line {hunk.hi:,}"
+    return f"lines {hunk.lo + 1:,} to {hunk.hi:,}"
+
+
+def file_head(file: ReviewFileEntry, names: Names) -> str:
+    """Say how many do what with a file."""
+    share = names.share([change.id for change in file.changes])
+    kind = "" if file.kind == "code" else f" ({file.kind})"
+    verbs = {"create" if change.status == "created" else "change" for change in file.changes}
+    verb = verbs.pop() if len(verbs) == 1 else "change"
+    several = "" if len(file.changes) > 1 else "s"
+    return f"{kind}: {share} {verb}{several} it"
+
+
+def has_words(block: ShownBlock, names: Names) -> str:
+    """Say how many have a text, and whether it is none, or the origin's."""
+    share = names.share(block.ids)
+    if block.ids[0] == ORIGIN:
+        return f"the origin, {share} {leave(len(block.ids) - 1)} it" if block.ids[1:] else "origin"
+    if block.lines:
+        return share
+    return f"{share} delete{'' if len(block.ids) > 1 else 's'} it"
+
+
+def leave(count: int) -> str:
+    """Return the verb for so many that have the origin's lines."""
+    return "leave" if count > 1 else "leaves"
+
+
+def rest_words(count: int) -> str:
+    """Say that all others have the origin's lines."""
+    return f"the other {count:,} leave it" if count > 1 else "the other one leaves it"
+
+
+def file_facts(file: ReviewFileEntry, names: Names) -> Iterator[tuple[str, list[str]]]:
+    """Yield what is not text, or not only: a sentence, and the labels of whom it is true."""
+    said: dict[str, list[str]] = defaultdict(list)
+    for change in file.changes:
+        for fact in _facts(change):
+            said[fact].append(change.id)
+    for fact, ids in said.items():
+        yield fact, names.each(ids)
+
+
+def _facts(change: FileChangeEntry) -> Iterator[str]:
+    if change.status == "deleted":
+        yield "deletes the file"
+    elif change.status == "renamed":
+        yield f"renames it to {change.path}"
+    for fact in change.facts:
+        if fact.startswith("mode "):
+            yield fact
+        elif fact == "binary" and change.binary:
+            yield f"binary, SHA-256 {change.binary[:12]}"
+    if change.conflict:
+        yield f"conflict: {change.conflict}"
+
+
+def agreed(shown: HunkLines, count: int) -> str:
+    """Say that all make the same change, and how much of one it is."""
+    block = shown.others[0]
+    who = "both" if count == 2 else f"all {count:,}"
+    return f"{who} make the same change ({lines_changed(block)})"
+
+
+def lines_changed(block: ShownBlock) -> str:
+    """Return how many lines a block adds and deletes, as ``git`` counts them."""
+    return f"+{block.added:,} -{block.deleted:,}"

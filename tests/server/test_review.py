@@ -1,0 +1,332 @@
+"""`excise review` over real worktrees: complete, short, and exact enough to rebuild them."""
+
+from __future__ import annotations
+
+import io
+import random
+import re
+
+import msgspec
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+from tests.server.command import excise, one_line
+from tests.server.git_repository import make, needs_git
+from tests.server.test_worktrees import worktree, write
+
+from excise_server.git.repository import open_folder
+from excise_server.report.review import review_document
+from excise_server.report.review_shapes import ReviewDocument
+from excise_server.report.review_text import MAX_LINES, Folding, review_lines
+from excise_server.review.hunks import applied
+from excise_server.sources.candidates import Choice, find_candidates
+from excise_server.worktrees import compare_candidates
+
+pytestmark = [pytest.mark.slow, needs_git]
+
+FUNCTIONS = [
+    f"def f{n}(x):\n    # What the caller gives is {n} less than what it gets.\n"
+    f"    checked = check(x)\n    log(checked)\n    return checked + {n}\n\n\n"
+    for n in range(12)
+]
+BASE = "".join(FUNCTIONS)
+GUARD = ("    return checked + 7\n", "    if checked is None:\n        return 7\n"
+         "    return checked + 7\n")  # fmt: skip
+
+
+def begun(folder, monkeypatch):
+    made = make(folder, monkeypatch)
+    made.commit(a__py=BASE, b__txt="one\ntwo\n", data__bin=b"\0\1", gone__py="x = 1\ny = 2\n")
+    return made
+
+
+@pytest.fixture
+def repo(tmp_path, monkeypatch):
+    return begun(tmp_path, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def six(tmp_path_factory):
+    """Six worktrees that started at different commits, and do what candidates can do.
+
+    Tests only read them.
+    """
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        yield six_worktrees(begun(tmp_path_factory.mktemp("six"), monkeypatch))
+
+
+def six_worktrees(repo):
+    edits = [
+        [GUARD],
+        [GUARD],
+        [GUARD, ("check(x)", "check(x, strict=True)")],
+        [("    return checked + 7\n", "    return checked + 7 if checked else 7\n")],
+        [GUARD, ("    log(checked)\n", "")],
+        [("    return checked + 7\n", "    return (checked or 0) + 7\n")],
+    ]
+    for number, own in enumerate(edits):
+        path = worktree(repo, f"c{number}")
+        text = (path / "a.py").read_text()
+        for old, new in own:
+            assert old in text
+            text = text.replace(old, new, 1)
+        write(path, "a.py", text)
+        repo.commit(f"drift {number}", **{f"new{number}__py": f"n = {number}\n"})
+        drift = (repo.path / "a.py").read_text()
+        drift = drift.replace(f"checked + {11 - number % 3}\n", f"checked - {11 - number}\n")
+        repo.commit(f"more drift {number}", a__py=drift)
+    folder = repo.path.parent
+    write(folder / "c1", "test_a.py", "from a import f7\n\n\ndef test_f7():\n    assert f7(None)\n")
+    write(folder / "c2", "test_a.py", "import a\n")
+    (folder / "c2" / "gone.py").unlink()
+    (folder / "c3" / "b.txt").rename(folder / "c3" / "b2.txt")
+    write(folder / "c3", "b2.txt", "one\nzwei\n")
+    write(folder / "c4", "data.bin", b"\0\2")
+    (folder / "c5" / "gone.py").chmod(0o755)
+    return repo
+
+
+def reviewed(repo, *arguments, code=0):
+    ran = excise("review", "--repo", str(repo.path), "--format", "json", *arguments)
+    assert ran.code == code, ran.err
+    document = msgspec.convert(ran.json, ReviewDocument)
+    assert msgspec.to_builtins(document) == ran.json
+    return document
+
+
+def page(repo, *arguments):
+    ran = excise("review", "--repo", str(repo.path), *arguments)
+    assert ran.code == 0, ran.err
+    return ran.out
+
+
+def on_a_terminal(repo, width):
+    found = find_candidates(open_folder(str(repo.path), [str(repo.path)]), Choice())
+    document = review_document(compare_candidates(str(repo.path), found))
+    out = Console(
+        file=io.StringIO(), force_terminal=True, width=width, markup=False, highlight=False
+    )
+    for line in review_lines(document, Folding(), out):
+        out.print(line)
+    return re.sub(r"\x1b\[[0-9;]*m", "", out.file.getvalue()).split("\n")
+
+
+def origin_files(repo, document):
+    """Return mode and data of every file of the origin."""
+    listed = repo.git("ls-tree", "-r", "-z", document.origin).decode().split("\0")[:-1]
+    files = {}
+    for entry in listed:
+        meta, path = entry.split("\t")
+        mode, _, blob = meta.split(" ")
+        files[path] = (mode, repo.git("cat-file", "blob", blob))
+    return files
+
+
+def tree(origin, document, name):
+    """Return the files of a candidate, made of the origin's and the document alone."""
+    files = dict(origin)
+    rng = random.Random(name)
+    for batch in document.batches:
+        for file in batch.files:
+            for change in (c for c in file.changes if c.id == name):
+                old = files.pop(file.path, (None, b""))[1]
+                if change.status == "deleted":
+                    continue
+                if change.binary:
+                    files[change.path] = (change.mode, change.binary)
+                    continue
+                chosen = [
+                    (hunk.lo, hunk.hi, variant.text)
+                    for hunk in file.hunks
+                    for variant in hunk.variants
+                    if name in variant.ids
+                ]
+                rng.shuffle(chosen)
+                files[change.path] = (change.mode, applied(old.decode(), chosen).encode())
+    return files
+
+
+def test_every_candidate_can_be_rebuilt_from_the_document(six):
+    document = reviewed(six)
+    origin = origin_files(six, document)
+    found = find_candidates(open_folder(str(six.path), [str(six.path)]), Choice())
+    assert len(found.found) == 6
+    statuses = {c.status for b in document.batches for f in b.files for c in f.changes}
+    assert statuses == {"created", "deleted", "renamed", "modified"}
+    for candidate in found.found:
+        expected = dict(origin)
+        for path in candidate.old.keys() - candidate.new.keys():
+            del expected[path]
+        for path, side in candidate.new.items():
+            expected[path] = (side.mode, side.data)
+        rebuilt = tree(origin, document, candidate.id)
+        if candidate.id == "worktree:c4":
+            data = rebuilt.pop("data.bin")[1]
+            assert len(data) == 64
+            assert expected.pop("data.bin")[1] == b"\0\2"
+        assert rebuilt == expected
+
+
+def git_diffs(repo):
+    """Return what `git diff` says of each worktree against what it started from."""
+    for number in range(6):
+        folder = repo.path.parent / f"c{number}"
+        repo.git("add", "--all", cwd=folder)
+        yield repo.git("diff", "--cached", "--find-renames", "HEAD", cwd=folder).decode()
+
+
+def test_the_page_is_shorter_than_the_diffs_and_shows_every_line_that_differs(six):
+    text = page(six)
+    diffs = list(git_diffs(six))
+    assert len(text) < sum(map(len, diffs))
+    differing = {
+        line[1:].strip()
+        for diff in diffs
+        for line in diff.split("\n")
+        if line[:1] in "+-" and not line.startswith(("+++", "---"))
+    }
+    assert len(differing) > 12
+    for line in differing:
+        assert line in text, line
+    for said in ("renames it to b2.txt: c3", "deletes the file: c2", "mode 100644 to 100755: c5",
+                 "binary, SHA-256 ", "4 of 6: c0, c1, c4, c2"):  # fmt: skip
+        assert said in text
+
+
+def test_nothing_is_wrapped_off_a_terminal_and_no_line_is_too_long_on_one(six):
+    assert f"digest: {reviewed(six).digest}\n" in page(six)
+    for width in (60, 80, 200):
+        assert max(map(cell_len, on_a_terminal(six, width))) <= width
+
+
+def test_a_hunk_on_which_all_agree_is_one_line(repo):
+    for name in ("ada", "bo"):
+        worktree(repo, name, a__py=BASE.replace(*GUARD), b__txt=f"{name}\ntwo\n")
+    text = page(repo)
+    assert "#53+: both make the same change (+2 -0)\n" in text
+    assert "return 7\n" not in text
+    assert "return 7\n" in page(repo, "--whole")
+    assert "1 of 2: ada\n+ ada\n" in text
+
+
+def test_one_candidate_is_shown_whole(repo):
+    worktree(repo, "ada", a__py=BASE.replace(*GUARD))
+    assert "1 of 1: ada\n+     if checked is None:\n" in page(repo)
+    assert "the other" not in page(repo)
+
+
+def test_no_candidate(repo):
+    worktree(repo, "idle")
+    text = page(repo)
+    assert "nothing to review" in text
+    assert "unchanged: worktree:idle\n" in text
+    assert reviewed(repo).batches == []
+
+
+def folders(tmp_path, texts):
+    """Make plain folders with one file each, and the one that all began as; return the options."""
+    for name, text in {"base": BASE, **texts}.items():
+        (tmp_path / name).mkdir()
+        write(tmp_path / name, "a.py", text)
+    return ["--origin", str(tmp_path / "base"), *(str(tmp_path / name) for name in texts)]
+
+
+def of_folders(options, *more):
+    ran = excise("review", *options, *more)
+    assert ran.code == 0, ran.err
+    return ran
+
+
+def test_64_candidates_that_all_differ(tmp_path):
+    returns = [f"return checked + {number + 100}" for number in range(64)]
+    options = folders(
+        tmp_path, {f"c{n:02}": BASE.replace("return checked + 7", r) for n, r in enumerate(returns)}
+    )
+    text = of_folders(options).out
+    assert text.count("1 of 64: c") == 64 + 64
+    assert all(f"{line}\n" in text for line in returns)
+    document = of_folders(options, "--format", "json").json
+    assert len(document["batches"][0]["files"][0]["hunks"][0]["variants"]) == 64
+
+
+def test_a_hunk_of_5000_lines_is_folded_with_its_count_and_whole_in_json(tmp_path):
+    lines = "".join(f"value_{n} = {n}\n" for n in range(5000))
+    ada, bo = BASE + lines, BASE + lines.replace("value_2500 ", "other ")
+    options = folders(tmp_path, {"ada": ada, "bo": bo})
+    text = of_folders(options).out
+    assert "4,980 more lines (--hunk a.py#84+ --whole shows all)\n" in text
+    assert len(text.split("\n")) < 60
+    whole = of_folders(options, "--hunk", "a.py#84+", "--whole").out
+    assert len(whole.split("\n")) > 10_000 > MAX_LINES
+    document = of_folders(options, "--format", "json").json
+    (hunk,) = document["batches"][0]["files"][0]["hunks"]
+    assert {variant["text"].count("\n") for variant in hunk["variants"]} == {5000}
+
+
+def test_against_a_candidate(six):
+    text = page(six, "--against", "c0")
+    assert "#56+" not in text.replace("#56+, 4 of 6: c0, c1, c2, c4", "")
+    one_line(
+        excise("review", "--repo", str(six.path), "--against", "x"), "no candidate is called x"
+    )
+
+
+def test_only_what_was_chosen(six):
+    document = reviewed(six, "c0", "c3")
+    assert {c.label for b in document.batches for c in b.candidates} == {"c0", "c3"}
+    assert document.digest != reviewed(six).digest
+
+
+def test_only_some_files_and_hunks(repo):
+    worktree(repo, "ada", a__py=BASE.replace(*GUARD).replace("def f0(x)", "def f0(y)"),
+             b__txt="1\n")  # fmt: skip
+    whole = reviewed(repo)
+    some = reviewed(repo, "--path", "*.txt")
+    assert [f.path for b in some.batches for f in b.files] == ["b.txt"]
+    assert some.digest == whole.digest
+    name = whole.batches[0].files[0].hunks[-1].name
+    (batch,) = reviewed(repo, "--hunk", f"a.py#{name}").batches
+    assert [hunk.name for file in batch.files for hunk in file.hunks] == [name]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "parts"),
+    [
+        (["nobody"], "no candidate is called nobody"),
+        (["--hunk", "a.py#900"], "a.py has no hunk 900"),
+        (["--hunk", "none.py"], "no changed file is called none.py"),
+        (["--path", "*.rs"], "no changed file is called *.rs"),
+        (["--batch", "9"], "no batch is called 9"),
+    ],
+)
+def test_what_does_not_exist(repo, wrong, parts):
+    worktree(repo, "ada", a__py=BASE.replace(*GUARD))
+    one_line(excise("review", "--repo", str(repo.path), *wrong), parts)
+
+
+def test_a_conflict_is_said(repo):
+    worktree(repo, "ada", a__py=BASE.replace(*GUARD))
+    worktree(repo, "bo", a__py=BASE.replace("return checked + 7\n", "return checked * 7\n"))
+    repo.commit("the target moves on", a__py=BASE.replace("checked + 7\n", "checked - 7\n"))
+    assert "conflict: the target changed these lines, too: bo" in page(repo)
+
+
+def test_hostile_texts_reach_no_terminal(repo):
+    evil = "x = '\x1b]0;owned\x07\u202e'\n"
+    worktree(repo, "ada", a__py=BASE + evil, **{"odd\u202e__py": "pass\n"})
+    text = page(repo)
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", text)
+    assert "x = '\\x1b]0;owned\\x07\\u202e'" in text
+
+
+def test_plain_folders(tmp_path):
+    options = folders(tmp_path, {"ada": BASE.replace(*GUARD), "bo": BASE + "x = 1\n"})
+    assert "a.py: 2 of 2 change it\n" in of_folders(options).out
+    assert "drop the options about git" in excise("review", *options, "--onto", "x").err
+    assert "needs the folders" in excise("review", *options[:2]).err
+
+
+def test_the_page_in_a_file(repo, tmp_path):
+    worktree(repo, "ada", a__py=BASE.replace(*GUARD))
+    assert page(repo, "--output", str(tmp_path / "page.txt")) == ""
+    assert (tmp_path / "page.txt").read_text() == page(repo)
