@@ -19,9 +19,11 @@ from excise.reading import PARSER_SECONDS
 from excise_server.changes import patch_files
 from excise_server.git.repository import Repository
 from excise_server.review.batches import Batch, Member, batches
+from excise_server.review.candidate import candidates_called
 from excise_server.review.change_sets import change_set, origin_texts
 from excise_server.review.kinds import kind_of
 from excise_server.review.ranked import RankedBatch, chosen_batch, rank_batches
+from excise_server.review.verdicts import NO_VERDICTS, Verdict, Verdicts, match_verdicts
 from excise_server.sources import SourceError, first_few
 from excise_server.sources.candidates import Candidate, Candidates, Choice, find_candidates
 from excise_server.sources.paths import visible
@@ -37,7 +39,7 @@ __all__ = [
     "chosen_candidates",
     "compare_candidates",
     "compare_worktrees",
-    "names_of",
+    "in_batch",
     "without",
 ]
 
@@ -61,6 +63,8 @@ class Worktrees:
         The candidates of each task, ranked and grouped by themselves, the largest batch first.
     other_batches
         Batches that were not chosen, by what is in them.
+    verdicts
+        What checks said of the candidates.
     """
 
     top: str
@@ -71,6 +75,7 @@ class Worktrees:
     threshold: float
     linkage: str
     other_batches: tuple[Batch, ...] = ()
+    verdicts: Verdicts = NO_VERDICTS
 
     @property
     def values(self) -> Values:
@@ -144,9 +149,17 @@ def compare_candidates(
     ignored: Sequence[str] = IGNORED,
     threshold: float = DISTANCE,
     linkage: str = LINKAGE,
+    verdicts: Sequence[Verdict] = (),
     cancel: CancelFlag | None = None,
 ) -> Worktrees:
-    """Score, rank and cluster what was read; the rest is as for `compare_worktrees`."""
+    """Score, rank and cluster what was read; the rest is as for `compare_worktrees`.
+
+    Parameters
+    ----------
+    verdicts
+        What checks said of them: the first key of the order.
+    """
+    judged = match_verdicts(verdicts, candidates.found)
     candidates, chosen, others = _chosen(candidates, batch)
     found = candidates.found
     whole = [Patch(patch_files(candidate.old, candidate.new)) for candidate in found]
@@ -162,8 +175,10 @@ def compare_candidates(
     ranked_by = replace(matrix, notes=notes, edited=tuple(map(_of_code, matrix.edited)))
     return Worktrees(
         top, candidates, patches, matrix,
-        rank_batches(ranked_by, chosen, threshold=threshold, linkage=linkage),
-        threshold, linkage, others,
+        rank_batches(
+            ranked_by, chosen, threshold=threshold, linkage=linkage, level=judged.level
+        ),
+        threshold, linkage, others, judged,
     )  # fmt: skip
 
 
@@ -182,13 +197,6 @@ def without(
     return replace(candidates, found=kept), tuple(c for c in candidates.found if c.id in aside)
 
 
-def names_of(candidate: Candidate) -> tuple[str, ...]:
-    """Return everything that a user may call a candidate; some are empty."""
-    ends = (name.partition(":")[2] for name in candidate.names)
-    own = candidate.id.partition(":")[2]
-    return (candidate.id, candidate.label, candidate.branch, own, *candidate.names, *ends)
-
-
 def chosen_candidates(candidates: Candidates, names: Sequence[str]) -> Candidates:
     """Return the candidates of some names (ids, labels, branches); without names all of them.
 
@@ -199,8 +207,7 @@ def chosen_candidates(candidates: Candidates, names: Sequence[str]) -> Candidate
     """
     chosen = set()
     for name in names:
-        meant = [c for c in candidates.found if name and name in (c.id, c.label)]
-        meant = meant or [c for c in candidates.found if name and name in names_of(c)]
+        meant = candidates_called(name, candidates.found)
         if len(meant) != 1:
             raise _unknown(candidates, name, [c.id for c in meant])
         chosen.add(meant[0].id)
@@ -223,6 +230,11 @@ def _unknown(candidates: Candidates, name: str, meant: Sequence[str]) -> SourceE
     labels = first_few([visible(c.label) for c in candidates.found], 8)
     hint = f"there are {labels}" if labels else "no candidate changes anything"
     return SourceError(f"no candidate is called {visible(name)}", hint=hint)
+
+
+def in_batch(candidates: Candidates, batch: str) -> tuple[Candidate, ...]:
+    """Return the candidates of a batch that was chosen by its name; empty: all."""
+    return _chosen(candidates, batch)[0].found
 
 
 def _chosen(

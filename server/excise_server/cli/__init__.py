@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 
 import click
@@ -96,16 +96,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _main(arguments)
     from excise_server.workers.forked import outlive, settle
 
-    outlive()
-    code = _main(arguments)
+    if "--run" in {argument.partition("=")[0] for argument in sys.argv}:
+        # `begin_parsing` forks, once the user's command has run: another fork must not repeat it.
+        code = _main(arguments, before_parsing=outlive)
+    else:
+        outlive()
+        code = _main(arguments)
     settle()
     return code
 
 
-def _main(arguments: Sequence[str] | None) -> int:
+def _main(
+    arguments: Sequence[str] | None, before_parsing: Callable[[], None] = lambda: None
+) -> int:
     set_up_streams()
     try:
-        code = _run(arguments)
+        code = _run(arguments, before_parsing)
         sys.stdout.flush()
     except (_ReaderGoneError, BrokenPipeError):
         # What is still buffered has no reader; without this the interpreter complains at exit.
@@ -114,9 +120,9 @@ def _main(arguments: Sequence[str] | None) -> int:
     return code
 
 
-def _run(arguments: Sequence[str] | None) -> int:
+def _run(arguments: Sequence[str] | None, before_parsing: Callable[[], None]) -> int:
     try:
-        code = excise.main(arguments, prog_name="excise", standalone_mode=False)
+        code = excise.main(arguments, prog_name="excise", standalone_mode=False, obj=before_parsing)
     except click.UsageError as error:
         _say_usage(error)
         return error.exit_code

@@ -14,13 +14,22 @@ from excise_server.cli.candidate_options import batch_option, choice_of, choice_
 from excise_server.cli.output import write_text
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console, say
+from excise_server.cli.verdicts import (
+    RunOptions,
+    begin_parsing,
+    run_checks,
+    run_options,
+    run_options_of,
+    verdict_option,
+)
 from excise_server.git.repository import Repository, open_folder
 from excise_server.report.documents import json_text
 from excise_server.report.worktrees import worktrees_document
 from excise_server.sources import SourceError
 from excise_server.sources.candidates import Candidates, Choice, find_candidates
 from excise_server.sources.folders import find_folders
-from excise_server.worktrees import Worktrees, compare_candidates
+from excise_server.sources.verdicts import read_verdicts
+from excise_server.worktrees import Worktrees, compare_candidates, in_batch
 
 __all__ = ["Shown", "command", "compare", "compare_found", "opened", "say_rejected"]
 
@@ -35,6 +44,8 @@ class Shown:
     json: bool = False
     html: str | None = None
     batch: str = ""
+    verdicts: tuple[str, ...] = ()
+    run: RunOptions | None = None
 
 
 @click.command("worktrees", short_help="Rank and group whole worktrees or branches.")
@@ -61,6 +72,8 @@ class Shown:
     multiple=True,
     help="Files to leave out, instead of lock files, changelogs and generated lists; '' for none.",
 )
+@verdict_option
+@run_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs (docs/json.md).")
 @click.option("--html", metavar="FILE", help="Also write a report to be opened in a browser.")
 def command(
@@ -78,6 +91,10 @@ def command(
     threshold: float | None,
     linkage: str | None,
     ignore_path: tuple[str, ...],
+    verdicts: tuple[str, ...],
+    run: str | None,
+    jobs: int | None,
+    timeout: float | None,
     as_json: bool,
     html: str | None,
 ) -> int:
@@ -102,8 +119,13 @@ def command(
     the larger the better: similarity is the mean similarity to the other candidates of the batch,
     and tokens are those deleted and inserted in code (in all files, where no code is changed).
     Candidates that change only white space come after these, and those that change nothing last.
-    All of that is printed. The order is advice. Git is only read, and nothing of the repository is
-    run.
+    All of that is printed. The order is advice.
+
+    With --verdicts or --run the order is first by what tests say: candidates that pass, then those
+    without a verdict (also timed out), then those that fail.
+
+    Git is only read, and nothing is run but the command of --run. It runs with your rights in the
+    folder of every candidate, without a terminal, and whatever it started is ended with it.
     """
     choice = choice_of(
         branches=branches,
@@ -115,7 +137,10 @@ def command(
         no_untracked=no_untracked,
     )
     only_batch = "" if batch == "all" else batch
-    shown = Shown(threshold, linkage, ignore_path, as_json, html, only_batch)
+    shown = Shown(
+        threshold, linkage, ignore_path, as_json, html, only_batch, verdicts,
+        run_options_of(run, jobs, timeout),
+    )  # fmt: skip
     if origin is not None:
         if choice != Choice(only=only):
             raise click.UsageError("--origin compares plain folders: drop the options about git.")
@@ -144,6 +169,13 @@ def compare_folders(origin: str, folders: Sequence[str], only: Sequence[str], sh
 
 def compare_found(top: str, candidates: Candidates, shown: Shown) -> int:
     """Compare candidates that were read, and print the result."""
+    verdicts, bad = read_verdicts(shown.verdicts)
+    interrupted = False
+    if shown.run is not None:
+        runs = run_checks(shown.run, in_batch(candidates, shown.batch))
+        verdicts += runs.verdicts
+        interrupted = runs.interrupted
+    begin_parsing()
     with progress("Comparing"):
         found = compare_candidates(
             top,
@@ -152,6 +184,7 @@ def compare_found(top: str, candidates: Candidates, shown: Shown) -> int:
             ignored=tuple(glob for glob in shown.ignore_path or IGNORED if glob),
             threshold=DISTANCE if shown.threshold is None else shown.threshold,
             linkage=shown.linkage or LINKAGE,
+            verdicts=verdicts,
         )
     if shown.html is not None:
         from excise_server.report.html_worktrees import worktrees_page
@@ -161,10 +194,13 @@ def compare_found(top: str, candidates: Candidates, shown: Shown) -> int:
         print(json_text(worktrees_document(found)))
     else:
         _print(found)
+    for line in bad:
+        say(f"left out: {line}")
     if found.candidates.rejected:
         say_rejected(found)
-        return 1
-    return 0
+    if interrupted:
+        return 130
+    return 1 if found.candidates.rejected or bad else 0
 
 
 def say_rejected(found: Worktrees) -> None:

@@ -16,13 +16,18 @@ from excise_server.sources.candidates import Candidate
 from excise_server.sources.paths import visible
 from excise_server.worktrees import Worktrees
 
-__all__ = ["ORDER", "CandidateRow", "Lines", "candidate_rows", "lines_by_kind"]
+__all__ = ["CHECKS_FIRST", "ORDER", "CandidateRow", "Lines", "candidate_rows", "lines_by_kind"]
 
 ORDER = (
     "groups by their best candidate, candidates by score = 3 * similarity - ln(4 + tokens), "
     "3 less where the syntax breaks"
 )
 """What decides the order; each term of it is printed."""
+
+CHECKS_FIRST = (
+    "candidates that pass, then those without a verdict, then those that fail; among each, "
+)
+"""What decides it before that, where checks ran."""
 
 _STAND = "●"
 _PHRASES = {
@@ -47,7 +52,9 @@ class CandidateRow:
     """One candidate as people read it.
 
     ``batch`` and ``group`` count from 1, the groups through all batches. ``stands`` marks the
-    candidate that stands for a group of several; ``says`` is what it is to the others, in words.
+    candidate that stands for a group of several; ``says`` is what it is to the others, and
+    ``checks`` what checks said of it, in words. ``level`` is the first key of the order: nobody who
+    fails stands above somebody who passes, even where their groups would have it so.
     """
 
     candidate: Candidate
@@ -58,6 +65,8 @@ class CandidateRow:
     is_ranked: bool
     lines: Mapping[Kind, Lines]
     says: str
+    checks: str = ""
+    level: int = 0
 
     @property
     def behind(self) -> str:
@@ -68,7 +77,7 @@ class CandidateRow:
 def candidate_rows(
     found: Worktrees, shown: Callable[[str], str] = str
 ) -> list[tuple[RankedBatch, list[CandidateRow]]]:
-    """Return the rows of every batch: group by group, and by rank within a group.
+    """Return the rows of every batch: by verdict, group by group, and by rank within a group.
 
     Parameters
     ----------
@@ -84,6 +93,7 @@ def candidate_rows(
                 numbers = number, group
                 rows.append(_row(found, batch, cluster, batch.ranking[at], numbers, shown))
         first += len(batch.clusters)
+        rows.sort(key=lambda row: row.level)
         result.append((batch, rows))
     return result
 
@@ -104,6 +114,9 @@ def _row(
         words = _where(found.patches[ranked.index])
     elif stands:
         words = _of_group(found, batch, cluster, shown)
+        members = [found.candidates.found[i].id for i in cluster.members]
+        if len(members) > 1 and (passing := found.verdicts.of_group(members)):
+            words = f"{words}; {passing}"
     else:
         words = _beside(found, ranked.index, cluster.representative, _STAND)
         if found.candidates.found[cluster.representative].id in candidate.identical:
@@ -120,6 +133,8 @@ def _row(
         is_ranked=batch.is_ranked,
         lines=lines_by_kind(found.patches[ranked.index]),
         says="; ".join(filter(None, [words, *more])),
+        checks=found.verdicts.words(candidate.id),
+        level=found.verdicts.level(candidate.id),
     )
 
 

@@ -92,12 +92,17 @@ def _batches(by_batch: Sequence[tuple[RankedBatch, list[CandidateRow]]]) -> Mark
 def _table(caption: str, rows: Sequence[CandidateRow]) -> Markup:
     kinds = [kind for kind in KINDS if kind == "code" or any(row.lines[kind].files for row in rows)]
     ranked = any(row.is_ranked for row in rows)
-    names = ["candidate", *["group"] * ranked, "what it is", *kinds]
+    checked = any(row.checks for row in rows)
+    names = ["candidate", *["group"] * ranked, *["checks"] * checked, "what it is", *kinds]
     numbers = ["rank", "similarity", "tokens", "score"] if ranked else ["tokens"]
-    return table(caption, [*names, *numbers], [_cells(row, kinds, ranked=ranked) for row in rows])
+    return table(
+        caption,
+        [*names, *numbers],
+        [_cells(row, kinds, ranked=ranked, checked=checked) for row in rows],
+    )
 
 
-def _cells(row: CandidateRow, kinds: Sequence[str], *, ranked: bool) -> list[Child]:
+def _cells(row: CandidateRow, kinds: Sequence[str], *, ranked: bool, checked: bool) -> list[Child]:
     candidate, result = row.candidate, row.ranked
     label, branch = visible(candidate.label), visible(candidate.place)
     about = [cut(branch, _NAME)] if branch not in ("", label) else []
@@ -115,6 +120,7 @@ def _cells(row: CandidateRow, kinds: Sequence[str], *, ranked: bool) -> list[Chi
     return [
         joined((name, element("br"), element("span", ", ".join(about), class_="n dim small"))),
         *([f"{row.group}{' ●' if row.stands else ''}"] if ranked else []),
+        *([row.checks or "-"] if checked else []),
         element(
             "div", row.says, element("div", "; ".join(notes), class_="dim small"), class_="says"
         ),

@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from excise.excision import WHITESPACE_ONLY
-from excise_server.report.candidate_rows import ORDER
+from excise_server.report.candidate_rows import CHECKS_FIRST, ORDER
 from excise_server.report.escape import printable
 from excise_server.report.tables import plural
+from excise_server.sources import first_few
 from excise_server.sources.paths import visible
 from excise_server.worktrees import Worktrees
 
@@ -33,6 +34,8 @@ def worktree_facts(found: Worktrees) -> Iterator[tuple[str, list[str]]]:
     for head, ids in (("landed already", candidates.landed), ("unchanged", candidates.unchanged)):
         if ids:
             yield head, [printable(identity.partition(":")[2] or identity) for identity in ids]
+    if unknown := [printable(name) for name in found.verdicts.unknown]:
+        yield "verdicts on nobody here", [first_few(unknown, 10)]
     if found.other_batches:
         count = sum(len(batch.members) for batch in found.other_batches)
         several = "es" if len(found.other_batches) > 1 else ""
@@ -41,7 +44,7 @@ def worktree_facts(found: Worktrees) -> Iterator[tuple[str, list[str]]]:
     how = f"{candidates.origin[:12]}, {found.linkage} linkage, distance {found.threshold:g}"
     yield "replayed onto", [how]
     if any(batch.is_ranked for batch in found.batches):
-        yield "order", [ORDER]
+        yield "order", [f"{CHECKS_FIRST if found.verdicts else ''}{ORDER}"]
 
 
 def _notes(found: Worktrees, labels: dict[str, str]) -> Iterator[str]:
@@ -58,7 +61,7 @@ def _notes(found: Worktrees, labels: dict[str, str]) -> Iterator[str]:
             about[_ATTACHED].append(labels[identity])
     for note, names in about.items():
         yield f"{', '.join(names)}: {printable(note)}"
-    yield from map(printable, found.candidates.notes)
+    yield from map(printable, (*found.candidates.notes, *found.verdicts.notes))
 
 
 def rejected_names(found: Worktrees) -> list[str]:

@@ -11,6 +11,7 @@ __all__ = [
     "BatchEntry",
     "CandidateCluster",
     "CandidateEntry",
+    "CheckEntry",
     "ConflictEntry",
     "FileEntry",
     "LinesEntry",
@@ -33,6 +34,9 @@ class CandidateCluster(ClusterEntry, frozen=True, kw_only=True):
     """Candidates of one batch that make similar edits."""
 
     batch: int
+    passed: int
+    failed: int
+    undecided: int
 
 
 class LinesEntry(Shape, frozen=True, kw_only=True):
@@ -61,6 +65,15 @@ class ConflictEntry(Shape, frozen=True, kw_only=True):
     reason: str
 
 
+class CheckEntry(Shape, frozen=True, kw_only=True):
+    """What one check said of a candidate."""
+
+    check: str
+    passed: bool | None
+    seconds: float | None
+    reason: str
+
+
 class CandidateEntry(Shape, frozen=True, kw_only=True):
     """A candidate in rank order; a lone one of its batch has no rank."""
 
@@ -72,6 +85,8 @@ class CandidateEntry(Shape, frozen=True, kw_only=True):
     agreement: float | None
     edit_size: int
     score: float
+    verdict: str | None
+    checks: list[CheckEntry]
     no_op: bool
     syntax_errors: bool
     cluster: int
@@ -115,5 +130,6 @@ class WorktreesDocument(Document, frozen=True, kw_only=True):
     other_batches: list[list[str]]
     unchanged: list[str]
     landed: list[str]
+    unknown_verdicts: list[str]
     notes: dict[str, list[str]]
     rejected: list[RejectedEntry]

@@ -97,6 +97,7 @@ def _table(rows: Sequence[CandidateRow], found: Worktrees, length: int, out: Con
     heads += ["candidate"]
     heads += ["branch"] if any(map(_branch, rows)) else []
     heads += ["base"] if any(row.behind for row in rows) else []
+    heads += ["checks"] if any(row.checks for row in rows) else []
     heads += [*kinds, "what it is"]
     numbers = ["rank", "similarity", "tokens", "score"] if ranked else ["tokens"]
     for head in heads:
@@ -111,6 +112,7 @@ def _table(rows: Sequence[CandidateRow], found: Worktrees, length: int, out: Con
             "candidate": _label(row, length),
             "branch": cut(_branch(row), length),
             "base": row.behind,
+            "checks": _checks(row),
             **{kind: _lines(row.lines[kind]) for kind in kinds},
             "what it is": Text(printable(row.says)),
             **_numbers(row),
@@ -140,9 +142,14 @@ def _stacked(rows: Sequence[CandidateRow], width: int) -> Iterator[Text]:
             if row.lines[kind].files
         ]
         facts = [Text(fact) for fact in (*branch, row.behind) if fact]
+        facts = [_checks(row), *facts] if row.checks else facts
         numbers = [Text(f"{key} {value}", "dim") for key, value in _numbers(row).items()]
         parts = facts + lines + numbers
         yield from filled(parts, width, Text(" " * INDENT), ", ")
+
+
+def _checks(row: CandidateRow) -> Text:
+    return Text(printable(row.checks or "-"), ("green", "yellow", "red")[row.level])
 
 
 def _mark(row: CandidateRow) -> Text:

@@ -12,6 +12,7 @@ from excise_server.report.worktree_shapes import (
     BatchEntry,
     CandidateCluster,
     CandidateEntry,
+    CheckEntry,
     ConflictEntry,
     FileEntry,
     LinesEntry,
@@ -31,6 +32,7 @@ def worktrees_document(found: Worktrees) -> WorktreesDocument:
     candidates = found.candidates
     ids = [candidate.id for candidate in candidates.found]
     by_batch = candidate_rows(found)
+    about_all = [*candidates.notes, *found.verdicts.notes]
     rows = {row.ranked.index: row for _, of_batch in by_batch for row in of_batch}
     return WorktreesDocument(
         signature=found.signature,
@@ -49,6 +51,9 @@ def worktrees_document(found: Worktrees) -> WorktreesDocument:
         clusters=[
             CandidateCluster(
                 batch=number,
+                passed=counts["passed"],
+                failed=counts["failed"],
+                undecided=counts["undecided"],
                 members=[ids[i] for i in cluster.members],
                 representative=ids[cluster.representative],
                 min_similarity=cluster.min_similarity,
@@ -56,12 +61,14 @@ def worktrees_document(found: Worktrees) -> WorktreesDocument:
             )
             for number, batch in enumerate(found.batches, start=1)
             for cluster in batch.clusters
+            for counts in (found.verdicts.counts(ids[i] for i in cluster.members),)
         ],
         other_batches=[list(batch.members) for batch in found.other_batches],
         unchanged=list(candidates.unchanged),
         landed=list(candidates.landed),
+        unknown_verdicts=list(found.verdicts.unknown),
         notes={
-            **({"": list(candidates.notes)} if candidates.notes else {}),
+            **({"": about_all} if about_all else {}),
             **{ranked.id: list(ranked.notes) for ranked in found.ranking if ranked.notes},
         },
         rejected=[RejectedEntry(id=r.id, reason=r.reason) for r in candidates.rejected],
@@ -132,6 +139,11 @@ def _entry(found: Worktrees, row: CandidateRow) -> CandidateEntry:
         agreement=ranked.agreement,
         edit_size=ranked.edit_size,
         score=ranked.score,
+        verdict=found.verdicts.outcome(candidate.id),
+        checks=[
+            CheckEntry(check=v.check, passed=v.passed, seconds=v.seconds, reason=v.reason)
+            for v in found.verdicts.checks.get(candidate.id, ())
+        ],
         no_op=ranked.no_op,
         syntax_errors=ranked.syntax_errors,
         cluster=row.group,

@@ -9,7 +9,14 @@ from dataclasses import dataclass, field, replace
 
 from excise_server.changes import Side
 
-__all__ = ["SCHEMES", "Candidate", "digest_of", "in_order", "marked_identical"]
+__all__ = [
+    "SCHEMES",
+    "Candidate",
+    "candidates_called",
+    "digest_of",
+    "in_order",
+    "marked_identical",
+]
 
 SCHEMES = ("client", "worktree", "branch", "remote", "ref", "patch", "folder", "file", "conflict")
 """Kinds of names, the one that a candidate is known by first."""
@@ -100,6 +107,24 @@ def in_order(names: Iterable[str]) -> tuple[str, ...]:
     ('worktree:x', 'branch:a', 'remote:origin/a')
     """
     return tuple(sorted(dict.fromkeys(names), key=lambda n: SCHEMES.index(n.partition(":")[0])))
+
+
+def candidates_called(name: str, candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Return the candidates of a name: that with this id or label, else all that go by it.
+
+    Names are also the branch, the folder, what the source calls it, other names of the same thing,
+    and of each what follows the colon.
+    """
+    every = list(candidates) if name else []
+    meant = [candidate for candidate in every if name == candidate.id]
+    meant = meant or [candidate for candidate in every if name == candidate.label]
+    return meant or [candidate for candidate in every if name in _names(candidate)]
+
+
+def _names(candidate: Candidate) -> set[str]:
+    ends = (name.partition(":")[2] for name in (candidate.id, *candidate.names))
+    own = candidate.branch, candidate.folder, candidate.given
+    return {*own, *candidate.names, *ends} - {""}
 
 
 def digest_of(old: Mapping[str, Side], new: Mapping[str, Side]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -56,7 +56,12 @@ class _Part:
 
 
 def rank_batches(
-    compared: Compared, batches: Iterable[Batch], *, threshold: float, linkage: str
+    compared: Compared,
+    batches: Iterable[Batch],
+    *,
+    threshold: float,
+    linkage: str,
+    level: Callable[[str], int] = lambda identity: 0,
 ) -> tuple[RankedBatch, ...]:
     """Return every batch with its ranking and groups, made of its own members' scores alone.
 
@@ -68,19 +73,32 @@ def rank_batches(
         Their batches; each candidate is in one.
     threshold, linkage
         As of `excise.cluster`.
+    level
+        The first key of the order, by id, the smallest first: what checks said of a candidate.
     """
     index = {name: i for i, name in enumerate(compared.ids)}
     return tuple(
-        _ranked(compared, batch, sorted(index[name] for name in batch.members), threshold, linkage)
+        _ranked(
+            compared,
+            batch,
+            sorted(index[name] for name in batch.members),
+            (threshold, linkage),
+            level,
+        )
         for batch in batches
     )
 
 
 def _ranked(
-    compared: Compared, batch: Batch, members: list[int], threshold: float, linkage: str
+    compared: Compared,
+    batch: Batch,
+    members: list[int],
+    how: tuple[float, str],
+    level: Callable[[str], int],
 ) -> RankedBatch:
     part = _part(compared, members)
-    ranking = [replace(ranked, index=members[ranked.index]) for ranked in rank(part)]
+    by_rank = [replace(ranked, index=members[ranked.index]) for ranked in rank(part)]
+    ranking = _by_level(by_rank, level)
     place = {ranked.index: place for place, ranked in enumerate(ranking)}
     clusters = [
         Cluster(
@@ -88,10 +106,20 @@ def _ranked(
             representative=members[cluster.representative],
             min_similarity=cluster.min_similarity,
         )
-        for cluster in cluster_values(part.values, threshold, linkage)
+        for cluster in cluster_values(part.values, *how)
     ]
     clusters.sort(key=lambda cluster: min(place[i] for i in cluster.members))
     return RankedBatch(batch, tuple(ranking), tuple(clusters))
+
+
+def _by_level(ranking: list[Ranked], level: Callable[[str], int]) -> list[Ranked]:
+    """Order by levels first; ranks count from 1 again, and ties of one level stay ties."""
+    keys = {ranked.index: (level(ranked.id), ranked.rank) for ranked in ranking}
+    ranks: dict[tuple[int, int], int] = {}
+    ordered = sorted(ranking, key=lambda ranked: keys[ranked.index])
+    for place, ranked in enumerate(ordered, start=1):
+        ranks.setdefault(keys[ranked.index], place)
+    return [replace(ranked, rank=ranks[keys[ranked.index]]) for ranked in ordered]
 
 
 def _part(compared: Compared, members: Sequence[int]) -> _Part:

@@ -1,0 +1,175 @@
+"""Verdicts: what checks said of candidates, and what that means for the order. Pure.
+
+A verdict is what somebody's test run found. No verdict is not a bad verdict: a check that timed
+out, or that could not be run, stands between passing and failing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+import msgspec
+
+from excise_server.review.candidate import Candidate, candidates_called
+
+__all__ = [
+    "FAILED",
+    "NO_VERDICTS",
+    "PASSED",
+    "UNDECIDED",
+    "Outcome",
+    "Verdict",
+    "Verdicts",
+    "match_verdicts",
+]
+
+Outcome = Literal["passed", "failed", "undecided"]
+PASSED: Outcome = "passed"
+FAILED: Outcome = "failed"
+UNDECIDED: Outcome = "undecided"
+
+_SHOWN = 100
+"""Characters that are shown of a name that nobody has."""
+
+_LEVELS: dict[Outcome | None, int] = {PASSED: 0, UNDECIDED: 1, None: 1, FAILED: 2}
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one check said of one candidate; also a line of a file of verdicts.
+
+    Attributes
+    ----------
+    candidate
+        The id of the candidate, or another of its names.
+    check
+        What was run.
+    passed
+        None where it ran, but to no verdict: ``reason`` says why.
+    seconds
+        How long it took.
+    reason
+        Why it did not pass, in a few words.
+    digest
+        That of the candidate when it was checked; empty: not known.
+    """
+
+    candidate: str
+    check: str = ""
+    passed: bool | None
+    seconds: Annotated[float, msgspec.Meta(ge=0)] | None = None
+    reason: str = ""
+    digest: str = ""
+
+    @property
+    def outcome(self) -> Outcome:
+        """The verdict in a word."""
+        return UNDECIDED if self.passed is None else PASSED if self.passed else FAILED
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """All verdicts of a review.
+
+    Attributes
+    ----------
+    checks
+        By id of a candidate what each check said of it, in the order of reading.
+    unknown
+        What verdicts call candidates that are not in the review, as they came.
+    notes
+        What else is to be known of them.
+    """
+
+    checks: Mapping[str, tuple[Verdict, ...]] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether there is any verdict on a candidate."""
+        return bool(self.checks)
+
+    def outcome(self, candidate: str) -> Outcome | None:
+        """Return what a candidate's checks come to; None: there are none.
+
+        One that fails is enough to fail, and all have to pass to pass.
+        """
+        outcomes = {verdict.outcome for verdict in self.checks.get(candidate, ())}
+        return next((o for o in (FAILED, UNDECIDED, PASSED) if o in outcomes), None)
+
+    def level(self, candidate: str) -> int:
+        """Return the first key of the order: 0 passes, 2 fails, and 1 is everything between."""
+        return _LEVELS[self.outcome(candidate)]
+
+    def counts(self, candidates: Iterable[str]) -> Counter[Outcome]:
+        """Return how many of some candidates have which outcome; those without one are left out."""
+        return Counter(o for o in map(self.outcome, candidates) if o is not None)
+
+    def of_group(self, candidates: Sequence[str]) -> str:
+        """Say what the checks came to in a group: ``3 of 3 pass``; empty where none ran.
+
+        A group whose members differ says so, as its texts were taken for alike.
+        """
+        counts = self.counts(candidates)
+        if not counts:
+            return ""
+        everyone = len(candidates)
+        text = f"{counts[PASSED]} of {everyone} pass"
+        failed, open_ = counts[FAILED], everyone - counts[PASSED] - counts[FAILED]
+        if failed:
+            text += f", {failed} fail{'s' if failed == 1 else ''}"
+        if open_:
+            text += f", {open_} without a verdict"
+        return f"{text}: not the same to the checks" if self.differ(candidates) else text
+
+    def differ(self, candidates: Sequence[str]) -> bool:
+        """Whether some candidates of a group pass and others fail."""
+        counts = self.counts(candidates)
+        return bool(counts[PASSED] and counts[FAILED])
+
+    def words(self, candidate: str) -> str:
+        """Say what the checks came to for one candidate; empty where none ran."""
+        outcome = self.outcome(candidate)
+        if outcome is None:
+            return ""
+        return {PASSED: "passes", FAILED: "fails", UNDECIDED: self._why(candidate)}[outcome]
+
+    def _why(self, candidate: str) -> str:
+        reasons = [v.reason for v in self.checks[candidate] if v.passed is None and v.reason]
+        return reasons[0] if reasons else "no verdict"
+
+
+NO_VERDICTS = Verdicts()
+
+
+def match_verdicts(verdicts: Iterable[Verdict], candidates: Sequence[Candidate]) -> Verdicts:
+    """Give verdicts to their candidates.
+
+    The last of several verdicts of one check on one candidate counts, and it is said where they
+    differ. A verdict on a candidate that has changed since counts, too, and is said.
+    """
+    checks: dict[str, dict[str, Verdict]] = defaultdict(dict)
+    unknown: dict[str, None] = {}
+    notes: dict[str, None] = {}
+    known: dict[str, list[Candidate]] = {}
+    for verdict in verdicts:
+        name = verdict.candidate
+        if name not in known:
+            known[name] = candidates_called(name, candidates)
+        if len(known[name]) != 1:
+            unknown[name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…"] = None
+            if known[name]:
+                notes[f"{len(known[name])} candidates are called {name}: use their ids"] = None
+            continue
+        (candidate,) = known[name]
+        before = checks[candidate.id].get(verdict.check)
+        if before is not None and before.passed is not verdict.passed:
+            check = f" by {verdict.check}" if verdict.check else ""
+            notes[f"{candidate.label}: several verdicts{check}, the last one counts"] = None
+        if verdict.digest and verdict.digest != candidate.digest:
+            notes[f"{candidate.label}: changed since it was checked"] = None
+        checks[candidate.id][verdict.check] = verdict
+    by_id = {identity: tuple(own.values()) for identity, own in checks.items()}
+    return Verdicts(by_id, tuple(unknown), tuple(notes))

@@ -1,0 +1,181 @@
+"""JUnit XML, as test runners write it, from anybody: read by expat alone, within limits.
+
+A document with a type declaration is refused before any of it is read: without one there are no
+entities to expand, and nothing outside of the file is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import IO
+from xml.parsers import expat
+
+from excise_server.review.verdicts import Verdict
+from excise_server.sources import SourceError, first_few
+
+__all__ = ["Suite", "read_junit"]
+
+_MAX_DEPTH = 100
+_MAX_SUITES = 10_000
+_MAX_NAME = 200
+_KEPT_NAMES = 3
+_NOTHING_RAN = "no test ran"
+
+
+@dataclass(slots=True)
+class Suite:
+    """An outermost ``testsuite``, with the tests of all suites in it."""
+
+    name: str
+    tests: int = 0
+    failed: int = 0
+    skipped: int = 0
+    seconds: float = 0.0
+    failing: list[str] = field(default_factory=list)
+
+    def add(self, other: Suite) -> None:
+        """Count the tests of another suite, too."""
+        self.tests += other.tests
+        self.failed += other.failed
+        self.skipped += other.skipped
+        self.seconds += other.seconds
+        self.failing += other.failing
+
+    def verdict(self, candidate: str, check: str) -> Verdict:
+        """Return what it says of a candidate, or of the one that it is named after."""
+        ran = self.tests - self.skipped
+        reason = "" if ran or self.failed else _NOTHING_RAN
+        if self.failed:
+            names = first_few(self.failing, _KEPT_NAMES)
+            reason = f"{self.failed:,} of {max(ran, self.failed):,} tests failed"
+            reason += f": {names}" if names else ""
+        return Verdict(
+            candidate=candidate or self.name,
+            check=check,
+            passed=False if self.failed else True if ran else None,
+            seconds=round(self.seconds, 3),
+            reason=reason,
+        )
+
+
+def read_junit(start: bytes, stream: IO[bytes], limit: int) -> list[Suite]:
+    """Return the suites of a document that have tests.
+
+    Parameters
+    ----------
+    start
+        What was read of the stream already.
+    limit
+        Most bytes that are read.
+
+    Raises
+    ------
+    SourceError
+        If it is not JUnit XML, is cut off, declares a type or an entity, or is over a limit.
+    """
+    reader = _Reader()
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = _refuse
+    parser.EntityDeclHandler = _refuse
+    parser.StartElementHandler = reader.start
+    parser.EndElementHandler = reader.end
+    try:
+        for chunk in _chunks(start, stream, limit):
+            parser.Parse(chunk, False)
+        parser.Parse(b"", True)
+    except expat.ExpatError as error:
+        raise SourceError(f"not whole XML: {error}") from error
+    except (LookupError, ValueError) as error:  # an encoding that nobody knows
+        raise SourceError(f"not XML that can be read: {error}") from error
+    if not reader.is_junit:
+        raise SourceError("not JUnit XML: no testsuite in it")
+    return reader.suites
+
+
+def _refuse(*_: object) -> None:
+    raise SourceError("XML with a document type or entities is not read")
+
+
+def _chunks(start: bytes, stream: IO[bytes], limit: int) -> Iterator[bytes]:
+    read = len(start)
+    yield start
+    while chunk := stream.read(1 << 16):
+        read += len(chunk)
+        if read > limit:
+            raise SourceError(f"over {limit / 1e6:g} MB")
+        yield chunk
+
+
+class _Reader:
+    """What the handlers of the parser know."""
+
+    def __init__(self) -> None:
+        self.is_junit = False
+        self._by_name: dict[str, Suite] = {}
+        self._suite: Suite | None = None
+        self._said = 0  # how many tests failed, by the outermost suite's own count
+        self._depths: list[str] = []
+        self._test: tuple[str, bool, bool] | None = None  # name, failed, skipped
+
+    @property
+    def suites(self) -> list[Suite]:
+        return list(self._by_name.values())
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        kind = tag.rpartition(":")[2]
+        self._depths.append(kind)
+        if len(self._depths) > _MAX_DEPTH:
+            raise SourceError(f"XML nested over {_MAX_DEPTH} levels deep")
+        self.is_junit |= kind in ("testsuite", "testsuites")
+        if kind == "testsuite" and self._suite is None:
+            self._suite = Suite(attributes.get("name", "")[:_MAX_NAME])
+            self._said = sum(_number(attributes.get(key, "")) for key in ("failures", "errors"))
+        elif kind == "testcase":
+            suite = self._within()
+            suite.tests += 1
+            suite.seconds += _seconds(attributes.get("time", ""))
+            self._test = attributes.get("name", "")[:_MAX_NAME], False, False
+        elif self._test is not None and kind in ("failure", "error", "skipped"):
+            name, failed, skipped = self._test
+            self._test = name, failed or kind != "skipped", skipped or kind == "skipped"
+        elif self._suite is not None and kind in ("failure", "error"):  # its set-up
+            self._suite.failed += 1
+
+    def _within(self) -> Suite:
+        if self._suite is None:
+            raise SourceError("not JUnit XML: a testcase outside of any testsuite")
+        return self._suite
+
+    def end(self, tag: str) -> None:
+        kind = self._depths.pop()
+        if kind == "testcase" and self._test is not None:
+            suite, (name, failed, skipped) = self._within(), self._test
+            suite.failed += failed
+            suite.skipped += skipped and not failed
+            if failed and len(suite.failing) <= _KEPT_NAMES:
+                suite.failing.append(name)
+            self._test = None
+        elif kind == "testsuite" and "testsuite" not in self._depths:
+            suite = self._within()
+            suite.failed = max(suite.failed, self._said)
+            if suite.name in self._by_name:
+                self._by_name[suite.name].add(suite)
+            else:
+                self._by_name[suite.name] = suite
+            if len(self._by_name) > _MAX_SUITES:
+                raise SourceError(f"more than {_MAX_SUITES:,} test suites")
+            self._suite = None
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
+def _seconds(text: str) -> float:
+    """Return the seconds of an attribute; 0 where it says nothing that can be added."""
+    try:
+        seconds = float(text.replace(",", ""))
+    except ValueError:
+        return 0.0
+    return seconds if 0 <= seconds < 1e9 else 0.0

@@ -1,0 +1,391 @@
+"""`worktrees --run`: the user's command in every worktree, however it behaves.
+
+The commands are real ones: they never end, flood, kill their group or their guardian, leave their
+session, ask on a terminal. Nothing of a run is left when it is over.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.server.command import command_line, plain_environment
+from tests.server.git_repository import make, needs_git
+
+from excise_server.checks.guardian import HEAD, TAIL
+from excise_server.checks.runs import run_in_worktrees
+from excise_server.review.candidate import Candidate
+from excise_server.sources import SourceError
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="processes are looked for in /proc"),
+]
+SERVER = Path(__file__).parents[2] / "server" / "excise_server"
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run a command in one folder or more; return what came of it, and what was said."""
+
+    def run(command, *folders, seconds=20.0, jobs=4):
+        said: list[str] = []
+        names = folders or ("a",)
+        candidates = []
+        for name in names:
+            (tmp_path / name).mkdir(exist_ok=True)
+            folder = str(tmp_path / name)
+            candidates.append(Candidate(f"worktree:{name}", folder, "", "", label=name))
+        runs = run_in_worktrees(
+            command, candidates, tmp_path / "cache", jobs=jobs, seconds=seconds, say=said.append
+        )
+        return runs, said
+
+    return run
+
+
+def log(runs, number=1):
+    (path,) = runs.folder.glob(f"{number:03}-*.log")
+    return path.read_bytes()
+
+
+def alive(mark):
+    """Return the processes with a word in their command lines."""
+    pids = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if mark.encode() in path.read_bytes() and path.parent.name != str(os.getpid()):
+                pids.append(int(path.parent.name))
+        except OSError:
+            continue
+    return pids
+
+
+def gone(mark):
+    """Whether no process of a word is left, after a moment: the kernel needs one to end them."""
+    end = time.monotonic() + 5
+    while alive(mark) and time.monotonic() < end:
+        time.sleep(0.01)
+    return not alive(mark)
+
+
+def test_verdicts_in_their_own_folders(run):
+    runs, said = run('echo out; echo err >&2; test "$(basename "$PWD")" = a', "a", "b", "c")
+    outcomes = {v.candidate: (v.passed, v.reason) for v in runs.verdicts}
+    assert outcomes == {
+        "worktree:a": (True, ""),
+        "worktree:b": (False, "exit status 1"),
+        "worktree:c": (False, "exit status 1"),
+    }
+    assert log(runs) == b"out\nerr\n"
+    lines = [json.loads(line) for line in runs.file.read_text().split("\n") if line]
+    assert [line["candidate"] for line in lines] == [v.candidate for v in runs.verdicts]
+    assert runs.folder.stat().st_mode & 0o777 == 0o700
+    assert any(str(runs.file) in line for line in said)
+
+
+@pytest.mark.parametrize(
+    ("command", "reason"),
+    [
+        ("exit 125", "cannot be tested"),
+        ("no-such-command-anywhere", "not found"),
+        ("./not-executable", "cannot be executed"),
+    ],
+)
+def test_what_tells_of_no_test_is_no_verdict(run, tmp_path, command, reason):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "not-executable").write_text("")
+    runs, _ = run(command)
+    assert runs.verdicts[0].passed is None
+    assert reason in runs.verdicts[0].reason
+
+
+def test_one_that_never_ends_has_timed_out_and_not_failed(run):
+    runs, _ = run("trap '' TERM INT HUP; while :; do sleep 0.0731; done", seconds=0.3)
+    assert (runs.verdicts[0].passed, runs.verdicts[0].reason) == (None, "timed out")
+    assert gone("0.0731")
+
+
+def test_what_left_its_group_and_its_session_is_ended_too(run):
+    daemon = (
+        "import os, time\n"
+        "if os.fork(): os._exit(0)\n"
+        "os.setsid()\n"
+        "if os.fork(): os._exit(0)\n"
+        "os.closerange(0, 99)\n"
+        "time.sleep(3600)  # daemon-7731\n"
+    )
+    command = f"'{sys.executable}' -I -S -c '{daemon}'"
+    runs, _ = run(f"{command}; sleep 3600", seconds=0.5)
+    assert runs.verdicts[0].reason == "timed out"
+    assert gone("daemon-7731")
+    runs, said = run(command)
+    assert runs.verdicts[0].passed
+    assert gone("daemon-7731")
+    assert any("left behind" in line for line in said)
+
+
+def test_a_child_that_holds_the_output_open_does_not_hold_us(run):
+    runs, _ = run("sleep 3607 & exit 0")
+    assert runs.verdicts[0].passed
+    assert gone("3607")
+
+
+def test_one_that_kills_its_group_fails_and_nobody_else(run):
+    runs, _ = run('test "$(basename "$PWD")" = b || kill -9 0; sleep 0.2', "a", "b")
+    assert {v.candidate: (v.passed, v.reason) for v in runs.verdicts} == {
+        "worktree:a": (False, "ended by SIGKILL"),
+        "worktree:b": (True, ""),
+    }
+
+
+def test_one_that_kills_its_guardian_has_no_verdict_and_leaves_nothing(run):
+    runs, _ = run('test "$(basename "$PWD")" = b || kill -9 $PPID; sleep 0.5073; true', "a", "b")
+    outcomes = {v.candidate: (v.passed, v.reason) for v in runs.verdicts}
+    assert outcomes == {
+        "worktree:a": (None, "its guardian died"),
+        "worktree:b": (True, ""),
+    }
+    assert gone("0.5073")
+
+
+def test_a_flood_is_cut_in_the_middle_and_said(run):
+    runs, said = run("echo first; head -c 9000000 /dev/zero; echo last")
+    assert runs.verdicts[0].passed
+    text = log(runs)
+    assert len(text) < HEAD + TAIL + 200_000
+    assert text.startswith(b"first\n")
+    assert text.endswith(b"last\n")
+    assert b"bytes of output left out]" in text
+    assert any("left out of its log" in line for line in said)
+
+
+def test_a_flood_that_never_ends_times_out(run):
+    runs, _ = run("yes", seconds=0.3)
+    assert runs.verdicts[0].reason == "timed out"
+    assert len(log(runs)) < HEAD + TAIL + 200_000
+
+
+def test_there_is_no_terminal_and_nothing_to_read(run):
+    runs, _ = run("read line || echo no line; tty; : < /dev/tty && echo asked; true")
+    assert b"no line" in log(runs)
+    assert b"not a tty" in log(runs)
+    assert b"asked" not in log(runs)
+
+
+def test_a_folder_that_is_gone_is_no_verdict_and_a_branch_is_not_run(tmp_path):
+    said: list[str] = []
+    candidates = [
+        Candidate("worktree:x", str(tmp_path / "gone"), "", "", label="x"),
+        Candidate("branch:y", "", "y", "", label="y"),
+    ]
+    runs = run_in_worktrees("true", candidates, tmp_path / "cache", say=said.append)
+    assert [(v.candidate, v.passed) for v in runs.verdicts] == [("worktree:x", None)]
+    assert runs.verdicts[0].reason.startswith("not started")
+    assert runs.not_run == candidates[1:]
+    assert any(line.startswith("y: not run") for line in said)
+
+
+@pytest.mark.parametrize("command", ["", "  ", "a\0b"])
+def test_no_command(tmp_path, command):
+    with pytest.raises(SourceError, match="no command"):
+        run_in_worktrees(command, [], tmp_path, say=print)
+
+
+def test_labels_that_are_paths_make_files_in_the_folder_only(tmp_path):
+    names = ["../../x", "a/b", "", "\x1b[31m", "é" * 300]
+    candidates = [Candidate(f"c{i}", str(tmp_path), "", "", label=n) for i, n in enumerate(names)]
+    runs = run_in_worktrees("true", candidates, tmp_path / "cache", jobs=5, say=lambda line: None)
+    assert len(list(runs.folder.glob("*.log"))) == len(names)
+    assert len(runs.verdicts) == len(names)
+
+
+def test_no_more_than_so_many_run_at_a_time(run, tmp_path):
+    mine = f"{tmp_path}/mine-$$"
+    command = f"touch {mine}; sleep 0.2; ls {tmp_path} | grep -c mine-; rm {mine}"
+    runs, _ = run(command, "a", "b", "c", "d", jobs=2)
+    assert max(int(log(runs, n + 1)) for n in range(4)) <= 2
+
+
+# --- the command ---
+
+
+@pytest.fixture
+def repo(tmp_path, monkeypatch):
+    repo = make(tmp_path, monkeypatch)
+    repo.commit(a__py="def f(a):\n    return a\n")
+    for name, value in (("ada", "a or 0"), ("bo", "a or 1"), ("chen", "a or 0")):
+        repo.git("worktree", "add", "--quiet", "-b", name, tmp_path / name)
+        (tmp_path / name / "a.py").write_text(f"def f(a):\n    return {value}\n")
+        os.utime(tmp_path / name / "a.py", (1_600_000_000, 1_600_000_000))
+    repo.git("branch", "dana")
+    return repo
+
+
+def excise(repo, *arguments, **options):
+    environment = plain_environment(**{k: v for k, v in repo.env.items() if k.startswith("GIT_")})
+    environment |= {"HOME": repo.env["HOME"], "XDG_CACHE_HOME": str(repo.path.parent / "cache")}
+    return subprocess.Popen(
+        command_line("worktrees", str(repo.path), *arguments),
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        **options,
+    )
+
+
+@needs_git
+def test_run_puts_the_passing_ones_first_and_its_file_does_it_again(repo):
+    command = "grep -q 'or 1' a.py"
+    out, err = excise(repo, "--run", command, "--jobs", "2", "--json").communicate(timeout=60)
+    found = json.loads(out)
+    verdicts = {entry["id"]: entry["verdict"] for entry in found["ranking"]}
+    assert [entry["rank"] for entry in found["ranking"]] == [1, 2, 2]
+    assert verdicts == {
+        "worktree:bo": "passed", "worktree:ada": "failed", "worktree:chen": "failed",
+    }  # fmt: skip
+    assert found["ranking"][0]["checks"][0]["check"] == command
+    assert [cluster["failed"] for cluster in found["clusters"]] == [0, 2]
+    (file,) = (repo.path.parent / "cache").glob("excise/runs/*/verdicts.jsonl")
+    assert str(file) in err.decode()
+    table, _ = excise(repo, "--verdicts", str(file)).communicate(timeout=60)
+    first, second, third = table.decode().split("\n")[2:5]
+    assert (" bo " in first, " passes " in first) == (True, True)
+    assert "0 of 2 pass, 2 fail" in second + third
+
+
+@needs_git
+def test_an_interrupt_stops_all_and_reports_what_is_there(repo):
+    command = 'case "$PWD" in */ada) exit 0;; esac; echo waiting-4411; sleep 4411'
+    process = excise(repo, "--run", command, "--json")
+    for line in process.stderr:
+        if b"ada: passed" in line:
+            break
+    end = time.monotonic() + 20
+    while not list((repo.path.parent / "cache").glob("excise/runs/*/002-*.log")):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    entries = {entry["id"]: entry for entry in json.loads(out)["ranking"]}
+    assert entries["worktree:ada"]["verdict"] == "passed"
+    assert entries["worktree:bo"]["checks"][0]["reason"] == "stopped"
+    assert entries["worktree:chen"]["verdict"] is None
+    assert gone("4411")
+
+
+@needs_git
+def test_who_kills_the_command_itself_ends_the_runs(repo):
+    process = excise(repo, "--run", "sleep 4413", start_new_session=True)
+    end = time.monotonic() + 20
+    while not alive("4413"):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    process.kill()
+    process.communicate(timeout=60)
+    assert gone("4413")
+
+
+@needs_git
+def test_a_parser_that_dies_does_not_run_the_command_again(repo):
+    """The fork that parses is made behind the runs; here it dies at once, by its own hand."""
+    code = (
+        "import os, sys, signal\n"
+        "import excise_server.workers.guard as guard\n"
+        "install = guard.Guard.install\n"
+        "def dying(self):\n"
+        "    install(self)\n"
+        "    if not os.path.exists(sys.argv[2] + '/../died'):\n"
+        "        open(sys.argv[2] + '/../died', 'x')\n"
+        "        os.kill(os.getpid(), signal.SIGSEGV)\n"
+        "guard.Guard.install = dying\n"
+        "from excise_server.cli import main\n"
+        "sys.exit(main())\n"
+    )
+    environment = repo.env | {"XDG_CACHE_HOME": str(repo.path.parent / "cache")}
+    count = repo.path.parent / "count"
+    ran = subprocess.run(
+        [sys.executable, "-c", code, "worktrees", str(repo.path), "--run", f"echo x >> {count}"],
+        env=environment, capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert (repo.path.parent / "died").exists()
+    assert count.read_text() == "x\n" * 3
+    assert ran.stdout.count(b"passes") == 3
+
+
+@needs_git
+def test_only_those_that_were_chosen_run(repo):
+    _, err = excise(repo, "--run", "true", "--only", "ada").communicate(timeout=60)
+    assert b"in 1 worktree," in err
+    _, err = excise(repo, "--jobs", "2").communicate(timeout=60)
+    assert b"--run" in err
+
+
+# --- the contract ---
+
+MAY_START = {
+    "checks/guardian.py": "the user's command",
+    "checks/runs.py": "guardians",
+    "evaluation/remote.py": "an interpreter that the user names",
+    "evaluation/sandbox.py": "the sandbox",
+    "git/command.py": "git, to read",
+    "workers/forked.py": "forks of the command",
+    "workers/process.py": "workers",
+    "evaluation/jail/kernel.py": "forks in the sandbox",
+    "evaluation/jail/namespaces.py": "forks in the sandbox",
+    "evaluation/jail/privileges.py": "forks in the sandbox",
+    "evaluation/jail/stranger.py": "forks in the sandbox",
+    "evaluation/jail/template.py": "forks in the sandbox",
+    "evaluation/jail/watcher.py": "forks in the sandbox",
+    "evaluation/pool.py": "processes that score",
+}
+STARTERS = {"Popen", "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput"}
+
+
+def starts(path):
+    """Whether a module can start a process: by subprocess, os, multiprocessing or asyncio."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names = [alias.name for alias in node.names] + [getattr(node, "module", "") or ""]
+            if any(n.split(".")[0] in ("subprocess", "multiprocessing", "pty") for n in names):
+                return True
+            if "ProcessPoolExecutor" in names:
+                return True
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            name = node.attr
+            if node.value.id == "os" and name.startswith(("exec", "spawn", "posix_spawn")):
+                return True
+            if node.value.id == "os" and name in ("fork", "forkpty", "system", "popen"):
+                return True
+            if name in ("create_subprocess_exec", "create_subprocess_shell"):
+                return True
+    return False
+
+
+def test_only_the_guardian_starts_a_users_command():
+    """The server and every other command run nothing, ever; a shell has one place."""
+    modules = {str(p.relative_to(SERVER)): p for p in SERVER.rglob("*.py")}
+    starting = {name for name, path in modules.items() if starts(path)}
+    assert starting <= MAY_START.keys()
+    assert {"checks/guardian.py", "checks/runs.py", "git/command.py"} <= starting
+    shells = {
+        name
+        for name, path in modules.items()
+        if any(word in path.read_text() for word in ("/bin/sh", "shell=True", "create_subprocess"))
+    }
+    assert shells == {"checks/guardian.py"}
+    users = {
+        name
+        for name, path in modules.items()
+        if "excise_server.checks" in path.read_text() and not name.startswith("checks/")
+    }
+    assert users == {"cli/verdicts.py"}
