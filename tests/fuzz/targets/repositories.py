@@ -45,6 +45,9 @@ LINES = (
 )  # fmt: skip
 
 
+KINDS = ("append", "append", "write", "bytes", "delete", "link", "folder", "pipe")
+
+
 @functools.cache
 def template() -> Path:
     """Return a folder with a repository that has a branch, a worktree and a patch, made once."""
@@ -71,7 +74,7 @@ def damage(choice: Random) -> bytes:
     steps = []
     for _ in range(choice.randrange(1, 4)):
         name = choice.choice(FILES)
-        kind = choice.choice(("append", "append", "write", "bytes", "delete", "link", "folder"))
+        kind = choice.choice(KINDS)
         text = choice.choice(LINES) if choice.random() < 0.6 else nasty(choice)
         if choice.random() < 0.4:
             name, kind, text = "config", "append", "".join(choice.choices(TRAPS, k=2))
@@ -117,6 +120,8 @@ def _do(git: Path, name: str, kind: str, text: str, number: int) -> None:
         path.symlink_to("/dev/zero" if number % 2 else "/etc/passwd")
     elif kind == "folder":
         path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
 
 
 def ask(work: Path) -> None:
