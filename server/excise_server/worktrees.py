@@ -21,8 +21,10 @@ from excise_server.git.repository import Repository
 from excise_server.review.batches import Batch, Member, batches
 from excise_server.review.candidate import candidates_called
 from excise_server.review.change_sets import change_set, origin_texts
+from excise_server.review.hunks import ReviewedFile, review_files
 from excise_server.review.kinds import kind_of
 from excise_server.review.ranked import RankedBatch, chosen_batch, rank_batches
+from excise_server.review.reasons import Reason, group_reasons
 from excise_server.review.verdicts import NO_VERDICTS, Verdict, Verdicts, match_verdicts
 from excise_server.sources import SourceError, first_few
 from excise_server.sources.candidates import Candidate, Candidates, Choice, find_candidates
@@ -65,6 +67,10 @@ class Worktrees:
         Batches that were not chosen, by what is in them.
     verdicts
         What checks said of the candidates.
+    files
+        Of each batch the files that it changes, hunk by hunk.
+    reasons
+        Of each batch what sets its groups apart, in the order of its clusters.
     """
 
     top: str
@@ -76,6 +82,8 @@ class Worktrees:
     linkage: str
     other_batches: tuple[Batch, ...] = ()
     verdicts: Verdicts = NO_VERDICTS
+    files: tuple[tuple[ReviewedFile, ...], ...] = ()
+    reasons: tuple[tuple[tuple[Reason, ...], ...], ...] = ()
 
     @property
     def values(self) -> Values:
@@ -173,13 +181,40 @@ def compare_candidates(
         )
     )
     ranked_by = replace(matrix, notes=notes, edited=tuple(map(_of_code, matrix.edited)))
+    ranked = rank_batches(
+        ranked_by, chosen, threshold=threshold, linkage=linkage, level=judged.level
+    )
+    files = tuple(review_files(_members(candidates, batch), cancel) for batch in ranked)
+    reasons = tuple(
+        _reasons(candidates, batch, of_batch, cancel)
+        for batch, of_batch in zip(ranked, files, strict=True)
+    )
     return Worktrees(
-        top, candidates, patches, matrix,
-        rank_batches(
-            ranked_by, chosen, threshold=threshold, linkage=linkage, level=judged.level
-        ),
-        threshold, linkage, others, judged,
-    )  # fmt: skip
+        top, candidates, patches, matrix, ranked, threshold, linkage, others, judged, files, reasons
+    )
+
+
+def _members(candidates: Candidates, batch: RankedBatch) -> tuple[Candidate, ...]:
+    """Return the candidates of a batch, in the order in which they are shown."""
+    groups = [sorted(cluster.members) for cluster in batch.clusters]
+    order = {ranked.index: place for place, ranked in enumerate(batch.ranking)}
+    return tuple(
+        candidates.found[index]
+        for group in groups
+        for index in sorted(group, key=order.__getitem__)
+    )
+
+
+def _reasons(
+    candidates: Candidates,
+    batch: RankedBatch,
+    files: Sequence[ReviewedFile],
+    cancel: CancelFlag | None,
+) -> tuple[tuple[Reason, ...], ...]:
+    ids = [candidate.id for candidate in candidates.found]
+    groups = [[ids[i] for i in cluster.members] for cluster in batch.clusters]
+    broken = {ranked.id for ranked in batch.ranking if ranked.syntax_errors}
+    return group_reasons(_members(candidates, batch), groups, files, broken, cancel)
 
 
 def without(

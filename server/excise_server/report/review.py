@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 import msgspec
 
 from excise_server.report.candidate_rows import CandidateRow, candidate_rows
+from excise_server.report.group_words import by_size, reason_entries
 from excise_server.report.review_shapes import (
     FileChangeEntry,
     ReviewBatchEntry,
@@ -26,7 +27,6 @@ from excise_server.review.hunks import (
     ReviewedFile,
     ReviewHunk,
     lines_named,
-    review_files,
 )
 from excise_server.review.kinds import KINDS, kind_of
 from excise_server.review.ranked import RankedBatch
@@ -132,6 +132,7 @@ def _batch(
 ) -> ReviewBatchEntry:
     members = [row.candidate for row in rows]
     ids = [candidate.id for candidate in found.candidates.found]
+    files, reasons = found.files[number - 1], found.reasons[number - 1]
     group_of = {row.ranked.index: row.group for row in rows}
     return ReviewBatchEntry(
         number=number,
@@ -144,10 +145,11 @@ def _batch(
                 members=[ids[i] for i in cluster.members],
                 representative=ids[cluster.representative],
                 min_similarity=cluster.min_similarity,
+                reasons=reason_entries(of_group),
             )
-            for cluster in ranked.clusters
+            for cluster, of_group in by_size(ranked.clusters, reasons)
         ],
-        files=sorted(map(_file, review_files(members)), key=_code_first),
+        files=sorted(map(_file, files), key=_code_first),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from excise_server.report.shapes import Document, RejectedEntry, Shape
+from excise_server.report.shapes import Document, ReasonEntry, RejectedEntry, Shape
 
 __all__ = [
     "FileChangeEntry",
@@ -72,6 +72,7 @@ class ReviewGroupEntry(Shape, frozen=True, kw_only=True):
     members: list[str]
     representative: str
     min_similarity: float
+    reasons: list[ReasonEntry]
 
 
 class ReviewCandidateEntry(Shape, frozen=True, kw_only=True):

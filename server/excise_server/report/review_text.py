@@ -14,6 +14,7 @@ from rich.text import Text
 
 from excise_server.report.escape import printable, source_text
 from excise_server.report.fitting import cut, filled, sentence
+from excise_server.report.group_words import reasons_text
 from excise_server.report.review_lines import ORIGIN, ShownLine, hunk_lines
 from excise_server.report.review_shapes import (
     ReviewBatchEntry,
@@ -123,7 +124,10 @@ class _Page:
         names = Names.of(batch)
         yield from sentence(Text(""), printable(batch_head(document, batch)), self.out)
         for group in batch.groups:
-            yield from self.who(f"  {names.share(group.members)}: ", group.members, names)
+            start = f"  group {group.number}, {names.share(group.members)}: "
+            yield from self.who(start if len(batch.groups) > 1 else "  ", group.members, names)
+            if text := reasons_text(group.reasons, group.members, names.labels):
+                yield from sentence(Text("    "), printable(text), self.out)
         for file in batch.files:
             yield Text("")
             yield from self.file(file, names)

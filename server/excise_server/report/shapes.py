@@ -25,6 +25,7 @@ __all__ = [
     "PlaceEntry",
     "RankDocument",
     "RankedEntry",
+    "ReasonEntry",
     "RecordLine",
     "RejectedEntry",
     "ScoreDocument",
@@ -56,6 +57,14 @@ class RejectedEntry(Shape, frozen=True, kw_only=True):
 
     id: str
     reason: str
+
+
+class ReasonEntry(Shape, frozen=True, kw_only=True):
+    """A fact about a group, and the members that it is true of."""
+
+    kind: str
+    text: str
+    members: list[str]
 
 
 # --- one pair ------------------------------------------------------------------------------------

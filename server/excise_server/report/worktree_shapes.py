@@ -5,7 +5,14 @@ The command prints it, and the language server answers `excise/worktrees` with i
 
 from __future__ import annotations
 
-from excise_server.report.shapes import ClusterEntry, Document, RejectedEntry, Shape, Values
+from excise_server.report.shapes import (
+    ClusterEntry,
+    Document,
+    ReasonEntry,
+    RejectedEntry,
+    Shape,
+    Values,
+)
 
 __all__ = [
     "BatchEntry",
@@ -37,6 +44,7 @@ class CandidateCluster(ClusterEntry, frozen=True, kw_only=True):
     passed: int
     failed: int
     undecided: int
+    reasons: list[ReasonEntry]
 
 
 class LinesEntry(Shape, frozen=True, kw_only=True):

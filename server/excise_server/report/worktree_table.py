@@ -22,6 +22,7 @@ from excise_server.report.candidate_rows import (
 from excise_server.report.digits import digits
 from excise_server.report.escape import printable
 from excise_server.report.fitting import INDENT, cut, filled, sentence
+from excise_server.report.group_words import group_lines
 from excise_server.report.tables import plural, signature_text
 from excise_server.report.worktree_facts import worktree_facts
 from excise_server.review.kinds import KINDS
@@ -45,6 +46,8 @@ def candidate_tables(found: Worktrees, out: Console) -> Iterator[RenderableType]
     """Yield a table for every batch of several candidates, and one for those that are alone."""
     for heading, about, numbers in _parts(found):
         yield from sentence(Text(heading, "bold"), about, out)
+        for number in numbers:
+            yield from _groups(found, number, out)
 
         def rows(length: int, numbers: Sequence[int] = numbers) -> list[CandidateRow]:
             every = candidate_rows(found, lambda label: cut(printable(label), length))
@@ -58,6 +61,17 @@ def candidate_tables(found: Worktrees, out: Console) -> Iterator[RenderableType]
         else:
             yield from _stacked(rows(_STACKED), out.width)
         yield ""
+
+
+def _groups(found: Worktrees, at: int, out: Console) -> Iterator[Text]:
+    """Yield what sets each group of a batch apart."""
+    batch = found.batches[at]
+    if not batch.is_ranked:
+        return
+    first = 1 + sum(len(before.clusters) for before in found.batches[:at])
+    for number, size, text in group_lines(found, at, batch, first):
+        start = f"  group {number}, {size:,} of {len(batch.ranking):,}: "
+        yield from sentence(Text(start), printable(text), out)
 
 
 def _width(table: Table, out: Console) -> int:

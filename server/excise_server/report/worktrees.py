@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from excise.patches import FilePair
 from excise_server.report.candidate_rows import CandidateRow, candidate_rows
 from excise_server.report.candidate_shapes import CandidatesDocument, SetAsideEntry
+from excise_server.report.group_words import reason_entries
 from excise_server.report.shapes import RejectedEntry
 from excise_server.report.worktree_shapes import (
     BatchEntry,
@@ -58,9 +59,10 @@ def worktrees_document(found: Worktrees) -> WorktreesDocument:
                 representative=ids[cluster.representative],
                 min_similarity=cluster.min_similarity,
                 words=[found.matrix.word(i, cluster.representative) for i in cluster.members],
+                reasons=reason_entries(reasons),
             )
             for number, batch in enumerate(found.batches, start=1)
-            for cluster in batch.clusters
+            for cluster, reasons in zip(batch.clusters, found.reasons[number - 1], strict=True)
             for counts in (found.verdicts.counts(ids[i] for i in cluster.members),)
         ],
         other_batches=[list(batch.members) for batch in found.other_batches],

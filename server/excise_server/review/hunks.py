@@ -48,6 +48,8 @@ class FileChange:
         What is not text: a new name, a mode, binary data.
     conflict : str
         What the target changed here, too; empty: nothing.
+    added, deleted : int
+        Lines that it adds and deletes.
     """
 
     id: str
@@ -57,6 +59,8 @@ class FileChange:
     path: str
     facts: tuple[str, ...] = ()
     conflict: str = ""
+    added: int = 0
+    deleted: int = 0
 
     @property
     def text(self) -> str | None:
@@ -170,6 +174,8 @@ def _change(candidate: Candidate, pair: FilePair) -> FileChange:
         pair.path,
         pair.facts,
         candidate.conflicts.get(pair.path, ""),
+        pair.added,
+        pair.deleted,
     )
 
 

@@ -1,0 +1,61 @@
+"""What sets groups apart, in one line each: for tables, pages and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from excise import Cluster
+from excise_server.report.shapes import ReasonEntry
+from excise_server.review.ranked import RankedBatch
+from excise_server.review.reasons import Reason
+from excise_server.sources import first_few
+from excise_server.sources.paths import visible
+from excise_server.worktrees import Worktrees
+
+__all__ = ["by_size", "group_lines", "reason_entries", "reasons_text"]
+
+
+def by_size(
+    clusters: Sequence[Cluster], reasons: Sequence[Sequence[Reason]]
+) -> list[tuple[Cluster, Sequence[Reason]]]:
+    """Return groups with their reasons, the largest first; equal ones keep their order."""
+    pairs = zip(clusters, reasons, strict=True)
+    return sorted(pairs, key=lambda pair: -len(pair[0].members))
+
+
+def reason_entries(reasons: Sequence[Reason]) -> list[ReasonEntry]:
+    """Return the facts about a group as a document has them."""
+    return [ReasonEntry(kind=r.kind, text=visible(r.text), members=list(r.ids)) for r in reasons]
+
+
+def reasons_text(
+    reasons: Sequence[ReasonEntry], members: Sequence[str], labels: Mapping[str, str]
+) -> str:
+    """Return the facts about a group as one line; of whom, where it is not true of all."""
+    return "; ".join(
+        reason.text
+        if len(reason.members) == len(members)
+        else f"{reason.text} ({first_few([labels[name] for name in reason.members])})"
+        for reason in reasons
+    )
+
+
+def group_lines(
+    found: Worktrees, at: int, batch: RankedBatch, first: int
+) -> Iterator[tuple[int, int, str]]:
+    """Yield number, size and line of facts of each group that has any, the largest group first.
+
+    Parameters
+    ----------
+    at
+        The index of the batch.
+    first
+        The number of its first group.
+    """
+    ids = [candidate.id for candidate in found.candidates.found]
+    labels = {c.id: visible(c.label) for c in found.candidates.found}
+    numbers = {cluster: number for number, cluster in enumerate(batch.clusters, start=first)}
+    for cluster, reasons in by_size(batch.clusters, found.reasons[at]):
+        members = [ids[i] for i in cluster.members]
+        if text := reasons_text(reason_entries(reasons), members, labels):
+            yield numbers[cluster], len(members), text

@@ -1,0 +1,270 @@
+"""What sets a group of candidates apart: facts found in their texts, and no judgement. Pure.
+
+Code is told from tests, docs and generated files by `kinds`. What is said of Python's names comes
+from Python's own parser, which runs nothing (`excise.facts`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from excise import CancelFlag
+from excise.errors import Unparsable
+from excise.facts import EditFacts, facts_of
+from excise.languages import resolve
+from excise.reading import PARSER_SECONDS, is_large
+from excise_server.review.candidate import Candidate
+from excise_server.review.hunks import FileChange, ReviewedFile
+from excise_server.review.kinds import KINDS, kind_of
+
+__all__ = ["REASONS", "Reason", "ReasonKind", "group_reasons"]
+
+ReasonKind = Literal[
+    "conflict", "broken", "no-code", "comments-only", "unread-names", "alone", "tests",
+    "deletes", "lost-names",
+]  # fmt: skip
+REASONS: tuple[ReasonKind, ...] = (
+    "conflict", "broken", "no-code", "comments-only", "unread-names", "alone", "tests",
+    "deletes", "lost-names",
+)  # fmt: skip
+"""The kinds of reasons, in the order in which they are said."""
+
+MAX_NAMED = 3
+"""Most places or names that a reason names; it counts the others."""
+
+MANY_LINES = 10
+"""Deleted lines of code from which it is said that a candidate deletes more than it adds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A fact about a group.
+
+    Attributes
+    ----------
+    kind : ReasonKind
+        Which fact it is.
+    text : str
+        The fact in words: a phrase that goes on after "it".
+    ids : tuple of str
+        The members of the group that it is true of.
+    """
+
+    kind: ReasonKind
+    text: str
+    ids: tuple[str, ...]
+
+
+Said = tuple[ReasonKind, str]
+
+
+def group_reasons(
+    candidates: Sequence[Candidate],
+    groups: Sequence[Sequence[str]],
+    files: Sequence[ReviewedFile],
+    broken: Collection[str],
+    cancel: CancelFlag | None = None,
+) -> tuple[tuple[Reason, ...], ...]:
+    """Return the facts about each group of a batch.
+
+    Parameters
+    ----------
+    candidates
+        All of the batch.
+    groups
+        The ids of their members.
+    files
+        What `review_files` returns of the candidates.
+    broken
+        The ids of those that break the syntax by a grammar.
+
+    Raises
+    ------
+    excise.errors.Cancelled
+        When the flag was raised meanwhile.
+    """
+    files = sorted(files, key=lambda file: (KINDS.index(kind_of(file.path)), file.path))
+    of_texts = _facts_of_texts(files, cancel)
+    testing = {change.id for file in files for change in file.changes if _is_test(file, change)}
+    said = {
+        candidate.id: [
+            *_conflicts(candidate),
+            *_broken(candidate.id in broken, of_texts[candidate.id]),
+            *_code(candidate, files, of_texts[candidate.id]),
+            *_tests(candidate.id, files, testing, len(candidates)),
+            *_deletes(candidate.id, files),
+        ]
+        for candidate in candidates
+    }
+    return tuple(
+        _reasons(members, said, _alone(members, files) if len(groups) > 1 else "")
+        for members in groups
+    )
+
+
+def _reasons(
+    members: Sequence[str], said: Mapping[str, Iterable[Said]], alone: str
+) -> tuple[Reason, ...]:
+    ids: dict[Said, list[str]] = defaultdict(list)
+    for name in members:
+        for fact in said[name]:
+            ids[fact].append(name)
+    if alone:
+        ids["alone", alone] = list(members)
+    ordered = sorted(ids.items(), key=lambda item: (REASONS.index(item[0][0]), -len(item[1])))
+    return tuple(Reason(kind, text, tuple(who)) for (kind, text), who in ordered)
+
+
+def _alone(members: Sequence[str], files: Sequence[ReviewedFile]) -> str:
+    """Name the hunks and files that every member changes, and nobody else does."""
+    group = set(members)
+    places = []
+    for file in files:
+        touching = {change.id for change in file.changes}
+        if touching == group:
+            places.append(file.path)
+            continue
+        places += [
+            f"{file.path}#{hunk.name}"
+            for hunk in file.hunks
+            if {name for variant in hunk.variants for name in variant.ids} == group
+        ]
+    return f"alone changes {_few(places)}" if places else ""
+
+
+def _few(names: Sequence[str]) -> str:
+    more = len(names) - MAX_NAMED
+    return f"{', '.join(names[:MAX_NAMED])}{f' and {more:,} more' if more > 0 else ''}"
+
+
+def _conflicts(candidate: Candidate) -> Iterator[Said]:
+    if candidate.conflicts:
+        yield "conflict", f"conflicts with the target in {_few(sorted(candidate.conflicts))}"
+
+
+def _broken(is_broken: bool, files: Mapping[str, EditFacts]) -> Iterator[Said]:
+    errors = [f"{error} ({path})" for path, facts in files.items() for error in facts.errors]
+    if errors:
+        yield "broken", _few(errors)
+    elif is_broken:
+        yield "broken", "breaks the syntax"
+
+
+def _code(
+    candidate: Candidate, files: Sequence[ReviewedFile], of_texts: Mapping[str, EditFacts]
+) -> Iterator[Said]:
+    """Say what the edits of code come to: nothing, names that are not read, names that are gone."""
+    changes = [
+        (file, change)
+        for file in files
+        for change in file.changes
+        if change.id == candidate.id and kind_of(file.path) == "code"
+    ]
+    if not changes:
+        kinds = {kind_of(file.path) for file in files for c in file.changes if c.id == candidate.id}
+        names = " and ".join(kind for kind in KINDS if kind in kinds)
+        yield "no-code", f"changes no code, only {names or 'nothing'}"
+        return
+    known = [of_texts.get(file.path) if _is_text_edit(change) else None for file, change in changes]
+    if all(facts is not None and facts.same_program for facts in known):
+        yield "comments-only", "changes no code but comments, docstrings or white space"
+        return
+    unread = [
+        (name, file.path)
+        for file, change in changes
+        if file.origin is not None
+        for name in of_texts.get(file.path, EditFacts()).unread
+        if not _is_read_elsewhere(name, file, changes)
+    ]
+    if unread:
+        only = all(facts is not None and facts.is_stub for facts in known)
+        names = _few([f"{name} ({path})" for name, path in unread])
+        yield "unread-names", f"{'only adds' if only else 'adds'} what nobody reads: {names}"
+    defined = {name for facts in of_texts.values() for name in facts.defined}
+    lost = [f"{name} ({path})" for path, facts in of_texts.items() for name in facts.lost]
+    if lost and not defined:
+        yield "lost-names", f"removes {_few(lost)}"
+
+
+def _is_text_edit(change: FileChange) -> bool:
+    return change.status == "modified" and not change.facts
+
+
+def _is_read_elsewhere(
+    name: str, file: ReviewedFile, changes: Sequence[tuple[ReviewedFile, FileChange]]
+) -> bool:
+    """Whether another file of the candidate has the word."""
+    word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    return any(other is not file and word.search(own.text or "") for other, own in changes)
+
+
+def _is_test(file: ReviewedFile, change: FileChange) -> bool:
+    return kind_of(file.path) == "tests" and change.status != "deleted" and change.added > 0
+
+
+def _tests(
+    name: str, files: Sequence[ReviewedFile], testing: Collection[str], count: int
+) -> Iterator[Said]:
+    own = [
+        (file.path, change)
+        for file in files
+        for change in file.changes
+        if change.id == name and kind_of(file.path) == "tests"
+    ]
+    if created := [path for path, change in own if change.status == "created"]:
+        yield "tests", f"adds tests: {_few(created)}"
+    if edited := [path for path, c in own if c.status in ("modified", "renamed") and c.added]:
+        yield "tests", f"changes tests: {_few(edited)}"
+    if deleted := [path for path, change in own if change.status == "deleted"]:
+        yield "tests", f"deletes tests: {_few(deleted)}"
+    if testing and name not in testing:
+        verb = "does" if len(testing) == 1 else "do"
+        yield "tests", f"adds no tests, which {len(testing):,} of {count:,} {verb}"
+
+
+def _deletes(name: str, files: Sequence[ReviewedFile]) -> Iterator[Said]:
+    changes = [
+        change
+        for file in files
+        for change in file.changes
+        if change.id == name and kind_of(file.path) == "code"
+    ]
+    added, deleted = sum(c.added for c in changes), sum(c.deleted for c in changes)
+    lines = f"{deleted:,} line{'' if deleted == 1 else 's'} of code"
+    if deleted and not added:
+        yield "deletes", f"only deletes {lines}"
+    elif deleted >= MANY_LINES and deleted > added:
+        yield "deletes", f"deletes {lines} and adds {added:,}"
+
+
+def _facts_of_texts(
+    files: Sequence[ReviewedFile], cancel: CancelFlag | None
+) -> Mapping[str, dict[str, EditFacts]]:
+    """Return what is known of each candidate's files of code, by id and path."""
+    result: dict[str, dict[str, EditFacts]] = defaultdict(dict)
+    for file in files:
+        origin = file.text
+        if kind_of(file.path) != "code" or origin is None or is_large(origin):
+            continue
+        texts = [
+            (change.id, text)
+            for change in file.changes
+            if (text := change.text) is not None and not is_large(text)
+        ]
+        grammar = resolve(None, file.path, origin)
+        if grammar is None or not texts:
+            continue
+        try:
+            every = facts_of(
+                origin, [text for _, text in texts], grammar,
+                cancel=cancel, timeout=PARSER_SECONDS,
+            )  # fmt: skip
+        except (Unparsable, LookupError):
+            continue
+        for (name, _), facts in zip(texts, every, strict=True):
+            result[name][file.path] = facts
+    return result
