@@ -277,10 +277,6 @@ def broken(diff: bytes) -> dict[str, tuple[bytes, str]]:
         ),
         "link": (diff.replace(b" 100644\n", b" 120000\n"), "a link or a submodule"),
         "merge": (b"diff --cc a.py\nindex 1,2..3\n", "a combined diff (of a merge) cannot be read"),
-        "nested": (
-            b"Subject: x\n" + b"Content-Type: multipart/mixed; boundary=b\n" * 30 + b"\n",
-            "over 20 multiparts",
-        ),
     }
 
 

@@ -27,12 +27,13 @@ function insteadOfServer(name: string, does: string): ReturnType<typeof suite> {
 const withBrokenServer = insteadOfServer("broken-server", "exit 7");
 const withMuteServer = insteadOfServer("mute-server", "exec sleep 600");
 
-/** The language servers below an editor, found by its folder in their environment. */
+/** The language servers below an editor, found by its folder in their environment; not their workers. */
 function serversOf(scratch: string): number[] {
   const mine = (pid: string): boolean => {
     try {
       const command = readFileSync(`/proc/${pid}/cmdline`, "utf8");
-      return command.includes("excise_server") && readFileSync(`/proc/${pid}/environ`, "utf8").includes(scratch);
+      const isServer = command.includes("excise_server") && !command.includes("excise_server.workers");
+      return isServer && readFileSync(`/proc/${pid}/environ`, "utf8").includes(scratch);
     } catch {
       return false; // it has ended meanwhile
     }
