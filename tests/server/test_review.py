@@ -16,8 +16,9 @@ from tests.server.test_worktrees import worktree, write
 
 from excise_server.git.repository import open_folder
 from excise_server.report.review import review_document
+from excise_server.report.review_lines import MAX_LINES, Folding
 from excise_server.report.review_shapes import ReviewDocument
-from excise_server.report.review_text import MAX_LINES, Folding, review_lines
+from excise_server.report.review_text import review_lines
 from excise_server.review.hunks import applied
 from excise_server.sources.candidates import Choice, find_candidates
 from excise_server.worktrees import compare_candidates

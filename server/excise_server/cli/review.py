@@ -14,9 +14,9 @@ from excise_server.cli.streams import console
 from excise_server.cli.worktrees import opened, say_rejected
 from excise_server.report.documents import json_text
 from excise_server.report.review import chosen_hunks, review_document
-from excise_server.report.review_lines import ORIGIN
+from excise_server.report.review_lines import ORIGIN, Folding
 from excise_server.report.review_shapes import ReviewDocument
-from excise_server.report.review_text import Folding, review_lines, text_page
+from excise_server.report.review_text import review_lines, text_page
 from excise_server.report.worktree_table import UNWRAPPED
 from excise_server.sources import SourceError
 from excise_server.sources.candidates import Candidates, Choice, find_candidates
@@ -26,7 +26,7 @@ from excise_server.worktrees import chosen_candidates, compare_candidates
 
 __all__ = ["command"]
 
-_FORMATS = ("text", "json")
+_FORMATS = ("text", "markdown", "json", "html")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,19 +162,30 @@ def _id_of(document: ReviewDocument, name: str) -> str:
 
 
 def _print(document: ReviewDocument, shown: _Shown) -> None:
-    if shown.format == "json":
-        text = json_text(document)
-    else:
-        folding = Folding(shown.against, shown.whole)
-        if shown.output is None:
-            out = console()
-            if not out.is_terminal:
-                out.width = UNWRAPPED
-            for line in review_lines(document, folding, out):
-                out.print(line)
-            return
-        text = text_page(document, folding)
-    if shown.output is not None:
+    folding = Folding(shown.against, shown.whole)
+    text = _written(document, shown, folding)
+    if text is not None and shown.output is not None:
         write_text(shown.output, f"{text}\n")
-    else:
+    elif text is not None:
         print(text)
+    else:
+        out = console()
+        if not out.is_terminal:
+            out.width = UNWRAPPED
+        for line in review_lines(document, folding, out):
+            out.print(line)
+
+
+def _written(document: ReviewDocument, shown: _Shown, folding: Folding) -> str | None:
+    """Return the document in its format; None: as lines, for the console."""
+    if shown.format == "json":
+        return json_text(document)
+    if shown.format == "html":
+        from excise_server.report.html_review import review_page
+
+        return review_page(document, folding)
+    if shown.format == "markdown":
+        from excise_server.report.review_markdown import markdown_page
+
+        return markdown_page(document, folding)
+    return None if shown.output is None else text_page(document, folding)

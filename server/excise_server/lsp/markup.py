@@ -7,25 +7,13 @@ clients show them: a colon or a dot is escaped only where it could make a link.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from excise_server.editor.explanation import Block, Code, Line, Table
 from excise_server.report.escape import printable
+from excise_server.report.markdown import fenced, inert
 
-__all__ = ["as_markdown", "as_plain", "inert"]
-
-_ACTIVE = re.compile(r"([\\`*_\[\]<>|~&$@]|:(?=\S)|(?<!\d)\.(?=\S)|\.(?=[^\s\d]))")
-_FENCES = re.compile("`+")
-
-
-def inert(text: str) -> str:
-    r"""Return a text for Markdown that means only itself.
-
-    >>> inert("0.62: [x](command:y) <b> www.example.com")
-    '0.62: \\[x\\](command\\:y) \\<b\\> www\\.example\\.com'
-    """
-    return _ACTIVE.sub(r"\\\1", printable(text))
+__all__ = ["as_markdown", "as_plain"]
 
 
 def as_markdown(blocks: Sequence[Block]) -> str:
@@ -49,10 +37,7 @@ def _markdown(block: Block) -> str:
             ]
             return "\n".join(f"| {' | '.join(row)} |" for row in cells)
         case Code(lines, language):
-            text = "\n".join(lines)
-            longest = max((len(run) for run in _FENCES.findall(text)), default=0)
-            fence = "`" * max(3, longest + 1)
-            return f"{fence}{language}\n{text}\n{fence}"
+            return fenced(lines, language)
 
 
 def _plain(block: Block) -> str:

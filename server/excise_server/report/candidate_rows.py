@@ -29,7 +29,9 @@ CHECKS_FIRST = (
 )
 """What decides it before that, where checks ran."""
 
-_STAND = "●"
+STAND = "●"
+"""Who stands for a group, in a table."""
+
 _PHRASES = {
     SAME: "same as {}",
     ELSEWHERE: "same text as {}, elsewhere",
@@ -118,9 +120,9 @@ def _row(
         if len(members) > 1 and (passing := found.verdicts.of_group(members)):
             words = f"{words}; {passing}"
     else:
-        words = _beside(found, ranked.index, cluster.representative, _STAND)
+        words = _beside(found, ranked.index, cluster.representative, STAND)
         if found.candidates.found[cluster.representative].id in candidate.identical:
-            words = f"identical to {_STAND}"
+            words = f"identical to {STAND}"
     more = ["breaks the syntax"] * ranked.syntax_errors
     more += ["in conflict with the target"] if candidate.conflicts else []
     more += ["only white space"] * (WHITESPACE_ONLY in ranked.notes)

@@ -119,9 +119,26 @@ _POLICY = (
 )
 
 
-def page(title: str, links: Markup, body: Markup, foot: Child) -> str:
-    """Return a whole document: a title, links into it, its body, a line at its end."""
-    digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode()
+def page(
+    title: str,
+    links: Markup,
+    body: Markup,
+    foot: Child,
+    *,
+    skip: tuple[str, str] = ("clusters", "Skip to the clusters"),
+    more_style: str = "",
+) -> str:
+    """Return a whole document: a title, links into it, its body, a line at its end.
+
+    Parameters
+    ----------
+    skip
+        Where the first link leads, past all that stands before: an id, and its words.
+    more_style
+        Rules of this page, after those of all pages.
+    """
+    style = f"{STYLE}{more_style}"
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     head = joined(
         (
             element("meta", charset="utf-8"),
@@ -130,12 +147,12 @@ def page(title: str, links: Markup, body: Markup, foot: Child) -> str:
             element("meta", name="referrer", content="no-referrer"),
             element("title", title),
             # Ours, and no text: nothing in it is escaped.
-            Markup(f"<style>{STYLE}</style>"),
+            Markup(f"<style>{style}</style>"),
         )
     )
     whole = element(
         "body",
-        element("a", "Skip to the clusters", href="#clusters", class_="skip"),
+        element("a", skip[1], href=f"#{skip[0]}", class_="skip"),
         element("header", element("h1", title), element("nav", links, aria_label="Parts")),
         element("main", body),
         element("footer", foot, class_="small dim"),

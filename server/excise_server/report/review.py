@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 import msgspec
 
-from excise_server.report.candidate_rows import CandidateRow, candidate_rows
+from excise_server.report.candidate_rows import STAND, CandidateRow, candidate_rows
 from excise_server.report.group_words import by_size, reason_entries
 from excise_server.report.review_shapes import (
     FileChangeEntry,
@@ -133,12 +134,14 @@ def _batch(
     members = [row.candidate for row in rows]
     ids = [candidate.id for candidate in found.candidates.found]
     files, reasons = found.files[number - 1], found.reasons[number - 1]
+    labels = {row.group: visible(row.candidate.label) for row in rows if row.stands}
+    stands = defaultdict(str, labels)
     group_of = {row.ranked.index: row.group for row in rows}
     return ReviewBatchEntry(
         number=number,
         task=visible(ranked.batch.task) or None,
         digest=review_digest(found.candidates.origin, members),
-        candidates=[_candidate(row) for row in rows],
+        candidates=[_candidate(row, stands[row.group]) for row in rows],
         groups=[
             ReviewGroupEntry(
                 number=group_of[cluster.representative],
@@ -153,7 +156,7 @@ def _batch(
     )
 
 
-def _candidate(row: CandidateRow) -> ReviewCandidateEntry:
+def _candidate(row: CandidateRow, representative: str) -> ReviewCandidateEntry:
     candidate, ranked = row.candidate, row.ranked
     return ReviewCandidateEntry(
         id=candidate.id,
@@ -164,7 +167,7 @@ def _candidate(row: CandidateRow) -> ReviewCandidateEntry:
         group=row.group,
         rank=ranked.rank if row.is_ranked else None,
         score=ranked.score,
-        says=row.says,
+        says=row.says.replace(STAND, representative),
         digest=candidate.digest,
         being_written=candidate.is_written,
         notes=list(ranked.notes),

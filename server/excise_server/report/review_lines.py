@@ -14,10 +14,26 @@ from excise.text import raw_lines
 from excise_server.changes import differing_lines
 from excise_server.report.review_shapes import ReviewHunkEntry
 
-__all__ = ["ORIGIN", "HunkLines", "ShownBlock", "ShownLine", "hunk_lines"]
+__all__ = [
+    "MAX_LINES",
+    "ORIGIN",
+    "Folding",
+    "HunkLines",
+    "ShownBlock",
+    "ShownLine",
+    "file_lines",
+    "folded",
+    "hunk_lines",
+]
 
 ORIGIN = ""
 """Who has the origin's text: not a candidate."""
+
+MAX_LINES = 400
+"""Lines of one text of a hunk up to which it is shown whole."""
+
+_EDGE = 10
+"""Lines that are shown of the start and of the end of a longer one."""
 
 MAX_MARKED = 200_000
 """Characters of a reference and a variant together up to which differing tokens are marked."""
@@ -26,6 +42,22 @@ _SHORT = 2
 """Most lines in common that are shown again: to name them would take as much room."""
 
 Marks = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Folding:
+    """What is folded, and against whom texts are shown.
+
+    Attributes
+    ----------
+    against
+        The id of a candidate, or `ORIGIN`.
+    is_whole
+        Show everything: hunks on which all agree, generated files and long texts.
+    """
+
+    against: str = ORIGIN
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +137,25 @@ def hunk_lines(hunk: ReviewHunkEntry, members: Sequence[str], against: str = ORI
         tuple(block for block, _ in others),
         is_agreed and len(hunk.variants[0].ids) == len(members),
     )
+
+
+def folded(lines: Sequence[ShownLine], folding: Folding) -> Iterator[ShownLine | int]:
+    """Yield the lines of a text; of many the first and the last, and how many lie between."""
+    hidden = len(lines) - 2 * _EDGE
+    if len(lines) <= MAX_LINES or folding.is_whole:
+        yield from lines
+        return
+    yield from lines[:_EDGE]
+    yield hidden
+    yield from lines[-_EDGE:]
+
+
+def file_lines(text: str) -> list[ShownLine]:
+    """Return the lines of a file that somebody deletes."""
+    return [
+        ShownLine("", line.removesuffix("\n"), number)
+        for number, line in enumerate(raw_lines(text), start=1)
+    ]
 
 
 Spans = frozenset[tuple[int, int]]

@@ -15,7 +15,14 @@ from rich.text import Text
 from excise_server.report.escape import printable, source_text
 from excise_server.report.fitting import cut, filled, sentence
 from excise_server.report.group_words import reasons_text
-from excise_server.report.review_lines import ORIGIN, ShownLine, hunk_lines
+from excise_server.report.review_lines import (
+    ORIGIN,
+    Folding,
+    ShownLine,
+    file_lines,
+    folded,
+    hunk_lines,
+)
 from excise_server.report.review_shapes import (
     ReviewBatchEntry,
     ReviewDocument,
@@ -29,35 +36,14 @@ from excise_server.report.review_words import (
     file_facts,
     file_head,
     has_words,
+    is_deleted_by_all,
     leave,
     rest_words,
 )
 from excise_server.report.tables import plural, signature_text
 from excise_server.report.worktree_table import UNWRAPPED
 
-__all__ = ["MAX_LINES", "Folding", "review_lines", "text_page"]
-
-MAX_LINES = 400
-"""Lines of one text of a hunk up to which it is shown whole."""
-
-_EDGE = 10
-"""Lines that are shown of the start and of the end of a longer one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Folding:
-    """What is folded, and against whom texts are shown.
-
-    Attributes
-    ----------
-    against
-        The id of a candidate, or `ORIGIN`.
-    is_whole
-        Show everything: hunks on which all agree, generated files and long texts.
-    """
-
-    against: str = ORIGIN
-    is_whole: bool = False
+__all__ = ["review_lines", "text_page"]
 
 
 def review_lines(
@@ -156,16 +142,10 @@ class _Page:
             return
         for hunk in file.hunks:
             yield from self.hunk(file, hunk, names)
-        if file.text and not self.is_folded(file, names):
-            lines = file.text.removesuffix("\n").split("\n")
-            numbered = [ShownLine("", line, at) for at, line in enumerate(lines, start=1)]
+        if file.text and not is_deleted_by_all(file, names, self.folding):
+            lines = file_lines(file.text)
             yield Text("the file that they delete", "dim")
-            yield from self.lines(numbered, "red", _Where(file.path, len(str(len(lines)))))
-
-    def is_folded(self, file: ReviewFileEntry, names: Names) -> bool:
-        """Whether all delete the file, so that there is nothing to choose."""
-        gone = sum(change.status == "deleted" for change in file.changes)
-        return not self.folding.is_whole and gone == len(names.labels) > 1
+            yield from self.lines(lines, "red", _Where(file.path, len(str(len(lines)))))
 
     def hunk(self, file: ReviewFileEntry, hunk: ReviewHunkEntry, names: Names) -> Iterator[Text]:
         shown = hunk_lines(hunk, list(names.labels), self.folding.against)
@@ -184,24 +164,19 @@ class _Page:
             yield from self.who(f"{has_words(block, names)}: ", block.ids, names)
             yield from self.lines(block.lines, "green", where)
         if shown.reference.ids[0] == ORIGIN and hunk.unchanged:
-            if len(shown.reference.ids) - 1 + sum(len(v.ids) for v in hunk.variants) == len(
-                names.labels
-            ):
-                yield Text(f"{rest_words(len(hunk.unchanged))}", "dim")
+            if rest := rest_words(hunk, names):
+                yield Text(rest, "dim")
             else:
                 leaving = f"{names.share(hunk.unchanged)} {leave(len(hunk.unchanged))} it: "
                 yield from self.who(leaving, hunk.unchanged, names, "dim")
 
     def lines(self, lines: Sequence[ShownLine], style: str, where: _Where) -> Iterator[Text]:
         """Yield lines behind their numbers and signs; the middle of many is counted."""
-        hidden = len(lines) - 2 * _EDGE
-        if len(lines) <= MAX_LINES or self.folding.is_whole:
-            hidden = 0
-        for at, line in enumerate(lines):
-            if not (hidden and _EDGE <= at < len(lines) - _EDGE):
+        for line in folded(lines, self.folding):
+            if isinstance(line, ShownLine):
                 yield from self.line(line, style, where.gutter)
-            elif at == _EDGE:
-                more = f"{hidden:,} more lines (--hunk {printable(where.name)} --whole shows all)"
+            else:
+                more = f"{line:,} more lines (--hunk {printable(where.name)} --whole shows all)"
                 yield Text(f"{'…':>{where.gutter}} {more}", "dim")
 
     def line(self, line: ShownLine, style: str, width: int) -> Iterator[Text]:

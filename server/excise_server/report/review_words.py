@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from excise_server.report.review_lines import ORIGIN, HunkLines, ShownBlock
+from excise_server.report.review_lines import ORIGIN, Folding, HunkLines, ShownBlock
 from excise_server.report.review_shapes import (
     FileChangeEntry,
     ReviewBatchEntry,
@@ -24,6 +24,7 @@ __all__ = [
     "file_head",
     "has_words",
     "heading",
+    "is_deleted_by_all",
     "leave",
     "lines_changed",
     "range_words",
@@ -108,9 +109,18 @@ def leave(count: int) -> str:
     return "leave" if count > 1 else "leaves"
 
 
-def rest_words(count: int) -> str:
-    """Say that all others have the origin's lines."""
+def rest_words(hunk: ReviewHunkEntry, names: Names) -> str:
+    """Say that all others have the origin's lines; empty, where some have no text of them."""
+    count = len(hunk.unchanged)
+    if count + sum(len(variant.ids) for variant in hunk.variants) < len(names.labels):
+        return ""
     return f"the other {count:,} leave it" if count > 1 else "the other one leaves it"
+
+
+def is_deleted_by_all(file: ReviewFileEntry, names: Names, folding: Folding) -> bool:
+    """Whether several all delete the file, so that there is nothing to choose and to show."""
+    gone = sum(change.status == "deleted" for change in file.changes)
+    return not folding.is_whole and gone == len(names.labels) > 1
 
 
 def file_facts(file: ReviewFileEntry, names: Names) -> Iterator[tuple[str, list[str]]]:

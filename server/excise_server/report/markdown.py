@@ -1,0 +1,54 @@
+r"""Markdown from texts of outside, which arrive inert.
+
+A text can be no link (also no automatic one), no image, no HTML, no emphasis, entity, formula or
+table; code stands in a fence longer than any in it. Escapes are few, because some clients show
+them: a colon or a dot is escaped only where it could make a link.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from excise_server.report.escape import printable
+
+__all__ = ["code_span", "fenced", "inert"]
+
+_ACTIVE = re.compile(r"([\\`*_\[\]<>|~&$@]|:(?=\S)|(?<!\d)\.(?=\S)|\.(?=[^\s\d]))")
+_FENCES = re.compile("`+")
+
+
+def inert(text: str) -> str:
+    r"""Return a text for Markdown that means only itself.
+
+    >>> inert("0.62: [x](command:y) <b> www.example.com")
+    '0.62: \\[x\\](command\\:y) \\<b\\> www\\.example\\.com'
+    """
+    return _ACTIVE.sub(r"\\\1", printable(text))
+
+
+def fenced(lines: Sequence[str], language: str = "") -> str:
+    """Return printable lines in a fence.
+
+    >>> print(fenced(["```"], "py"))
+    ````py
+    ```
+    ````
+    """
+    text = "\n".join(lines)
+    longest = max((len(run) for run in _FENCES.findall(text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{text}\n{fence}"
+
+
+def code_span(text: str) -> str:
+    """Return a text of outside as code in a line.
+
+    >>> code_span("a`b"), code_span("a.py#3")
+    ('`` a`b ``', '`a.py#3`')
+    """
+    shown = printable(text)
+    longest = max((len(run) for run in _FENCES.findall(shown)), default=0)
+    ticks = "`" * (longest + 1)
+    gap = " " if longest or shown != shown.strip() else ""
+    return f"{ticks}{gap}{shown}{gap}{ticks}"
