@@ -8,7 +8,7 @@ import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,6 +18,7 @@ import numpy.typing as npt
 from rapidfuzz.distance import Levenshtein
 
 from excise import ScoreMatrix, syntax
+from excise.facts import EditFacts
 from excise.text import normalise, strip_blank
 
 T = TypeVar("T")
@@ -29,10 +30,25 @@ HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 
 @dataclass(frozen=True)
+class Part:
+    """Some revisions of a matrix, as `excise.rank` reads them, and their normalised texts."""
+
+    ids: tuple[str, ...]
+    values: npt.NDArray[np.float64]
+    notes: tuple[tuple[str, ...], ...]
+    edit_sizes: tuple[int, ...]
+    no_ops: tuple[bool, ...]
+    unchanged: tuple[bool, ...]
+    syntax_errors: tuple[bool, ...]
+    facts: tuple[EditFacts, ...]
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Item:
     """One origin, its distinct outputs, their verdicts, and who said what how often."""
 
-    matrix: ScoreMatrix
+    matrix: Part
     nes: npt.NDArray[np.float64]
     passed: npt.NDArray[np.bool_]
     pool: dict[str, list[int]]
@@ -43,7 +59,7 @@ class Draw:
     """What a user would see: the few revisions drawn of one item."""
 
     item: str
-    matrix: ScoreMatrix
+    matrix: Part
     nes: npt.NDArray[np.float64]
     passed: npt.NDArray[np.bool_]
 
@@ -70,23 +86,15 @@ def _drawn(
     return at
 
 
-def part(matrix: ScoreMatrix, at: Sequence[int]) -> ScoreMatrix:
+def part(matrix: Part, at: Sequence[int]) -> Part:
     """Return the matrix of some revisions (pairs do not depend on the others), also twice."""
 
     def of(values: Sequence[T]) -> tuple[T, ...]:
         return tuple(values[index] for index in at)
 
-    return replace(
-        matrix,
-        ids=tuple(str(place) for place in range(len(at))),
-        values=matrix.values[np.ix_(at, at)],
-        notes=of(matrix.notes),
-        edit_sizes=of(matrix.edit_sizes),
-        no_ops=of(matrix.no_ops),
-        whitespace_only=of(matrix.whitespace_only),
-        unchanged=of(matrix.unchanged),
-        syntax_errors=of(matrix.syntax_errors),
-    )
+    rest = {field.name: of(getattr(matrix, field.name)) for field in fields(Part)[2:]}
+    ids = tuple(str(place) for place in range(len(at)))
+    return Part(ids, matrix.values[np.ix_(at, at)], **rest)
 
 
 def outputs(folder: Path, labelled: str, origins: str) -> dict[str, Item]:
@@ -96,6 +104,20 @@ def outputs(folder: Path, labelled: str, origins: str) -> dict[str, Item]:
     for row in _rows(folder / "labelled" / labelled):
         if not _echo(source[row["id"]], normalise(row["revision"]), row["language"]):
             by_item[row["id"]].append(row)
+    return {name: _model_item(source[name], rows) for name, rows in by_item.items()}
+
+
+def instructions(folder: Path, instruction: str) -> dict[str, Item]:
+    """Read outputs of models for CanItEdit, told what to do in one of its two ways.
+
+    Its licence forbids training: nothing is chosen by these.
+    """
+    source = {row["id"]: normalise(row["origin"]) for row in _rows(folder / "canitedit_dev.jsonl")}
+    by_item: dict[str, Rows] = defaultdict(list)
+    for row in _rows(folder / "labelled" / "canitedit_18models_dev.jsonl.gz"):
+        text = normalise(row["revision"])
+        if row["instr"] == instruction and not _echo(source[row["id"]], text, row["language"]):
+            by_item[row["id"]].append({**row, "models": {row["model"]: 1}})
     return {name: _model_item(source[name], rows) for name, rows in by_item.items()}
 
 
@@ -129,7 +151,9 @@ def _item(
     for i, j in combinations(range(len(texts)), 2):
         nes[i, j] = nes[j, i] = Levenshtein.normalized_similarity(texts[i], texts[j])
     matrix = ScoreMatrix.from_texts(origin, texts, language=language)
-    return Item(matrix, nes, np.array(passed), pool)
+    known = {field.name: getattr(matrix, field.name) for field in fields(Part)[:-1]}
+    read = Part(**known, texts=tuple(map(normalise, texts)))
+    return Item(read, nes, np.array(passed), pool)
 
 
 def agents(folder: Path) -> dict[str, Item]:

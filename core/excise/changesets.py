@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING
 from excise._walk import CancelFlag
 from excise.agreement import DIFFERENT, SAME, WORDS
 from excise.excision import WHITESPACE_ONLY
+from excise.facts import EditFacts, facts_of, joined_facts
 from excise.joined import Files, JoinedOrigin, key_of
 from excise.pairs import Group, Map, Standings, compare
 from excise.preparation import Prepared
+from excise.reading import read
 from excise.signature import Options, signature
 from excise.text import normalise
 from excise.tokens import LEXICAL
@@ -92,6 +94,7 @@ class ChangeMatrix:
     unchanged: tuple[bool, ...]
     syntax_errors: tuple[bool, ...]
     _words: npt.NDArray[np.int8]
+    _task: _Task
 
     @classmethod
     def from_change_sets(
@@ -138,6 +141,36 @@ class ChangeMatrix:
     def edit_sizes(self) -> tuple[int, ...]:
         """Per change set: tokens deleted plus tokens inserted, in all files."""
         return tuple(sum(sizes.values()) for sizes in self.edited)
+
+    @property
+    def facts_by_path(self) -> tuple[Mapping[str, EditFacts], ...]:
+        """What each change set does to every file, beyond numbers; read anew by each call.
+
+        Nothing is known of files without a grammar. What is not text is an edit, unless there is
+        text beside it.
+        """
+        task = self._task
+        rows: list[dict[str, EditFacts]] = [
+            {path: EditFacts(same_program=not own) for path, own in change_set.facts.items()}
+            for change_set in task.change_sets
+        ]
+        for path in sorted({path for files in task.edited for path in files}):
+            origin = task.origin.get(path, "")
+            having = [index for index, files in enumerate(task.edited) if path in files]
+            texts = [task.edited[index][path] for index in having]
+            grammar = read([origin, *texts], None, path, Options()).grammar
+            for index, own in zip(
+                having,
+                facts_of(origin, texts, grammar, cancel=task.cancel, timeout=task.timeout),
+                strict=True,
+            ):
+                rows[index][path] = own
+        return tuple(rows)
+
+    @property
+    def facts(self) -> tuple[EditFacts, ...]:
+        """What each change set does in all its files together, beyond numbers."""
+        return tuple(joined_facts(by_path.values()) for by_path in self.facts_by_path)
 
     def word(self, i: int, j: int) -> str:
         """Return what may be said of two change sets: one of `excise.agreement.WORDS`."""
@@ -229,6 +262,7 @@ def _matrix(ids: tuple[str, ...], task: _Task) -> ChangeMatrix:
         unchanged=tuple(row.is_origin for row in rows),
         syntax_errors=tuple(row.has_errors for row in rows),
         _words=standings.words,
+        _task=task,
     )
 
 

@@ -15,6 +15,7 @@ from excise.agreement import WORDS
 from excise.alignment import Edits
 from excise.errors import Cancelled, OptionError, ParserStopped, Unparsable
 from excise.excision import WHITESPACE_ONLY, Score, score_pair, syntax_notes
+from excise.facts import EditFacts, facts_of
 from excise.hunks import Hunks, Side, find_hunks
 from excise.pairs import Group, Map, Standings, compare
 from excise.preparation import Preparation, Prepared
@@ -178,6 +179,30 @@ class ScoreMatrix:
             return _matrix(task, preparation.options)
         group = Group(preparation, tuple(revisions))
         return _described(task, (group,), {}, compare(group, task.map, task.cancel))
+
+    @property
+    def facts(self) -> tuple[EditFacts, ...]:
+        """What each revision does to the origin, beyond numbers.
+
+        Every text is read again, and nothing is kept: whoever needs them twice keeps them. Nothing
+        is known of texts without a grammar, and of those that took their parsers too long.
+        """
+        task, grammar = self._task, self._groups[0].preparation.reading.grammar
+        texts = [
+            text if isinstance(text, str) and index not in self._lexical else None
+            for index, text in enumerate(task.contents)
+        ]
+        if grammar is None or not isinstance(task.origin, str):
+            return (EditFacts(),) * len(texts)
+        known = [text for text in texts if text is not None]
+        try:
+            read = facts_of(task.origin, known, grammar, cancel=task.cancel, timeout=task.timeout)
+        except Cancelled:
+            if task.cancel is None or not task.cancel.timed_out:
+                raise
+            return (EditFacts(),) * len(texts)
+        by_text = dict(zip(known, read, strict=True))
+        return tuple(EditFacts() if text is None else by_text[text] for text in texts)
 
     def word(self, i: int, j: int) -> str:
         """Return what may be said of two revisions: one of `excise.agreement.WORDS`."""

@@ -1,4 +1,4 @@
-"""The order of suggestions, with its reasons as numbers: agreement and size of the edit.
+"""The order of suggestions, with its reasons as numbers: agreement, size, what is broken.
 
 The order is advice: what most revisions agree on is not thereby right. How the formula was chosen,
 and what it is worth, stands in docs/ranking.md; benchmarks/ranking.py measures it.
@@ -6,15 +6,32 @@ and what it is worth, stands in docs/ranking.md; benchmarks/ranking.py measures 
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum
 from math import log
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from excise.facts import EditFacts
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["AGREEMENT", "BROKEN", "SLACK", "Compared", "Ranked", "rank"]
+__all__ = [
+    "AGREEMENT",
+    "APART",
+    "BROKEN",
+    "SLACK",
+    "TIE_BREAK",
+    "TINY",
+    "Compared",
+    "Ranked",
+    "Regime",
+    "Terms",
+    "rank",
+]
 
 AGREEMENT = 3.0
 """Weight of the agreement: one more tenth of it outweighs an edit a third larger."""
@@ -22,21 +39,74 @@ AGREEMENT = 3.0
 SLACK = 4
 """Tokens that hardly count: among edits of a few tokens the smallest is no surer than the next."""
 
+TINY = 5
+"""Tokens up to which some edit is tiny, and sizes count: a fix may be that small, hardly anything
+else. The choice of the items that docs/ranking.md names; 3 to 8 differ by less than .002."""
+
+APART = 0.2
+"""Agreement below which nobody agrees with anybody, so that sizes count, too."""
+
+TIE_BREAK = 0.01
+"""What sizes count elsewhere: enough to tell two revisions that agree alike."""
+
 BROKEN = 3.0
-"""Cost of breaking the syntax: as much as full agreement can bring."""
+"""Cost of being broken: as much as full agreement can bring."""
 
 DIGITS = 12
 """Scores are rounded to so many digits, so that a tie is a tie whatever the last bit says."""
+
+
+class Regime(Enum):
+    """What decides an order: how far revisions agree, and whether the size of edits counts."""
+
+    SMALL_EDIT = "small edit"
+    """Agreement and size, as some edit is tiny."""
+    NO_AGREEMENT = "no agreement"
+    """Size above all, as nobody agrees with anybody."""
+    AGREEMENT = "agreement"
+    """Agreement; sizes only break ties."""
+
+    @property
+    def size_weight(self) -> float:
+        """How much sizes count."""
+        return TIE_BREAK if self is Regime.AGREEMENT else 1.0
+
+
+class Terms(NamedTuple):
+    """What a score is the sum of.
+
+    ``agreement`` is at least 0; ``size`` and ``broken`` are what is taken away, 0 at most.
+    """
+
+    agreement: float
+    size: float
+    broken: float
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
     """A revision in the order of suggestions.
 
-    ``rank`` counts from 1 and is shared by ties. ``agreement`` is the mean similarity to the other
-    revisions, None for a lone one; ``edit_size`` counts tokens deleted and inserted. ``no_op`` says
-    that the text is the origin's. ``score`` is the value of the formula, comparable within one
-    matrix only. ``syntax_errors`` says that the revision breaks the syntax of a whole origin.
+    Attributes
+    ----------
+    rank
+        From 1; ties share one.
+    agreement
+        Mean similarity to the other revisions; None for a lone one.
+    edit_size
+        Tokens deleted and inserted.
+    no_op
+        Whether the text is the origin's.
+    score
+        The value of the formula, comparable within one ranking only; the sum of `terms`.
+    syntax_errors
+        Whether the grammar finds the syntax of a whole origin broken.
+    regime
+        What decided the order; the same for all revisions of a ranking.
+    stub
+        Whether it changes no code, or only adds names that nobody reads.
+    broken
+        Why it cannot work although the origin could, as phrases; empty where nothing is known.
     """
 
     id: str
@@ -48,6 +118,14 @@ class Ranked:
     notes: tuple[str, ...]
     score: float
     syntax_errors: bool
+    regime: Regime = Regime.SMALL_EDIT
+    stub: bool = False
+    broken: tuple[str, ...] = ()
+
+    @property
+    def terms(self) -> Terms:
+        """What the score is made of, each rounded as the score is."""
+        return _terms(self.agreement, self.edit_size, self.regime, bool(self.broken))
 
 
 class Compared(Protocol):
@@ -67,20 +145,30 @@ class Compared(Protocol):
     def unchanged(self) -> tuple[bool, ...]: ...  # noqa: D102
     @property
     def syntax_errors(self) -> tuple[bool, ...]: ...  # noqa: D102
+    @property
+    def facts(self) -> tuple[EditFacts, ...]: ...  # noqa: D102
 
 
 def rank(matrix: Compared) -> tuple[Ranked, ...]:
     """Rank the revisions of a matrix without a reference.
 
-    Edits come first, then edits of what is no token (white space), then no-ops. Within each:
-    ``score = 3 * agreement - ln(4 + edit_size) - (3 if it introduces syntax errors)``, the larger
-    the better. Equal scores share a rank and stand in the order of the matrix. Neither rank nor
-    score of a revision depends on that order.
+    Edits come first, then stubs (no code changes, or only names are added that nobody reads), then
+    edits of what is no token (white space), then no-ops. Within each: ``score = 3 * agreement -
+    weight * ln(4 + edit_size) - (3 if it is broken)``, the larger the better. The weight is 1 where
+    the smallest edit has 5 tokens at most (`Regime.SMALL_EDIT`) or where no agreement reaches .2
+    (`Regime.NO_AGREEMENT`), else .01: looked at are the revisions that come first and are whole.
+    Equal scores share a rank and stand in the order of the matrix. Neither rank nor score of a
+    revision depends on that order.
 
     Returns
     -------
     tuple of Ranked
         All revisions, by rank. The order is advice; it does not say that any revision is right.
+
+    Raises
+    ------
+    excise.errors.Cancelled
+        When the flag that the matrix was made with was raised meanwhile: texts are read again.
 
     Examples
     --------
@@ -89,35 +177,72 @@ def rank(matrix: Compared) -> tuple[Ranked, ...]:
     >>> [(ranked.id, ranked.rank) for ranked in rank(matrix)]
     [('y', 1), ('z', 1), ('x', 3)]
     """
-    agreements = _agreements(matrix)
+    facts = matrix.facts
+    agreements, broken = _agreements(matrix), _broken(matrix.syntax_errors, facts)
+    levels = _levels(matrix, facts)
+    standing = list(zip(levels, map(bool, broken), strict=True))
+    regime = _regime(matrix.edit_sizes, agreements, standing)
     scores = [
-        _score(agreement or 0.0, size, broken)
-        for agreement, size, broken in zip(
-            agreements, matrix.edit_sizes, matrix.syntax_errors, strict=True
-        )
+        round(sum(_terms(agreement, size, regime, bool(why))), DIGITS)
+        for agreement, size, why in zip(agreements, matrix.edit_sizes, broken, strict=True)
     ]
-    # A no-op leaves the tokens unchanged too, so the sum is 0 for edits, 1 for edits of white
-    # space, 2 for no-ops.
-    idle = [sum(pair) for pair in zip(matrix.unchanged, matrix.no_ops, strict=True)]
-    keys = [(level, -score) for level, score in zip(idle, scores, strict=True)]
+    keys = [(level, -score) for level, score in zip(levels, scores, strict=True)]
     order = sorted(range(len(keys)), key=keys.__getitem__)
     ranks: dict[tuple[int, float], int] = {}
-    for place, at in enumerate(order, start=1):
-        ranks.setdefault(keys[at], place)
+    for place, index in enumerate(order, start=1):
+        ranks.setdefault(keys[index], place)
     return tuple(
         Ranked(
-            id=matrix.ids[at],
-            index=at,
-            rank=ranks[keys[at]],
-            agreement=agreements[at],
-            edit_size=matrix.edit_sizes[at],
-            no_op=matrix.no_ops[at],
-            notes=matrix.notes[at],
-            score=scores[at],
-            syntax_errors=matrix.syntax_errors[at],
+            id=matrix.ids[index],
+            index=index,
+            rank=ranks[keys[index]],
+            agreement=agreements[index],
+            edit_size=matrix.edit_sizes[index],
+            no_op=matrix.no_ops[index],
+            notes=matrix.notes[index],
+            score=scores[index],
+            syntax_errors=matrix.syntax_errors[index],
+            regime=regime,
+            stub=facts[index].is_stub,
+            broken=broken[index],
         )
-        for at in order
+        for index in order
     )
+
+
+def _levels(matrix: Compared, facts: Sequence[EditFacts]) -> list[int]:
+    """Return 0 for edits, 1 for stubs, 2 for edits of white space, 3 for no-ops."""
+    rows = zip(matrix.no_ops, matrix.unchanged, facts, strict=True)
+    return [
+        3 if no_op else 2 if unchanged else 1 if own.is_stub else 0
+        for no_op, unchanged, own in rows
+    ]
+
+
+def _regime(
+    sizes: Sequence[int], agreements: Sequence[float | None], standing: Sequence[tuple[int, bool]]
+) -> Regime:
+    """Return what decides, by the revisions of the best standing: level, and whether broken."""
+    best = min(standing, default=None)
+    first = [index for index, own in enumerate(standing) if own == best]
+    if min((sizes[index] for index in first), default=0) <= TINY:
+        return Regime.SMALL_EDIT
+    if max(agreements[index] or 0.0 for index in first) < APART:
+        return Regime.NO_AGREEMENT
+    return Regime.AGREEMENT
+
+
+def _broken(syntax_errors: Sequence[bool], facts: Sequence[EditFacts]) -> list[tuple[str, ...]]:
+    """Return why each revision is broken; a definition that most of them lose is not missed."""
+    losers = Counter(name for own in facts for name in own.lost)
+    missed = {name for name, count in losers.items() if 2 * count <= len(facts)}
+    return [
+        (
+            *(own.errors or ("breaks the syntax",) * has_errors),
+            *(f"no longer defines {name}" for name in own.lost if name in missed),
+        )
+        for has_errors, own in zip(syntax_errors, facts, strict=True)
+    ]
 
 
 def _agreements(matrix: Compared) -> list[float] | list[None]:
@@ -136,6 +261,9 @@ def _sums(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return sums
 
 
-def _score(agreement: float, edit_size: int, broken: bool) -> float:
-    cost = log(SLACK + edit_size) + BROKEN * broken
-    return round(AGREEMENT * agreement - cost, DIGITS)
+def _terms(agreement: float | None, size: int, regime: Regime, broken: bool) -> Terms:
+    return Terms(
+        round(AGREEMENT * (agreement or 0.0), DIGITS),
+        round(-regime.size_weight * log(SLACK + size), DIGITS),
+        -BROKEN * broken,
+    )

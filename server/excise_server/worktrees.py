@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from excise import CancelFlag, ChangeMatrix, Cluster, Ranked
 from excise.clustering import DISTANCE, LINKAGE
+from excise.facts import EditFacts, joined_facts
 from excise.patches import IGNORED, Patch
 from excise.patches.features import compared
 from excise.reading import PARSER_SECONDS
@@ -182,8 +183,9 @@ def compare_candidates(
     )
     ranked_by = replace(matrix, notes=notes, edited=tuple(map(_of_code, matrix.edited)))
     ranked = rank_batches(
-        ranked_by, chosen, threshold=threshold, linkage=linkage, level=judged.level
-    )
+        ranked_by, chosen, threshold=threshold, linkage=linkage, level=judged.level,
+        facts=tuple(map(_facts_of_code, matrix.facts_by_path)),
+    )  # fmt: skip
     files = tuple(review_files(_members(candidates, batch), cancel) for batch in ranked)
     reasons = tuple(
         _reasons(candidates, batch, of_batch, cancel)
@@ -321,6 +323,11 @@ def _matrix(
 def _of_code(sizes: Mapping[str, int]) -> Mapping[str, int]:
     """Return the sizes of the edits of code; without any code, of everything."""
     return {path: size for path, size in sizes.items() if kind_of(visible(path)) == "code"} or sizes
+
+
+def _facts_of_code(by_path: Mapping[str, EditFacts]) -> EditFacts:
+    """Return the facts about the code; who changes none is a stub, however large."""
+    return joined_facts(own for path, own in by_path.items() if kind_of(visible(path)) == "code")
 
 
 def _left_out(whole: Patch, patch: Patch) -> tuple[str, ...]:

@@ -43,10 +43,14 @@ def test_rank_document():
     ran = excise("rank", ORIGIN, *SUGGESTIONS, "--json")
     assert set(ran.json) == {"schema", "signature", "ranking", "rejected"}
     for entry in ran.json["ranking"]:
-        keys = ["id", "rank", "agreement", "edit_size", "no_op", "score", "syntax_errors", "notes"]
-        assert list(entry) == keys
+        assert list(entry) == [
+            "id", "rank", "agreement", "edit_size", "no_op", "score", "terms", "regime", "stub",
+            "broken", "syntax_errors", "notes",
+        ]  # fmt: skip
+        assert entry["score"] == pytest.approx(sum(entry["terms"].values()), abs=1e-11)
+        assert entry["regime"] == "agreement"
     order = [NAMES[SUGGESTIONS.index(entry["id"])] for entry in ran.json["ranking"]]
-    assert order == ["ada", "bo", "chen", "dana", "eli"]
+    assert order == ["ada", "bo", "dana", "chen", "eli"]
     assert ran.json["ranking"][-1]["notes"] == ["whitespace-only"]
     assert [entry["rank"] for entry in ran.json["ranking"]] == [1, 2, 3, 4, 5]
 

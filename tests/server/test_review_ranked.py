@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from excise.facts import EditFacts
 from excise.ranking import rank
 from excise_server.review.batches import Batch
 from excise_server.review.ranked import chosen_batch, rank_batches
@@ -25,13 +26,16 @@ class Review:
     no_ops: tuple[bool, ...] = ()
     unchanged: tuple[bool, ...] = ()
     syntax_errors: tuple[bool, ...] = ()
+    facts: tuple[EditFacts, ...] = ()
 
 
 def review(values, sizes):
     count = len(sizes)
     nobody = (False,) * count
     ids = tuple(f"c{i:02}" for i in range(count))
-    return Review(ids, values, tuple(sizes), ((),) * count, nobody, nobody, nobody)
+    return Review(
+        ids, values, tuple(sizes), ((),) * count, nobody, nobody, nobody, (EditFacts(),) * count
+    )
 
 
 def ranked(compared, *batches):

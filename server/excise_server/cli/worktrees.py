@@ -114,12 +114,15 @@ def command(
     inside a group candidates by rank. The rank is that of
 
     \b
-      score = 3 * similarity - ln(4 + tokens) - (3 if it breaks the syntax)
+      score = 3 * agreement - ln(4 + tokens) - (3 if it is broken)
 
-    the larger the better: similarity is the mean similarity to the other candidates of the batch,
+    the larger the better: agreement is the mean similarity to the other candidates of the batch,
     and tokens are those deleted and inserted in code (in all files, where no code is changed).
-    Candidates that change only white space come after these, and those that change nothing last.
-    All of that is printed. The order is advice.
+    Where every edit has over 5 tokens and some agreement reaches .2, the size counts a hundredth of
+    that and breaks ties. A candidate is broken if it cannot work although the target could: its
+    syntax, a name that nothing defines, a function or class that is gone. Candidates that change no
+    code, or only add names that nobody reads, come after all others, then those that change only
+    white space, and those that change nothing last. All of that is printed. The order is advice.
 
     With --verdicts or --run the order is first by what tests say: candidates that pass, then those
     without a verdict (also timed out), then those that fail.

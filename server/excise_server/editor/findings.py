@@ -172,7 +172,7 @@ def _ranking(analysis: Analysis) -> list[str]:
         parts = [f"cluster {clusters[ranked.index]}"]
         if ranked.agreement is not None:
             parts.append(f"agreement {digits(ranked.agreement)}")
-        parts.append(f"edit size {ranked.edit_size}")
+        parts.append(f"edit size {ranked.edit_size}, score {ranked.score:.2f}")
         parts += ["changes nothing"] if ranked.no_op else []
         parts += [printable(note) for note in ranked.notes]
         who = full_name(analysis.snapshot.revisions[ranked.index])

@@ -9,6 +9,7 @@ from excise import Cluster, Ranked
 from excise.agreement import CONTAINS, DIFFERENT, ELSEWHERE, NEARLY_ALL, OVERLAPS, SAME
 from excise.excision import WHITESPACE_ONLY
 from excise.patches import Patch
+from excise_server.report.order_words import said_of
 from excise_server.review.kinds import KINDS, Kind, kind_of
 from excise_server.review.ranked import RankedBatch
 from excise_server.sources import first_few
@@ -16,13 +17,7 @@ from excise_server.sources.candidates import Candidate
 from excise_server.sources.paths import visible
 from excise_server.worktrees import Worktrees
 
-__all__ = ["CHECKS_FIRST", "ORDER", "CandidateRow", "Lines", "candidate_rows", "lines_by_kind"]
-
-ORDER = (
-    "groups by their best candidate, candidates by score = 3 * similarity - ln(4 + tokens), "
-    "3 less where the syntax breaks"
-)
-"""What decides the order; each term of it is printed."""
+__all__ = ["CHECKS_FIRST", "CandidateRow", "Lines", "candidate_rows", "lines_by_kind"]
 
 CHECKS_FIRST = (
     "candidates that pass, then those without a verdict, then those that fail; among each, "
@@ -123,7 +118,7 @@ def _row(
         words = _beside(found, ranked.index, cluster.representative, STAND)
         if found.candidates.found[cluster.representative].id in candidate.identical:
             words = f"identical to {STAND}"
-    more = ["breaks the syntax"] * ranked.syntax_errors
+    more = said_of(ranked)
     more += ["in conflict with the target"] if candidate.conflicts else []
     more += ["only white space"] * (WHITESPACE_ONLY in ranked.notes)
     return CandidateRow(

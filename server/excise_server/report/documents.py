@@ -140,6 +140,10 @@ def rank_document(
                 edit_size=ranked.edit_size,
                 no_op=ranked.no_op,
                 score=ranked.score,
+                terms=shapes.TermsEntry.of(ranked),
+                regime=ranked.regime.value,
+                stub=ranked.stub,
+                broken=list(ranked.broken),
                 syntax_errors=ranked.syntax_errors,
                 notes=[*ranked.notes, *notes.get(ranked.id, ())],
             )

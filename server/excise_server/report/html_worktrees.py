@@ -94,7 +94,7 @@ def _table(caption: str, rows: Sequence[CandidateRow]) -> Markup:
     ranked = any(row.is_ranked for row in rows)
     checked = any(row.checks for row in rows)
     names = ["candidate", *["group"] * ranked, *["checks"] * checked, "what it is", *kinds]
-    numbers = ["rank", "similarity", "tokens", "score"] if ranked else ["tokens"]
+    numbers = ["rank", "agreement", "tokens", "score"] if ranked else ["tokens"]
     return table(
         caption,
         [*names, *numbers],

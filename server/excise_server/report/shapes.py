@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import msgspec
 
+from excise import Ranked
+
 __all__ = [
     "SCHEMA",
     "ClusterDocument",
@@ -32,6 +34,7 @@ __all__ = [
     "ScoreRegion",
     "SegmentEntry",
     "Shape",
+    "TermsEntry",
 ]
 
 SCHEMA = 2
@@ -202,6 +205,19 @@ class MatrixDocument(Document, frozen=True, kw_only=True):
     rejected: list[RejectedEntry]
 
 
+class TermsEntry(Shape, frozen=True, kw_only=True):
+    """What a score is the sum of."""
+
+    agreement: float
+    size: float
+    broken: float
+
+    @classmethod
+    def of(cls, ranked: Ranked) -> TermsEntry:
+        """Return the terms of a revision in an order."""
+        return cls(**ranked.terms._asdict())
+
+
 class RankedEntry(Shape, frozen=True, kw_only=True):
     """A revision in rank order."""
 
@@ -211,6 +227,10 @@ class RankedEntry(Shape, frozen=True, kw_only=True):
     edit_size: int
     no_op: bool
     score: float
+    terms: TermsEntry
+    regime: str
+    stub: bool
+    broken: list[str]
     syntax_errors: bool
     notes: list[str]
 

@@ -12,6 +12,7 @@ from rich.text import Text
 from excise import Cluster, Ranked, Score, ScoreMatrix
 from excise_server.report.digits import digits
 from excise_server.report.escape import printable
+from excise_server.report.order_words import order_words, said_of
 from excise_server.report.words import between, word_beside
 from excise_server.sources import RevisionSet
 
@@ -99,24 +100,27 @@ def matrix_table(matrix: ScoreMatrix, width: int) -> Iterable[RenderableType]:
 
 
 def rank_table(ranking: Sequence[Ranked], found: RevisionSet) -> RenderableType:
-    """Return the order of suggestions, with its reasons."""
+    """Return the order of suggestions, with what decided it."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("rank", justify="right")
     table.add_column("revision", overflow="fold")
     table.add_column("agreement", no_wrap=True)
-    table.add_column("edit", justify="right")
+    table.add_column("tokens", justify="right")
+    table.add_column("score", justify="right")
     table.add_column("notes", overflow="fold")
     read = found.notes_by_id
     for ranked in ranking:
-        notes = (["no change"] if ranked.no_op else []) + [*ranked.notes, *read.get(ranked.id, ())]
+        notes = (["no change"] if ranked.no_op else []) + said_of(ranked)
+        notes += [*ranked.notes, *read.get(ranked.id, ())]
         table.add_row(
             str(ranked.rank),
             Text(printable(ranked.id), "bold" if ranked.rank == 1 else ""),
             Text.assemble(number(ranked.agreement), " ", bar(ranked.agreement, 10)),
             str(ranked.edit_size),
+            f"{ranked.score:.2f}",
             Text(printable("; ".join(notes)), "dim"),
         )
-    return table
+    return Group(table, *([Text(f"order  {order_words(ranking)}", "dim")] if ranking else []))
 
 
 def cluster_table(matrix: ScoreMatrix, clusters: Sequence[Cluster]) -> RenderableType:

@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from excise.excision import WHITESPACE_ONLY
-from excise_server.report.candidate_rows import CHECKS_FIRST, ORDER
+from excise_server.report.candidate_rows import CHECKS_FIRST
 from excise_server.report.escape import printable
+from excise_server.report.order_words import order_words
 from excise_server.report.tables import plural
 from excise_server.sources import first_few
 from excise_server.sources.paths import visible
@@ -43,8 +44,20 @@ def worktree_facts(found: Worktrees) -> Iterator[tuple[str, list[str]]]:
         yield "not shown", [f"{plural(count, 'candidate')} of {where}"]
     how = f"{candidates.origin[:12]}, {found.linkage} linkage, distance {found.threshold:g}"
     yield "replayed onto", [how]
-    if any(batch.is_ranked for batch in found.batches):
-        yield "order", [f"{CHECKS_FIRST if found.verdicts else ''}{ORDER}"]
+    yield from _orders(found)
+
+
+def _orders(found: Worktrees) -> Iterator[tuple[str, list[str]]]:
+    """Yield what decided each order; alike ones once."""
+    by_words: dict[str, list[str]] = defaultdict(list)
+    for number, batch in enumerate(found.batches, start=1):
+        if batch.is_ranked:
+            by_words[order_words(batch.ranking)].append(str(number))
+    for words, numbers in by_words.items():
+        several = "es" if len(numbers) > 1 else ""
+        of = f"in batch{several} {', '.join(numbers)}, " if len(by_words) > 1 else ""
+        first = CHECKS_FIRST if found.verdicts else ""
+        yield "order", [f"{of}{first}groups by their best candidate, candidates by {words}"]
 
 
 def _notes(found: Worktrees, labels: dict[str, str]) -> Iterator[str]:

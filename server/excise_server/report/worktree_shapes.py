@@ -11,6 +11,7 @@ from excise_server.report.shapes import (
     ReasonEntry,
     RejectedEntry,
     Shape,
+    TermsEntry,
     Values,
 )
 
@@ -93,9 +94,13 @@ class CandidateEntry(Shape, frozen=True, kw_only=True):
     agreement: float | None
     edit_size: int
     score: float
+    terms: TermsEntry
+    regime: str
     verdict: str | None
     checks: list[CheckEntry]
     no_op: bool
+    stub: bool
+    broken: list[str]
     syntax_errors: bool
     cluster: int
     representative: bool

@@ -8,7 +8,7 @@ from excise.patches import FilePair
 from excise_server.report.candidate_rows import CandidateRow, candidate_rows
 from excise_server.report.candidate_shapes import CandidatesDocument, SetAsideEntry
 from excise_server.report.group_words import reason_entries
-from excise_server.report.shapes import RejectedEntry
+from excise_server.report.shapes import RejectedEntry, TermsEntry
 from excise_server.report.worktree_shapes import (
     BatchEntry,
     CandidateCluster,
@@ -141,12 +141,16 @@ def _entry(found: Worktrees, row: CandidateRow) -> CandidateEntry:
         agreement=ranked.agreement,
         edit_size=ranked.edit_size,
         score=ranked.score,
+        terms=TermsEntry.of(ranked),
+        regime=ranked.regime.value,
         verdict=found.verdicts.outcome(candidate.id),
         checks=[
             CheckEntry(check=v.check, passed=v.passed, seconds=v.seconds, reason=v.reason)
             for v in found.verdicts.checks.get(candidate.id, ())
         ],
         no_op=ranked.no_op,
+        stub=ranked.stub,
+        broken=[visible(why) for why in ranked.broken],
         syntax_errors=ranked.syntax_errors,
         cluster=row.group,
         representative=ranked.index == cluster.representative,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from excise import Cluster, Ranked
 from excise.clustering import cluster_values
+from excise.facts import EditFacts
 from excise.ranking import Compared, rank
 from excise_server.review.batches import Batch
 
@@ -53,6 +54,7 @@ class _Part:
     no_ops: tuple[bool, ...]
     unchanged: tuple[bool, ...]
     syntax_errors: tuple[bool, ...]
+    facts: tuple[EditFacts, ...]
 
 
 def rank_batches(
@@ -62,6 +64,7 @@ def rank_batches(
     threshold: float,
     linkage: str,
     level: Callable[[str], int] = lambda identity: 0,
+    facts: Sequence[EditFacts] | None = None,
 ) -> tuple[RankedBatch, ...]:
     """Return every batch with its ranking and groups, made of its own members' scores alone.
 
@@ -75,28 +78,25 @@ def rank_batches(
         As of `excise.cluster`.
     level
         The first key of the order, by id, the smallest first: what checks said of a candidate.
+    facts
+        What each candidate does to its code, if that is not what `compared` has.
     """
     index = {name: i for i, name in enumerate(compared.ids)}
+    known = compared.facts if facts is None else facts
     return tuple(
-        _ranked(
-            compared,
-            batch,
-            sorted(index[name] for name in batch.members),
-            (threshold, linkage),
-            level,
-        )
+        _ranked(_part(compared, known, members), batch, members, (threshold, linkage), level)
         for batch in batches
+        for members in (sorted(index[name] for name in batch.members),)
     )
 
 
 def _ranked(
-    compared: Compared,
+    part: _Part,
     batch: Batch,
     members: list[int],
     how: tuple[float, str],
     level: Callable[[str], int],
 ) -> RankedBatch:
-    part = _part(compared, members)
     by_rank = [replace(ranked, index=members[ranked.index]) for ranked in rank(part)]
     ranking = _by_level(by_rank, level)
     place = {ranked.index: place for place, ranked in enumerate(ranking)}
@@ -122,7 +122,7 @@ def _by_level(ranking: list[Ranked], level: Callable[[str], int]) -> list[Ranked
     return [replace(ranked, rank=ranks[keys[ranked.index]]) for ranked in ordered]
 
 
-def _part(compared: Compared, members: Sequence[int]) -> _Part:
+def _part(compared: Compared, facts: Sequence[EditFacts], members: Sequence[int]) -> _Part:
     return _Part(
         ids=tuple(compared.ids[i] for i in members),
         values=compared.values[members][:, members],
@@ -131,6 +131,7 @@ def _part(compared: Compared, members: Sequence[int]) -> _Part:
         no_ops=tuple(compared.no_ops[i] for i in members),
         unchanged=tuple(compared.unchanged[i] for i in members),
         syntax_errors=tuple(compared.syntax_errors[i] for i in members),
+        facts=tuple(facts[i] for i in members),
     )
 
 

@@ -151,6 +151,9 @@ class RankedFrame(_Message):
     no_op: bool
     score: float
     syntax_errors: bool
+    regime: str
+    stub: bool
+    broken: tuple[bytes, ...]
 
 
 class ClusterFrame(_Message):

@@ -63,7 +63,16 @@ def _scores(analysis: Analysis) -> ScoresFrame:
         notes=tuple(tuple(map(as_bytes, notes)) for notes in comparison.notes),
         ranking=tuple(
             RankedFrame(
-                r.index, r.rank, r.agreement, r.edit_size, r.no_op, r.score, r.syntax_errors
+                index=r.index,
+                rank=r.rank,
+                agreement=r.agreement,
+                edit_size=r.edit_size,
+                no_op=r.no_op,
+                score=r.score,
+                syntax_errors=r.syntax_errors,
+                regime=r.regime.value,
+                stub=r.stub,
+                broken=tuple(map(as_bytes, r.broken)),
             )
             for r in comparison.ranking
         ),

@@ -14,6 +14,7 @@ from typing import overload
 
 from excise import Cluster, Hunk, Ranked, Variant
 from excise.agreement import WORDS
+from excise.ranking import Regime
 from excise_server.editor.analysis import Analysis, Comparison
 from excise_server.editor.hunk_scores import HunkScores, Numbers, PairNumbers
 from excise_server.editor.sites import Site
@@ -142,12 +143,13 @@ def _ranking(
         _check(1 <= entry.rank <= len(ids), "a rank")
         _check(0 <= entry.edit_size <= _MOST_TOKENS, "a size")
         _check(isfinite(entry.score), "a score")
+        _check(entry.regime in {regime.value for regime in Regime}, "a regime")
         _check(entry.agreement is None or 0.0 <= entry.agreement <= 1.0 + 1e-9, "an agreement")
     _check(not frame.ranking or frame.ranking[0].rank == 1, "somebody is first")
     return tuple(
         Ranked(
             ids[r.index], r.index, r.rank, r.agreement, r.edit_size, r.no_op, notes[r.index],
-            r.score, r.syntax_errors,
+            r.score, r.syntax_errors, Regime(r.regime), r.stub, tuple(map(as_text, r.broken)),
         )
         for r in frame.ranking
     )  # fmt: skip

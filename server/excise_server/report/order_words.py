@@ -1,0 +1,38 @@
+"""What decided an order, in words: beside every order that people read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from excise import Ranked
+from excise.excision import WHITESPACE_ONLY
+from excise.ranking import AGREEMENT, APART, BROKEN, SLACK, TIE_BREAK, TINY, Regime
+
+__all__ = ["FORMULA", "order_words", "said_of"]
+
+_SIZES = f"ln({SLACK} + tokens)"
+FORMULA = f"score = {AGREEMENT:g} * agreement - {_SIZES}, {BROKEN:g} less if broken"
+"""The score where sizes count."""
+
+_BY_AGREEMENT = FORMULA.replace(_SIZES, f"{TIE_BREAK:g} * {_SIZES}")
+_WHY = {
+    Regime.SMALL_EDIT: f"{FORMULA} (sizes count, as some edit has {TINY} tokens at most)",
+    Regime.NO_AGREEMENT: f"{FORMULA} (sizes count, as no agreement reaches {APART:g})",
+    Regime.AGREEMENT: f"{_BY_AGREEMENT} (every edit has over {TINY} tokens, and some agree)",
+}
+
+
+def order_words(ranking: Sequence[Ranked]) -> str:
+    """Return the formula that decided an order, and why this one; empty if nobody is ranked.
+
+    >>> order_words([])
+    ''
+    """
+    return _WHY[ranking[0].regime] if ranking else ""
+
+
+def said_of(ranked: Ranked) -> list[str]:
+    """Return what puts a revision further down than its numbers would, as phrases."""
+    told = ranked.no_op or WHITESPACE_ONLY in ranked.notes
+    stub = ["changes no code that anybody reads"] * (ranked.stub and not told)
+    return [*stub, *ranked.broken]
