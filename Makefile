@@ -23,7 +23,7 @@ unexport PYTHONDONTWRITEBYTECODE
 RUN_CLIENT = VENV="$(abspath $(VENV))" node $(CLIENT)/scripts/run.mjs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test test-dist dist lock check format bench bench-ir bench-lsp bench-patches eval eval-envs images nightly fuzz clean \
+.PHONY: help demo quick test test-dist dist lock check format bench bench-ir bench-lsp bench-patches eval eval-envs images schema nightly fuzz clean \
   code vsix test-vscode check-vscode check-client-changes screenshots
 
 help:
@@ -39,6 +39,7 @@ help:
 	@echo "make bench-lsp what the language server costs an editor: p50, p95, max"
 	@echo "make eval     the measures of the field beside Excision Score, on EXCISE_DATA: tables, figures"
 	@echo "make eval-envs environments of their own for CodeBLEU (45 MB), BERTScore and LENS (1.5 GB)"
+	@echo "make schema   write docs/schema, the JSON Schema of what the commands print"
 	@echo "make images   draw the pictures of the README and docs from real output"
 	@echo "make test-vscode the VS Code extension alone; fails where Node or a browser is missing"
 	@echo "make vsix     package the VS Code extension into dist/: universal, and with the server for this platform"
@@ -104,6 +105,9 @@ eval-envs: .venv-codebleu/.ready .venv-models/.ready
 	  print(*project["dependency-groups"]["$*"], sep="\n")' | \
 	  .venv-$*/bin/python -m pip install --quiet --disable-pip-version-check -r /dev/stdin
 	@touch $@
+
+schema: $(READY)
+	$(BIN)/python docs/schema.py
 
 images: $(READY)
 	$(BIN)/python docs/images.py
