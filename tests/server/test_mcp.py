@@ -70,6 +70,7 @@ def test_a_real_client_over_the_pipe_of_the_command(repo):
     (batch,) = answer.structured_content["batches"]
     groups = {c["id"]: c["group"] for c in batch["candidates"]}
     assert groups["worktree:ada"] == groups["worktree:bo"]
+    assert [group["size"] for group in batch["groups"]] == [2, 1]
     assert json.loads(answer.content[0].text) == answer.structured_content
 
 
@@ -151,6 +152,17 @@ def test_eight_candidates_fit_into_two_thousand_tokens():
     document = {
         "repository": "/home/ada/shop", "origin": "0" * 40, "unchanged": [], "rejected": [],
         "ranking": [entry(number) for number in range(1, 65)],
+        "clusters": [
+            {
+                "members": [entry(n)["id"] for n in range(number, 65, 3)],
+                "representative": entry(number)["id"],
+                "reasons": [
+                    {"kind": "alone", "text": f"alone changes src/module_{n}.py", "members": []}
+                    for n in range(9)
+                ],
+            }
+            for number in (3, 1, 2)
+        ],
         "batches": [{"number": 1, "task": None, "members": [""] * 64}],
     }  # fmt: skip
     seen = []

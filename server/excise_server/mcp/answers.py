@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
-__all__ = ["BatchAnswer", "CandidateAnswer", "CandidatesAnswer", "FileAnswer", "HunkAnswer"]
-__all__ += ["ReviewAnswer", "VariantAnswer"]
+__all__ = ["BatchAnswer", "CandidateAnswer", "CandidatesAnswer", "FileAnswer", "GroupAnswer"]
+__all__ += ["HunkAnswer", "ReviewAnswer", "VariantAnswer"]
 
 
 class _Answer(BaseModel):
@@ -28,12 +28,22 @@ class CandidateAnswer(_Answer):
     notes: list[str]
 
 
+class GroupAnswer(_Answer):
+    """Candidates that make similar edits, and what sets them apart."""
+
+    number: int
+    size: int
+    facts: list[str]
+    """Found in the texts; with the ids of whom it is true, where that is not the whole group."""
+
+
 class BatchAnswer(_Answer):
-    """Candidates that work on one task."""
+    """Candidates that work on one task, and their groups."""
 
     number: int
     task: str | None
     size: int
+    groups: list[GroupAnswer]
     candidates: list[CandidateAnswer]
 
 

@@ -11,6 +11,7 @@ from excise_server.mcp.answers import (
     CandidateAnswer,
     CandidatesAnswer,
     FileAnswer,
+    GroupAnswer,
     HunkAnswer,
     ReviewAnswer,
     VariantAnswer,
@@ -32,6 +33,7 @@ _PHRASES = {
 }
 _MOST_FILES = 6
 _MOST_NOTES = 4
+_MOST_FACTS = 4
 _LETTERS = {"created": "A", "deleted": "D", "renamed": "R", "modified": "M"}
 
 Document = Mapping[str, Any]
@@ -42,13 +44,14 @@ def candidates_page(document: Document, page: int) -> CandidatesAnswer:
     ranking = document["ranking"]
     pages = max(1, -(-len(ranking) // PAGE_CANDIDATES))
     page = min(page, pages)
-    stands = {each["cluster"]: each for each in ranking if each["representative"]}
     shown = ranking[(page - 1) * PAGE_CANDIDATES : page * PAGE_CANDIDATES]
     return CandidatesAnswer(
         repository=document["repository"],
         origin=document["origin"],
         batches=[
-            _batch(batch, shown, stands) for batch in document["batches"] if _members(batch, shown)
+            _batch(batch, members, document["clusters"])
+            for batch in document["batches"]
+            if (members := [c for c in shown if c["batch"] == batch["number"]])
         ],
         unchanged=document["unchanged"] if page == 1 else [],
         rejected=[f"{r['id']}: {r['reason']}" for r in document["rejected"]] if page == 1 else [],
@@ -57,22 +60,34 @@ def candidates_page(document: Document, page: int) -> CandidatesAnswer:
     )
 
 
-def _members(batch: Document, shown: Sequence[Document]) -> list[Document]:
-    return [candidate for candidate in shown if candidate["batch"] == batch["number"]]
-
-
-def _batch(
-    batch: Document, shown: Sequence[Document], stands: Mapping[int, Document]
-) -> BatchAnswer:
+def _batch(batch: Document, shown: Sequence[Document], clusters: Sequence[Document]) -> BatchAnswer:
     return BatchAnswer(
         number=batch["number"],
         task=batch["task"],
         size=len(batch["members"]),
-        candidates=[_candidate(candidate, stands) for candidate in _members(batch, shown)],
+        groups=[
+            _group(number, clusters[number - 1])
+            for number in sorted({candidate["cluster"] for candidate in shown})
+        ],
+        candidates=[
+            _candidate(candidate, clusters[candidate["cluster"] - 1]["representative"])
+            for candidate in shown
+        ],
     )
 
 
-def _candidate(candidate: Document, stands: Mapping[int, Document]) -> CandidateAnswer:
+def _group(number: int, cluster: Document) -> GroupAnswer:
+    whole = len(cluster["members"])
+    facts = [
+        reason["text"]
+        if len(reason["members"]) == whole
+        else f"{reason['text']} ({first_few(reason['members'])})"
+        for reason in cluster["reasons"]
+    ]
+    return GroupAnswer(number=number, size=whole, facts=_some(facts, _MOST_FACTS, "facts"))
+
+
+def _candidate(candidate: Document, representative: str) -> CandidateAnswer:
     files = [
         f"{_LETTERS.get(file['status'], file['status'])} {file['path']} "
         f"+{file['added']} -{file['deleted']}"
@@ -84,17 +99,17 @@ def _candidate(candidate: Document, stands: Mapping[int, Document]) -> Candidate
         label=candidate["label"],
         group=candidate["cluster"],
         rank=candidate["rank"],
-        says=_says(candidate, stands[candidate["cluster"]]),
+        says=_says(candidate, representative),
         files=_some(files, _MOST_FILES, "files"),
         notes=_some([*conflicts, *candidate["notes"]], _MOST_NOTES, "notes"),
     )
 
 
-def _says(candidate: Document, representative: Document) -> str:
+def _says(candidate: Document, representative: str) -> str:
     """Say what a candidate is to the one that stands for its group."""
-    if candidate["id"] == representative["id"]:
+    if candidate["id"] == representative:
         return "stands for its group"
-    return f"{_PHRASES[candidate['word']]} {representative['id']}"
+    return f"{_PHRASES[candidate['word']]} {representative}"
 
 
 def _some(lines: Sequence[str], most: int, what: str) -> list[str]:
