@@ -66,7 +66,12 @@ def test_cluster_document():
         "representative": ada,
         "min_similarity": 2579 / 3094,
         "words": ["same", "overlaps"],
+        "reasons": [],
     }
+    assert [reason["kind"] for reason in ran.json["clusters"][-1]["reasons"]] == [
+        "comments-only",
+        "alone",
+    ]
     members = [name for cluster in ran.json["clusters"] for name in cluster["members"]]
     assert sorted(members) == SUGGESTIONS
 
@@ -145,7 +150,13 @@ def test_a_lone_revision_agrees_with_nobody():
     assert "–" in excise("rank", "-", stdin=lone).out
     cluster = excise("cluster", "--origin", "-", "--json", stdin=lone).json["clusters"]
     assert cluster == [
-        {"members": ["a"], "representative": "a", "min_similarity": 1.0, "words": ["same"]}
+        {
+            "members": ["a"],
+            "representative": "a",
+            "min_similarity": 1.0,
+            "words": ["same"],
+            "reasons": [],
+        }
     ]
 
 

@@ -15,6 +15,7 @@ from excise_server.cli.progress import progress
 from excise_server.cli.streams import console
 from excise_server.cli.worktrees import Shown, compare
 from excise_server.report.documents import cluster_document, json_text
+from excise_server.report.revision_reasons import reason_lines, revision_reasons
 from excise_server.sources import RevisionSet
 from excise_server.sources.candidates import Choice
 from excise_server.sources.commits import is_range
@@ -100,18 +101,29 @@ def _cluster_revisions(found: RevisionSet, choices: Choices, chosen: PatchChoice
     matrix = similarities(found, choices)
     with progress("Clustering"):
         clusters = excise.cluster(matrix, threshold=threshold, linkage=linkage)
+        reasons = revision_reasons(matrix, clusters, found)
+    lines = reason_lines(clusters, matrix.ids, reasons)
     if chosen.html is not None:
         from excise_server.report.html_revisions import revisions_page
 
-        shown_as = revisions_page(matrix, clusters, found, threshold=threshold, linkage=linkage)
+        shown_as = revisions_page(
+            matrix, clusters, found, lines, threshold=threshold, linkage=linkage
+        )
         write_text(chosen.html, shown_as)
     if choices.json:
-        document = cluster_document(matrix, clusters, found, threshold=threshold, linkage=linkage)
+        document = cluster_document(
+            matrix, clusters, found, reasons, threshold=threshold, linkage=linkage
+        )
         print(json_text(document))
     else:
-        from excise_server.report.tables import cluster_table, notes_about, signature_text
+        from excise_server.report.tables import (
+            cluster_table,
+            notes_about,
+            reasons_about,
+            signature_text,
+        )
 
         table = cluster_table(matrix, clusters)
-        about = notes_about(matrix, found)
+        about = [*reasons_about(lines), *notes_about(matrix, found)]
         console().print(table, *about, signature_text(matrix.signature), sep="\n")
     return report_rejected(found)

@@ -16,8 +16,6 @@ from excise_server.report.documents import json_text
 from excise_server.report.review import chosen_hunks, review_document
 from excise_server.report.review_lines import ORIGIN, Folding
 from excise_server.report.review_shapes import ReviewDocument
-from excise_server.report.review_text import review_lines, text_page
-from excise_server.report.worktree_table import UNWRAPPED
 from excise_server.sources import SourceError
 from excise_server.sources.candidates import Candidates, Choice, find_candidates
 from excise_server.sources.folders import find_folders
@@ -169,6 +167,10 @@ def _print(document: ReviewDocument, shown: _Shown) -> None:
     elif text is not None:
         print(text)
     else:
+        # Late, as they import rich, which no help needs.
+        from excise_server.report.review_text import review_lines
+        from excise_server.report.worktree_table import UNWRAPPED
+
         out = console()
         if not out.is_terminal:
             out.width = UNWRAPPED
@@ -188,4 +190,8 @@ def _written(document: ReviewDocument, shown: _Shown, folding: Folding) -> str |
         from excise_server.report.review_markdown import markdown_page
 
         return markdown_page(document, folding)
-    return None if shown.output is None else text_page(document, folding)
+    if shown.output is None:
+        return None
+    from excise_server.report.review_text import text_page
+
+    return text_page(document, folding)

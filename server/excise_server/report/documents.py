@@ -157,11 +157,12 @@ def cluster_document(
     matrix: ScoreMatrix,
     clusters: Sequence[Cluster],
     found: RevisionSet,
+    reasons: Sequence[Sequence[shapes.ReasonEntry]],
     *,
     threshold: float,
     linkage: str,
 ) -> shapes.ClusterDocument:
-    """Return the clusters, the largest first."""
+    """Return the clusters, the largest first, and what sets each apart."""
     return shapes.ClusterDocument(
         signature=matrix.signature,
         threshold=threshold,
@@ -172,8 +173,9 @@ def cluster_document(
                 representative=matrix.ids[cluster.representative],
                 min_similarity=cluster.min_similarity,
                 words=[matrix.word(at, cluster.representative) for at in cluster.members],
+                reasons=list(of_group),
             )
-            for cluster in clusters
+            for cluster, of_group in zip(clusters, reasons, strict=True)
         ],
         notes=_notes(matrix, found),
         rejected=_rejected(found),

@@ -54,6 +54,7 @@ def cluster_card(place: int, group: Group, opened: Budget) -> Markup:
             element("h3", first.title or first.name),
             element("p", f"{len(group.items):,} members, the farthest {least} from the "
                          "representative", class_="dim small"),
+            element("p", group.reasons, class_="small") if group.reasons else "",
         ),
         class_="head",
     )  # fmt: skip

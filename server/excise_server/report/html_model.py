@@ -56,11 +56,15 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A cluster, its representative first; ``number`` is what other parts of the page call it."""
+    """A cluster, its representative first; ``number`` is what other parts of the page call it.
+
+    ``reasons`` say what sets it apart.
+    """
 
     items: tuple[Item, ...]
     min_similarity: float
     number: int | None = None
+    reasons: str = ""
 
 
 @dataclass(frozen=True, slots=True)

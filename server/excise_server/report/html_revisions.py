@@ -20,6 +20,7 @@ def revisions_page(
     matrix: ScoreMatrix,
     clusters: Sequence[Cluster],
     found: RevisionSet,
+    reasons: Sequence[str],
     *,
     threshold: float,
     linkage: str,
@@ -38,7 +39,10 @@ def revisions_page(
             title=f"{len(matrix.ids):,} revisions of {found.name}, {len(clusters):,} to read",
             what="revisions",
             facts=facts,
-            groups=[_group(matrix, cluster, found) for cluster in clusters],
+            groups=[
+                _group(matrix, cluster, found, line)
+                for cluster, line in zip(clusters, reasons, strict=True)
+            ],
             picture=picture_of(matrix.values, matrix.ids, clusters, words_of(matrix)),
             threshold=threshold,
             linkage=linkage,
@@ -49,13 +53,13 @@ def revisions_page(
     )
 
 
-def _group(matrix: ScoreMatrix, cluster: Cluster, found: RevisionSet) -> Group:
+def _group(matrix: ScoreMatrix, cluster: Cluster, found: RevisionSet, reasons: str) -> Group:
     best = cluster.representative
     others = sorted(
         (at for at in cluster.members if at != best), key=lambda at: (-matrix.values[best, at], at)
     )
     items = [_item(matrix, found, best, at) for at in (best, *others)]
-    return Group(tuple(items), cluster.min_similarity)
+    return Group(tuple(items), cluster.min_similarity, reasons=reasons)
 
 
 def _item(matrix: ScoreMatrix, found: RevisionSet, best: int, at: int) -> Item:

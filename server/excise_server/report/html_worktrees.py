@@ -14,6 +14,7 @@ from excise_server.report.candidate_rows import (
 )
 from excise_server.report.digits import digits
 from excise_server.report.fitting import cut
+from excise_server.report.group_words import group_lines
 from excise_server.report.html_clusters import render, table
 from excise_server.report.html_model import OWN, TWO, Block, Group, Item, Report
 from excise_server.report.html_patches import difference_blocks
@@ -41,6 +42,7 @@ def worktrees_page(found: Worktrees) -> str:
     labels = [visible(candidate.label) for candidate in candidates.found]
     by_batch = candidate_rows(found, lambda label: cut(label, _NAME))
     rows = {row.ranked.index: row for _, of_batch in by_batch for row in of_batch}
+    reasons = _reasons(found)
     return render(
         Report(
             title=f"{plural(len(labels), 'candidate')} for {visible(found.top)}",
@@ -54,7 +56,12 @@ def worktrees_page(found: Worktrees) -> str:
                 ("replayed onto", candidates.origin[:10]),
             ),
             groups=[
-                Group(tuple(_items(found, cluster, rows)), cluster.min_similarity, number)
+                Group(
+                    tuple(_items(found, cluster, rows, reasons.get(number, ""))),
+                    cluster.min_similarity,
+                    number,
+                    reasons.get(number, ""),
+                )
                 for number, cluster in enumerate(found.clusters, start=1)
             ],
             picture=picture_of(found.values, labels, found.clusters, found.words),
@@ -138,15 +145,27 @@ def _lines(lines: Lines) -> Markup:
     )
 
 
-def _items(found: Worktrees, cluster: Cluster, rows: dict[int, CandidateRow]) -> Iterator[Item]:
+def _reasons(found: Worktrees) -> dict[int, str]:
+    """Return what sets groups apart, by their numbers."""
+    reasons: dict[int, str] = {}
+    first = 1
+    for at, batch in enumerate(found.batches):
+        reasons |= {number: text for number, _, text in group_lines(found, at, batch, first)}
+        first += len(batch.clusters)
+    return reasons
+
+
+def _items(
+    found: Worktrees, cluster: Cluster, rows: dict[int, CandidateRow], reasons: str
+) -> Iterator[Item]:
     """Yield the members of a group, the one that stands for it first."""
     best = cluster.representative
     others = (i for i in cluster.members if i != best)
     for i in (best, *sorted(others, key=lambda i: (-found.values[best, i], i))):
-        yield _item(found, best, rows[i])
+        yield _item(found, best, rows[i], "" if len(cluster.members) > 1 else reasons)
 
 
-def _item(found: Worktrees, best: int, row: CandidateRow) -> Item:
+def _item(found: Worktrees, best: int, row: CandidateRow, reasons: str) -> Item:
     i, candidate = row.ranked.index, row.candidate
     files = found.patches[i].files
     changed = [f"{visible(pair.path)} ({file_status(pair)})" for pair in files[:12]]
@@ -158,6 +177,7 @@ def _item(found: Worktrees, best: int, row: CandidateRow) -> Item:
         name=visible(candidate.label),
         title=", ".join(fact for fact in (title, row.behind) if fact),
         about=(
+            ("what sets it apart", reasons),
             ("id", candidate.id),
             ("folder", visible(candidate.folder)),
             ("branch", branch),

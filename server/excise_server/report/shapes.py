@@ -254,6 +254,7 @@ class ClusterEntry(GroupEntry, frozen=True, kw_only=True):
     """Those that make similar edits, and the word for each beside the representative."""
 
     words: list[str]
+    reasons: list[ReasonEntry]
 
 
 class ClusterDocument(Document, frozen=True, kw_only=True):

@@ -25,6 +25,7 @@ __all__ = [
     "number",
     "plural",
     "rank_table",
+    "reasons_about",
     "signature_text",
     "summary",
 ]
@@ -145,6 +146,15 @@ def cluster_table(matrix: ScoreMatrix, clusters: Sequence[Cluster]) -> Renderabl
                 end_section=at == members[-1],
             )
     return table
+
+
+def reasons_about(lines: Sequence[str]) -> list[Text]:
+    """Return a line for each cluster that something sets apart."""
+    return [
+        Text.assemble((f"cluster {number}: ", "dim"), printable(line))
+        for number, line in enumerate(lines, start=1)
+        if line
+    ]
 
 
 def notes_about(matrix: ScoreMatrix, found: RevisionSet) -> list[Text]:

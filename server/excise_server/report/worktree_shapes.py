@@ -8,7 +8,6 @@ from __future__ import annotations
 from excise_server.report.shapes import (
     ClusterEntry,
     Document,
-    ReasonEntry,
     RejectedEntry,
     Shape,
     TermsEntry,
@@ -45,7 +44,6 @@ class CandidateCluster(ClusterEntry, frozen=True, kw_only=True):
     passed: int
     failed: int
     undecided: int
-    reasons: list[ReasonEntry]
 
 
 class LinesEntry(Shape, frozen=True, kw_only=True):

@@ -1,0 +1,46 @@
+"""What sets groups of revisions of one file apart: the facts of `review.reasons`, for one file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from excise import Cluster, ScoreMatrix
+from excise_server.changes import Side
+from excise_server.report.group_words import reason_entries, reasons_text
+from excise_server.report.shapes import ReasonEntry
+from excise_server.review.candidate import Candidate
+from excise_server.review.hunks import review_files
+from excise_server.review.reasons import group_reasons
+from excise_server.sources import RevisionSet
+
+__all__ = ["reason_lines", "revision_reasons"]
+
+_MODE = "100644"
+
+
+def revision_reasons(
+    matrix: ScoreMatrix, clusters: Sequence[Cluster], found: RevisionSet
+) -> list[list[ReasonEntry]]:
+    """Return the facts about each group of revisions, in the order of the clusters."""
+    path = os.path.basename(found.path or found.name) or "text"
+    old = {path: Side(_MODE, found.origin.encode(errors="replace"))}
+    revisions = [
+        Candidate(name, "", "", "", old=old, new={path: Side(_MODE, text.encode(errors="replace"))})
+        for name, text in zip(matrix.ids, (r.text for r in found.revisions), strict=True)
+    ]
+    groups = [[matrix.ids[at] for at in cluster.members] for cluster in clusters]
+    broken = {name for name, is_so in zip(matrix.ids, matrix.syntax_errors, strict=True) if is_so}
+    files = review_files(revisions)
+    return list(map(reason_entries, group_reasons(revisions, groups, files, broken)))
+
+
+def reason_lines(
+    clusters: Sequence[Cluster], ids: Sequence[str], reasons: Sequence[Sequence[ReasonEntry]]
+) -> list[str]:
+    """Return a line of facts for each group, empty where there are none."""
+    labels = {name: name for name in ids}
+    return [
+        reasons_text(of_group, [ids[at] for at in cluster.members], labels)
+        for cluster, of_group in zip(clusters, reasons, strict=True)
+    ]
