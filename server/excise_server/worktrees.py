@@ -181,14 +181,15 @@ def compare_candidates(
             found, whole, patches, kept, matrix.notes, strict=True
         )
     )
+    by_path = matrix.facts_by_path
     ranked_by = replace(matrix, notes=notes, edited=tuple(map(_of_code, matrix.edited)))
     ranked = rank_batches(
         ranked_by, chosen, threshold=threshold, linkage=linkage, level=judged.level,
-        facts=tuple(map(_facts_of_code, matrix.facts_by_path)),
+        facts=tuple(map(_facts_of_code, by_path)),
     )  # fmt: skip
     files = tuple(review_files(_members(candidates, batch), cancel) for batch in ranked)
     reasons = tuple(
-        _reasons(candidates, batch, of_batch, cancel)
+        _reasons(candidates, batch, of_batch, dict(zip(matrix.ids, by_path, strict=True)), cancel)
         for batch, of_batch in zip(ranked, files, strict=True)
     )
     return Worktrees(
@@ -211,12 +212,13 @@ def _reasons(
     candidates: Candidates,
     batch: RankedBatch,
     files: Sequence[ReviewedFile],
+    facts: Mapping[str, Mapping[str, EditFacts]],
     cancel: CancelFlag | None,
 ) -> tuple[tuple[Reason, ...], ...]:
     ids = [candidate.id for candidate in candidates.found]
     groups = [[ids[i] for i in cluster.members] for cluster in batch.clusters]
     broken = {ranked.id for ranked in batch.ranking if ranked.syntax_errors}
-    return group_reasons(_members(candidates, batch), groups, files, broken, cancel)
+    return group_reasons(_members(candidates, batch), groups, files, broken, facts, cancel)
 
 
 def without(

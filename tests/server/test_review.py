@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import random
 import re
+from pathlib import Path
 
 import msgspec
 import pytest
+from examples.candidates import build
 from rich.cells import cell_len
 from rich.console import Console
 from tests.server.command import excise, one_line
@@ -192,6 +194,15 @@ def test_the_page_is_shorter_than_the_diffs_and_shows_every_line_that_differs(si
     for said in ("renames it to b2.txt: c3", "deletes the file: c2", "mode 100644 to 100755: c5",
                  "binary, SHA-256 ", "4 of 6: c0, c1, c4, c2"):  # fmt: skip
         assert said in text
+
+
+def test_the_documented_page_is_what_the_command_prints(tmp_path):
+    docs = (Path(__file__).parents[2] / "docs" / "review.md").read_text(encoding="utf-8")
+    prompt, shown = re.search(
+        r"```console\nshop\$ excise (.*?)\n(.*?)\n\.\.\.\n```", docs, re.S
+    ).groups()
+    command, *options = prompt.split(" ")
+    assert excise(command, "--repo", str(build(tmp_path)), *options).out.startswith(shown)
 
 
 def test_nothing_is_wrapped_off_a_terminal_and_no_line_is_too_long_on_one(six):

@@ -76,7 +76,7 @@ def test_tests_that_others_have():
     (found,) = reasons(ada, bo, chen, groups=[["ada", "bo", "chen"]])
     assert found == [
         ("tests", "adds tests: test_b.py", ("ada", "chen")),
-        ("tests", "adds no tests, which 2 of 3 do", ("bo",)),
+        ("tests", "adds no tests, unlike 2 of 3", ("bo",)),
     ]
     assert kinds(bo) == [[]], "nobody has any: nothing is missing"
     less = change("less", test_a__py="def test_f():\n")

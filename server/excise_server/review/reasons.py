@@ -60,6 +60,7 @@ class Reason:
 
 
 Said = tuple[ReasonKind, str]
+Facts = Mapping[str, EditFacts]
 
 
 def group_reasons(
@@ -67,6 +68,7 @@ def group_reasons(
     groups: Sequence[Sequence[str]],
     files: Sequence[ReviewedFile],
     broken: Collection[str],
+    facts: Mapping[str, Facts] | None = None,
     cancel: CancelFlag | None = None,
 ) -> tuple[tuple[Reason, ...], ...]:
     """Return the facts about each group of a batch.
@@ -81,6 +83,8 @@ def group_reasons(
         What `review_files` returns of the candidates.
     broken
         The ids of those that break the syntax by a grammar.
+    facts
+        Of each candidate what is known of its texts, by path; None: they are read here.
 
     Raises
     ------
@@ -88,7 +92,7 @@ def group_reasons(
         When the flag was raised meanwhile.
     """
     files = sorted(files, key=lambda file: (KINDS.index(kind_of(file.path)), file.path))
-    of_texts = _facts_of_texts(files, cancel)
+    of_texts = _facts_of_texts(files, cancel) if facts is None else _of_code(files, facts)
     testing = {change.id for file in files for change in file.changes if _is_test(file, change)}
     said = {
         candidate.id: [
@@ -222,8 +226,7 @@ def _tests(
     if deleted := [path for path, change in own if change.status == "deleted"]:
         yield "tests", f"deletes tests: {_few(deleted)}"
     if testing and name not in testing:
-        verb = "does" if len(testing) == 1 else "do"
-        yield "tests", f"adds no tests, which {len(testing):,} of {count:,} {verb}"
+        yield "tests", f"adds no tests, unlike {len(testing):,} of {count:,}"
 
 
 def _deletes(name: str, files: Sequence[ReviewedFile]) -> Iterator[Said]:
@@ -239,6 +242,21 @@ def _deletes(name: str, files: Sequence[ReviewedFile]) -> Iterator[Said]:
         yield "deletes", f"only deletes {lines}"
     elif deleted >= MANY_LINES and deleted > added:
         yield "deletes", f"deletes {lines} and adds {added:,}"
+
+
+def _of_code(
+    files: Sequence[ReviewedFile], facts: Mapping[str, Facts]
+) -> Mapping[str, dict[str, EditFacts]]:
+    """Return what is known of files of code that have a text before and after."""
+    result: dict[str, dict[str, EditFacts]] = defaultdict(dict)
+    for file in files:
+        if kind_of(file.path) != "code" or file.text is None:
+            continue
+        for change in file.changes:
+            known = facts.get(change.id, {}).get(file.path)
+            if known is not None and change.text is not None:
+                result[change.id][file.path] = known
+    return result
 
 
 def _facts_of_texts(
