@@ -23,7 +23,7 @@ unexport PYTHONDONTWRITEBYTECODE
 RUN_CLIENT = VENV="$(abspath $(VENV))" node $(CLIENT)/scripts/run.mjs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test test-dist dist lock check format bench bench-ir bench-lsp bench-patches eval eval-envs images schema nightly fuzz clean \
+.PHONY: help demo quick test test-dist dist lock check format bench bench-ir bench-lsp bench-patches calibration eval eval-envs images schema nightly fuzz clean \
   code vsix test-vscode check-vscode check-client-changes screenshots
 
 help:
@@ -36,6 +36,7 @@ help:
 	@echo "make bench    every goal side by side with its peers, as ratios within one run"
 	@echo "make bench-ir instructions of the kernels, counted by callgrind"
 	@echo "make bench-patches time, memory and agreement of grouping patches (EXCISE_DATA=DIR)"
+	@echo "make calibration the tables of excise.confidence and what they are worth (EXCISE_DATA=DIR)"
 	@echo "make bench-lsp what the language server costs an editor: p50, p95, max"
 	@echo "make eval     the measures of the field beside Excision Score, on EXCISE_DATA: tables, figures"
 	@echo "make eval-envs environments of their own for CodeBLEU (45 MB), BERTScore and LENS (1.5 GB)"
@@ -83,6 +84,9 @@ bench: $(READY)
 
 bench-ir: $(READY)
 	$(BIN)/python benchmarks/instructions.py
+
+calibration: $(READY)
+	$(BIN)/python benchmarks/calibration.py
 
 bench-patches: $(READY)
 	$(BIN)/python benchmarks/patches.py

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
-from itertools import product
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from ranking_sets import Draw, Item, agents, draws, outputs
+from ranking_sets import Draw, Item, agents, draws, instructions, outputs
 
 import excise
 
@@ -36,8 +36,12 @@ AGENTS = "agents' patches"
 NEVER = 1e6
 VOICES = (2, 3, 5, 8, 12, 16)
 RESAMPLES = 2000
-GRID = tuple(product((0, 1, 2, 3, 4, 5, 6), (1, 2, 4, 8), (1, 3, 6)))
-"""Weights of agreement, slack and costs of broken syntax that the cross-validation tries."""
+GRID = tuple(
+    (tiny, apart)
+    for tiny in (0, 2, 3, 4, 5, 6, 7, 8, 10, 15, 30)
+    for apart in (0, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.5)
+)
+"""Borders of the regimes that the cross-validation tries."""
 
 
 def consensus(values: Floats) -> Floats:
@@ -71,6 +75,22 @@ def idle(draw: Draw) -> Floats:
     return np.array(draw.matrix.unchanged, dtype=np.float64)
 
 
+def agentless(draw: Draw) -> Floats:
+    """Rank as Agentless does: by votes of equal normalised patches, the smallest of those.
+
+    It normalises patches by their syntax trees; here texts that are equal without white space are
+    votes for one patch.
+    """
+    bare = ["".join(text.split()) for text in draw.matrix.texts]
+    votes = np.array([bare.count(own) for own in bare], dtype=np.float64)
+    return votes + size(draw) / NEVER
+
+
+def earlier(draw: Draw) -> Floats:
+    """Rank as the library did before: sizes always count, and a parse error is all that breaks."""
+    return formula(draw)
+
+
 def shipped(draw: Draw) -> Floats:
     """Rank as the library does."""
     places = np.zeros(len(draw.passed))
@@ -82,10 +102,45 @@ def shipped(draw: Draw) -> Floats:
 def formula(
     draw: Draw, agreement: float = 3, slack: float = 4, cost: float = 3, power: float = 1
 ) -> Floats:
-    """Return the shipped formula with other weights."""
+    """Return the earlier formula with other weights."""
     agreed = consensus(draw.matrix.values**power)
     score: Floats = agreement * agreed - np.log(slack - size(draw)) - cost * broken(draw)
     return np.round(score - NEVER * idle(draw), 9)
+
+
+Weight = Callable[[float, float], float]
+"""How much sizes count, by the smallest edit and the largest agreement."""
+
+
+def by_regime(tiny: float = 5, apart: float = 0.2, rest: float = 0.01) -> Weight:
+    """Return the weight that the library gives sizes, with other borders."""
+    return lambda smallest, agreed: 1.0 if smallest <= tiny or agreed < apart else rest
+
+
+def weighed(
+    draw: Draw,
+    weight: Weight = by_regime(),  # noqa: B008 a constant
+    *,
+    breaks: bool = True,
+    stubs: bool = True,
+) -> Floats:
+    """Return the shipped formula with another weight of sizes, or without facts about texts."""
+    facts, sizes = draw.matrix.facts, -size(draw)
+    bad = broken(draw)
+    if breaks:
+        losers = Counter(name for own in facts for name in own.lost)
+        missed = [any(2 * losers[name] <= len(facts) for name in own.lost) for own in facts]
+        errors = [bool(own.errors) for own in facts]
+        bad = np.maximum(bad, np.logical_or(missed, errors))
+    levels = 2 * idle(draw)
+    if stubs:
+        levels = np.maximum(levels, [float(own.is_stub) for own in facts])
+    agreed = consensus(draw.matrix.values)
+    first = levels == levels.min()
+    whole = first & (bad == bad[first].min())
+    share = weight(float(sizes[whole].min()), float(agreed[whole].max()))
+    score: Floats = 3 * agreed - share * np.log(4 + sizes) - 3 * bad
+    return np.round(score - NEVER * levels, 9)
 
 
 RULES: dict[str, Rule] = {
@@ -93,6 +148,7 @@ RULES: dict[str, Rule] = {
     "ES consensus": es,
     "NES consensus": nes,
     "smallest edit": size,
+    "Agentless: most votes, then the smallest": agentless,
     "smallest edit, syntax errors last": lambda draw: size(draw) - NEVER * broken(draw),
     "3.35 ES consensus - 1.09 log(1 + size)": lambda d: 3.35 * es(d) - 1.09 * np.log1p(-size(d)),
     "the same + 2.3 NES consensus": (
@@ -102,16 +158,18 @@ RULES: dict[str, Rule] = {
     "best possible": lambda draw: draw.passed.astype(np.float64),
 }
 VARIANTS: dict[str, Rule] = {
-    "without agreement": lambda draw: formula(draw, agreement=0),
-    "without size": lambda d: np.round(3 * es(d) - 3 * broken(d) - NEVER * idle(d), 9),
-    "without syntax errors": lambda draw: formula(draw, cost=0),
-    "unchanged tokens not last": lambda draw: formula(draw) + NEVER * idle(draw),
-    "log(1 + size)": lambda draw: formula(draw, slack=1),
-    "agreement weighs 2": lambda draw: formula(draw, agreement=2),
-    "agreement weighs 5": lambda draw: formula(draw, agreement=5),
-    "mean of squared similarities": lambda draw: formula(draw, power=2),
-    "most similar other alone": lambda d: formula(d, 0) + 3 * np.sort(d.matrix.values, 1)[:, -2],
-    "+ 4 NES consensus": lambda draw: formula(draw) + 4 * nes(draw),
+    "sizes always count": lambda draw: weighed(draw, lambda m, a: 1),
+    "sizes never count": lambda draw: weighed(draw, lambda m, a: 0.01),
+    "tiny: 3 tokens": lambda draw: weighed(draw, by_regime(tiny=3)),
+    "tiny: 8 tokens": lambda draw: weighed(draw, by_regime(tiny=8)),
+    "tiny: 15 tokens": lambda draw: weighed(draw, by_regime(tiny=15)),
+    "however far they agree": lambda draw: weighed(draw, by_regime(apart=0)),
+    "apart: below .1": lambda draw: weighed(draw, by_regime(apart=0.1)),
+    "apart: below .35": lambda draw: weighed(draw, by_regime(apart=0.35)),
+    "fading: exp(-m/10)": lambda draw: weighed(draw, lambda m, a: float(np.exp(-m / 10))),
+    "broken: parse errors alone": lambda draw: weighed(draw, breaks=False),
+    "stubs not last": lambda draw: weighed(draw, stubs=False),
+    "before: 3 agreement - ln(4 + size) - 3 broken": earlier,
 }
 
 
@@ -134,8 +192,8 @@ def interval(passes: Iterable[float]) -> str:
 
 
 def cross_validated(drawn: list[Draw], folds: int = 10) -> str:
-    """Choose the weights on nine tenths of the items, measure on the tenth, in turn."""
-    tried = [verdicts(lambda d, w=w: formula(d, *w), drawn) for w in GRID]  # type: ignore[misc]
+    """Choose the borders on nine tenths of the items, measure on the tenth, in turn."""
+    tried = [verdicts(partial(weighed, weight=by_regime(*borders)), drawn) for borders in GRID]
     items = list(tried[0])
     passes = np.array([[found[item] for item in items] for found in tried])
     total, chosen = np.zeros(len(items)), []
@@ -144,7 +202,7 @@ def cross_validated(drawn: list[Draw], folds: int = 10) -> str:
         best = int(passes[:, ~held].mean(axis=1).argmax())
         total[held] = passes[best][held]
         chosen.append(GRID[best])
-    return f"{interval(total)}; chosen (agreement, slack, cost): {sorted(set(chosen))}"
+    return f"{interval(total)}; chosen (tiny, apart): {sorted(set(chosen))}"
 
 
 def table(title: str, rules: dict[str, Rule], sets: dict[str, list[Draw]], against: bool) -> None:
@@ -199,6 +257,8 @@ def main() -> None:
         return
     items = {name: outputs(folder, *files) for name, files in LABELLED.items()}
     items[AGENTS] = agents(folder)
+    for how in ("descriptive", "lazy"):
+        items[f"CanItEdit, {how}"] = instructions(folder, f"instruction_{how}")
     for distinct in (False, True):
         report(items, asked.seeds, distinct, asked.voices)
 

@@ -32,6 +32,7 @@ from excise._walk import CancelFlag
 from excise.alignment import Edit, Edits, PairwiseAlignment
 from excise.changesets import ChangeMatrix, ChangeSet
 from excise.clustering import Cluster, cluster
+from excise.confidence import Confidence, confidence
 from excise.edits import Count, EditCounts
 from excise.errors import (
     BinaryTextError,
@@ -59,6 +60,7 @@ __all__ = [
     "ChangeMatrix",
     "ChangeSet",
     "Cluster",
+    "Confidence",
     "Conflict",
     "Count",
     "DivergentRegion",
@@ -87,6 +89,7 @@ __all__ = [
     "Variant",
     "align",
     "cluster",
+    "confidence",
     "excision_score",
     "rank",
     "replay",

@@ -265,5 +265,5 @@ def _terms(agreement: float | None, size: int, regime: Regime, broken: bool) -> 
     return Terms(
         round(AGREEMENT * (agreement or 0.0), DIGITS),
         round(-regime.size_weight * log(SLACK + size), DIGITS),
-        -BROKEN * broken,
+        -BROKEN if broken else 0.0,
     )

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from excise import CancelFlag, ChangeMatrix, Cluster, Ranked
+from excise import CancelFlag, ChangeMatrix, Cluster, Confidence, Ranked, confidence
 from excise.clustering import DISTANCE, LINKAGE
 from excise.facts import EditFacts, joined_facts
 from excise.patches import IGNORED, Patch
@@ -111,6 +111,16 @@ class Worktrees:
     def clusters(self) -> tuple[Cluster, ...]:
         """All groups, batch after batch."""
         return tuple(cluster for batch in self.batches for cluster in batch.clusters)
+
+    def confidence(self, batch: RankedBatch) -> Confidence:
+        """Return what agreement says of the first of a batch; candidates of a tool are one voice.
+
+        What checks say is better than any agreement: where there are verdicts, it says nothing.
+        """
+        if self.verdicts:
+            return confidence(())
+        voices = {c.id: c.tool for c in self.candidates.found if c.tool}
+        return confidence(batch.ranking, "files", voices=voices, values=self.values)
 
 
 def compare_worktrees(

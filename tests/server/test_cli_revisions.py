@@ -41,7 +41,7 @@ def test_matrix_document():
 
 def test_rank_document():
     ran = excise("rank", ORIGIN, *SUGGESTIONS, "--json")
-    assert set(ran.json) == {"schema", "signature", "ranking", "rejected"}
+    assert set(ran.json) == {"schema", "signature", "ranking", "confidence", "rejected"}
     for entry in ran.json["ranking"]:
         assert list(entry) == [
             "id", "rank", "agreement", "edit_size", "no_op", "score", "terms", "regime", "stub",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import click
 
 import excise
+from excise.confidence import kind_of
+from excise.text import normalise
 from excise_server.cli.inputs import read_set, report_rejected, similarities
 from excise_server.cli.options import Choices, shared_options
 from excise_server.cli.streams import console
@@ -37,10 +39,13 @@ def command(choices: Choices, *, origin: str, revisions: tuple[str, ...]) -> int
     found = read_set(origin, revisions, choices)
     matrix = similarities(found, choices)
     ranking = excise.rank(matrix)
+    said = excise.confidence(ranking, kind_of(normalise(found.origin)))
     if choices.json:
-        print(json_text(rank_document(matrix, ranking, found)))
+        print(json_text(rank_document(matrix, ranking, said, found)))
     else:
         from excise_server.report.tables import rank_table, signature_text
 
-        console().print(rank_table(ranking, found), signature_text(matrix.signature), sep="\n")
+        console().print(
+            rank_table(ranking, said, found), signature_text(matrix.signature), sep="\n"
+        )
     return report_rejected(found)

@@ -14,6 +14,7 @@ import msgspec
 
 from excise import (
     Cluster,
+    Confidence,
     Count,
     DivergentRegion,
     EditCounts,
@@ -126,7 +127,7 @@ def matrix_document(matrix: ScoreMatrix, found: RevisionSet) -> shapes.MatrixDoc
 
 
 def rank_document(
-    matrix: ScoreMatrix, ranking: Sequence[Ranked], found: RevisionSet
+    matrix: ScoreMatrix, ranking: Sequence[Ranked], said: Confidence, found: RevisionSet
 ) -> shapes.RankDocument:
     """Return the order of suggestions, with its reasons as numbers."""
     notes = found.notes_by_id
@@ -149,6 +150,7 @@ def rank_document(
             )
             for ranked in ranking
         ],
+        confidence=shapes.ConfidenceEntry.of(said),
         rejected=_rejected(found),
     )
 

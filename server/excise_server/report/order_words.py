@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from excise import Ranked
+from excise import Confidence, Ranked
 from excise.excision import WHITESPACE_ONLY
 from excise.ranking import AGREEMENT, APART, BROKEN, SLACK, TIE_BREAK, TINY, Regime
 
-__all__ = ["FORMULA", "order_words", "said_of"]
+__all__ = ["FORMULA", "confidence_words", "order_words", "said_of"]
 
 _SIZES = f"ln({SLACK} + tokens)"
 FORMULA = f"score = {AGREEMENT:g} * agreement - {_SIZES}, {BROKEN:g} less if broken"
@@ -29,6 +29,12 @@ def order_words(ranking: Sequence[Ranked]) -> str:
     ''
     """
     return _WHY[ranking[0].regime] if ranking else ""
+
+
+def confidence_words(said: Confidence) -> str:
+    """Return what agreement says of the first of an order."""
+    level = "no" if said.level == "none" else said.level
+    return f"agreement says: {level} confidence, {said.reason}"
 
 
 def said_of(ranked: Ranked) -> list[str]:

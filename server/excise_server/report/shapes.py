@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import msgspec
 
-from excise import Ranked
+from excise import Confidence, Ranked
 
 __all__ = [
     "SCHEMA",
     "ClusterDocument",
     "ClusterEntry",
+    "ConfidenceEntry",
     "Contained",
     "Counts",
     "Document",
@@ -235,10 +236,41 @@ class RankedEntry(Shape, frozen=True, kw_only=True):
     notes: list[str]
 
 
+class ConfidenceEntry(Shape, frozen=True, kw_only=True):
+    """What agreement says of the first of an order."""
+
+    level: str
+    agreement: float | None
+    share: float | None
+    low: float | None
+    high: float | None
+    reason: str
+    kind: str | None
+    sets: str | None
+    date: str | None
+
+    @classmethod
+    def of(cls, said: Confidence) -> ConfidenceEntry:
+        """Return a confidence with where it comes from."""
+        table = said.calibration
+        return cls(
+            level=said.level,
+            agreement=said.agreement,
+            share=said.share,
+            low=said.low,
+            high=said.high,
+            reason=said.reason,
+            kind=table.kind if table else None,
+            sets=table.sets if table else None,
+            date=table.date if table else None,
+        )
+
+
 class RankDocument(Document, frozen=True, kw_only=True):
     """What ``rank --json`` prints."""
 
     ranking: list[RankedEntry]
+    confidence: ConfidenceEntry
     rejected: list[RejectedEntry]
 
 

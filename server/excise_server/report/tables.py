@@ -9,10 +9,10 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.table import Table
 from rich.text import Text
 
-from excise import Cluster, Ranked, Score, ScoreMatrix
+from excise import Cluster, Confidence, Ranked, Score, ScoreMatrix
 from excise_server.report.digits import digits
 from excise_server.report.escape import printable
-from excise_server.report.order_words import order_words, said_of
+from excise_server.report.order_words import confidence_words, order_words, said_of
 from excise_server.report.words import between, word_beside
 from excise_server.sources import RevisionSet
 
@@ -100,7 +100,7 @@ def matrix_table(matrix: ScoreMatrix, width: int) -> Iterable[RenderableType]:
         yield table
 
 
-def rank_table(ranking: Sequence[Ranked], found: RevisionSet) -> RenderableType:
+def rank_table(ranking: Sequence[Ranked], said: Confidence, found: RevisionSet) -> RenderableType:
     """Return the order of suggestions, with what decided it."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("rank", justify="right")
@@ -121,7 +121,10 @@ def rank_table(ranking: Sequence[Ranked], found: RevisionSet) -> RenderableType:
             f"{ranked.score:.2f}",
             Text(printable("; ".join(notes)), "dim"),
         )
-    return Group(table, *([Text(f"order  {order_words(ranking)}", "dim")] if ranking else []))
+    if not ranking:
+        return table
+    below = f"order  {order_words(ranking)}", confidence_words(said)
+    return Group(table, *(Text(line, "dim") for line in below))
 
 
 def cluster_table(matrix: ScoreMatrix, clusters: Sequence[Cluster]) -> RenderableType:

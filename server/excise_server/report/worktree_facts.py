@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from excise.excision import WHITESPACE_ONLY
 from excise_server.report.candidate_rows import CHECKS_FIRST
 from excise_server.report.escape import printable
-from excise_server.report.order_words import order_words
+from excise_server.report.order_words import confidence_words, order_words
 from excise_server.report.tables import plural
 from excise_server.sources import first_few
 from excise_server.sources.paths import visible
@@ -48,7 +48,7 @@ def worktree_facts(found: Worktrees) -> Iterator[tuple[str, list[str]]]:
 
 
 def _orders(found: Worktrees) -> Iterator[tuple[str, list[str]]]:
-    """Yield what decided each order; alike ones once."""
+    """Yield what decided each order, alike ones once, and what agreement says of each first."""
     by_words: dict[str, list[str]] = defaultdict(list)
     for number, batch in enumerate(found.batches, start=1):
         if batch.is_ranked:
@@ -58,6 +58,13 @@ def _orders(found: Worktrees) -> Iterator[tuple[str, list[str]]]:
         of = f"in batch{several} {', '.join(numbers)}, " if len(by_words) > 1 else ""
         first = CHECKS_FIRST if found.verdicts else ""
         yield "order", [f"{of}{first}groups by their best candidate, candidates by {words}"]
+    if found.verdicts:
+        return
+    ranked = [(n, batch) for n, batch in enumerate(found.batches, start=1) if batch.is_ranked]
+    for number, batch in ranked:
+        of = f"in batch {number}, " if len(ranked) > 1 else ""
+        head, _, says = confidence_words(found.confidence(batch)).partition(": ")
+        yield head, [f"{of}{says}"]
 
 
 def _notes(found: Worktrees, labels: dict[str, str]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from excise_server.report.shapes import (
     ClusterEntry,
+    ConfidenceEntry,
     Document,
     RejectedEntry,
     Shape,
@@ -35,6 +36,7 @@ class BatchEntry(Shape, frozen=True, kw_only=True):
     ranked: bool
     shared: list[str]
     attached: list[str]
+    confidence: ConfidenceEntry
 
 
 class CandidateCluster(ClusterEntry, frozen=True, kw_only=True):

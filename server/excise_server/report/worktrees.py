@@ -8,7 +8,7 @@ from excise.patches import FilePair
 from excise_server.report.candidate_rows import CandidateRow, candidate_rows
 from excise_server.report.candidate_shapes import CandidatesDocument, SetAsideEntry
 from excise_server.report.group_words import reason_entries
-from excise_server.report.shapes import RejectedEntry, TermsEntry
+from excise_server.report.shapes import ConfidenceEntry, RejectedEntry, TermsEntry
 from excise_server.report.worktree_shapes import (
     BatchEntry,
     CandidateCluster,
@@ -47,7 +47,9 @@ def worktrees_document(found: Worktrees) -> WorktreesDocument:
         labels=[visible(candidate.label) for candidate in candidates.found],
         similarity=[[float(value) for value in row] for row in found.values],
         words=[list(row) for row in found.words],
-        batches=[_batch(number, batch) for number, batch in enumerate(found.batches, start=1)],
+        batches=[
+            _batch(found, number, batch) for number, batch in enumerate(found.batches, start=1)
+        ],
         ranking=[_entry(found, rows[ranked.index]) for ranked in found.ranking],
         clusters=[
             CandidateCluster(
@@ -118,7 +120,7 @@ def file_status(pair: FilePair) -> str:
     return "deleted" if pair.new is None else "modified"
 
 
-def _batch(number: int, ranked: RankedBatch) -> BatchEntry:
+def _batch(found: Worktrees, number: int, ranked: RankedBatch) -> BatchEntry:
     return BatchEntry(
         number=number,
         task=visible(ranked.batch.task) or None,
@@ -126,6 +128,7 @@ def _batch(number: int, ranked: RankedBatch) -> BatchEntry:
         ranked=ranked.is_ranked,
         shared=[visible(path) for path in ranked.batch.shared],
         attached=list(ranked.batch.attached),
+        confidence=ConfidenceEntry.of(found.confidence(ranked)),
     )
 
 

@@ -1,0 +1,235 @@
+"""How often the first of an order was right where revisions agreed as far as these do.
+
+No model runs: a table of a few rows for each kind that was measured, made by isotonic regression
+offline (`make calibration`; docs/confidence.md has the sets and what it is worth on each).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from excise.ranking import Ranked, Regime
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+__all__ = [
+    "CALIBRATIONS",
+    "Calibration",
+    "Confidence",
+    "Kind",
+    "Level",
+    "Row",
+    "confidence",
+    "kind_of",
+]
+
+Level = Literal["strong", "some", "none"]
+Kind = Literal["function", "files"]
+
+STRONG = 0.7
+"""The lower end of the interval from which confidence is strong."""
+
+FUNCTION_LINES = 50
+"""Lines of a file up to which it is little more than a function: the longest that was measured has
+43."""
+
+SOME = 0.5
+"""The lower end from which there is some: surely more often right than wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What was measured from some agreement on, up to that of the next row.
+
+    ``share`` of the first picks was right; ``low`` and ``high`` are its 95 % interval.
+    """
+
+    agreement: float
+    share: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A table for one kind of task, with where it comes from.
+
+    ``tiny`` says of which orders it speaks: those with a tiny edit (`Regime.SMALL_EDIT`), those
+    without, or all (None).
+    """
+
+    kind: Kind
+    tiny: bool | None
+    sets: str
+    date: str
+    rows: tuple[Row, ...]
+
+    def fits(self, kind: Kind, regime: Regime) -> bool:
+        """Whether it speaks of such an order."""
+        tiny = regime is Regime.SMALL_EDIT
+        return self.kind == kind and self.tiny in (None, tiny)
+
+
+_FIXES = "HumanEvalFix in Python, even items, outputs of 81 runs of models and agents"
+_PATCHES = "SWE-bench Lite, 148 instances, patches of agents"
+
+CALIBRATIONS: tuple[Calibration, ...] = (
+    Calibration(
+        "function",
+        True,
+        _FIXES,
+        "2026-11-22",
+        (
+            Row(0.0, 0.74, 0.63, 0.83),
+            Row(0.25, 0.82, 0.71, 0.91),
+            Row(0.4, 0.88, 0.78, 0.95),
+            Row(0.6, 0.94, 0.85, 0.99),
+            Row(0.8, 0.95, 0.88, 0.99),
+        ),
+    ),
+    Calibration(
+        "function",
+        False,
+        _FIXES,
+        "2026-11-22",
+        (
+            Row(0.0, 0.31, 0.22, 0.41),
+            Row(0.4, 0.64, 0.36, 0.85),
+            Row(0.8, 0.87, 0.46, 1.0),
+        ),
+    ),
+    Calibration(
+        "files",
+        None,
+        _PATCHES,
+        "2026-11-22",
+        (
+            Row(0.0, 0.18, 0.12, 0.23),
+            Row(0.1, 0.25, 0.16, 0.38),
+            Row(0.25, 0.34, 0.21, 0.53),
+            Row(0.4, 0.63, 0.35, 0.84),
+            Row(0.8, 0.96, 0.87, 1.0),
+        ),
+    ),
+)
+"""As `make calibration` prints them, which says so if they differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """What agreement says of the first of an order.
+
+    Attributes
+    ----------
+    level
+        ``strong``, ``some`` or ``none``.
+    agreement
+        Mean similarity of the first revision to the voices of others; None where nothing is said.
+    share, low, high
+        How many of such first picks were right, and the 95 % interval; None where nothing is said.
+    reason
+        Why this level, as a sentence for people.
+    calibration
+        The table that says so, or None.
+    """
+
+    level: Level
+    agreement: float | None
+    share: float | None
+    low: float | None
+    high: float | None
+    reason: str
+    calibration: Calibration | None
+
+
+def confidence(
+    ranking: Sequence[Ranked],
+    kind: Kind | None = None,
+    *,
+    voices: Mapping[str, str] | None = None,
+    values: npt.NDArray[np.float64] | None = None,
+) -> Confidence:
+    """Say how often the first of an order is right, by how far the others agree with it.
+
+    Parameters
+    ----------
+    ranking
+        From `excise.rank`.
+    kind
+        What was revised: ``function`` (one file with little more than a function) or ``files`` (a
+        change of a repository). None: another kind, of which nothing is known.
+    voices
+        By id the tool or model that made a revision, where that is known. Revisions of one voice
+        count as one, and not at all for each other: they share their mistakes. Default: every
+        revision is a voice of its own.
+    values
+        The similarities that the order was made of; needed with `voices`.
+
+    Returns
+    -------
+    Confidence
+        With the level ``none`` and a reason where nothing was measured.
+
+    Examples
+    --------
+    >>> from excise import ScoreMatrix, rank
+    >>> matrix = ScoreMatrix.from_texts("a b", ["a c", "a c", "a c"])
+    >>> confidence(rank(matrix)).level
+    'none'
+    >>> confidence(rank(matrix), "function").level
+    'strong'
+    """
+    if len(ranking) < 2:
+        return _nothing("as there is nobody to agree with")
+    if kind is None:
+        return _nothing("as this kind of task was not measured")
+    first = [ranked for ranked in ranking if ranked.rank == 1]
+    if any(ranked.no_op or ranked.stub or ranked.broken for ranked in first):
+        return _nothing("as the first is not a whole edit")
+    agreement = _agreement(first, ranking, voices, values)
+    if agreement is None:
+        return _nothing("as all are of one tool or model, and share its mistakes")
+    [calibration] = [own for own in CALIBRATIONS if own.fits(kind, first[0].regime)]
+    row = [own for own in calibration.rows if own.agreement <= agreement][-1]
+    level: Level = "strong" if row.low >= STRONG else "some" if row.low >= SOME else "none"
+    reason = f"{row.low:.2f} to {row.high:.2f} of such first picks were right"
+    return Confidence(level, agreement, row.share, row.low, row.high, reason, calibration)
+
+
+def kind_of(origin: str) -> Kind | None:
+    """Return the kind of task that a single file is: a short one, or none that was measured."""
+    return "function" if origin.rstrip().count("\n") < FUNCTION_LINES else None
+
+
+def _nothing(reason: str) -> Confidence:
+    return Confidence("none", None, None, None, None, reason, None)
+
+
+def _agreement(
+    first: Sequence[Ranked],
+    ranking: Sequence[Ranked],
+    voices: Mapping[str, str] | None,
+    values: npt.NDArray[np.float64] | None,
+) -> float | None:
+    """Return the best mean similarity of a first revision to voices that are not its own."""
+    if voices is None:
+        return first[0].agreement
+    if values is None:
+        raise ValueError("voices need the similarities that the order was made of")
+    means = []
+    for ranked in first:
+        by_voice: dict[str, list[float]] = defaultdict(list)
+        for other in ranking:
+            voice = voices.get(other.id, f"\0{other.id}")
+            if voice != voices.get(ranked.id, f"\0{ranked.id}"):
+                by_voice[voice].append(float(values[ranked.index, other.index]))
+        # Sums of sorted terms, so that no number depends on the order of the revisions.
+        of_voices = sorted(sum(sorted(own)) / len(own) for own in by_voice.values())
+        if of_voices:
+            means.append(sum(of_voices) / len(of_voices))
+    return max(means, default=None)
