@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from excise import python_facts, syntax
 from excise._walk import CancelFlag
@@ -142,7 +143,7 @@ class _Reader:
         if self._module is None:
             return EditFacts(same_program=self._is_same_code(text))
         try:
-            module = python_facts.Module.of(text)
+            module = python_facts.Module.of(text, self._module)
         except SyntaxError as error:
             return EditFacts(errors=(f"Python cannot read line {error.lineno or 1}",))
         except Unparsable:
@@ -152,9 +153,13 @@ class _Reader:
     def _is_same_code(self, text: str) -> bool:
         """Whether the grammar finds the same tokens in both texts, comments aside."""
         try:
-            return self._code(text) == self._code(self._origin)
+            return self._code(text) == self._origin_code
         except Unparsable:
             return False
+
+    @cached_property
+    def _origin_code(self) -> list[str]:
+        return self._code(self._origin)
 
     def _code(self, text: str) -> list[str]:
         limits = self._cancel, self._timeout

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from excise.errors import Unparsable
-from excise.python_names import DEFINITION, Names, bound_by, target_of, top_level
+from excise.python_names import DEFINITION, KnownNames, Names, bound_by, target_of, top_level
 
 __all__ = ["PARSER", "Module"]
 
@@ -45,10 +45,16 @@ class Module:
 
     tree: ast.Module
     lines: tuple[str, ...]
+    known: KnownNames
 
     @classmethod
-    def of(cls, text: str) -> Module:
+    def of(cls, text: str, beside: Module | None = None) -> Module:
         """Parse a normalised text.
+
+        Parameters
+        ----------
+        beside
+            Another version of it: the statements that both have are looked through once.
 
         Raises
         ------
@@ -74,7 +80,8 @@ class Module:
             raise Unparsable(f"Python's parser gives up: {error}") from None
         finally:
             sys.audit("excise.parsed", PARSER)
-        return cls(tree, tuple(text.split("\n")))
+        lines = text.replace("\r", "\n").split("\n")  # what Python takes for a line
+        return cls(tree, tuple(lines), {} if beside is None else beside.known)
 
     @cached_property
     def definitions(self) -> tuple[str, ...]:
@@ -121,7 +128,7 @@ class Module:
 
     @cached_property
     def _names(self) -> Names:
-        return Names.of(self.tree)
+        return Names.of(self.tree, self.lines, self.known)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = ["DEFINITION", "Names", "bound_by", "target_of", "top_level"]
 
@@ -49,11 +49,31 @@ class Names:
         self.has_star = False
 
     @classmethod
-    def of(cls, tree: ast.Module) -> Names:
-        """Collect the names of a tree; iteratively, as it may be deep."""
+    def of(cls, tree: ast.Module, lines: Sequence[str], known: KnownNames) -> Names:
+        """Collect the names of a tree.
+
+        Parameters
+        ----------
+        lines
+            The lines of its text.
+        known
+            The names of statements that were read before, of any text; those of this one join them.
+        """
         names = cls()
-        defines = any(isinstance(node, DEFINITION) for node in top_level(tree.body))
-        stack: list[tuple[ast.AST, int, bool]] = [(tree, _EVERY if defines else _NONE, False)]
+        own = _EVERY if any(isinstance(n, DEFINITION) for n in top_level(tree.body)) else _NONE
+        for statement in tree.body:
+            if not _is_text(statement):
+                key = own, _ends(statement), _lines_of(statement, lines)
+                if key not in known:
+                    known[key] = cls._below(statement, own)
+                names._join(known[key])
+        return names
+
+    @classmethod
+    def _below(cls, statement: ast.stmt, own: int) -> Names:
+        """Collect the names of a statement; iteratively, as it may be deep."""
+        names = cls()
+        stack: list[tuple[ast.AST, int, bool]] = [(statement, own, False)]
         while stack:
             node, own, annotation = stack.pop()
             within = names.add(node, own, annotation)
@@ -63,6 +83,16 @@ class Names:
             ]
             stack.extend(reversed(below))
         return names
+
+    def _join(self, other: Names) -> None:
+        self.read |= other.read
+        self.annotating |= other.annotating
+        self.bound |= other.bound
+        self.attributes |= other.attributes
+        self.stored |= other.stored
+        self.words |= other.words
+        self.private += other.private
+        self.has_star |= other.has_star
 
     def add(self, node: ast.AST, own: int, annotation: bool) -> int:
         """Note one node; return which names bound right below it only this text can read."""
@@ -122,6 +152,20 @@ class Names:
         self.bound.add(node.name)
         if own and node.name.startswith("_") and not _is_special(node.name):
             self.private += [] if node.decorator_list else [node.name]
+
+
+KnownNames = dict[tuple[int, tuple[int, int], tuple[str, ...]], Names]
+"""The names of statements, by their lines: revisions of one text share most of them."""
+
+
+def _lines_of(statement: ast.stmt, lines: Sequence[str]) -> tuple[str, ...]:
+    first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))])
+    return tuple(lines[first - 1 : statement.end_lineno])
+
+
+def _ends(statement: ast.stmt) -> tuple[int, int]:
+    """Return the columns of both ends: there may be several statements on a line."""
+    return statement.col_offset, statement.end_col_offset or 0
 
 
 def top_level(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:

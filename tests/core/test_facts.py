@@ -184,3 +184,13 @@ assert heard == [("excise.parse", "python_ast"), ("excise.parsed", "python_ast")
 assert facts_of("x = 1\\n", ["secret = 1\\n"], "python") == (EditFacts(),)
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.parametrize("name", sorted(STUBS | EDITS))
+def test_company_changes_no_fact(name):
+    """What a revision shares with others is looked through once, and means the same."""
+    every = [ORIGIN.replace(*edit) for edit in (STUBS | EDITS).values()]
+    every += ["x = 1; y = x\n", "y = 1; x = y\n", "x = 1\ry = x\n", ""]
+    text = ORIGIN.replace(*(STUBS | EDITS)[name])
+    every.remove(text)
+    assert facts_of(ORIGIN, [*every, text], "python")[-1] == facts(text)
