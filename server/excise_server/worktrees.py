@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Worktrees",
+    "chosen_batches",
     "chosen_candidates",
     "compare_candidates",
     "compare_worktrees",
@@ -179,7 +180,7 @@ def compare_candidates(
         What checks said of them: the first key of the order.
     """
     judged = match_verdicts(verdicts, candidates.found)
-    candidates, chosen, others = _chosen(candidates, batch)
+    candidates, chosen, others = chosen_batches(candidates, batch)
     found = candidates.found
     whole = [Patch(patch_files(candidate.old, candidate.new)) for candidate in found]
     kept = [compared(patch, ignored) for patch in whole]
@@ -283,13 +284,19 @@ def _unknown(candidates: Candidates, name: str, meant: Sequence[str]) -> SourceE
 
 def in_batch(candidates: Candidates, batch: str) -> tuple[Candidate, ...]:
     """Return the candidates of a batch that was chosen by its name; empty: all."""
-    return _chosen(candidates, batch)[0].found
+    return chosen_batches(candidates, batch)[0].found
 
 
-def _chosen(
+def chosen_batches(
     candidates: Candidates, name: str
 ) -> tuple[Candidates, tuple[Batch, ...], tuple[Batch, ...]]:
-    """Return the candidates of the batch that was chosen, its batches, and all other batches."""
+    """Return the candidates of the batch that was chosen, its batches, and all other batches.
+
+    Raises
+    ------
+    SourceError
+        If no batch has that name; an empty one chooses all.
+    """
     every = batches(map(_member, candidates.found))
     if not name:
         return candidates, every, ()

@@ -25,6 +25,7 @@ _COMMANDS = (
     "cluster",
     "worktrees",
     "review",
+    "take",
     "eval",
     "editeval",
     "simplification",
@@ -33,7 +34,7 @@ _COMMANDS = (
 )
 
 # What these read is parsed: a fork does it, which a text may end, and another one starts again.
-_PARSING = {"score", "matrix", "rank", "explain", "cluster", "worktrees", "review"}
+_PARSING = {"score", "matrix", "rank", "explain", "cluster", "worktrees", "review", "take"}
 
 EPILOG = """\b
 Exit codes:

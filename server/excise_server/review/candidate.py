@@ -65,6 +65,8 @@ class Candidate:
         Whether a client gave it: its id is what that client calls it.
     conflicts : dict of str to str
         Per path what the target changed there, too.
+    disputed : dict of str to tuple
+        Of these paths, where it is known, the lines (from, to) of the target.
     """
 
     id: str
@@ -87,6 +89,7 @@ class Candidate:
     uncommitted: int = 0
     is_given: bool = False
     conflicts: dict[str, str] = field(default_factory=dict)
+    disputed: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
     @property

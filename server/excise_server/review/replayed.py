@@ -41,6 +41,8 @@ class ReplayedFiles:
         The target's files that it changes, and what it makes of them, by path.
     conflicts
         Per path: where both the candidate and the target changed the same lines.
+    disputed
+        These lines (from, to), as the target has them.
     notes
         What the replay decided where more than one result was right.
     landed
@@ -50,6 +52,7 @@ class ReplayedFiles:
     old: dict[str, Side] = field(default_factory=dict)
     new: dict[str, Side] = field(default_factory=dict)
     conflicts: dict[str, str] = field(default_factory=dict)
+    disputed: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     landed: list[str] = field(default_factory=list)
 
@@ -135,6 +138,7 @@ def _merged(
     merged = excise.replay(before, now, after)
     if merged.conflicts:
         result.conflicts[path] = SAME_LINES
+        result.disputed[path] = tuple(conflict.origin for conflict in merged.conflicts)
     result.notes += [f"{path}: {note}" for note in merged.notes]
     return Side(mode, merged.text.encode())
 

@@ -234,6 +234,7 @@ def replayed_on(entry: Read, drift: Drift) -> tuple[Candidate, State]:
         old=files.old,
         new=files.new,
         conflicts=files.conflicts,
+        disputed=files.disputed,
         notes=(
             *entry.candidate.notes, *unread, *moved, *landed, *conflicts,
             *map(visible, files.notes),

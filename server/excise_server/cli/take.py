@@ -1,0 +1,210 @@
+"""``excise take``: what was chosen of candidates, as one git patch or in the working tree."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shlex
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import msgspec
+
+from excise_server.cli.candidate_options import batch_option, choice_of, choice_options
+from excise_server.cli.progress import progress
+from excise_server.cli.streams import say
+from excise_server.cli.worktrees import opened
+from excise_server.report.documents import json_text
+from excise_server.report.escape import source_text
+from excise_server.report.take import take_document
+from excise_server.review.batches import Batch
+from excise_server.review.candidate import Candidate
+from excise_server.review.choices import Plan, choices_named, choices_planned
+from excise_server.review.digest import review_digest
+from excise_server.review.git_patch import git_patch
+from excise_server.review.taking import Choice, Taken, take
+from excise_server.sources import SourceError
+from excise_server.sources.candidates import Candidates, find_candidates
+from excise_server.sources.files import file_error
+from excise_server.sources.paths import visible
+from excise_server.workers.quarantine import cache_folder
+from excise_server.worktrees import chosen_batches, chosen_candidates
+from excise_server.written import write_files
+
+__all__ = ["command"]
+
+_MAX_PLAN = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _How:
+    """What is done with the result."""
+
+    write: bool
+    json: bool
+
+
+@click.command("take", short_help="Put together what you choose of candidates, as one patch.")
+@click.argument("choices", nargs=-1, metavar="[CANDIDATE [PATH[#LINES]]...]...")
+@click.option("--repo", metavar="DIR", default=".", help="The repository.  [default: this one]")
+@click.option(
+    "--plan", metavar="FILE", help="Take what a program chose (docs/json.md); - to read it."
+)
+@click.option("--digest", metavar="DIGEST", help="Only if the review still has this digest.")
+@click.option(
+    "--among", metavar="CANDIDATE", multiple=True, help="The review was of these candidates only."
+)
+@click.option("--conflicts", is_flag=True, help="Also take what is in conflict with the target.")
+@click.option("--write", is_flag=True, help="Change the files of this checkout, all or none.")
+@choice_options
+@batch_option
+@click.option("--json", "as_json", is_flag=True, help="Print JSON for programs (docs/json.md).")
+def command(
+    *,
+    choices: tuple[str, ...],
+    repo: str,
+    plan: str | None,
+    digest: str | None,
+    among: tuple[str, ...],
+    conflicts: bool,
+    write: bool,
+    as_json: bool,
+    batch: str,
+    branches: tuple[str, ...],
+    patches: tuple[str, ...],
+    only: tuple[str, ...],
+    onto: str,
+    base: tuple[str, ...],
+    include_target: bool,
+    no_untracked: bool,
+) -> int:
+    """Print one git patch of what you choose, made for HEAD of this checkout.
+
+    \b
+      excise take claude-a                         all of a candidate
+      excise take claude-a a.py b.py#12-20         a file and a hunk of it
+      excise take claude-a a.py#3-8 codex-b b.py   some of two candidates
+      excise take claude-a | git apply             and into the files
+
+    A hunk is named by the lines of the origin, as excise review shows it. Where two choices overlap
+    nothing is taken, and neither is what the target changed itself since (--conflicts takes it).
+    A file of the name of a candidate is ./NAME.
+
+    --write changes the files of this checkout instead, and prints the command that takes it back.
+    Other edits in these files stay; where one is on the lines of a hunk, nothing is written. It
+    never stages or commits.
+    """
+    if (plan is None) is not bool(choices):
+        raise click.UsageError("name a CANDIDATE, or give a --plan FILE, and not both.")
+    if plan is not None and (digest is not None or conflicts):
+        raise click.UsageError("a --plan has its own digest, and says which conflicts it takes.")
+    choice = choice_of(
+        branches=branches,
+        patches=patches,
+        only=only,
+        onto=onto,
+        base=base,
+        include_target=include_target,
+        no_untracked=no_untracked,
+    )
+    planned = None if plan is None else _read_plan(plan)
+    with progress("Reading"):
+        repository = opened(repo)
+        every = chosen_candidates(find_candidates(repository, choice), among)
+        every, batches, _ = chosen_batches(every, "" if batch == "all" else batch)
+    of_batches = [_members(every, known) for known in batches]
+    wanted = digest if planned is None else planned.digest
+    if wanted is not None:
+        _check_digest(wanted, every, of_batches)
+    if planned is None:
+        chosen = choices_named(choices, every.found, in_conflict=conflicts)
+    else:
+        chosen = choices_planned(planned, every.found)
+    how = _How(write, as_json)
+    return _take(repository.top, every, of_batches, chosen, how)
+
+
+def _members(candidates: Candidates, batch: Batch) -> list[Candidate]:
+    return [candidate for candidate in candidates.found if candidate.id in batch.members]
+
+
+def _check_digest(wanted: str, every: Candidates, batches: Sequence[Sequence[Candidate]]) -> None:
+    known = [review_digest(every.origin, company) for company in (every.found, *batches)]
+    if wanted not in known:
+        raise SourceError(
+            f"the review has changed: its digest is {known[0]}, and not {visible(wanted)[:80]}",
+            hint="look at it again with excise review, and choose anew",
+        )
+
+
+def _read_plan(path: str) -> Plan:
+    name = "standard input" if path == "-" else path
+    try:
+        if path == "-":
+            data = sys.stdin.buffer.read(_MAX_PLAN + 1)
+        else:
+            with open(path, "rb") as file:
+                data = file.read(_MAX_PLAN + 1)
+    except (OSError, ValueError) as error:
+        raise file_error(path, error).named(name) from error
+    hint = 'give {"digest": DIGEST, "choices": [{"candidate": ID, "path": PATH, "hunk": "3-8"}]}'
+    if len(data) > _MAX_PLAN:
+        raise SourceError(f"over {_MAX_PLAN // 1_000_000} MB", name=name, hint=hint)
+    try:
+        return msgspec.json.decode(data, type=Plan)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise SourceError(f"not a plan: {error}", name=name, hint=hint) from error
+
+
+def _take(
+    top: str,
+    every: Candidates,
+    batches: Sequence[Sequence[Candidate]],
+    chosen: Sequence[Choice],
+    how: _How,
+) -> int:
+    with progress("Putting together"):
+        taken = take(batches, chosen)
+        patch = git_patch(taken.files, sha256=len(every.origin) == 64)
+    undo = _write(top, taken) if how.write else None
+    if how.json:
+        digest = review_digest(every.origin, every.found)
+        print(json_text(take_document(top, every.origin, digest, taken, patch, undo)))
+    elif how.write:
+        if undo is not None:
+            print(undo)
+    elif sys.stdout.isatty():
+        print(source_text(patch.decode("utf-8", "backslashreplace")), end="")
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(patch)
+        sys.stdout.buffer.flush()
+    for note in taken.notes:
+        say(f"note: {note}")
+    if not taken.files:
+        say("nothing to take: the target has all of it")
+    return 0
+
+
+def _write(top: str, taken: Taken) -> str | None:
+    """Write the files; return the command that takes them back, unless nothing was to be done."""
+    cache = cache_folder()
+    if cache is None:
+        raise SourceError("no folder for the way back", hint="set HOME or XDG_CACHE_HOME")
+    name = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}-{secrets.token_hex(2)}.patch"
+    file = cache / "undo" / name
+    written = write_files(top, taken.files, file)
+    for change in written:
+        say(f"{change.edit.status}: {visible(change.edit.path)}")
+    if not written:
+        say("nothing was written: the files are so already")
+        return None
+    return _command(top, file)
+
+
+def _command(top: str, file: Path) -> str:
+    return shlex.join(["git", "-C", top, "apply", "--whitespace=nowarn", str(file)])

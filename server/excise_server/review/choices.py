@@ -1,0 +1,124 @@
+"""What a user or a program chose, by the names that a review shows. Pure.
+
+On a command line a candidate is followed by what is taken of it: ``A a.py#3-8 B b.py``. An argument
+that a candidate is called by begins the next one, unless the candidate before it changes a file of
+that name: then it is not clear, and refused. ``./`` before it makes it a path, an id a candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import msgspec
+
+from excise_server.review.candidate import Candidate, candidates_called
+from excise_server.review.hunks import lines_named
+from excise_server.review.taking import Choice, visible
+from excise_server.sources import SourceError, first_few
+
+__all__ = ["Plan", "PlannedChoice", "choices_named", "choices_planned"]
+
+
+class PlannedChoice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A choice of a program: a candidate by its id, maybe a file, maybe a hunk as it is named."""
+
+    candidate: str
+    path: str = ""
+    hunk: str = ""
+    conflicts: bool = False
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a program chose of the review that has a digest."""
+
+    digest: str
+    choices: list[PlannedChoice]
+
+
+def choices_named(
+    arguments: Sequence[str], candidates: Sequence[Candidate], *, in_conflict: bool = False
+) -> list[Choice]:
+    """Return the choices of a command line.
+
+    Raises
+    ------
+    SourceError
+        If an argument names nothing, or more than one thing.
+    """
+    choices: list[Choice] = []
+    current: Candidate | None = None
+    for argument in arguments:
+        if current is None:
+            current = _candidate(argument, candidates)
+            choices.append(Choice(current.id, in_conflict=in_conflict))
+            continue
+        chosen = _part(argument, current)
+        meant = candidates_called(argument, candidates)
+        if chosen is not None and meant and argument != meant[0].id:
+            name = visible(argument)
+            hint = f"write ./{name} for the file, {meant[0].id} for the candidate"
+            raise SourceError(f"{name} is a file and a candidate", hint=hint)
+        if meant and (chosen is None or argument == meant[0].id):
+            current = _candidate(argument, candidates)
+            choices.append(Choice(current.id, in_conflict=in_conflict))
+            continue
+        if chosen is None:
+            raise _nothing(argument, current, candidates)
+        if choices[-1].candidate == current.id and not choices[-1].path:
+            choices.pop()  # what follows says which of its files
+        choices.append(replace(chosen, in_conflict=in_conflict))
+    return choices
+
+
+def choices_planned(plan: Plan, candidates: Sequence[Candidate]) -> list[Choice]:
+    """Return the choices of a plan, whose digest was compared.
+
+    Raises
+    ------
+    SourceError
+        If a choice names nothing.
+    """
+    choices = []
+    for choice in plan.choices:
+        candidate = _candidate(choice.candidate, candidates)
+        lines = lines_named(choice.hunk) if choice.hunk else None
+        if choice.hunk and (lines is None or not choice.path):
+            name = visible(f"{choice.path}#{choice.hunk}")
+            raise SourceError(f"{name} does not name a hunk", hint="give path, and hunk as in 3-8")
+        choices.append(Choice(candidate.id, choice.path, lines, choice.conflicts))
+    return choices
+
+
+def _candidate(name: str, candidates: Sequence[Candidate]) -> Candidate:
+    meant = candidates_called(name, candidates)
+    if len(meant) == 1:
+        return meant[0]
+    if meant:
+        hint = f"name one by its id: {first_few([visible(c.id) for c in meant])}"
+        raise SourceError(f"{visible(name)} names {len(meant)} candidates", hint=hint)
+    labels = first_few([visible(c.label) for c in candidates], 8)
+    hint = f"there are {labels}" if labels else "no candidate changes anything"
+    raise SourceError(f"no candidate is called {visible(name)}", hint=hint)
+
+
+def _part(argument: str, candidate: Candidate) -> Choice | None:
+    """Return a file or a hunk of a candidate, if the argument names one; a path may hold a #."""
+    paths = candidate.old.keys() | candidate.new.keys()
+    path = argument.removeprefix("./")
+    if path in paths:
+        return Choice(candidate.id, path)
+    path, number_sign, name = path.rpartition("#")
+    lines = lines_named(name)
+    if number_sign and lines is not None and path in paths:
+        return Choice(candidate.id, path, lines)
+    return None
+
+
+def _nothing(argument: str, current: Candidate, candidates: Sequence[Candidate]) -> SourceError:
+    paths = sorted(current.old.keys() | current.new.keys())
+    label = visible(current.label)
+    changes = first_few([visible(path) for path in paths], 8)
+    others = first_few([visible(c.label) for c in candidates if c.id != current.id], 8)
+    hint = f"{label} changes {changes}" + (f"; other candidates are {others}" if others else "")
+    return SourceError(f"{visible(argument)} is no file of {label} and no candidate", hint=hint)

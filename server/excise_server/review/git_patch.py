@@ -1,0 +1,198 @@
+r"""A git patch of whole files, byte for byte: what ``git apply`` takes, also in reverse. Pure.
+
+Lines end at ``\n`` alone, as in git: a ``\r`` before it is part of the line.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from base64 import b85encode
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from excise._lcs import edits
+from excise.tokens import Vocabulary
+from excise_server.changes import Side
+
+__all__ = ["FileEdit", "git_patch"]
+
+CONTEXT = 3
+_NULL = "0" * 40
+_CHUNK = 52
+"""Bytes in a line of a binary patch."""
+
+_ESCAPES = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 34: '"', 92: "\\"}
+Span = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class FileEdit:
+    """A file before and after; None: it is not there.
+
+    Attributes
+    ----------
+    path, old_path
+        Where it is after, and where it was before; of a file that is there on one side only the
+        same.
+    """
+
+    path: str
+    old_path: str
+    old: Side | None
+    new: Side | None
+
+    @property
+    def is_edit(self) -> bool:
+        """Whether anything is changed."""
+        if self.old is None or self.new is None:
+            return self.old is not self.new
+        same = self.old.mode == self.new.mode and self.old.data == self.new.data
+        return not same or self.path != self.old_path
+
+    @property
+    def status(self) -> str:
+        """What happens to the file in one word."""
+        if self.old is None:
+            return "created"
+        if self.new is None:
+            return "deleted"
+        return "modified" if self.path == self.old_path else "renamed"
+
+
+def git_patch(files: Iterable[FileEdit], *, sha256: bool = False) -> bytes:
+    """Return one patch of files, in the order of their paths.
+
+    Parameters
+    ----------
+    sha256
+        Whether the repository names its objects so.
+    """
+    ordered = sorted((file for file in files if file.is_edit), key=lambda file: file.path)
+    return b"".join(part for file in ordered for part in _file(file, sha256))
+
+
+def _file(file: FileEdit, sha256: bool) -> Iterator[bytes]:
+    old, new = file.old, file.new
+    if old is not None and new is not None and _kind(old.mode) != _kind(new.mode):
+        # A link for a file, or the other way round: git writes two patches.
+        yield from _file(FileEdit(file.old_path, file.old_path, old, None), sha256)
+        yield from _file(FileEdit(file.path, file.path, None, new), sha256)
+        return
+    names = _quoted(f"a/{file.old_path}"), _quoted(f"b/{file.path}")
+    yield b"diff --git %b %b\n" % names
+    if old is None and new is not None:
+        yield f"new file mode {new.mode}\n".encode()
+    elif new is None and old is not None:
+        yield f"deleted file mode {old.mode}\n".encode()
+    elif old is not None and new is not None and old.mode != new.mode:
+        yield f"old mode {old.mode}\nnew mode {new.mode}\n".encode()
+    if file.status == "renamed":
+        yield b"rename from %b\nrename to %b\n" % (_quoted(file.old_path), _quoted(file.path))
+    before, after = (side.data if side is not None else b"" for side in (old, new))
+    if before == after:
+        return
+    blobs = [_blob(side, sha256) for side in (old, new)]
+    mode = f" {new.mode}" if old is not None and new is not None and old.mode == new.mode else ""
+    yield f"index {blobs[0]}..{blobs[1]}{mode}\n".encode()
+    if b"\0" in before or b"\0" in after:
+        yield b"GIT binary patch\n%b%b" % (_literal(after), _literal(before))
+        return
+    yield b"--- %b\n" % (b"/dev/null" if old is None else _marked(names[0]))
+    yield b"+++ %b\n" % (b"/dev/null" if new is None else _marked(names[1]))
+    yield from _hunks(_lines(before), _lines(after))
+
+
+def _kind(mode: str) -> str:
+    return mode[:3]
+
+
+def _quoted(name: str) -> bytes:
+    """Return a name as git writes it: quoted where a character needs it."""
+    data = name.encode("utf-8", "surrogateescape")
+    if all(32 <= byte < 127 and byte not in (34, 92) for byte in data):
+        return data
+    escaped = "".join(
+        f"\\{_ESCAPES[byte]}" if byte in _ESCAPES
+        else chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}"
+        for byte in data
+    )  # fmt: skip
+    return f'"{escaped}"'.encode()
+
+
+def _marked(name: bytes) -> bytes:
+    """Return a name behind --- or +++: one with blanks ends with a tab, lest they are cut off."""
+    return name + b"\t" if b" " in name and not name.startswith(b'"') else name
+
+
+def _blob(side: Side | None, sha256: bool) -> str:
+    if side is None:
+        return "0" * 64 if sha256 else _NULL
+    data = b"blob %d\0%b" % (len(side.data), side.data)
+    if sha256:
+        return hashlib.sha256(data).hexdigest()
+    return hashlib.sha1(data, usedforsecurity=False).hexdigest()  # as git names objects
+
+
+def _literal(data: bytes) -> bytes:
+    """Return one side of a binary patch."""
+    packed = zlib.compress(data, 9)
+    lines = [b"literal %d\n" % len(data)]
+    for start in range(0, len(packed), _CHUNK):
+        chunk = packed[start : start + _CHUNK]
+        size = len(chunk) + (64 if len(chunk) <= 26 else 70)
+        lines.append(b"%c%b\n" % (size, b85encode(chunk, pad=True)))
+    return b"".join(lines) + b"\n"
+
+
+def _lines(data: bytes) -> list[bytes]:
+    *lines, last = data.split(b"\n")
+    return [line + b"\n" for line in lines] + ([last] if last else [])
+
+
+def _hunks(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[bytes]:
+    """Yield the hunks, with lines of context that two hunks do not share."""
+    group: list[Span] = []
+    for span in _spans(old, new):
+        if group and span[0] - group[-1][1] > 2 * CONTEXT:
+            yield _hunk(old, new, group)
+            group = []
+        group.append(span)
+    if group:
+        yield _hunk(old, new, group)
+
+
+def _spans(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[Span]:
+    vocabulary = Vocabulary()
+    ids = [vocabulary.intern([line.decode("latin-1") for line in lines]) for lines in (old, new)]
+    flat = edits(*ids)
+    for at in range(0, len(flat), 4):
+        o_lo, o_hi, a_lo, a_hi = flat[at : at + 4]
+        yield o_lo, o_hi, a_lo, a_hi
+
+
+def _hunk(old: Sequence[bytes], new: Sequence[bytes], spans: Sequence[Span]) -> bytes:
+    o_lo = max(spans[0][0] - CONTEXT, 0)
+    a_lo = spans[0][2] - (spans[0][0] - o_lo)
+    o_hi = min(spans[-1][1] + CONTEXT, len(old))
+    a_hi = spans[-1][3] + (o_hi - spans[-1][1])
+    lines: list[bytes] = []
+    o = o_lo
+    for o_start, o_stop, a_start, a_stop in spans:
+        lines += [b" " + line for line in old[o:o_start]]
+        lines += [b"-" + line for line in old[o_start:o_stop]]
+        lines += [b"+" + line for line in new[a_start:a_stop]]
+        o = o_stop
+    lines += [b" " + line for line in old[o:o_hi]]
+    head = f"@@ -{_range(o_lo, o_hi)} +{_range(a_lo, a_hi)} @@\n".encode()
+    marked = (
+        line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
+        for line in lines
+    )
+    return head + b"".join(marked)
+
+
+def _range(lo: int, hi: int) -> str:
+    """Return lines as a hunk counts them; of none, the line before."""
+    count = hi - lo
+    return f"{lo + 1}" if count == 1 else f"{lo + (count > 0)},{count}"

@@ -1,0 +1,97 @@
+"""The bytes of a text that was edited: what stays keeps its bytes, what is new looks like it. Pure.
+
+Reviews compare normalised texts. Where one goes back into a file, that file's line ends, byte order
+mark and encoding are no part of the edit.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections import Counter
+
+from excise._lcs import edits
+from excise.errors import BinaryTextError, UndecodableTextError
+from excise.text import decode, normalise, raw_lines
+from excise.tokens import Vocabulary
+from excise_server.sources import SourceError
+
+__all__ = ["edited_bytes"]
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+def edited_bytes(data: bytes, text: str) -> bytes:
+    r"""Return the bytes of a file whose text has become another one.
+
+    Parameters
+    ----------
+    data
+        The file before; not binary.
+    text
+        The new text, normalised. A line that the file has keeps its bytes; a new one ends as the
+        line before it, or as most lines do.
+
+    Raises
+    ------
+    SourceError
+        If the encoding of the file has no way to write the text.
+
+    Examples
+    --------
+    >>> edited_bytes(b"a\r\nb\nc", "a\nx\nc\ny")
+    b'a\r\nx\r\nc\r\ny'
+    """
+    mark, codec, own = _read(data)
+    lines = _LINE.findall(own)
+    ends = [line[len(line.rstrip("\r\n")) :] for line in lines]
+    usual = next((end for end, _ in Counter(filter(None, ends)).most_common(1)), "\n")
+    before, after = raw_lines(normalise(own)), raw_lines(text)
+    kept = dict(_kept(before, after))
+    made: list[str] = []
+    end = next((end for end in ends if end), usual)
+    for index, line in enumerate(after):
+        if index in kept:
+            new = lines[kept[index]]
+            end = ends[kept[index]] or end
+        else:
+            new = line.removesuffix("\n") + (end if line.endswith("\n") else "")
+        if new[:1] == "\n" and made and made[-1].endswith("\r"):
+            made[-1] = f"{made[-1][:-1]}\n"  # two line ends that would be read as one
+        made.append(new)
+    try:
+        return mark + "".join(made).encode(codec)
+    except UnicodeEncodeError as error:
+        raise SourceError(f"its encoding, {codec}, has no {error.object[error.start]!a}") from error
+
+
+def _read(data: bytes) -> tuple[bytes, str, str]:
+    """Return the byte order mark, the encoding and the text."""
+    for mark, codec in _MARKS:
+        if data.startswith(mark):
+            return mark, codec, data.removeprefix(mark).decode(codec)
+    try:
+        return b"", "utf-8", decode(data)
+    except (UndecodableTextError, BinaryTextError):
+        return b"", "latin-1", data.decode("latin-1")
+
+
+def _kept(before: list[str], after: list[str]) -> list[tuple[int, int]]:
+    """Return the lines of the new text that the old one has: new and old indices."""
+    vocabulary = Vocabulary()
+    flat = [*edits(vocabulary.intern(before), vocabulary.intern(after))]
+    flat += [len(before), len(before), len(after), len(after)]
+    pairs: list[tuple[int, int]] = []
+    o = a = 0
+    for at in range(0, len(flat), 4):
+        o_lo, o_hi, a_lo, a_hi = flat[at : at + 4]
+        pairs += zip(range(a, a_lo), range(o, o_lo), strict=True)
+        o, a = o_hi, a_hi
+    return pairs

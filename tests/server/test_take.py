@@ -1,0 +1,451 @@
+"""`excise take` over real worktrees at different bases: patches for git, --write and its undo."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import stat
+import subprocess
+
+import msgspec
+import pytest
+from tests.server.command import excise, one_line, spawn
+from tests.server.git_repository import make, needs_git
+
+from excise_server.cli.worktrees import opened
+from excise_server.report.take_shapes import TakeDocument
+from excise_server.sources.candidates import Choice, find_candidates
+
+pytestmark = [pytest.mark.slow, needs_git]
+
+BASE = "".join(f"def f{i}(a):\n    return a + {i}\n\n\n" for i in range(6))
+DOS = b"one\r\ntwo\r\nthree\r\nfour\r\nfive\r\nsix\r\nseven\r\neight\r\n"
+OPEN = "alpha\nbeta\ngamma\ndelta\nepsilon\nzeta\neta\ntheta"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """Six worktrees at three bases, and a target that went on."""
+    with pytest.MonkeyPatch.context() as patch:
+        yield build(make(tmp_path_factory.mktemp("take"), patch))
+
+
+@pytest.fixture
+def repo(built, monkeypatch, tmp_path):
+    """The same for every test, which may change what it likes but for the six."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    head = built.head()
+    yield built
+    top = built.path.parent
+    built.path.chmod(0o755)
+    for path in [*top.iterdir()]:
+        if path.name not in (*EVERYONE, "work", "home"):
+            built.git("worktree", "remove", "--force", path)
+            built.git("branch", "-D", path.name)
+    for path in [*built.path.iterdir()]:
+        if path.is_fifo():  # git knows of none
+            path.unlink()
+    built.git("config", "--unset", "core.autocrlf", check=False)
+    built.git("reset", "--quiet", "--hard", head)
+    built.git("clean", "-fdq")
+
+
+def build(repo):
+    repo.commit(
+        a__py=BASE,
+        dos__txt=DOS,
+        open__txt=OPEN,
+        bin__dat=b"\0\1\2",
+        gone__txt="old\n",
+        run__sh="x\n",
+    )
+    worktree(repo, "ada", a__py=BASE.replace("a + 0", "a - 0").replace("a + 5", "a - 5"))
+    worktree(repo, "bo", a__py=BASE.replace("a + 0", "a * 0"), new__txt="made by bo\n")
+    repo.commit(a__py=f"import os\n\n{BASE}", other__txt="1\n")
+    chen = worktree(repo, "chen", dos__txt=DOS.replace(b"two", b"TWO"), bin__dat=b"\0\3")
+    (chen / "gone.txt").unlink()
+    (chen / "run.sh").chmod(0o755)
+    worktree(repo, "dana", open__txt=OPEN.replace("beta", "BETA") + "\niota")
+    repo.git("mv", "dos.txt", "moved.txt", cwd=repo.path.parent / "dana")
+    repo.commit(a__py=f"import os\nimport sys\n\n{BASE}".replace("a + 3", "a + 33"))
+    worktree(repo, "eli", a__py=f"import os\nimport sys\n\n{BASE}".replace("a + 4", "a + (4"))
+    fay = worktree(repo, "fay", open__txt=OPEN.replace("eta\ntheta", "ETA\ntheta"))
+    (fay / "link").symlink_to("a.py")
+    settle(repo)
+    return repo
+
+
+def worktree(repo, name, **files):
+    path = repo.path.parent / name
+    repo.git("worktree", "add", "--quiet", "-b", name, path)
+    for file, text in files.items():
+        (path / file.replace("__", ".")).write_bytes(
+            text.encode() if isinstance(text, str) else text
+        )
+    return path
+
+
+def settle(repo):
+    for path in repo.path.parent.rglob("*"):
+        if path.is_file() and ".git" not in path.parts:
+            os.utime(path, (1_600_000_000, 1_600_000_000), follow_symlinks=False)
+
+
+def take(repo, *arguments, code=0, stdin=b""):
+    ran = excise("take", "--repo", str(repo.path), *arguments, stdin=stdin)
+    assert ran.code == code, ran.err
+    return ran
+
+
+def snapshot(top):
+    found = {}
+    for path in sorted(top.rglob("*")):
+        if path.name == ".git" or ".git" in path.relative_to(top).parts or path.is_dir():
+            continue
+        mode = path.lstat().st_mode
+        data = os.readlink(path).encode() if stat.S_ISLNK(mode) else path.read_bytes()
+        found[str(path.relative_to(top))] = stat.S_IFMT(mode) | mode & 0o111, data
+    return found
+
+
+def texts(files):
+    return {path: (mode, data.replace(b"\r\n", b"\n")) for path, (mode, data) in files.items()}
+
+
+def candidates(repo):
+    return {c.label: c for c in find_candidates(opened(str(repo.path)), Choice()).found}
+
+
+EVERYONE = ("ada", "bo", "chen", "dana", "eli", "fay")
+
+
+def test_all_of_a_candidate_is_its_replayed_files(repo):
+    before = snapshot(repo.path)
+    known = candidates(repo)
+    for name in EVERYONE:
+        patch = take(repo, name).out.encode()
+        repo.git("apply", "--whitespace=nowarn", stdin=patch)
+        after = texts(snapshot(repo.path))
+        expected = texts(before)
+        for path in known[name].old:
+            del expected[path]
+        for path, side in known[name].new.items():
+            data = side.data.replace(b"\r\n", b"\n")
+            kind = stat.S_IFLNK if side.mode == "120000" else stat.S_IFREG
+            bits = 0o111 if side.mode in ("100755", "120000") else 0
+            expected[path] = kind | bits, data
+        if name == "fay":
+            expected["link"] = after["link"]  # the permissions of links are the system's
+        assert after == expected, name
+        repo.git("apply", "-R", "--whitespace=nowarn", stdin=patch)
+        assert snapshot(repo.path) == before
+
+
+def test_a_mix_applies_and_round_trips(repo):
+    before = snapshot(repo.path)
+    patch = take(repo, "ada", "a.py#25", "bo", "a.py#5", "chen", "dana", "fay", "link").out.encode()
+    repo.git("apply", "--check", "--whitespace=nowarn", stdin=patch)
+    repo.git("apply", "--whitespace=nowarn", stdin=patch)
+    text = (repo.path / "a.py").read_text()
+    assert "a - 5" in text
+    assert "a * 0" in text
+    assert "a - 0" not in text
+    assert "a + 33" in text
+    assert (repo.path / "moved.txt").read_bytes() == DOS.replace(b"two", b"TWO")
+    assert (repo.path / "open.txt").read_text().endswith("theta\niota")
+    assert not (repo.path / "gone.txt").exists()
+    assert (repo.path / "link").is_symlink()
+    repo.git("apply", "-R", "--whitespace=nowarn", stdin=patch)
+    assert snapshot(repo.path) == before
+
+
+@pytest.mark.parametrize(
+    ("choices", "parts"),
+    [
+        (["ada", "bo"], ["a.py#5 of ada", "a.py#5 of bo"]),
+        (["ada", "a.py#5", "bo", "a.py"], ["overlap", "of ada", "of bo"]),
+        (["bo", "ada", "nothing.py"], ["nothing.py", "ada changes a.py"]),
+        (["ada", "a.py#4"], ["no hunk a.py#4", "#5, #25"]),
+        (["chen", "bin.dat#1"], ["no hunks", "whole file"]),
+        (["zoe"], ["no candidate is called zoe", "ada"]),
+        (["ada", "--digest", "0" * 64], ["the review has changed"]),
+        (["ada", "--among", "zoe"], ["no candidate is called zoe"]),
+    ],
+)
+def test_what_cannot_be_taken_is_refused_by_name(repo, tmp_path, choices, parts):
+    before = snapshot(repo.path)
+    one_line(excise("take", "--repo", str(repo.path), *choices), *parts)
+    one_line(excise("take", "--repo", str(repo.path), "--write", *choices), *parts)
+    assert snapshot(repo.path) == before
+    assert not list((tmp_path / "cache").rglob("*.patch"))
+
+
+def test_a_broken_mix_is_said(repo):
+    ran = excise("take", "--repo", str(repo.path), "eli", "--json")
+    assert ran.code == 0
+    (note,) = ran.json["notes"]
+    assert note.startswith("a.py: ")
+    assert note in ran.err
+    assert excise("take", "--repo", str(repo.path), "ada", "--json").json["notes"] == []
+
+
+def test_a_hunk_in_conflict_is_refused_with_both_texts_unless_it_is_wanted(repo):
+    worktree(repo, "gil")
+    repo.commit(a__py=(repo.path / "a.py").read_text().replace("a + 1", "a + 11"))
+    gil = repo.path.parent / "gil" / "a.py"
+    gil.write_text(gil.read_text().replace("a + 1", "a + 111").replace("a + 4", "a + 44"))
+    settle(repo)
+    refused = excise("take", "--repo", str(repo.path), "gil")
+    one_line(refused, "a.py#9 of gil", "return a + 11'", "return a + 111'", "--conflicts")
+    one_line(excise("take", "--repo", str(repo.path), "gil", "a.py#9"), "--conflicts")
+    assert b"a + 44" in take(repo, "gil", "a.py#21").out.encode()
+    patch = take(repo, "gil", "--conflicts").out.encode()
+    repo.git("apply", "--check", stdin=patch)
+    assert b"+    return a + 111\n" in patch
+
+
+def test_a_file_that_is_called_like_a_candidate(repo):
+    worktree(repo, "a.py", b__txt="b\n")
+    (repo.path.parent / "a.py").mkdir(exist_ok=True)
+    settle(repo)
+    run = ("take", "--repo", str(repo.path), "bo")
+    one_line(excise(*run, "a.py"), "./a.py", "worktree:a.py")
+    parts = excise(*run, "./a.py", "worktree:a.py", "b.txt", "--json").json["parts"]
+    assert [(part["candidate"], part["path"]) for part in parts] == [
+        ("worktree:bo", "a.py"), ("worktree:a.py", "b.txt"),
+    ]  # fmt: skip
+
+
+# --- --write, and back ---
+
+
+def undo(ran):
+    command = shlex.split(ran.out)
+    assert command[:1] == ["git"]
+    subprocess.run(command, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("name", EVERYONE)
+def test_write_does_what_the_patch_does_and_its_undo_restores_every_byte(repo, tmp_path, name):
+    before = snapshot(repo.path)
+    head, status = repo.head(), repo.git("status", "--porcelain")
+    repo.git("apply", "--whitespace=nowarn", stdin=take(repo, name).out.encode())
+    expected = snapshot(repo.path)
+    repo.git("checkout", "--quiet", ".")
+    repo.git("clean", "-fdq")
+    assert snapshot(repo.path) == before
+    ran = take(repo, name, "--write")
+    assert snapshot(repo.path) == expected
+    assert repo.head() == head
+    assert repo.git("diff", "--cached") == b""
+    undo(ran)
+    assert snapshot(repo.path) == before
+    assert repo.git("status", "--porcelain") == status
+    (patch,) = (tmp_path / "cache").rglob("*.patch")
+    assert patch.stat().st_mode & 0o077 == 0
+
+
+def test_a_dirty_file_keeps_its_other_lines_and_comes_back_to_the_byte(repo):
+    dirty = (repo.path / "a.py").read_text().replace("a + 2", "mine").replace("\n", "\r\n")
+    (repo.path / "a.py").write_bytes(dirty.encode() + b"# no end")
+    before = snapshot(repo.path)
+    ran = take(repo, "ada", "--write")
+    assert (repo.path / "a.py").read_bytes() == (
+        dirty.replace("a + 0", "a - 0").replace("a + 5", "a - 5").encode() + b"# no end"
+    )
+    again = take(repo, "ada", "--write")
+    assert again.out == ""
+    assert "so already" in again.err
+    undo(ran)
+    assert snapshot(repo.path) == before
+
+
+def test_a_dirty_file_is_refused_where_the_hunk_is_and_nothing_is_written(repo):
+    mine = (repo.path / "a.py").read_text().replace("a + 5", "mine + 5")
+    (repo.path / "a.py").write_text(mine)
+    before = snapshot(repo.path)
+    one_line(
+        excise("take", "--repo", str(repo.path), "--write", "chen", "dana", "ada"),
+        "a.py", "line 25", "mine + 5",
+    )  # fmt: skip
+    assert snapshot(repo.path) == before
+    assert take(repo, "ada", "a.py#5", "--write").out
+
+
+@pytest.mark.parametrize(
+    ("spoil", "name", "part"),
+    [
+        (lambda top: (top / "new.txt").write_text("mine"), "bo", "of this name"),
+        (lambda top: (top / "gone.txt").write_text("mine"), "chen", "would be lost"),
+        (lambda top: (top / "bin.dat").write_bytes(b"\0mine"), "chen", "not as the target"),
+        (lambda top: (top / "a.py").unlink(), "ada", "not there"),
+        (lambda top: (top / "moved.txt").write_text("mine"), "dana", "of this name"),
+        (lambda top: os.mkfifo(top / "new.txt"), "bo", "not a file"),
+        (lambda top: ((top / "a.py").unlink(), os.mkfifo(top / "a.py")), "ada", "not a file"),
+        (lambda top: ((top / "a.py").unlink(), (top / "a.py").mkdir()), "ada", "not a file"),
+    ],
+)  # fmt: skip
+def test_what_is_in_the_way_stays_and_so_does_all_else(repo, spoil, name, part):
+    spoil(repo.path)
+    names = [entry for entry in repo.path.iterdir() if entry.is_file()]
+    before = {path.name: path.read_bytes() for path in names}
+    others = [other for other in ("fay", "chen") if other != name]
+    one_line(excise("take", "--repo", str(repo.path), "--write", *others, name), part)
+    assert {path.name: path.read_bytes() for path in names} == before
+
+
+def test_no_link_leads_out_of_the_tree(repo, tmp_path):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "file.txt").write_text("one\n")
+    repo.commit(**{"in/file__txt": "one\n"})
+    worktree(repo, "gil", **{"in/file__txt": "two\n", "in/more__txt": "x\n"})
+    settle(repo)
+    (repo.path / "in" / "file.txt").unlink()
+    (repo.path / "in").rmdir()
+    (repo.path / "in").symlink_to(outside)
+    one_line(excise("take", "--repo", str(repo.path), "--write", "gil"), "in/", "link")
+    assert sorted(p.name for p in outside.iterdir()) == ["file.txt"]
+    assert (outside / "file.txt").read_text() == "one\n"
+    (repo.path / "a.py").unlink()
+    (repo.path / "a.py").symlink_to(outside / "file.txt")
+    one_line(excise("take", "--repo", str(repo.path), "--write", "ada"), "not as the target")
+    assert (outside / "file.txt").read_text() == "one\n"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_a_folder_that_cannot_be_written_leaves_all_as_it_was(repo):
+    before = snapshot(repo.path)
+    repo.path.chmod(0o555)
+    try:
+        one_line(excise("take", "--repo", str(repo.path), "--write", "ada"), "as they were")
+    finally:
+        repo.path.chmod(0o755)
+    assert snapshot(repo.path) == before
+
+
+def test_an_error_in_the_middle_puts_back_what_was_replaced(repo, tmp_path, monkeypatch):
+    before = snapshot(repo.path)
+    real, calls = os.rename, []
+
+    def failing(*arguments, **options):
+        calls.append(arguments)
+        if len(calls) == 3:
+            raise OSError(28, "No space left on device")
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(os, "rename", failing)
+    ran = excise("take", "--repo", str(repo.path), "--write", "ada", "bo", "new.txt", "chen")
+    one_line(ran, "No space left", "all files are as they were")
+    assert snapshot(repo.path) == before
+    assert not list((tmp_path / "cache").rglob("*.patch"))
+
+
+def test_the_permissions_of_a_file_stay(repo):
+    (repo.path / "a.py").chmod(0o640)
+    take(repo, "ada", "--write")
+    assert stat.S_IMODE((repo.path / "a.py").stat().st_mode) == 0o640
+
+
+def test_line_ends_that_git_converts_come_back_too(repo):
+    repo.git("config", "core.autocrlf", "true")
+    (repo.path / "open.txt").write_bytes(OPEN.replace("\n", "\r\n").encode())
+    before = snapshot(repo.path)
+    ran = take(repo, "fay", "open.txt", "--write")
+    assert (repo.path / "open.txt").read_bytes() == (
+        OPEN.replace("eta\ntheta", "ETA\ntheta").replace("\n", "\r\n").encode()
+    )
+    undo(ran)
+    assert snapshot(repo.path) == before
+
+
+# --- for programs ---
+
+
+def test_a_plan_of_a_review_is_taken_and_one_of_another_state_is_not(repo):
+    review = excise("review", "--repo", str(repo.path), "--format", "json").json
+    (hunk,) = [
+        (file["path"], known["name"])
+        for batch in review["batches"]
+        for file in batch["files"]
+        for known in file["hunks"]
+        if any("a * 0" in variant["text"] for variant in known["variants"])
+    ]
+    choices = [
+        {"candidate": "worktree:bo", "path": hunk[0], "hunk": hunk[1]},
+        {"candidate": "worktree:chen", "path": "gone.txt"},
+    ]
+    plan = json.dumps({"digest": review["digest"], "choices": choices})
+    patch = take(repo, "--plan", "-", stdin=plan.encode()).out.encode()
+    assert b"a * 0" in patch
+    assert b"deleted file" in patch
+    (repo.path / "a.py").write_text("whatever lies there")
+    assert take(repo, "--plan", "-", stdin=plan.encode()).out.encode() == patch
+    (repo.path.parent / "fay" / "open.txt").write_text("another state\n")
+    one_line(
+        excise("take", "--repo", str(repo.path), "--plan", "-", stdin=plan),
+        "the review has changed",
+    )
+    repo.git("checkout", "--quiet", ".", cwd=repo.path.parent / "fay")
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        "", "[]", "{", '{"digest": "x"}', '{"digest": "x", "choices": [{"candidate": 1}]}',
+        '{"digest": "x", "choices": [], "more": 1}', b"\xff", "[" * 100_000,
+    ],
+)  # fmt: skip
+def test_what_is_no_plan(repo, plan):
+    one_line(excise("take", "--repo", str(repo.path), "--plan", "-", stdin=plan), "not a plan")
+
+
+def test_a_plan_that_names_nothing(repo):
+    digest = excise("review", "--repo", str(repo.path), "--format", "json").json["digest"]
+
+    def planned(**choice):
+        plan = {"digest": digest, "choices": [{"candidate": "worktree:bo"} | choice]}
+        return excise("take", "--repo", str(repo.path), "--plan", "-", stdin=plan)
+
+    one_line(planned(hunk="3"), "hunk")
+    one_line(planned(path="a.py", hunk="x"), "hunk")
+    one_line(planned(path="../a.py"), "does not change")
+    one_line(planned(candidate="zoe"), "zoe")
+
+
+def test_the_document(repo):
+    ran = excise("take", "--repo", str(repo.path), "chen", "ada", "a.py#25", "--json")
+    printed = ran.json
+    assert msgspec.to_builtins(msgspec.convert(printed, TakeDocument)) == printed
+    assert [(file["path"], file["status"]) for file in printed["files"]] == [
+        ("a.py", "modified"), ("bin.dat", "modified"), ("dos.txt", "modified"),
+        ("gone.txt", "deleted"), ("run.sh", "modified"),
+    ]  # fmt: skip
+    assert {"candidate": "worktree:ada", "path": "a.py", "hunk": "25"} in printed["parts"]
+    assert printed["patch"] == take(repo, "chen", "ada", "a.py#25").out
+    assert (printed["written"], printed["undo"], printed["base64"]) == (False, None, False)
+    assert printed["digest"] == excise(
+        "review", "--repo", str(repo.path), "--format", "json"
+    ).json["digest"]  # fmt: skip
+    written = excise("take", "--repo", str(repo.path), "bo", "--write", "--json").json
+    assert written["written"]
+    subprocess.run(shlex.split(written["undo"]), check=True)
+    assert repo.git("status", "--porcelain") == b""
+
+
+def test_usage(repo):
+    for arguments in ([], ["ada", "--plan", "x"], ["--plan", "x", "--conflicts"]):
+        ran = excise("take", "--repo", str(repo.path), *arguments)
+        assert ran.code == 2
+        assert "Usage" in ran.err
+
+
+def test_it_pipes_into_git_apply_byte_by_byte(repo):
+    """The real command, of which the fork that parses prints; nothing of it is text on the way."""
+    ran = spawn("take", "--repo", str(repo.path), "chen", env=repo.env)
+    assert ran.returncode == 0, ran.stderr
+    assert b"-two\r\n+TWO\r\n" in ran.stdout
+    assert b"GIT binary patch" in ran.stdout
+    repo.git("apply", "--whitespace=nowarn", stdin=ran.stdout)
+    assert (repo.path / "bin.dat").read_bytes() == b"\0\3"
