@@ -12,6 +12,7 @@ from excise_server.report import shapes
 from excise_server.report.candidate_shapes import CandidatesDocument
 from excise_server.report.patch_shapes import PatchDocument
 from excise_server.report.review_shapes import ReviewDocument
+from excise_server.report.take_shapes import TakeDocument
 from excise_server.report.worktree_shapes import WorktreesDocument
 
 FOLDER = Path(__file__).parent / "schema"
@@ -27,6 +28,7 @@ DOCUMENTS: dict[str, tuple[str, type[shapes.Shape]]] = {
     "patches": ("What `excise cluster --json` prints for patches.", PatchDocument),
     "worktrees": ("What `excise worktrees --json` prints.", WorktreesDocument),
     "candidates": ("What `excise/candidates` answers an editor.", CandidatesDocument),
+    "take": ("What `excise take --json` prints.", TakeDocument),
     "review": ("What `excise review --format json` prints.", ReviewDocument),
 }
 

@@ -12,6 +12,7 @@ from tests.server.command import ORIGIN, SUGGESTIONS, excise
 
 from excise_server.report import shapes
 from excise_server.report.review_shapes import ReviewDocument
+from excise_server.report.take_shapes import TakeDocument
 from excise_server.report.worktree_shapes import WorktreesDocument
 
 DOCS = (Path(__file__).parents[2] / "docs" / "json.md").read_text(encoding="utf-8")
@@ -43,7 +44,7 @@ def test_what_is_printed_has_its_shape_exactly(shape, arguments):
     [
         *(shapes.ScoreDocument, shapes.ExplainDocument, shapes.MatrixDocument),
         *(shapes.RankDocument, shapes.ClusterDocument, shapes.RecordLine, shapes.ErrorLine),
-        *(WorktreesDocument, ReviewDocument),
+        *(WorktreesDocument, ReviewDocument, TakeDocument),
     ],
 )
 def test_every_key_is_described(shape):

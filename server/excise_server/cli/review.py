@@ -11,6 +11,7 @@ from excise_server.cli.candidate_options import batch_option, choice_of, choice_
 from excise_server.cli.output import write_text
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console
+from excise_server.cli.verdicts import say_left_out, verdict_option
 from excise_server.cli.worktrees import opened, say_rejected
 from excise_server.report.documents import json_text
 from excise_server.report.review import chosen_hunks, review_document
@@ -20,6 +21,7 @@ from excise_server.sources import SourceError
 from excise_server.sources.candidates import Candidates, Choice, find_candidates
 from excise_server.sources.folders import find_folders
 from excise_server.sources.paths import visible
+from excise_server.sources.verdicts import read_verdicts
 from excise_server.worktrees import chosen_candidates, compare_candidates
 
 __all__ = ["command"]
@@ -49,6 +51,7 @@ class _Shown:
 )
 @choice_options
 @batch_option
+@verdict_option
 @click.option("--path", metavar="GLOB", multiple=True, help="Show only files so named.")
 @click.option(
     "--hunk",
@@ -79,6 +82,7 @@ def command(
     repo: str,
     origin: str | None,
     batch: str,
+    verdicts: tuple[str, ...],
     path: tuple[str, ...],
     hunk: tuple[str, ...],
     against: str,
@@ -127,18 +131,20 @@ def command(
             every = find_folders(origin, candidates, only=only)
         top = os.path.realpath(origin)
     shown = _Shown(format, against, whole, path, hunk, output)
-    return _review(top, every, "" if batch == "all" else batch, shown)
+    return _review(top, every, "" if batch == "all" else batch, shown, verdicts)
 
 
-def _review(top: str, candidates: Candidates, batch: str, shown: _Shown) -> int:
+def _review(
+    top: str, candidates: Candidates, batch: str, shown: _Shown, files: tuple[str, ...]
+) -> int:
+    verdicts, bad = read_verdicts(files)
     with progress("Comparing"):
-        compared = compare_candidates(top, candidates, batch=batch)
+        compared = compare_candidates(top, candidates, batch=batch, verdicts=verdicts)
         document = chosen_hunks(review_document(compared), shown.paths, shown.hunks)
     _print(document, replace(shown, against=_id_of(document, shown.against)))
-    if compared.candidates.rejected:
-        say_rejected(compared)
-        return 1
-    return 0
+    say_left_out(bad)
+    say_rejected(compared)
+    return 1 if compared.candidates.rejected or bad else 0
 
 
 def _id_of(document: ReviewDocument, name: str) -> str:

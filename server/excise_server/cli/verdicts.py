@@ -21,6 +21,7 @@ __all__ = [
     "run_checks",
     "run_options",
     "run_options_of",
+    "say_left_out",
     "verdict_option",
 ]
 
@@ -85,6 +86,12 @@ def run_checks(options: RunOptions, candidates: Sequence[Candidate]) -> Runs:
     return run_in_worktrees(
         options.command, candidates, cache, jobs=options.jobs, seconds=options.seconds, say=say
     )
+
+
+def say_left_out(lines: Sequence[str]) -> None:
+    """Say which lines of files of verdicts were left out."""
+    for line in lines:
+        say(f"left out: {line}")
 
 
 def begin_parsing() -> None:

@@ -20,6 +20,7 @@ from excise_server.cli.verdicts import (
     run_checks,
     run_options,
     run_options_of,
+    say_left_out,
     verdict_option,
 )
 from excise_server.git.repository import Repository, open_folder
@@ -197,8 +198,7 @@ def compare_found(top: str, candidates: Candidates, shown: Shown) -> int:
         print(json_text(worktrees_document(found)))
     else:
         _print(found)
-    for line in bad:
-        say(f"left out: {line}")
+    say_left_out(bad)
     if found.candidates.rejected:
         say_rejected(found)
     if interrupted:
