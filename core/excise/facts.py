@@ -153,18 +153,23 @@ class _Reader:
     def _is_same_code(self, text: str) -> bool:
         """Whether the grammar finds the same tokens in both texts, comments aside."""
         try:
-            return self._code(text) == self._origin_code
+            old, new = self._bare_origin, self._bare(text)
+            # Tokens joined are the text without white space: most texts need no look at them.
+            if "".join(old.split()) != "".join(new.split()):
+                return False
+            return self._tokens(new) == self._tokens(old)
         except Unparsable:
             return False
 
     @cached_property
-    def _origin_code(self) -> list[str]:
-        return self._code(self._origin)
+    def _bare_origin(self) -> str:
+        return self._bare(self._origin)
 
-    def _code(self, text: str) -> list[str]:
-        limits = self._cancel, self._timeout
-        bare = syntax.drop_comments(text, self._grammar, *limits)
-        return syntax.tokenise(bare, self._grammar, *limits).tokens
+    def _bare(self, text: str) -> str:
+        return syntax.drop_comments(text, self._grammar, self._cancel, self._timeout)
+
+    def _tokens(self, text: str) -> list[str]:
+        return syntax.tokenise(text, self._grammar, self._cancel, self._timeout).tokens
 
 
 def _compared(origin: python_facts.Module, module: python_facts.Module) -> EditFacts:
