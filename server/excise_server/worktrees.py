@@ -200,9 +200,12 @@ def compare_candidates(
     )  # fmt: skip
     files = tuple(review_files(_members(candidates, batch), cancel) for batch in ranked)
     reasons = tuple(
-        _reasons(candidates, batch, of_batch, dict(zip(matrix.ids, by_path, strict=True)), cancel)
+        _reasons(
+            candidates, judged, batch, of_batch,
+            dict(zip(matrix.ids, by_path, strict=True)), cancel,
+        )
         for batch, of_batch in zip(ranked, files, strict=True)
-    )
+    )  # fmt: skip
     return Worktrees(
         top, candidates, patches, matrix, ranked, threshold, linkage, others, judged, files, reasons
     )
@@ -221,6 +224,7 @@ def _members(candidates: Candidates, batch: RankedBatch) -> tuple[Candidate, ...
 
 def _reasons(
     candidates: Candidates,
+    verdicts: Verdicts,
     batch: RankedBatch,
     files: Sequence[ReviewedFile],
     facts: Mapping[str, Mapping[str, EditFacts]],
@@ -229,7 +233,12 @@ def _reasons(
     ids = [candidate.id for candidate in candidates.found]
     groups = [[ids[i] for i in cluster.members] for cluster in batch.clusters]
     broken = {ranked.id for ranked in batch.ranking if ranked.syntax_errors}
-    return group_reasons(_members(candidates, batch), groups, files, broken, facts, cancel)
+    found = group_reasons(_members(candidates, batch), groups, files, broken, facts, cancel)
+    checked = [verdicts.of_group(group) for group in groups]
+    return tuple(
+        (Reason("checks", text, tuple(group)), *reasons) if text else reasons
+        for text, group, reasons in zip(checked, groups, found, strict=True)
+    )
 
 
 def without(

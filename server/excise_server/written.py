@@ -13,15 +13,12 @@ import secrets
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
-import excise
-from excise.text import raw_lines
 from excise_server.changes import LINK, Side
-from excise_server.report.escape import printable
 from excise_server.review.git_patch import FileEdit, git_patch
-from excise_server.review.line_ends import edited_bytes
+from excise_server.review.own_edits import edited_beside, is_same_file
 from excise_server.sources import MAX_BYTES, SourceError
 from excise_server.sources.paths import visible
 
@@ -127,8 +124,8 @@ class _Tree:
             raise SourceError("it is not there any more")
         if file.path != file.old_path and self._read(file.path)[0] is not None:
             raise SourceError("there is a file of this name already")
-        after = None if file.new is None else _edited(file.old, file.new, here)
-        if after is None and not _same(here, file.old):
+        after = None if file.new is None else edited_beside(file.old, file.new, here)
+        if after is None and not is_same_file(here, file.old):
             raise SourceError("it has other edits, which would be lost with it")
         return Written(FileEdit(file.path, file.old_path, here, after), status)
 
@@ -266,39 +263,3 @@ def _permissions(mode: int, edit: FileEdit) -> int:
     if edit.new is None or edit.new.mode != _EXECUTABLE:
         return plain
     return stat.S_IMODE(mode) if mode & 0o100 else plain | ((plain & 0o444) >> 2)
-
-
-def _same(here: Side, target: Side) -> bool:
-    """Whether a file of the working tree is the target's, its line ends aside."""
-    if here.data == target.data:
-        return True
-    return here.mode != LINK and target.mode != LINK and here.text == target.text is not None
-
-
-def _edited(old: Side, new: Side, here: Side) -> Side:
-    """Return what a file that lies there becomes, by what the target's becomes.
-
-    Raises
-    ------
-    SourceError
-        If it has other edits on the same lines.
-    """
-    if (here.mode == LINK) is not (old.mode == LINK):
-        raise SourceError("it is not as the target has it")
-    if new.mode in (old.mode, here.mode):
-        new = replace(new, mode=here.mode)
-    if here.data in (old.data, new.data):
-        return replace(new, blob="")
-    texts = [None if side.mode == LINK else side.text for side in (old, here, new)]
-    before, now, after = texts
-    if before is None or now is None or after is None:
-        raise SourceError("it is not as the target has it")
-    if now == before:
-        return Side(new.mode, edited_bytes(here.data, after))
-    merged = excise.replay(before, now, after)
-    if merged.conflicts:
-        lo, hi = merged.conflicts[0].origin
-        lines = f"line {lo + 1}" if hi <= lo + 1 else f"lines {lo + 1} to {hi}"
-        first = printable("".join(raw_lines(now)[lo:hi][:1]).strip())[:60]
-        raise SourceError(f"{lines} of the working tree, {first!a}, are not the target's")
-    return Side(new.mode, edited_bytes(here.data, merged.text))

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from tests.server.command import command_line, plain_environment
+from tests.server.command import excise as run_here
 from tests.server.git_repository import make, needs_git
 
 from excise_server.checks.guardian import HEAD, TAIL
@@ -256,9 +257,36 @@ def test_run_puts_the_passing_ones_first_and_its_file_does_it_again(repo):
     (file,) = (repo.path.parent / "cache").glob("excise/runs/*/verdicts.jsonl")
     assert str(file) in err.decode()
     table, _ = excise(repo, "--verdicts", str(file)).communicate(timeout=60)
-    first, second, third = table.decode().split("\n")[2:5]
-    assert (" bo " in first, " passes " in first) == (True, True)
-    assert "0 of 2 pass, 2 fail" in second + third
+    rows = [line for line in table.decode().split("\n") if " passes " in line or " fails " in line]
+    assert " bo " in rows[0]
+    assert [" passes " in row for row in rows] == [True, False, False]
+    assert "2 of 3: 0 of 2 pass, 2 fail" in table.decode()
+
+
+@needs_git
+def test_a_group_whose_members_differ_is_flagged_and_nobody_who_fails_is_above(repo, tmp_path):
+    file = tmp_path / "verdicts.jsonl"
+    lines = [("ada", "true"), ("chen", "false"), ("bo", "true"), ("nobody", "true")]
+    text = "".join(f'{{"candidate": "{name}", "passed": {passed}}}\n' for name, passed in lines)
+    file.write_text(text)
+    ran = run_here("worktrees", str(repo.path), "--verdicts", str(file))
+    rows = [line for line in ran.out.split("\n") if " passes " in line or " fails " in line]
+    assert [" passes " in row for row in rows] == [True, True, False]
+    assert " chen " in rows[2]
+    assert "2 of 3: 1 of 2 pass, 1 fails: " in ran.out
+    assert "verdicts on nobody here: nobody" in ran.out
+    found = run_here("worktrees", str(repo.path), "--verdicts", str(file), "--json").json
+    assert found["unknown_verdicts"] == ["nobody"]
+    assert [entry["id"] for entry in found["ranking"]][2] == "worktree:chen"
+    (mixed,) = [cluster for cluster in found["clusters"] if len(cluster["members"]) == 2]
+    assert (mixed["passed"], mixed["failed"], mixed["undecided"]) == (1, 1, 0)
+    assert mixed["reasons"][0]["kind"] == "checks"
+    shown = run_here("review", "--repo", str(repo.path), "--verdicts", str(file))
+    assert "1 of 2 pass, 1 fails: " in shown.out
+    file.write_text(text + "{}\n")
+    ran = run_here("review", "--repo", str(repo.path), "--verdicts", str(file))
+    assert ran.code == 1
+    assert "line 5" in ran.err
 
 
 @needs_git
@@ -319,7 +347,7 @@ def test_a_parser_that_dies_does_not_run_the_command_again(repo):
     assert ran.returncode == 0, ran.stderr
     assert (repo.path.parent / "died").exists()
     assert count.read_text() == "x\n" * 3
-    assert ran.stdout.count(b"passes") == 3
+    assert ran.stdout.count(b" passes ") == 3
 
 
 @needs_git
@@ -334,7 +362,7 @@ def test_only_those_that_were_chosen_run(repo):
 
 MAY_START = {
     "checks/guardian.py": "the user's command",
-    "checks/runs.py": "guardians",
+    "checks/crew.py": "guardians",
     "evaluation/remote.py": "an interpreter that the user names",
     "evaluation/sandbox.py": "the sandbox",
     "git/command.py": "git, to read",
@@ -376,7 +404,7 @@ def test_only_the_guardian_starts_a_users_command():
     modules = {str(p.relative_to(SERVER)): p for p in SERVER.rglob("*.py")}
     starting = {name for name, path in modules.items() if starts(path)}
     assert starting <= MAY_START.keys()
-    assert {"checks/guardian.py", "checks/runs.py", "git/command.py"} <= starting
+    assert {"checks/guardian.py", "checks/crew.py", "git/command.py"} <= starting
     shells = {
         name
         for name, path in modules.items()

@@ -2,6 +2,7 @@
 
 Nothing else of this program starts a user's command, and nothing of a repository names one.
 
-    runs        the candidates one after another, or a few at a time; interrupts; verdicts
+    runs        the call: its folder, interrupts, the file of verdicts
+    crew        the candidates one after another, or a few at a time, and the verdict on each
     guardian    a process for each run, which ends all that the run started
 """

@@ -111,9 +111,6 @@ def _row(
         words = _where(found.patches[ranked.index])
     elif stands:
         words = _of_group(found, batch, cluster, shown)
-        members = [found.candidates.found[i].id for i in cluster.members]
-        if len(members) > 1 and (passing := found.verdicts.of_group(members)):
-            words = f"{words}; {passing}"
     else:
         words = _beside(found, ranked.index, cluster.representative, STAND)
         if found.candidates.found[cluster.representative].id in candidate.identical:

@@ -24,11 +24,11 @@ from excise_server.review.kinds import KINDS, kind_of
 __all__ = ["REASONS", "Reason", "ReasonKind", "group_reasons"]
 
 ReasonKind = Literal[
-    "conflict", "broken", "no-code", "comments-only", "unread-names", "alone", "tests",
+    "checks", "conflict", "broken", "no-code", "comments-only", "unread-names", "alone", "tests",
     "deletes", "lost-names",
 ]  # fmt: skip
 REASONS: tuple[ReasonKind, ...] = (
-    "conflict", "broken", "no-code", "comments-only", "unread-names", "alone", "tests",
+    "checks", "conflict", "broken", "no-code", "comments-only", "unread-names", "alone", "tests",
     "deletes", "lost-names",
 )  # fmt: skip
 """The kinds of reasons, in the order in which they are said."""

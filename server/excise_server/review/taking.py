@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import excise
 from excise.reading import PARSER_SECONDS
@@ -17,12 +17,19 @@ from excise.text import raw_lines
 from excise_server.changes import LINK, SUBMODULE, Side
 from excise_server.report.escape import printable
 from excise_server.review.candidate import Candidate
+from excise_server.review.composing import (
+    Fact,
+    Lines,
+    TakenPart,
+    check_names,
+    composed_file,
+    visible,
+)
 from excise_server.review.git_patch import FileEdit
 from excise_server.review.hunks import FileChange, ReviewedFile, hunk_name, review_files
-from excise_server.review.line_ends import edited_bytes
 from excise_server.sources import SourceError, first_few
 
-__all__ = ["BROKEN", "Choice", "Taken", "TakenPart", "take", "visible"]
+__all__ = ["BROKEN", "Choice", "Taken", "take"]
 
 BROKEN = "the result has errors of syntax that the target does not have"
 
@@ -50,56 +57,12 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class TakenPart:
-    """A part of the result and where it is from: lines of the target, or None for all else."""
-
-    candidate: str
-    path: str
-    lines: tuple[int, int] | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Taken:
     """The result: files, what each part is from, and what is to be known of it."""
 
     files: tuple[FileEdit, ...]
     parts: tuple[TakenPart, ...]
     notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Lines:
-    """Other lines in place of some of a file's, by a candidate."""
-
-    owner: Candidate
-    path: str
-    lo: int
-    hi: int
-    text: str
-
-    @property
-    def name(self) -> str:
-        return f"{visible(self.path)}#{hunk_name(self.lo, self.hi)} of {visible(self.owner.label)}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Fact:
-    """What is not lines: a new name, a mode, or the file as a whole (``kind`` says which)."""
-
-    owner: Candidate
-    path: str
-    kind: str
-    value: object
-    change: FileChange
-
-    @property
-    def name(self) -> str:
-        return f"{self.change.status} {visible(self.path)} of {visible(self.owner.label)}"
-
-
-def visible(name: str) -> str:
-    """Return a name as text that can be shown: bytes that are not UTF-8 are escaped."""
-    return printable(name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
 
 
 def take(batches: Iterable[Sequence[Candidate]], choices: Iterable[Choice]) -> Taken:
@@ -120,19 +83,21 @@ def take(batches: Iterable[Sequence[Candidate]], choices: Iterable[Choice]) -> T
     """
     by_id = {candidate.id: list(batch) for batch in batches for candidate in batch}
     reviews = _Reviews(by_id)
-    lines: dict[str, list[_Lines]] = defaultdict(list)
-    facts: dict[str, list[_Fact]] = defaultdict(list)
+    lines: dict[str, list[Lines]] = defaultdict(list)
+    facts: dict[str, list[Fact]] = defaultdict(list)
     origins: dict[str, Side | None] = {}
     for choice in choices:
         for piece, file in _pieces(reviews, choice):
             origins[file.path] = file.origin
-            if isinstance(piece, _Lines):
+            if isinstance(piece, Lines):
                 lines[file.path].append(piece)
             else:
                 facts[file.path].append(piece)
-    made = [_file(path, origins[path], lines[path], facts[path]) for path in sorted(origins)]
+    made = [
+        composed_file(path, origins[path], lines[path], facts[path]) for path in sorted(origins)
+    ]
     files = tuple(file for file, _ in made)
-    _check_names(files, {file.path: parts for file, parts in made})
+    check_names(files, {file.path: parts for file, parts in made})
     notes = tuple(note for file in files if (note := _broken(file)))
     return Taken(
         tuple(file for file in files if file.is_edit),
@@ -168,7 +133,7 @@ class _Reviews:
         return self._together[candidate.id]
 
 
-def _pieces(reviews: _Reviews, choice: Choice) -> Iterator[tuple[_Lines | _Fact, ReviewedFile]]:
+def _pieces(reviews: _Reviews, choice: Choice) -> Iterator[tuple[Lines | Fact, ReviewedFile]]:
     """Yield the parts of a choice, and the file of each."""
     candidate = reviews.candidate(choice.candidate)
     own = reviews.alone(candidate)
@@ -191,22 +156,22 @@ def _is_called(file: ReviewedFile, path: str) -> bool:
 
 def _of_file(
     reviews: _Reviews, candidate: Candidate, file: ReviewedFile, choice: Choice
-) -> Iterator[_Lines | _Fact]:
+) -> Iterator[Lines | Fact]:
     change = file.changes[0]
     if choice.lines is not None and not (file.origin is None and choice.lines == (0, 0)):
         yield _hunk(reviews, candidate, file, choice.lines)
         return
     if _is_whole(change):
         result = None if change.new is None else (change.path, change.new.mode, change.new.data)
-        yield _Fact(candidate, file.path, "file", result, change)
+        yield Fact(candidate, file.path, "file", result, change)
         return
     for hunk in file.hunks:
         for variant in hunk.variants:
-            yield _Lines(candidate, file.path, hunk.lo, hunk.hi, variant.text)
+            yield Lines(candidate, file.path, hunk.lo, hunk.hi, variant.text)
     if change.path != file.path:
-        yield _Fact(candidate, file.path, "name", change.path, change)
+        yield Fact(candidate, file.path, "name", change.path, change)
     if change.old is not None and change.new is not None and change.old.mode != change.new.mode:
-        yield _Fact(candidate, file.path, "mode", change.new.mode, change)
+        yield Fact(candidate, file.path, "mode", change.new.mode, change)
 
 
 def _is_whole(change: FileChange) -> bool:
@@ -220,7 +185,7 @@ def _is_whole(change: FileChange) -> bool:
 
 def _hunk(
     reviews: _Reviews, candidate: Candidate, file: ReviewedFile, lines: tuple[int, int]
-) -> _Lines:
+) -> Lines:
     """Return the candidate's lines of a hunk: of the review, or of the candidate alone."""
     name, label = f"{visible(file.path)}#{hunk_name(*lines)}", visible(candidate.label)
     if _is_whole(file.changes[0]):
@@ -234,14 +199,14 @@ def _hunk(
                 continue
             for variant in hunk.variants:
                 if candidate.id in variant.ids:
-                    return _Lines(candidate, file.path, *lines, variant.text)
+                    return Lines(candidate, file.path, *lines, variant.text)
             raise SourceError(f"{label} leaves {name} as it is")
     names = [f"#{hunk.name}" for hunk in file.hunks]
     raise SourceError(f"{label} has no hunk {name}", hint=f"it has {first_few(names, 12)}")
 
 
 def _check_conflicts(
-    candidate: Candidate, file: ReviewedFile, pieces: Iterable[_Lines | _Fact]
+    candidate: Candidate, file: ReviewedFile, pieces: Iterable[Lines | Fact]
 ) -> None:
     """Refuse what the target changed, too, with both texts."""
     change = file.changes[0]
@@ -254,7 +219,7 @@ def _check_conflicts(
         if spans is None:
             reason = f"{piece.name}: {candidate.conflicts[path]}"
             raise SourceError(reason, hint=hint)
-        if not isinstance(piece, _Lines):
+        if not isinstance(piece, Lines):
             continue
         if any(_meets(piece.lo, piece.hi, *span) for span in spans):
             target = "".join(raw_lines(file.text or "")[piece.lo : piece.hi])
@@ -276,107 +241,6 @@ def _shown(text: str) -> str:
         return "nothing"
     first = printable(lines[0].strip())[:60]
     return f"{first!a}" + (f" and {len(lines) - 1} more lines" if len(lines) > 1 else "")
-
-
-# --- putting together ---
-
-
-def _file(
-    path: str, origin: Side | None, lines: Sequence[_Lines], facts: Sequence[_Fact]
-) -> tuple[FileEdit, list[TakenPart]]:
-    parts = [TakenPart(fact.owner.id, path) for fact in facts]
-    by_kind: dict[str, _Fact] = {}
-    for fact in facts:
-        before = by_kind.setdefault(fact.kind, fact)
-        if before.value != fact.value:
-            raise _overlap(before, fact)
-    whole = by_kind.get("file")
-    if whole is not None:
-        others: list[_Lines | _Fact] = [*lines, *(fact for fact in facts if fact.kind != "file")]
-        if others:
-            raise _overlap(whole, others[0])
-        side = whole.change.new
-        where = path if side is None else whole.change.path
-        return FileEdit(where, path if origin else where, origin, side), _distinct(parts)
-    assert origin is not None  # a file that is created is taken as a whole
-    chosen = _disjoint(lines)
-    text = origin.text or ""
-    data = edited_bytes(origin.data, _composed(text, chosen)) if chosen else origin.data
-    mode = by_kind["mode"].value if "mode" in by_kind else origin.mode
-    name = by_kind["name"].value if "name" in by_kind else path
-    parts += [TakenPart(edit.owner.id, path, (edit.lo, edit.hi)) for edit in chosen]
-    new = replace(origin, mode=str(mode), data=data, blob="")
-    return FileEdit(str(name), path, origin, new), _distinct(parts)
-
-
-def _distinct(parts: Iterable[TakenPart]) -> list[TakenPart]:
-    return list(dict.fromkeys(parts))
-
-
-def _overlap(a: _Lines | _Fact, b: _Lines | _Fact) -> SourceError:
-    return SourceError(f"two choices overlap: {a.name} and {b.name}", hint="take one of them")
-
-
-def _disjoint(lines: Iterable[_Lines]) -> list[_Lines]:
-    """Return edits in the order of the file, each once.
-
-    Raises
-    ------
-    SourceError
-        If two overlap.
-    """
-    chosen: list[_Lines] = []
-    # The larger ones first, so that what one candidate has twice is in the larger one.
-    for edit in sorted(lines, key=lambda edit: (edit.lo - edit.hi, edit.lo)):
-        for other in chosen:
-            if (edit.lo, edit.hi, edit.text) == (other.lo, other.hi, other.text):
-                break
-            inside = other.lo <= edit.lo and edit.hi <= other.hi
-            if inside and edit.owner.id == other.owner.id:
-                break
-            if _overlaps(edit, other):
-                raise _overlap(other, edit)
-        else:
-            chosen.append(edit)
-    return sorted(chosen, key=lambda edit: (edit.lo, edit.hi))
-
-
-def _overlaps(a: _Lines, b: _Lines) -> bool:
-    """Whether a line is in both, one is strictly inside of the other, or both fill one gap."""
-    if a.lo == a.hi == b.lo == b.hi:
-        return True
-    return a.lo < b.hi and b.lo < a.hi
-
-
-def _composed(text: str, chosen: Iterable[_Lines]) -> str:
-    """Return the text with other lines; a line that is no longer the last one gets its end."""
-    origin = raw_lines(text)
-    pieces: list[str] = []
-    line = 0
-    for edit in chosen:
-        pieces += [*origin[line : edit.lo], edit.text]
-        line = edit.hi
-    pieces = [piece for piece in (*pieces, *origin[line:]) if piece]
-    return "".join(
-        piece if piece.endswith("\n") or index == len(pieces) - 1 else f"{piece}\n"
-        for index, piece in enumerate(pieces)
-    )
-
-
-def _check_names(files: Iterable[FileEdit], parts: Mapping[str, Sequence[TakenPart]]) -> None:
-    """Refuse two files of one name: created, or renamed to it."""
-    seen: dict[str, FileEdit] = {}
-    for file in files:
-        if file.new is None:
-            continue
-        if file.path in seen:
-            owners = [visible(part.candidate) for part in parts.get(file.path, ())]
-            both = f"{visible(seen[file.path].old_path)} and {visible(file.old_path)}"
-            who = f" ({first_few(owners)})" if owners else ""
-            raise SourceError(
-                f"two choices overlap: {both} would both be {visible(file.path)}{who}"
-            )
-        seen[file.path] = file
 
 
 def _broken(file: FileEdit) -> str:

@@ -112,6 +112,8 @@ class Verdicts:
 
         A group whose members differ says so, as its texts were taken for alike.
         """
+        if len(candidates) == 1:
+            return self.words(candidates[0])
         counts = self.counts(candidates)
         if not counts:
             return ""

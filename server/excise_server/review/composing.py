@@ -1,0 +1,168 @@
+"""Pieces of candidates put together into one file: lines in place of lines, names, modes. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from excise.text import raw_lines
+from excise_server.changes import Side
+from excise_server.report.escape import printable
+from excise_server.review.candidate import Candidate
+from excise_server.review.git_patch import FileEdit
+from excise_server.review.hunks import FileChange, hunk_name
+from excise_server.review.line_ends import edited_bytes
+from excise_server.sources import SourceError, first_few
+
+__all__ = ["Fact", "Lines", "TakenPart", "check_names", "composed_file", "visible"]
+
+
+def visible(name: str) -> str:
+    """Return a name as text that can be shown: bytes that are not UTF-8 are escaped."""
+    return printable(name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
+
+
+@dataclass(frozen=True, slots=True)
+class TakenPart:
+    """A part of the result and where it is from: lines of the target, or None for all else."""
+
+    candidate: str
+    path: str
+    lines: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Other lines in place of some of a file's, by a candidate."""
+
+    owner: Candidate
+    path: str
+    lo: int
+    hi: int
+    text: str
+
+    @property
+    def name(self) -> str:
+        """The hunk, and whose it is."""
+        return f"{visible(self.path)}#{hunk_name(self.lo, self.hi)} of {visible(self.owner.label)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What is not lines: a new name, a mode, or the file as a whole (``kind`` says which)."""
+
+    owner: Candidate
+    path: str
+    kind: str
+    value: object
+    change: FileChange
+
+    @property
+    def name(self) -> str:
+        """What happens to the file, and by whom."""
+        return f"{self.change.status} {visible(self.path)} of {visible(self.owner.label)}"
+
+
+def composed_file(
+    path: str, origin: Side | None, lines: Sequence[Lines], facts: Sequence[Fact]
+) -> tuple[FileEdit, list[TakenPart]]:
+    """Return a file of the target with some pieces, and what each part is from.
+
+    Raises
+    ------
+    SourceError
+        If two pieces overlap.
+    """
+    parts = [TakenPart(fact.owner.id, path) for fact in facts]
+    by_kind: dict[str, Fact] = {}
+    for fact in facts:
+        before = by_kind.setdefault(fact.kind, fact)
+        if before.value != fact.value:
+            raise _overlap(before, fact)
+    whole = by_kind.get("file")
+    if whole is not None:
+        others: list[Lines | Fact] = [*lines, *(fact for fact in facts if fact.kind != "file")]
+        if others:
+            raise _overlap(whole, others[0])
+        side = whole.change.new
+        where = path if side is None else whole.change.path
+        return FileEdit(where, path if origin else where, origin, side), _distinct(parts)
+    assert origin is not None  # a file that is created is taken as a whole
+    chosen = _disjoint(lines)
+    text = origin.text or ""
+    data = edited_bytes(origin.data, _composed(text, chosen)) if chosen else origin.data
+    mode = by_kind["mode"].value if "mode" in by_kind else origin.mode
+    name = by_kind["name"].value if "name" in by_kind else path
+    parts += [TakenPart(edit.owner.id, path, (edit.lo, edit.hi)) for edit in chosen]
+    new = replace(origin, mode=str(mode), data=data, blob="")
+    return FileEdit(str(name), path, origin, new), _distinct(parts)
+
+
+def _distinct(parts: Iterable[TakenPart]) -> list[TakenPart]:
+    return list(dict.fromkeys(parts))
+
+
+def _overlap(a: Lines | Fact, b: Lines | Fact) -> SourceError:
+    return SourceError(f"two choices overlap: {a.name} and {b.name}", hint="take one of them")
+
+
+def _disjoint(lines: Iterable[Lines]) -> list[Lines]:
+    """Return edits in the order of the file, each once.
+
+    Raises
+    ------
+    SourceError
+        If two overlap.
+    """
+    chosen: list[Lines] = []
+    # The larger ones first, so that what one candidate has twice is in the larger one.
+    for edit in sorted(lines, key=lambda edit: (edit.lo - edit.hi, edit.lo)):
+        for other in chosen:
+            if (edit.lo, edit.hi, edit.text) == (other.lo, other.hi, other.text):
+                break
+            inside = other.lo <= edit.lo and edit.hi <= other.hi
+            if inside and edit.owner.id == other.owner.id:
+                break
+            if _overlaps(edit, other):
+                raise _overlap(other, edit)
+        else:
+            chosen.append(edit)
+    return sorted(chosen, key=lambda edit: (edit.lo, edit.hi))
+
+
+def _overlaps(a: Lines, b: Lines) -> bool:
+    """Whether a line is in both, one is strictly inside of the other, or both fill one gap."""
+    if a.lo == a.hi == b.lo == b.hi:
+        return True
+    return a.lo < b.hi and b.lo < a.hi
+
+
+def _composed(text: str, chosen: Iterable[Lines]) -> str:
+    """Return the text with other lines; a line that is no longer the last one gets its end."""
+    origin = raw_lines(text)
+    pieces: list[str] = []
+    line = 0
+    for edit in chosen:
+        pieces += [*origin[line : edit.lo], edit.text]
+        line = edit.hi
+    pieces = [piece for piece in (*pieces, *origin[line:]) if piece]
+    return "".join(
+        piece if piece.endswith("\n") or index == len(pieces) - 1 else f"{piece}\n"
+        for index, piece in enumerate(pieces)
+    )
+
+
+def check_names(files: Iterable[FileEdit], parts: Mapping[str, Sequence[TakenPart]]) -> None:
+    """Refuse two files of one name: created, or renamed to it."""
+    seen: dict[str, FileEdit] = {}
+    for file in files:
+        if file.new is None:
+            continue
+        if file.path in seen:
+            owners = [visible(part.candidate) for part in parts.get(file.path, ())]
+            both = f"{visible(seen[file.path].old_path)} and {visible(file.old_path)}"
+            who = f" ({first_few(owners)})" if owners else ""
+            raise SourceError(
+                f"two choices overlap: {both} would both be {visible(file.path)}{who}"
+            )
+        seen[file.path] = file

@@ -1,0 +1,50 @@
+"""A change of the target's file made to the user's, beside what the user has edited there. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import excise
+from excise.text import raw_lines
+from excise_server.changes import LINK, Side
+from excise_server.report.escape import printable
+from excise_server.review.line_ends import edited_bytes
+from excise_server.sources import SourceError
+
+__all__ = ["edited_beside", "is_same_file"]
+
+
+def is_same_file(here: Side, target: Side) -> bool:
+    """Whether a file of the working tree is the target's, its line ends aside."""
+    if here.data == target.data:
+        return True
+    return here.mode != LINK and target.mode != LINK and here.text == target.text is not None
+
+
+def edited_beside(old: Side, new: Side, here: Side) -> Side:
+    """Return what a file that lies there becomes, by what the target's becomes.
+
+    Raises
+    ------
+    SourceError
+        If it has other edits on the same lines.
+    """
+    if (here.mode == LINK) is not (old.mode == LINK):
+        raise SourceError("it is not as the target has it")
+    if new.mode in (old.mode, here.mode):
+        new = replace(new, mode=here.mode)
+    if here.data in (old.data, new.data):
+        return replace(new, blob="")
+    texts = [None if side.mode == LINK else side.text for side in (old, here, new)]
+    before, now, after = texts
+    if before is None or now is None or after is None:
+        raise SourceError("it is not as the target has it")
+    if now == before:
+        return Side(new.mode, edited_bytes(here.data, after))
+    merged = excise.replay(before, now, after)
+    if merged.conflicts:
+        lo, hi = merged.conflicts[0].origin
+        lines = f"line {lo + 1}" if hi <= lo + 1 else f"lines {lo + 1} to {hi}"
+        first = printable("".join(raw_lines(now)[lo:hi][:1]).strip())[:60]
+        raise SourceError(f"{lines} of the working tree, {first!a}, are not the target's")
+    return Side(new.mode, edited_bytes(here.data, merged.text))
