@@ -13,6 +13,7 @@ from excise_server.editor.findings import full_name, name, summary_of, word_of_p
 from excise_server.editor.hunk_scores import MAX_PAIRS, HunkScores, Numbers
 from excise_server.report.digits import digits
 from excise_server.report.escape import printable
+from excise_server.report.order_words import order_words, said_of
 
 __all__ = ["Block", "Code", "Line", "Table", "explain_file", "explain_hunk"]
 
@@ -78,17 +79,19 @@ def explain_file(analysis: Analysis) -> list[Block]:
             full_name(analysis.snapshot.revisions[ranked.index]),
             digits(ranked.agreement),
             f"{ranked.edit_size}",
-            ", ".join([*(["changes nothing"] if ranked.no_op else []), *ranked.notes]),
+            f"{ranked.score:.2f}",
+            ", ".join([*(["changes nothing"] * ranked.no_op), *said_of(ranked), *ranked.notes]),
         )
         for ranked in ranking
     )
     blocks: list[Block] = [
         Line(f"Agreement of {len(comparison.ranking)} revisions (ES, from 0 to 1)"),
-        Table(("rank", "revision", "agreement", "edit size", "notes"), rows),
+        Table(("rank", "revision", "agreement", "tokens", "score", "notes"), rows),
     ]
     if (rest := len(comparison.ranking) - MAX_ROWS) > 0:
         blocks.append(Line(f"… and {rest} more: excise/report has all"))
     if len(ranking) > 1:
+        blocks.append(Line(f"Order: {order_words(ranking)}"))
         blocks += _matrix(analysis)
     return [*blocks, Line(comparison.signature)]
 

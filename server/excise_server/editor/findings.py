@@ -15,6 +15,7 @@ from excise_server.editor.analysis import Analysis
 from excise_server.editor.hunk_scores import MAX_PAIRS, HunkScores
 from excise_server.report.digits import digits
 from excise_server.report.escape import printable
+from excise_server.report.order_words import said_of
 from excise_server.report.words import between, words_of
 
 __all__ = [
@@ -174,6 +175,7 @@ def _ranking(analysis: Analysis) -> list[str]:
             parts.append(f"agreement {digits(ranked.agreement)}")
         parts.append(f"edit size {ranked.edit_size}, score {ranked.score:.2f}")
         parts += ["changes nothing"] if ranked.no_op else []
+        parts += map(printable, said_of(ranked))
         parts += [printable(note) for note in ranked.notes]
         who = full_name(analysis.snapshot.revisions[ranked.index])
         lines.append(f"#{ranked.rank} {who}: {', '.join(parts)}")
