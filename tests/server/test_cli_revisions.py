@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from tests.server.command import (
     NAMES,
     ORIGIN,
@@ -17,6 +20,8 @@ from tests.server.command import (
 )
 
 import excise as library
+from excise import ScoreMatrix, cluster
+from excise_server.report.tables import cluster_table, matrix_table
 
 SIGNATURE = "es|gran:nested|lcs:star|place:anchored|del:f1|n:4|comments:keep|tok:python@0.13.0|v:2"
 SMALL = document("x = 1\ny = 2\n", "python", a="x = 2\ny = 2\n", b="x = 2\ny = 2\n", c="x = 1\n")
@@ -196,33 +201,64 @@ def test_a_revision_equal_to_the_origin_is_no_edit():
 # --- for people ----------------------------------------------------------------------------------
 
 
+def on_a_terminal(*parts, width=80):
+    """Return the lines as a terminal of that width shows them, without colours."""
+    out = Console(
+        file=io.StringIO(), force_terminal=True, width=width, markup=False, highlight=False
+    )
+    out.print(*parts, sep="\n")
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", out.file.getvalue())
+    return [line.rstrip() for line in plain.split("\n")]
+
+
+def small():
+    texts = {revision["id"]: revision["text"] for revision in SMALL["revisions"]}
+    return ScoreMatrix.from_texts(SMALL["origin"], texts, language=SMALL["language"])
+
+
 def test_people_see_a_matrix_with_numbered_columns():
-    ran = excise("matrix", "-", stdin=SMALL)
-    assert ran.out.split("\n")[:4] == [
+    assert on_a_terminal(*matrix_table(small(), 80))[:4] == [
         "       1    2    3",
         "1 a    1 1.00 0.18",
         "2 b 1.00    1 0.18",
         "3 c 0.18 0.18    1",
     ]
-    assert SIGNATURE in ran.out
 
 
-def test_a_wide_matrix_is_folded_and_loses_no_column(tmp_path):
+def test_a_wide_matrix_is_folded_and_loses_no_column():
     texts = {f"revision-{n}": f"x = {n}\n" for n in range(40)}
-    ran = excise("matrix", "-", stdin=document("x\n", "python", **texts))
-    heads = [line.split() for line in ran.out.split("\n") if line.startswith("   ")]
+    lines = on_a_terminal(*matrix_table(ScoreMatrix.from_texts("x\n", texts), 80))
+    heads = [line.split() for line in lines if line.startswith("   ")]
     assert [int(column) for head in heads for column in head] == list(range(1, 41))
-    lines = [line for line in ran.out.split("\n") if not line.startswith("es|")]
     assert all(len(line) <= 80 for line in lines)
 
 
 def test_people_see_who_stands_for_a_cluster():
-    ran = excise("cluster", "--origin", "-", stdin=SMALL)
-    assert ran.out.split("\n")[1:4] == [
+    matrix = small()
+    assert on_a_terminal(cluster_table(matrix, cluster(matrix)))[1:4] == [
         "      1  ●  a",
         "            b         1.00 ━━━━━━━━━━  same",
         "      2  ●  c",
     ]
+
+
+def test_off_a_terminal_a_record_is_a_line_of_cells_and_ids_are_whole():
+    long = {f"{'folder/' * 30}{name}": text for name, text in (("a", "y\n"), ("b", "z\n"))}
+    stdin = document("x\n")
+    stdin["revisions"] = [{"id": name, "text": text} for name, text in long.items()]
+    for command in (("matrix",), ("rank",), ("cluster", "--origin")):
+        ran = excise(*command, "-", stdin=stdin)
+        rows = [line.split("\t") for line in ran.out.split("\n") if "\t" in line]
+        assert len(rows) == 3
+        assert len({len(row) for row in rows}) == 1
+        assert {cell for row in rows for cell in row} >= set(long)
+        assert ran.out.count("es|gran:nested|") == 1
+    matrix = ScoreMatrix.from_texts("x\n", long)
+    lines = on_a_terminal(cluster_table(matrix, cluster(matrix)), width=60)
+    assert all(len(line) <= 60 for line in lines)
+    assert sum("…" in line for line in lines) == 2, "cut in the middle, and in one line each"
+    printed = excise("cluster", "--origin", "-", stdin=SMALL).out.split("\n")
+    assert [line.split("\t")[0] for line in printed[:4]] == ["cluster", "1", "1", "2"]
 
 
 def test_no_number_is_rounded_to_what_it_is_not():

@@ -99,8 +99,8 @@ def test_tests_and_docs_are_counted_apart_and_make_nobody_large(two_tasks):
         "generated": {"files": 0, "added": 0, "deleted": 0},
     }
     assert entries["chen"]["edit_size"] == entries["ada"]["edit_size"]
-    [line] = re.findall("^.* chen +chen .*$", printed(two_tasks), re.MULTILINE)
-    assert "+1 -1  +2 -0  +1 -1" in line
+    [line] = re.findall("^.*\tchen\tchen\t.*$", printed(two_tasks), re.MULTILINE)
+    assert "\t+1 -1\t+2 -0\t+1 -1\t" in line
 
 
 def test_five_identical_agents_are_five_voices_in_one_group(repo):

@@ -27,10 +27,11 @@ def command(choices: Choices, *, origin: str, revisions: tuple[str, ...]) -> int
     if choices.json:
         print(json_text(matrix_document(matrix, found)))
     else:
+        from excise_server.report.records import UNWRAPPED
         from excise_server.report.tables import matrix_table, notes_about, signature_text
 
         out = console()
-        for part in matrix_table(matrix, out.width):
+        for part in matrix_table(matrix, out.width if out.is_terminal else UNWRAPPED):
             out.print(part)
         out.print(*notes_about(matrix, found), signature_text(matrix.signature), sep="\n")
     return report_rejected(found)

@@ -174,8 +174,8 @@ def _print(document: ReviewDocument, shown: _Shown) -> None:
         print(text)
     else:
         # Late, as they import rich, which no help needs.
+        from excise_server.report.records import UNWRAPPED
         from excise_server.report.review_text import review_lines
-        from excise_server.report.worktree_table import UNWRAPPED
 
         out = console()
         if not out.is_terminal:

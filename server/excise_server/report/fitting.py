@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from rich.cells import cell_len
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-__all__ = ["INDENT", "cut", "filled", "sentence"]
+__all__ = ["INDENT", "Sentence", "cut", "filled", "sentence"]
 
 INDENT = 5
 """Columns before a line that goes on with what the line above says."""
@@ -52,3 +53,18 @@ def sentence(start: Text, text: str, out: Console) -> Iterator[Text]:
         return
     words = [Text(cut(word, out.width - INDENT)) for word in text.split(" ")]
     yield from filled(words, out.width, start, " ")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence that is fitted where it is printed; off a terminal it is one line."""
+
+    start: Text
+    text: str
+    style: str = ""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield its lines."""
+        for line in sentence(self.start, self.text, console):
+            line.stylize_before(self.style)
+            yield line

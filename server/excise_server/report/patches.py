@@ -15,9 +15,11 @@ from rich.text import Text
 from excise import Cluster
 from excise.patches import Likeness, Message, Pool
 from excise_server.report.escape import printable
+from excise_server.report.fitting import cut
 from excise_server.report.groups import Grouped
 from excise_server.report.likeness import said
 from excise_server.report.patch_shapes import CoverEntry, PatchDocument, PatchEntry
+from excise_server.report.records import Records, name_column
 from excise_server.report.shapes import GroupEntry, RejectedEntry
 from excise_server.report.tables import bar, number
 from excise_server.sources.queue import Member, Queue
@@ -74,33 +76,39 @@ def patch_table(
     ``new`` ids are marked; a cluster has its number among ``every``, where some are not shown.
     """
     numbers = {cluster.members: place for place, cluster in enumerate(every, start=1)}
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    table.add_column("cluster", justify="right")
-    table.add_column("", width=1)
-    table.add_column("patch", overflow="fold")
-    table.add_column("similarity", no_wrap=True)
-    table.add_column("word")
-    table.add_column("contains", justify="right", no_wrap=True)
-    table.add_column("version", justify="right", no_wrap=True)
-    table.add_column("subject", overflow="fold")
-    for place, at, likeness in _rows(pool, clusters):
-        message = queue.patches[at].message
-        stands = likeness is None
-        value = 1.0 if likeness is None else likeness.value
-        table.add_row(
-            str(numbers.get(clusters[place - 1].members, place)) if stands else "",
-            Text("●", "green") if stands else "",
-            Text.assemble(
-                (printable(queue.patches[at].id), "bold" if stands else ""),
-                (" new" if new and queue.patches[at].id in new else "", "yellow"),
-            ),
-            Text() if stands else Text.assemble(number(value), " ", bar(value, 8)),
-            Text(said(likeness) if likeness else ""),
-            number(likeness.contained_in_b) if likeness else Text(),
-            _version(message),
-            Text(printable(message.title or message.subject), "dim"),
-        )
-    return table
+    rows = list(_rows(pool, clusters))
+
+    def build(length: int) -> Table:
+        names = [cut(printable(queue.patches[at].id), length) for _, at, _ in rows]
+        table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+        table.add_column("cluster", justify="right")
+        table.add_column("", width=1)
+        name_column(table, "patch", [f"{name} new" for name in names] if new else names)
+        table.add_column("similarity", no_wrap=True)
+        table.add_column("word")
+        table.add_column("contains", justify="right", no_wrap=True)
+        table.add_column("version", justify="right", no_wrap=True)
+        table.add_column("subject", overflow="fold")
+        for name, (place, at, likeness) in zip(names, rows, strict=True):
+            message = queue.patches[at].message
+            stands = likeness is None
+            value = 1.0 if likeness is None else likeness.value
+            table.add_row(
+                str(numbers.get(clusters[place - 1].members, place)) if stands else "",
+                Text("●", "green") if stands else "",
+                Text.assemble(
+                    (name, "bold" if stands else ""),
+                    (" new" if new and queue.patches[at].id in new else "", "yellow"),
+                ),
+                Text() if stands else Text.assemble(number(value), " ", bar(value, 8)),
+                Text(said(likeness) if likeness else ""),
+                number(likeness.contained_in_b) if likeness else Text(),
+                _version(message),
+                Text(printable(message.title or message.subject), "dim"),
+            )
+        return table
+
+    return Records(build, is_grouped=True)
 
 
 def patch_csv(pool: Pool, clusters: Sequence[Cluster], queue: Queue) -> str:

@@ -15,6 +15,7 @@ from rich.text import Text
 from excise_server.report.escape import printable, source_text
 from excise_server.report.fitting import cut, filled, sentence
 from excise_server.report.group_words import reasons_text
+from excise_server.report.records import UNWRAPPED
 from excise_server.report.review_lines import (
     ORIGIN,
     Folding,
@@ -41,7 +42,6 @@ from excise_server.report.review_words import (
     rest_words,
 )
 from excise_server.report.tables import plural, signature_text
-from excise_server.report.worktree_table import UNWRAPPED
 
 __all__ = ["review_lines", "text_page"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
@@ -12,7 +13,9 @@ from rich.text import Text
 from excise import Cluster, Confidence, Ranked, Score, ScoreMatrix
 from excise_server.report.digits import digits
 from excise_server.report.escape import printable
+from excise_server.report.fitting import Sentence, cut
 from excise_server.report.order_words import confidence_words, order_words, said_of
+from excise_server.report.records import Records, name_column
 from excise_server.report.words import between, word_beside
 from excise_server.sources import RevisionSet
 
@@ -83,84 +86,103 @@ def matrix_table(matrix: ScoreMatrix, width: int) -> Iterable[RenderableType]:
     """Yield the matrix in tables that fit the width; the columns have the numbers of the rows."""
     k = len(matrix.ids)
     digits = len(str(k))
-    label = min(max((len(printable(name)) for name in matrix.ids), default=0), max(20, width // 2))
+    names = [printable(name) for name in matrix.ids]
+    label = min(max(map(cell_len, names), default=0), max(20, width // 2))
     columns = max(1, (width - digits - label - 3) // _CELL)
     for first in range(0, max(k, 1), columns):
         shown = range(first, min(k, first + columns))
-        table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
-        table.add_column("", justify="right", style="dim")
-        table.add_column("", overflow="fold", max_width=label)
-        for j in shown:
-            table.add_column(str(j + 1), justify="right", min_width=_CELL - 1, header_style="dim")
-        for i, name in enumerate(matrix.ids):
-            cells = [
-                Text("1", "dim") if i == j else number(float(matrix.values[i, j])) for j in shown
-            ]
-            table.add_row(str(i + 1), printable(name), *cells)
-        yield table
+
+        def build(_: int, shown: range = shown) -> Table:
+            table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False)
+            table.add_column("", justify="right", style="dim")
+            table.add_column("", no_wrap=True, min_width=label)
+            for j in shown:
+                table.add_column(
+                    str(j + 1), justify="right", min_width=_CELL - 1, header_style="dim"
+                )
+            for i, name in enumerate(names):
+                cells = [
+                    Text("1", "dim") if i == j else number(float(matrix.values[i, j]))
+                    for j in shown
+                ]
+                table.add_row(str(i + 1), cut(name, label), *cells)
+            return table
+
+        yield Records(build)
 
 
 def rank_table(ranking: Sequence[Ranked], said: Confidence, found: RevisionSet) -> RenderableType:
     """Return the order of suggestions, with what decided it."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    table.add_column("rank", justify="right")
-    table.add_column("revision", overflow="fold")
-    table.add_column("agreement", no_wrap=True)
-    table.add_column("tokens", justify="right")
-    table.add_column("score", justify="right")
-    table.add_column("notes", overflow="fold")
     read = found.notes_by_id
-    for ranked in ranking:
-        notes = (["no change"] if ranked.no_op else []) + said_of(ranked)
-        notes += [*ranked.notes, *read.get(ranked.id, ())]
-        table.add_row(
-            str(ranked.rank),
-            Text(printable(ranked.id), "bold" if ranked.rank == 1 else ""),
-            Text.assemble(number(ranked.agreement), " ", bar(ranked.agreement, 10)),
-            str(ranked.edit_size),
-            f"{ranked.score:.2f}",
-            Text(printable("; ".join(notes)), "dim"),
-        )
-    if not ranking:
+
+    def build(length: int) -> Table:
+        names = [cut(printable(ranked.id), length) for ranked in ranking]
+        table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+        table.add_column("rank", justify="right")
+        name_column(table, "revision", names)
+        table.add_column("agreement", no_wrap=True)
+        table.add_column("tokens", justify="right")
+        table.add_column("score", justify="right")
+        table.add_column("notes", overflow="fold")
+        for name, ranked in zip(names, ranking, strict=True):
+            notes = (["no change"] if ranked.no_op else []) + said_of(ranked)
+            notes += [*ranked.notes, *read.get(ranked.id, ())]
+            table.add_row(
+                str(ranked.rank),
+                Text(name, "bold" if ranked.rank == 1 else ""),
+                Text.assemble(number(ranked.agreement), " ", bar(ranked.agreement, 10)),
+                str(ranked.edit_size),
+                f"{ranked.score:.2f}",
+                Text(printable("; ".join(notes)), "dim"),
+            )
         return table
+
+    if not ranking:
+        return Records(build)
     below = f"order  {order_words(ranking)}", confidence_words(said)
-    return Group(table, *(Text(line, "dim") for line in below))
+    return Group(Records(build), *(Text(line, "dim") for line in below))
 
 
 def cluster_table(matrix: ScoreMatrix, clusters: Sequence[Cluster]) -> RenderableType:
     """Return the clusters; ● is the representative, numbers and words are about it."""
-    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    table.add_column("cluster", justify="right")
-    table.add_column("", width=1)
-    table.add_column("revision", overflow="fold")
-    table.add_column("similarity", no_wrap=True)
-    table.add_column("to ●")
-    for place, cluster in enumerate(clusters, start=1):
-        best = cluster.representative
-        members = [best, *(at for at in cluster.members if at != best)]
-        for at in members:
-            value = float(matrix.values[best, at])
-            table.add_row(
-                str(place) if at == best else "",
-                Text("●", "green") if at == best else "",
-                Text(printable(matrix.ids[at]), "bold" if at == best else ""),
-                Text() if at == best else Text.assemble(number(value), " ", bar(value, 10)),
-                "" if at == best else word_beside(matrix, best, at),
-                end_section=at == members[-1],
-            )
-    return table
+
+    def build(length: int) -> Table:
+        table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+        table.add_column("cluster", justify="right")
+        table.add_column("", width=1)
+        name_column(table, "revision", [cut(printable(name), length) for name in matrix.ids])
+        table.add_column("similarity", no_wrap=True)
+        table.add_column("to ●")
+        for place, cluster in enumerate(clusters, start=1):
+            best = cluster.representative
+            for at in [best, *(at for at in cluster.members if at != best)]:
+                table.add_row(*_cluster_row(matrix, place, best, at, length))
+        return table
+
+    return Records(build, is_grouped=True)
 
 
-def reasons_about(lines: Sequence[str]) -> list[Text]:
+def _cluster_row(
+    matrix: ScoreMatrix, place: int, best: int, at: int, length: int
+) -> tuple[str | Text, ...]:
+    name = cut(printable(matrix.ids[at]), length)
+    if at == best:
+        return str(place), Text("●", "green"), Text(name, "bold"), Text(), ""
+    value = float(matrix.values[best, at])
+    similarity = Text.assemble(number(value), " ", bar(value, 10))
+    return "", "", Text(name), similarity, word_beside(matrix, best, at)
+
+
+def reasons_about(lines: Sequence[str]) -> list[Sentence]:
     """Return a line for each cluster that something sets apart."""
     return [
-        Text.assemble((f"cluster {number}: ", "dim"), printable(line))
+        Sentence(Text(f"cluster {number}: ", "dim"), printable(line))
         for number, line in enumerate(lines, start=1)
         if line
     ]
 
 
-def notes_about(matrix: ScoreMatrix, found: RevisionSet) -> list[Text]:
+def notes_about(matrix: ScoreMatrix, found: RevisionSet) -> list[Sentence]:
     """Return a line for each note and the revisions that it is about."""
     about: dict[str, list[str]] = {}
     pairs = [
@@ -175,9 +197,9 @@ def notes_about(matrix: ScoreMatrix, found: RevisionSet) -> list[Text]:
     return notes_text("note", lines)
 
 
-def notes_text(label: str, notes: Iterable[str]) -> list[Text]:
+def notes_text(label: str, notes: Iterable[str]) -> list[Sentence]:
     """Return a line for each note."""
-    return [Text(f"{label}: {printable(note)}", "yellow") for note in notes]
+    return [Sentence(Text(f"{label}: ", "yellow"), printable(note), "yellow") for note in notes]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ first has its names cut in the middle, and then takes some short lines for each 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
@@ -23,6 +24,7 @@ from excise_server.report.digits import digits
 from excise_server.report.escape import printable
 from excise_server.report.fitting import INDENT, cut, filled, sentence
 from excise_server.report.group_words import group_lines
+from excise_server.report.records import UNWRAPPED, Records
 from excise_server.report.tables import plural, signature_text
 from excise_server.report.worktree_facts import worktree_facts
 from excise_server.review.kinds import KINDS
@@ -31,9 +33,6 @@ from excise_server.sources.paths import visible
 from excise_server.worktrees import Worktrees
 
 __all__ = ["UNWRAPPED", "about_worktrees", "candidate_tables"]
-
-UNWRAPPED = 1 << 20
-"""Columns of a console that is not a terminal: no line is longer."""
 
 _LENGTHS = (40, 28, 20)
 """Columns to which names are cut, one after the other, until the table fits."""
@@ -53,6 +52,10 @@ def candidate_tables(found: Worktrees, out: Console) -> Iterator[RenderableType]
             every = candidate_rows(found, lambda label: cut(printable(label), length))
             return [row for n in numbers for row in every[n][1]]
 
+        if not out.is_terminal:
+            yield Records(partial(_whole, _table(rows(UNWRAPPED), found, UNWRAPPED, out)))
+            yield ""
+            continue
         for length in (UNWRAPPED, *_LENGTHS):
             table = _table(rows(length), found, length, out)
             if _width(table, out) <= out.width:
@@ -61,6 +64,10 @@ def candidate_tables(found: Worktrees, out: Console) -> Iterator[RenderableType]
         else:
             yield from _stacked(rows(_STACKED), out.width)
         yield ""
+
+
+def _whole(table: Table, _: int) -> Table:
+    return table
 
 
 def _groups(found: Worktrees, at: int, out: Console) -> Iterator[Text]:

@@ -1,0 +1,69 @@
+"""Tables of records: TSV off a terminal; on one, ids lose their middle where a row is too wide.
+
+Off a terminal a record is one line, its cells are parted by tabs, and nothing is cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
+from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
+
+__all__ = ["UNWRAPPED", "Records", "name_column"]
+
+UNWRAPPED = 1 << 20
+"""Columns of a console that is not a terminal: no line is longer."""
+
+_LENGTHS = (60, 40, 28, 20, 12)
+"""Columns to which names are cut, one after the other, until the table fits."""
+
+_BARS = " ━╌"
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """A table that fits.
+
+    Attributes
+    ----------
+    build
+        Makes the table, its names cut to so many columns.
+    is_grouped
+        Whether a blank first cell means that of the row above: off a terminal it is written out.
+    """
+
+    build: Callable[[int], Table]
+    is_grouped: bool = False
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the table, or its lines."""
+        if not console.is_terminal:
+            yield from self._lines()
+            return
+        for length in (UNWRAPPED, *_LENGTHS):
+            table = self.build(length)
+            width = Measurement.get(console, options.update(width=UNWRAPPED), table).minimum
+            if width <= options.max_width or length == _LENGTHS[-1]:
+                yield table
+                return
+
+    def _lines(self) -> RenderResult:
+        above = ""
+        columns = self.build(UNWRAPPED).columns
+        for row in zip(*((column.header, *column.cells) for column in columns), strict=True):
+            cells = [str(cell.plain if isinstance(cell, Text) else cell) for cell in row]
+            if self.is_grouped:
+                above = cells[0] = cells[0] or above
+            yield Segment("\t".join(cell.rstrip(_BARS) for cell in cells))
+            yield Segment.line()
+
+
+def name_column(table: Table, head: str, names: list[str]) -> None:
+    """Add a column of names, which are never wrapped."""
+    longest = max((len(name) for name in (head, *names)), default=0)
+    table.add_column(head, no_wrap=True, overflow="ellipsis", min_width=min(longest, UNWRAPPED))
