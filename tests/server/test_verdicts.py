@@ -116,6 +116,8 @@ OUTSIDE = (
         ("<html><testcase/></html>", "outside of any testsuite"),
         ("<html/>", "no testsuite"),
         ("<testsuite>" * 101, "nested"),
+        (f"<testsuite name='{'a' * 2_000_000}'/>", "a tag or comment over 1 MB"),
+        (f"<testsuite><!--{'a' * 2_000_000}--></testsuite>", "a tag or comment over 1 MB"),
         (b"<testsuite name='\xff'/>", "not whole XML"),
         ("<?xml version='1.0' encoding='x'?><testsuite/>", "not"),
         ("candidate,passed\n", "neither"),
@@ -126,6 +128,14 @@ def test_what_is_no_file_of_verdicts_is_refused_by_name(tmp_path, text, reason):
     with pytest.raises(SourceError, match=reason) as refused:
         read(tmp_path, text)
     assert refused.value.name == str(tmp_path / "results.xml")
+
+
+def test_long_output_of_tests_is_no_long_tag(tmp_path):
+    output = "<system-out>" + "x" * 3_000_000 + "</system-out>"
+    cdata = f"<system-out><![CDATA[{'x' * 1_500_000}]]></system-out>"
+    text = f'<testsuite name="a"><testcase>{output}{cdata}</testcase></testsuite>'
+    (one,), _ = read(tmp_path, text)
+    assert one.passed
 
 
 def test_limits_hold_while_reading(tmp_path, monkeypatch):

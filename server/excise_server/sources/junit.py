@@ -17,6 +17,7 @@ from excise_server.sources import SourceError, first_few
 __all__ = ["Suite", "read_junit"]
 
 _MAX_DEPTH = 100
+_MAX_TAG = 1_000_000
 _MAX_SUITES = 10_000
 _MAX_NAME = 200
 _KEPT_NAMES = 3
@@ -81,8 +82,13 @@ def read_junit(start: bytes, stream: IO[bytes], limit: int) -> list[Suite]:
     parser.StartElementHandler = reader.start
     parser.EndElementHandler = reader.end
     try:
+        given = 0
         for chunk in _chunks(start, stream, limit):
             parser.Parse(chunk, False)
+            given += len(chunk)
+            # What is not whole yet is read again with every chunk: its cost is quadratic.
+            if given - parser.CurrentByteIndex > _MAX_TAG:
+                raise SourceError(f"a tag or comment over {_MAX_TAG / 1e6:g} MB")
         parser.Parse(b"", True)
     except expat.ExpatError as error:
         raise SourceError(f"not whole XML: {error}") from error
