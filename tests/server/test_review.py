@@ -308,11 +308,12 @@ def test_only_some_files_and_hunks(repo):
         (["--hunk", "a.py#900"], "a.py has no hunk 900"),
         (["--hunk", "none.py"], "no changed file is called none.py"),
         (["--path", "*.rs"], "no changed file is called *.rs"),
+        (["--path", "b.txt", "--hunk", "a.py"], "no hunk is left"),
         (["--batch", "9"], "no batch is called 9"),
     ],
 )
 def test_what_does_not_exist(repo, wrong, parts):
-    worktree(repo, "ada", a__py=BASE.replace(*GUARD))
+    worktree(repo, "ada", a__py=BASE.replace(*GUARD), b__txt="two\n")
     one_line(excise("review", "--repo", str(repo.path), *wrong), parts)
 
 
@@ -321,6 +322,24 @@ def test_a_conflict_is_said(repo):
     worktree(repo, "bo", a__py=BASE.replace("return checked + 7\n", "return checked * 7\n"))
     repo.commit("the target moves on", a__py=BASE.replace("checked + 7\n", "checked - 7\n"))
     assert "conflict: the target changed these lines, too: bo" in page(repo)
+
+
+def test_who_cannot_be_read_is_named(repo):
+    worktree(repo, "ada", a__py=BASE.replace(*GUARD))
+    gone = worktree(repo, "gone")
+    (gone / ".git").write_text("gitdir: /nowhere\n")
+    for form in ("text", "markdown", "html", "json"):
+        ran = excise("review", "--repo", str(repo.path), "--format", form)
+        assert ran.code == 1
+        assert "gone" in ran.out
+        assert "left out" in ran.err
+
+
+def test_wide_characters_stay_on_a_terminal(repo):
+    worktree(repo, "ada", a__py=BASE + f"x = '{'漢字' * 60}'\n")
+    lines = on_a_terminal(repo, 61)
+    assert max(map(cell_len, lines)) <= 61
+    assert sum(line.count("漢") for line in lines) == 60
 
 
 def test_hostile_texts_reach_no_terminal(repo):

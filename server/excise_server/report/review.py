@@ -102,6 +102,8 @@ def chosen_hunks(
         for batch in document.batches
     ]
     kept = [batch for batch in batches if batch.files or not (named or globs)]
+    if batches and not kept:
+        raise SourceError("no hunk is left", hint="--path and --hunk choose different files")
     return msgspec.structs.replace(document, batches=kept)
 
 

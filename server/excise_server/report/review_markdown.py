@@ -49,6 +49,7 @@ def markdown_page(document: ReviewDocument, folding: Folding) -> str:
         parts.append("No candidate changes anything: there is nothing to review.")
     idle = [("Landed already", document.landed), ("Unchanged", document.unchanged)]
     about = [f"{head}: {', '.join(map(code_span, ids))}" for head, ids in idle if ids]
+    about += [f"Left out: {code_span(r.id)}: {inert(r.reason)}" for r in document.rejected]
     about += [f"Note: {inert(note)}" for note in document.notes]
     about += [f"{name}: {code_span(value)}" for name, value in (
         ("Origin", document.origin), ("Digest", document.digest), ("Scores", document.signature),

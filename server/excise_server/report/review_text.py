@@ -9,6 +9,7 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.text import Text
 
@@ -77,6 +78,10 @@ def _about(document: ReviewDocument, out: Console) -> Iterator[RenderableType]:
         if ids:
             names = [Text(printable(identity)) for identity in ids]
             yield from _row(Text(f"{head}: ", "dim"), names, out)
+    if not out.is_terminal:  # on one, standard error says it
+        for rejected in document.rejected:
+            reason = f"{printable(rejected.id)}: {printable(rejected.reason)}"
+            yield from sentence(Text("left out: ", "dim"), reason, out)
     if document.other_batches:
         count = sum(map(len, document.other_batches))
         where = f"{plural(count, 'candidate')} of other batches (--batch all)"
@@ -200,9 +205,9 @@ class _Page:
             return
         start = gutter
         while text.cell_len > room:
-            piece = text.copy()
-            piece.truncate(max(room, 2))
-            taken = max(len(piece.plain), 1)
+            taken = min(max(room, 1), len(text))
+            while taken > 1 and cell_len(text.plain[:taken]) > room:
+                taken -= 1
             yield Text.assemble(start, text[:taken])
             text, start = text[taken:], Text(" " * gutter.cell_len)
         if text:
