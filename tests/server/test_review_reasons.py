@@ -127,6 +127,7 @@ def test_names_that_nobody_reads(text, names):
     assert found[0][1] == f"adds what nobody reads: {names} (a.py)"
     reader = f"import a\n\n\na.f(1, {names}=1)\n"
     assert kinds(change("ada", a__py=text, c__py=reader)) == [[]], "another file has the name"
+    assert kinds(change("ada", a__py=text, test_c__py=reader)) == [["tests"]], "or a test"
 
 
 def test_a_parameter_that_is_read_is_no_reason():

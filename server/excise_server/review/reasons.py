@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from excise import CancelFlag
 from excise.errors import Unparsable
@@ -19,7 +19,7 @@ from excise.languages import resolve
 from excise.reading import PARSER_SECONDS, is_large
 from excise_server.review.candidate import Candidate
 from excise_server.review.hunks import FileChange, ReviewedFile
-from excise_server.review.kinds import KINDS, kind_of
+from excise_server.review.kinds import KINDS, Kind, kind_of
 
 __all__ = ["REASONS", "Reason", "ReasonKind", "group_reasons"]
 
@@ -63,6 +63,14 @@ Said = tuple[ReasonKind, str]
 Facts = Mapping[str, EditFacts]
 
 
+class _Touched(NamedTuple):
+    """What a candidate does with a file, and what the file holds."""
+
+    file: ReviewedFile
+    change: FileChange
+    kind: Kind
+
+
 def group_reasons(
     candidates: Sequence[Candidate],
     groups: Sequence[Sequence[str]],
@@ -93,51 +101,56 @@ def group_reasons(
     """
     files = sorted(files, key=lambda file: (KINDS.index(kind_of(file.path)), file.path))
     of_texts = _facts_of_texts(files, cancel) if facts is None else _of_code(files, facts)
-    testing = {change.id for file in files for change in file.changes if _is_test(file, change)}
+    touched = _touched(files)
+    testing = {name for name, own in touched.items() if any(map(_adds_test, own))}
     said = {
         candidate.id: [
             *_conflicts(candidate),
             *_broken(candidate.id in broken, of_texts[candidate.id]),
-            *_code(candidate, files, of_texts[candidate.id]),
-            *_tests(candidate.id, files, testing, len(candidates)),
-            *_deletes(candidate.id, files),
+            *_code(touched[candidate.id], of_texts[candidate.id]),
+            *_tests(touched[candidate.id], candidate.id in testing, len(testing), len(candidates)),
+            *_deletes(touched[candidate.id]),
         ]
         for candidate in candidates
     }
-    return tuple(
-        _reasons(members, said, _alone(members, files) if len(groups) > 1 else "")
-        for members in groups
-    )
+    alone = _alone(files) if len(groups) > 1 else {}
+    return tuple(_reasons(members, said, alone.get(frozenset(members), ())) for members in groups)
+
+
+def _touched(files: Sequence[ReviewedFile]) -> Mapping[str, list[_Touched]]:
+    """Return what each candidate does with which files, code first."""
+    touched: dict[str, list[_Touched]] = defaultdict(list)
+    for file in files:
+        kind = kind_of(file.path)
+        for change in file.changes:
+            touched[change.id].append(_Touched(file, change, kind))
+    return touched
 
 
 def _reasons(
-    members: Sequence[str], said: Mapping[str, Iterable[Said]], alone: str
+    members: Sequence[str], said: Mapping[str, Iterable[Said]], alone: Sequence[str]
 ) -> tuple[Reason, ...]:
     ids: dict[Said, list[str]] = defaultdict(list)
     for name in members:
         for fact in said[name]:
             ids[fact].append(name)
     if alone:
-        ids["alone", alone] = list(members)
+        ids["alone", f"alone changes {_few(alone)}"] = list(members)
     ordered = sorted(ids.items(), key=lambda item: (REASONS.index(item[0][0]), -len(item[1])))
     return tuple(Reason(kind, text, tuple(who)) for (kind, text), who in ordered)
 
 
-def _alone(members: Sequence[str], files: Sequence[ReviewedFile]) -> str:
-    """Name the hunks and files that every member changes, and nobody else does."""
-    group = set(members)
-    places = []
+def _alone(files: Sequence[ReviewedFile]) -> Mapping[frozenset[str], list[str]]:
+    """Name the files and hunks that some change, and nobody else does, by who these are."""
+    places: dict[frozenset[str], list[str]] = defaultdict(list)
     for file in files:
-        touching = {change.id for change in file.changes}
-        if touching == group:
-            places.append(file.path)
-            continue
-        places += [
-            f"{file.path}#{hunk.name}"
-            for hunk in file.hunks
-            if {name for variant in hunk.variants for name in variant.ids} == group
-        ]
-    return f"alone changes {_few(places)}" if places else ""
+        touching = frozenset(change.id for change in file.changes)
+        places[touching].append(file.path)
+        for hunk in file.hunks:
+            changing = frozenset(name for variant in hunk.variants for name in variant.ids)
+            if changing != touching:
+                places[changing].append(f"{file.path}#{hunk.name}")
+    return places
 
 
 def _few(names: Sequence[str]) -> str:
@@ -158,18 +171,11 @@ def _broken(is_broken: bool, files: Mapping[str, EditFacts]) -> Iterator[Said]:
         yield "broken", "breaks the syntax"
 
 
-def _code(
-    candidate: Candidate, files: Sequence[ReviewedFile], of_texts: Mapping[str, EditFacts]
-) -> Iterator[Said]:
+def _code(touched: Sequence[_Touched], of_texts: Facts) -> Iterator[Said]:
     """Say what the edits of code come to: nothing, names that are not read, names that are gone."""
-    changes = [
-        (file, change)
-        for file in files
-        for change in file.changes
-        if change.id == candidate.id and kind_of(file.path) == "code"
-    ]
+    changes = [(file, change) for file, change, kind in touched if kind == "code"]
     if not changes:
-        kinds = {kind_of(file.path) for file in files for c in file.changes if c.id == candidate.id}
+        kinds = {kind for _, _, kind in touched}
         names = " and ".join(kind for kind in KINDS if kind in kinds)
         yield "no-code", f"changes no code, only {names or 'nothing'}"
         return
@@ -182,7 +188,7 @@ def _code(
         for file, change in changes
         if file.origin is not None
         for name in of_texts.get(file.path, EditFacts()).unread
-        if not _is_read_elsewhere(name, file, changes)
+        if not _is_read_elsewhere(name, file, touched)
     ]
     if unread:
         only = all(facts is not None and facts.is_stub for facts in known)
@@ -198,44 +204,32 @@ def _is_text_edit(change: FileChange) -> bool:
     return change.status == "modified" and not change.facts
 
 
-def _is_read_elsewhere(
-    name: str, file: ReviewedFile, changes: Sequence[tuple[ReviewedFile, FileChange]]
-) -> bool:
+def _is_read_elsewhere(name: str, file: ReviewedFile, touched: Sequence[_Touched]) -> bool:
     """Whether another file of the candidate has the word."""
     word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
-    return any(other is not file and word.search(own.text or "") for other, own in changes)
+    return any(own.file is not file and word.search(own.change.text or "") for own in touched)
 
 
-def _is_test(file: ReviewedFile, change: FileChange) -> bool:
-    return kind_of(file.path) == "tests" and change.status != "deleted" and change.added > 0
+def _adds_test(own: _Touched) -> bool:
+    return own.kind == "tests" and own.change.status != "deleted" and own.change.added > 0
 
 
 def _tests(
-    name: str, files: Sequence[ReviewedFile], testing: Collection[str], count: int
+    touched: Sequence[_Touched], has_tests: bool, testing: int, count: int
 ) -> Iterator[Said]:
-    own = [
-        (file.path, change)
-        for file in files
-        for change in file.changes
-        if change.id == name and kind_of(file.path) == "tests"
-    ]
+    own = [(file.path, change) for file, change, kind in touched if kind == "tests"]
     if created := [path for path, change in own if change.status == "created"]:
         yield "tests", f"adds tests: {_few(created)}"
     if edited := [path for path, c in own if c.status in ("modified", "renamed") and c.added]:
         yield "tests", f"changes tests: {_few(edited)}"
     if deleted := [path for path, change in own if change.status == "deleted"]:
         yield "tests", f"deletes tests: {_few(deleted)}"
-    if testing and name not in testing:
-        yield "tests", f"adds no tests, unlike {len(testing):,} of {count:,}"
+    if testing and not has_tests:
+        yield "tests", f"adds no tests, unlike {testing:,} of {count:,}"
 
 
-def _deletes(name: str, files: Sequence[ReviewedFile]) -> Iterator[Said]:
-    changes = [
-        change
-        for file in files
-        for change in file.changes
-        if change.id == name and kind_of(file.path) == "code"
-    ]
+def _deletes(touched: Sequence[_Touched]) -> Iterator[Said]:
+    changes = [change for _, change, kind in touched if kind == "code"]
     added, deleted = sum(c.added for c in changes), sum(c.deleted for c in changes)
     lines = f"{deleted:,} line{'' if deleted == 1 else 's'} of code"
     if deleted and not added:
