@@ -146,6 +146,11 @@ class Confidence:
     reason: str
     calibration: Calibration | None
 
+    @classmethod
+    def none(cls, reason: str) -> Confidence:
+        """Return that nothing is said, and why."""
+        return cls("none", None, None, None, None, reason, None)
+
 
 def confidence(
     ranking: Sequence[Ranked],
@@ -185,15 +190,15 @@ def confidence(
     'strong'
     """
     if len(ranking) < 2:
-        return _nothing("as there is nobody to agree with")
+        return Confidence.none("as there is nobody to agree with")
     if kind is None:
-        return _nothing("as this kind of task was not measured")
+        return Confidence.none("as this kind of task was not measured")
     first = [ranked for ranked in ranking if ranked.rank == 1]
     if any(ranked.no_op or ranked.stub or ranked.broken for ranked in first):
-        return _nothing("as the first is not a whole edit")
+        return Confidence.none("as the first is not a whole edit")
     agreement = _agreement(first, ranking, voices, values)
     if agreement is None:
-        return _nothing("as all are of one tool or model, and share its mistakes")
+        return Confidence.none("as all are of one tool or model, and share its mistakes")
     [calibration] = [own for own in CALIBRATIONS if own.fits(kind, first[0].regime)]
     row = [own for own in calibration.rows if own.agreement <= agreement][-1]
     level: Level = "strong" if row.low >= STRONG else "some" if row.low >= SOME else "none"
@@ -204,10 +209,6 @@ def confidence(
 def kind_of(origin: str) -> Kind | None:
     """Return the kind of task that a single file is: a short one, or none that was measured."""
     return "function" if origin.rstrip().count("\n") < FUNCTION_LINES else None
-
-
-def _nothing(reason: str) -> Confidence:
-    return Confidence("none", None, None, None, None, reason, None)
 
 
 def _agreement(

@@ -119,7 +119,7 @@ class Worktrees:
         What checks say is better than any agreement: where there are verdicts, it says nothing.
         """
         if self.verdicts:
-            return confidence(())
+            return Confidence.none("as checks decide, and say more than agreement")
         voices = {c.id: c.tool for c in self.candidates.found if c.tool}
         return confidence(batch.ranking, "files", voices=voices, values=self.values)
 

@@ -287,6 +287,8 @@ def test_a_group_whose_members_differ_is_flagged_and_nobody_who_fails_is_above(r
     (mixed,) = [cluster for cluster in found["clusters"] if len(cluster["members"]) == 2]
     assert (mixed["passed"], mixed["failed"], mixed["undecided"]) == (1, 1, 0)
     assert mixed["reasons"][0]["kind"] == "checks"
+    assert found["batches"][0]["confidence"]["level"] == "none"
+    assert "checks decide" in found["batches"][0]["confidence"]["reason"]
     shown = run_here("review", "--repo", str(repo.path), "--verdicts", str(file))
     assert "1 of 2 pass, 1 fails: " in shown.out
     file.write_text(text + "{}\n")

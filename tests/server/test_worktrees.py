@@ -114,6 +114,23 @@ def test_a_no_op_never_ranks_above_an_edit_and_a_broken_one_goes_down(repo):
     assert entries["chen"]["syntax_errors"]
 
 
+def test_stubs_come_behind_and_what_agreement_says_is_that_of_files(repo):
+    worktree(repo, "ada", a__py=GUARD)
+    worktree(repo, "bo", a__py=GUARD)
+    worktree(repo, "chen", a__py=BASE.replace("g(a):", "g(a, b=0):"))
+    worktree(repo, "dana", a__py=BASE.replace("    return a\n", "    # a\n    return a\n"))
+    found = report(repo)
+    entries = by_id(found)
+    assert [entries[name]["rank"] for name in ("ada", "bo")] == [1, 1]
+    assert [entries[name]["stub"] for name in ("ada", "bo", "chen", "dana")] == [False] * 2 + [
+        True
+    ] * 2
+    (batch,) = found["batches"]
+    said = batch["confidence"]
+    assert (said["kind"], said["agreement"] >= 1 / 3) == ("files", True)
+    assert said["low"] <= said["share"] <= said["high"]
+
+
 def test_renames_modes_links_and_deletions(repo):
     ada = worktree(repo, "ada")
     repo.git("mv", "a.py", "c.py", cwd=ada)
