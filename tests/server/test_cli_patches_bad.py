@@ -128,7 +128,7 @@ def test_hostile_headers_are_inert(option):
     sent = mail(f"[PATCH] {evil}", "a", "b", author=f"{evil} <x@y>", more=f"Date: {evil}\n")
     ran = excise("cluster", "-", *option, stdin=sent * 2)
     assert ran.code == 0
-    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", ran.out)
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", ran.out)
     assert "<script>" in ran.out
 
 
