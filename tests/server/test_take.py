@@ -180,6 +180,13 @@ def test_what_cannot_be_taken_is_refused_by_name(repo, tmp_path, choices, parts)
     assert not list((tmp_path / "cache").rglob("*.patch"))
 
 
+def test_what_touches_is_two_texts_of_one_hunk_unless_each_is_named(repo):
+    one_line(excise("take", "--repo", str(repo.path), "fay", "dana"), "open.txt#7-8 of fay")
+    named = take(repo, "fay", "open.txt#7", "dana", "open.txt#8").out
+    assert "+ETA\n" in named
+    assert "+iota\n" in named
+
+
 def test_a_broken_mix_is_said(repo):
     ran = excise("take", "--repo", str(repo.path), "eli", "--json")
     assert ran.code == 0
@@ -289,7 +296,7 @@ def test_what_is_in_the_way_stays_and_so_does_all_else(repo, spoil, name, part):
     spoil(repo.path)
     names = [entry for entry in repo.path.iterdir() if entry.is_file()]
     before = {path.name: path.read_bytes() for path in names}
-    others = [other for other in ("fay", "chen") if other != name]
+    others = [other for other in ("eli", "chen") if other != name]
     one_line(excise("take", "--repo", str(repo.path), "--write", *others, name), part)
     assert {path.name: path.read_bytes() for path in names} == before
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import excise
 from excise.reading import PARSER_SECONDS
@@ -82,7 +83,8 @@ def take(batches: Iterable[Sequence[Candidate]], choices: Iterable[Choice]) -> T
         not wanted so.
     """
     by_id = {candidate.id: list(batch) for batch in batches for candidate in batch}
-    reviews = _Reviews(by_id)
+    choices = list(choices)
+    reviews = _Reviews(by_id, dict.fromkeys(choice.candidate for choice in choices))
     lines: dict[str, list[Lines]] = defaultdict(list)
     facts: dict[str, list[Fact]] = defaultdict(list)
     origins: dict[str, Side | None] = {}
@@ -107,10 +109,10 @@ def take(batches: Iterable[Sequence[Candidate]], choices: Iterable[Choice]) -> T
 
 
 class _Reviews:
-    """The files of candidates: each alone, and among those of its task."""
+    """The files of candidates: each alone, among those of its task, and among those taken."""
 
-    def __init__(self, by_id: Mapping[str, Sequence[Candidate]]) -> None:
-        self._by_id = by_id
+    def __init__(self, by_id: Mapping[str, Sequence[Candidate]], taken: Iterable[str]) -> None:
+        self._by_id, self._taken = by_id, tuple(taken)
         self._alone: dict[str, dict[str, ReviewedFile]] = {}
         self._together: dict[str, dict[str, ReviewedFile]] = {}
 
@@ -124,6 +126,10 @@ class _Reviews:
         if candidate.id not in self._alone:
             self._alone[candidate.id] = {file.path: file for file in review_files([candidate])}
         return self._alone[candidate.id]
+
+    @cached_property
+    def taken(self) -> dict[str, ReviewedFile]:
+        return {file.path: file for file in review_files([*map(self.candidate, self._taken)])}
 
     def together(self, candidate: Candidate) -> dict[str, ReviewedFile]:
         if candidate.id not in self._together:
@@ -165,9 +171,11 @@ def _of_file(
         result = None if change.new is None else (change.path, change.new.mode, change.new.data)
         yield Fact(candidate, file.path, "file", result, change)
         return
-    for hunk in file.hunks:
+    # Hunks of all that is taken: what touches there are two texts of one hunk, and not a mix.
+    for hunk in reviews.taken[file.path].hunks:
         for variant in hunk.variants:
-            yield Lines(candidate, file.path, hunk.lo, hunk.hi, variant.text)
+            if candidate.id in variant.ids:
+                yield Lines(candidate, file.path, hunk.lo, hunk.hi, variant.text)
     if change.path != file.path:
         yield Fact(candidate, file.path, "name", change.path, change)
     if change.old is not None and change.new is not None and change.old.mode != change.new.mode:
