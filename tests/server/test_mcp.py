@@ -63,7 +63,7 @@ def test_a_real_client_over_the_pipe_of_the_command(repo):
             return tools, await client.call_tool("list_candidates", {})
 
     tools, answer = asyncio.run(ask())
-    assert [tool.name for tool in tools] == ["list_candidates", "review"]
+    assert [tool.name for tool in tools] == ["list_candidates", "review", "take"]
     for tool in tools:
         assert tool.annotations.read_only_hint
         assert tool.output_schema["properties"]
@@ -96,6 +96,27 @@ def test_a_review_shows_each_text_once_and_who_has_it(repo):
     assert "list_candidates names 1" in none.content[0].text
     assert elsewhere.is_error
     assert "outside of the folders" in elsewhere.content[0].text
+
+
+@pytest.mark.slow
+@needs_git
+def test_what_is_taken_is_a_patch_for_git_and_nothing_is_written(repo):
+    (review,) = served(repo.path, ("review", {}))
+    digest = review.structured_content["digest"]
+    taken, both, stale, nobody = served(
+        repo.path,
+        ("take", {"choices": ["worktree:ada", "a.py#10"], "digest": digest}),
+        ("take", {"choices": ["worktree:ada", "worktree:chen"], "digest": digest}),
+        ("take", {"choices": ["worktree:ada"], "digest": "0" * 64}),
+        ("take", {"choices": ["worktree:zoe"], "digest": digest}),
+    )
+    assert repo.git("status", "--porcelain") == b""
+    repo.git("apply", "-", stdin=taken.structured_content["patch"].encode())
+    assert (repo.path / "a.py").read_text() == ORIGIN.replace("x + 2", "x - 2")
+    assert all(answer.is_error for answer in (both, stale, nobody))
+    assert "overlap" in both.content[0].text
+    assert "the review has changed" in stale.content[0].text
+    assert "zoe" in nobody.content[0].text
 
 
 @pytest.mark.slow

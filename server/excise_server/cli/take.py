@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 import msgspec
 
+from excise_server.chosen import check_digest, members_of
 from excise_server.cli.candidate_options import batch_option, choice_of, choice_options
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import say
@@ -21,7 +22,6 @@ from excise_server.cli.worktrees import opened
 from excise_server.report.documents import json_text
 from excise_server.report.escape import source_text
 from excise_server.report.take import take_document
-from excise_server.review.batches import Batch
 from excise_server.review.candidate import Candidate
 from excise_server.review.choices import Plan, choices_named, choices_planned
 from excise_server.review.digest import review_digest
@@ -116,29 +116,16 @@ def command(
         repository = opened(repo)
         every = chosen_candidates(find_candidates(repository, choice), among)
         every, batches, _ = chosen_batches(every, "" if batch == "all" else batch)
-    of_batches = [_members(every, known) for known in batches]
+    of_batches = [members_of(every, known) for known in batches]
     wanted = digest if planned is None else planned.digest
     if wanted is not None:
-        _check_digest(wanted, every, of_batches)
+        check_digest(wanted, every, of_batches)
     if planned is None:
         chosen = choices_named(choices, every.found, in_conflict=conflicts)
     else:
         chosen = choices_planned(planned, every.found)
     how = _How(write, as_json)
     return _take(repository.top, every, of_batches, chosen, how)
-
-
-def _members(candidates: Candidates, batch: Batch) -> list[Candidate]:
-    return [candidate for candidate in candidates.found if candidate.id in batch.members]
-
-
-def _check_digest(wanted: str, every: Candidates, batches: Sequence[Sequence[Candidate]]) -> None:
-    known = [review_digest(every.origin, company) for company in (every.found, *batches)]
-    if wanted not in known:
-        raise SourceError(
-            f"the review has changed: its digest is {known[0]}, and not {visible(wanted)[:80]}",
-            hint="look at it again with excise review, and choose anew",
-        )
 
 
 def _read_plan(path: str) -> Plan:

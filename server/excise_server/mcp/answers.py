@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict
 
 __all__ = ["BatchAnswer", "CandidateAnswer", "CandidatesAnswer", "FileAnswer", "GroupAnswer"]
-__all__ += ["HunkAnswer", "ReviewAnswer", "VariantAnswer"]
+__all__ += ["HunkAnswer", "ReviewAnswer", "TakeAnswer", "VariantAnswer"]
 
 
 class _Answer(BaseModel):
@@ -101,3 +101,15 @@ class ReviewAnswer(_Answer):
     pages: int
     batches: int
     """How many batches there are."""
+
+
+class TakeAnswer(_Answer):
+    """A patch of what was chosen, onto the origin; nothing was written."""
+
+    origin: str
+    files: list[str]
+    patch: str
+    """As git reads it: `git apply`."""
+    base64: bool
+    """Whether the patch is in base64, as it is not UTF-8."""
+    notes: list[str]

@@ -14,11 +14,12 @@ from excise_server.mcp.answers import (
     GroupAnswer,
     HunkAnswer,
     ReviewAnswer,
+    TakeAnswer,
     VariantAnswer,
 )
 from excise_server.sources import first_few
 
-__all__ = ["PAGE_CANDIDATES", "PAGE_CHARACTERS", "candidates_page", "review_page"]
+__all__ = ["PAGE_CANDIDATES", "PAGE_CHARACTERS", "candidates_page", "review_page", "take_answer"]
 
 PAGE_CANDIDATES = 8
 PAGE_CHARACTERS = 12_000
@@ -194,3 +195,14 @@ def _facts(file: Document) -> list[str]:
         for fact in what:
             said.setdefault(fact, []).append(change["id"])
     return [f"{fact}: {first_few(ids)}" for fact, ids in said.items()]
+
+
+def take_answer(document: Document) -> TakeAnswer:
+    """Return what `excise take --json` prints, without what the caller knows."""
+    return TakeAnswer(
+        origin=document["origin"],
+        files=[f"{_LETTERS.get(file['status'], '?')} {file['path']}" for file in document["files"]],
+        patch=document["patch"],
+        base64=document["base64"],
+        notes=document["notes"],
+    )

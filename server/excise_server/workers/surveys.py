@@ -40,7 +40,7 @@ def survey(kind: str, arguments: bytes, cancel: CancelFlag) -> bytes:
     from excise_server.report.documents import plain
 
     asked = json.loads(arguments)
-    surveys = {"worktrees": _worktrees, "candidates": _candidates, "review": _review}
+    surveys = {"worktrees": _worktrees, "candidates": _candidates, "review": _review, "take": _take}
     document = surveys[kind](asked, cancel)
     return json.dumps(plain(document)).encode()
 
@@ -56,12 +56,14 @@ def document_of(kind: str, data: bytes | memoryview) -> dict[str, Any]:
     from excise_server.report.candidate_shapes import CandidatesDocument
     from excise_server.report.documents import plain
     from excise_server.report.review_shapes import ReviewDocument
+    from excise_server.report.take_shapes import TakeDocument
     from excise_server.report.worktree_shapes import WorktreesDocument
 
     shapes = {
         "worktrees": WorktreesDocument,
         "candidates": CandidatesDocument,
         "review": ReviewDocument,
+        "take": TakeDocument,
     }
     try:
         shape = msgspec.convert(json.loads(bytes(data), parse_constant=_refused), shapes[kind])
@@ -80,6 +82,29 @@ def _review(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
     from excise_server.report.review import review_document
 
     return review_document(_compared(asked, cancel))
+
+
+def _take(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
+    from excise_server.chosen import check_digest, members_of
+    from excise_server.git.repository import open_folder
+    from excise_server.report.take import take_document
+    from excise_server.review.choices import choices_named
+    from excise_server.review.digest import review_digest
+    from excise_server.review.git_patch import git_patch
+    from excise_server.review.taking import take
+    from excise_server.sources.candidates import Choice, find_candidates
+    from excise_server.worktrees import chosen_batches
+
+    repository = open_folder(asked["folder"], asked["folders"])
+    choice = Choice(branches=tuple(asked["branches"]), onto=asked["base"])
+    every, batches, _ = chosen_batches(find_candidates(repository, choice), "")
+    companies = [members_of(every, batch) for batch in batches]
+    check_digest(asked["digest"], every, companies)
+    cancel.check()
+    taken = take(companies, choices_named(asked["choices"], every.found, in_conflict=False))
+    patch = git_patch(taken.files, sha256=len(every.origin) == 64)
+    digest = review_digest(every.origin, every.found)
+    return take_document(repository.top, every.origin, digest, taken, patch, None)
 
 
 def _compared(asked: Mapping[str, Any], cancel: CancelFlag) -> Worktrees:
