@@ -40,7 +40,8 @@ def review_page(document: ReviewDocument, folding: Folding) -> str:
         parts.append(element("section", element("h2", "Notes"), notes, id="notes"))
     return page(
         heading(document),
-        element("ul", *links),
+        # A single link would repeat the head right below it.
+        element("ul", *links) if len(links) > 1 else joined(()),
         joined(parts),
         _foot(document),
         skip=(f"b{document.batches[0].number}-files", "Skip to the hunks")
