@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from excise import python_facts, syntax
 from excise._walk import CancelFlag
 from excise.errors import Unparsable
 
-__all__ = ["EditFacts", "facts_of", "joined_facts"]
+__all__ = ["EditFacts", "FactsReader", "facts_of", "joined_facts"]
+
+_Limits = tuple[CancelFlag | None, float | None]
+
+_MOST_STATEMENTS = 10_000
+"""Statements of revisions whose names are kept; a reader that has more begins anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +94,38 @@ def facts_of(
     >>> facts.unread, facts.is_stub, facts.errors
     (('y',), True, ())
     """
-    if grammar is None:
-        return (EditFacts(),) * len(revisions)
-    reader = _Reader(origin, grammar, cancel, timeout)
-    by_text = {text: reader.facts(text) for text in dict.fromkeys(revisions)}
-    return tuple(by_text[text] for text in revisions)
+    return FactsReader().read(origin, revisions, grammar, cancel=cancel, timeout=timeout)
+
+
+class FactsReader:
+    """Reads facts as `facts_of` does, and keeps those of the last call: others change seldom."""
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self._reader: _Reader | None = None
+        self._known: dict[str, EditFacts] = {}
+
+    def read(
+        self,
+        origin: str,
+        revisions: Sequence[str],
+        grammar: str | None,
+        *,
+        cancel: CancelFlag | None = None,
+        timeout: float | None = None,
+    ) -> tuple[EditFacts, ...]:
+        """Return the facts about each revision; the rest is as for `facts_of`."""
+        if grammar is None:
+            return (EditFacts(),) * len(revisions)
+        # Nothing is changed in place: two threads may read facts of one matrix.
+        reader, known = self._reader, dict(self._known)
+        if reader is None or not reader.reads(origin, grammar):
+            reader, known = _Reader(origin, grammar), {}
+        for text in dict.fromkeys(revisions):
+            if text not in known:
+                known[text] = reader.facts(text, (cancel, timeout))
+        self._reader, self._known = reader, {text: known[text] for text in revisions}
+        return tuple(known[text] for text in revisions)
 
 
 def joined_facts(files: Iterable[EditFacts]) -> EditFacts:
@@ -123,25 +154,29 @@ def _united(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 class _Reader:
     """An origin, read once for all its revisions."""
 
-    def __init__(
-        self, origin: str, grammar: str, cancel: CancelFlag | None, timeout: float | None
-    ) -> None:
+    def __init__(self, origin: str, grammar: str) -> None:
         self._origin, self._grammar = origin, grammar
-        self._cancel, self._timeout = cancel, timeout
         self._module: python_facts.Module | None = None
         if grammar == "python":
             try:
                 self._module = python_facts.Module.of(origin)
             except (SyntaxError, Unparsable):
                 self._module = None
+        self._bare_origin: str | None = None
 
-    def facts(self, text: str) -> EditFacts:
+    def reads(self, origin: str, grammar: str) -> bool:
+        """Whether it is the reader of an origin, and has not kept too much of its revisions."""
+        known = 0 if self._module is None else len(self._module.known)
+        return (origin, grammar) == (self._origin, self._grammar) and known < _MOST_STATEMENTS
+
+    def facts(self, text: str, limits: _Limits) -> EditFacts:
         if text == self._origin:
             return EditFacts(same_program=True)
-        if self._cancel is not None:
-            self._cancel.check()
+        cancel, _ = limits
+        if cancel is not None:
+            cancel.check()
         if self._module is None:
-            return EditFacts(same_program=self._is_same_code(text))
+            return EditFacts(same_program=self._is_same_code(text, limits))
         try:
             module = python_facts.Module.of(text, self._module)
         except SyntaxError as error:
@@ -150,26 +185,24 @@ class _Reader:
             return EditFacts()
         return _compared(self._module, module)
 
-    def _is_same_code(self, text: str) -> bool:
+    def _is_same_code(self, text: str, limits: _Limits) -> bool:
         """Whether the grammar finds the same tokens in both texts, comments aside."""
         try:
-            old, new = self._bare_origin, self._bare(text)
+            if self._bare_origin is None:
+                self._bare_origin = self._bare(self._origin, limits)
+            old, new = self._bare_origin, self._bare(text, limits)
             # Tokens joined are the text without white space: most texts need no look at them.
             if "".join(old.split()) != "".join(new.split()):
                 return False
-            return self._tokens(new) == self._tokens(old)
+            return self._tokens(new, limits) == self._tokens(old, limits)
         except Unparsable:
             return False
 
-    @cached_property
-    def _bare_origin(self) -> str:
-        return self._bare(self._origin)
+    def _bare(self, text: str, limits: _Limits) -> str:
+        return syntax.drop_comments(text, self._grammar, *limits)
 
-    def _bare(self, text: str) -> str:
-        return syntax.drop_comments(text, self._grammar, self._cancel, self._timeout)
-
-    def _tokens(self, text: str) -> list[str]:
-        return syntax.tokenise(text, self._grammar, self._cancel, self._timeout).tokens
+    def _tokens(self, text: str, limits: _Limits) -> list[str]:
+        return syntax.tokenise(text, self._grammar, *limits).tokens
 
 
 def _compared(origin: python_facts.Module, module: python_facts.Module) -> EditFacts:

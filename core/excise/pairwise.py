@@ -15,7 +15,7 @@ from excise.agreement import WORDS
 from excise.alignment import Edits
 from excise.errors import Cancelled, OptionError, ParserStopped, Unparsable
 from excise.excision import WHITESPACE_ONLY, Score, score_pair, syntax_notes
-from excise.facts import EditFacts, facts_of
+from excise.facts import EditFacts, FactsReader
 from excise.hunks import Hunks, Side, find_hunks
 from excise.pairs import Group, Map, Standings, compare
 from excise.preparation import Preparation, Prepared
@@ -184,8 +184,8 @@ class ScoreMatrix:
     def facts(self) -> tuple[EditFacts, ...]:
         """What each revision does to the origin, beyond numbers.
 
-        Every text is read again, and nothing is kept: whoever needs them twice keeps them. Nothing
-        is known of texts without a grammar, and of those that took their parsers too long.
+        Each text is read once for this matrix and those that `replaced` makes of it. Nothing is
+        known of texts without a grammar, and of those that took their parsers too long.
         """
         task, grammar = self._task, self._groups[0].preparation.reading.grammar
         texts = [
@@ -196,7 +196,9 @@ class ScoreMatrix:
             return (EditFacts(),) * len(texts)
         known = [text for text in texts if text is not None]
         try:
-            read = facts_of(task.origin, known, grammar, cancel=task.cancel, timeout=task.timeout)
+            read = task.facts.read(
+                task.origin, known, grammar, cancel=task.cancel, timeout=task.timeout
+            )
         except Cancelled:
             if task.cancel is None or not task.cancel.timed_out:
                 raise
@@ -288,6 +290,7 @@ class _Task:
     notes: tuple[str, ...] = ()
     # Contents that a parser was found not to read, with the note: not tried again.
     unparsable: dict[Content, str] = field(default_factory=dict)
+    facts: FactsReader = field(default_factory=FactsReader)
 
     def lexical(self) -> dict[int, str]:
         """Return which revisions are known to be tokenised lexically, and why."""

@@ -12,6 +12,18 @@ _WORD = re.compile(r"[^\W\d]\w*")
 DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 """What defines a function or a class."""
 
+_PARAMETERS = ("TypeVar", "ParamSpec", "TypeVarTuple")
+_TELLING = {
+    *DEFINITION, ast.Name, ast.Attribute, ast.arg, ast.Import, ast.ImportFrom, ast.Constant,
+    ast.Assign, ast.AnnAssign, ast.AugAssign, ast.ExceptHandler, ast.MatchAs, ast.MatchStar,
+    ast.MatchMapping,
+    *(getattr(ast, name) for name in _PARAMETERS if hasattr(ast, name)),
+}  # fmt: skip
+"""Nodes that bind or read a name."""
+
+_BARE = frozenset(("ctx", "op", "ops"))
+"""Fields of nodes that have no names in them."""
+
 # Which names bound at a place only the text itself can read: none, variables, attributes too.
 _NONE, _NAMES, _EVERY = range(3)
 
@@ -76,7 +88,7 @@ class Names:
         stack: list[tuple[ast.AST, int, bool]] = [(statement, own, False)]
         while stack:
             node, own, annotation = stack.pop()
-            within = names.add(node, own, annotation)
+            within = names.add(node, own, annotation) if type(node) in _TELLING else own
             below = [
                 (child, within, annotation or field in ("annotation", "returns"))
                 for field, child in _children(node)
@@ -127,7 +139,7 @@ class Names:
                 self.bound.add(name)
             case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
                 self.bound.add(name)
-            case _ if type(node).__name__ in ("TypeVar", "ParamSpec", "TypeVarTuple"):
+            case _ if type(node).__name__ in _PARAMETERS:
                 self.bound.add(getattr(node, "name", ""))
         return own
 
@@ -182,6 +194,8 @@ def top_level(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 def _children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
     """Yield what stands below a node and is no docstring, with the names of the fields."""
     for field in node._fields:
+        if field in _BARE:
+            continue
         value = getattr(node, field, None)
         if isinstance(value, ast.AST):
             yield field, value

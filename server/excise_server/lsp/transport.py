@@ -113,4 +113,8 @@ async def _session(server: ExciseServer, receive: Callable[[int], bytes]) -> int
     server.protocol.on_exit = finish
     server.on_client = lambda process: watch_process(process, partial(finish, 1))
     threading.Thread(target=pump, name="excise-reader", daemon=True).start()
-    return await finished
+    try:
+        return await finished
+    finally:
+        # The loop ends when its threads have ended, and some of them wait for workers.
+        server.crew.close()

@@ -158,6 +158,8 @@ class Station:
         broken = 0
         while self._here is None:
             cancel.check()
+            if self._closed:
+                raise Cancelled("the worker was ended on request")
             lexical = _without_parsers(deaths)
             try:
                 return self._asked(order, read, cancel, lexical=lexical)
@@ -213,6 +215,8 @@ class Station:
             self._told.clear()
             self._before, self._latest = self.work, WorkFrame(0, 0, 0)
             self._worker = Worker()
+            if self._closed:  # meanwhile: nobody else will end it
+                self._worker.kill()
         return self._worker
 
     def _drop(self) -> None:
