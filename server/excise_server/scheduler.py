@@ -229,4 +229,7 @@ class Scheduler(Generic[S, R]):
                 outcome = error
             if self._closed:
                 return
-            ticket.loop.call_soon_threadsafe(self._finish, ticket, outcome)
+            try:
+                ticket.loop.call_soon_threadsafe(self._finish, ticket, outcome)
+            except RuntimeError:
+                return  # the loop has ended: nobody waits for this

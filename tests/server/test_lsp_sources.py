@@ -65,7 +65,7 @@ def client():
     with RawClient() as client:
         yield client
         assert client.exit() == 0
-        assert not any("Traceback" in line for line in client.log)
+        assert not any("Traceback" in line for line in client.log), "\n".join(client.log)
 
 
 @pytest.fixture
