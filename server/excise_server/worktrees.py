@@ -28,7 +28,7 @@ from excise_server.review.ranked import RankedBatch, chosen_batch, rank_batches
 from excise_server.review.reasons import Reason, group_reasons
 from excise_server.review.verdicts import NO_VERDICTS, Verdict, Verdicts, match_verdicts
 from excise_server.sources import SourceError, first_few
-from excise_server.sources.candidates import Candidate, Candidates, Choice, find_candidates
+from excise_server.sources.candidates import Candidate, Candidates, Selection, find_candidates
 from excise_server.sources.paths import visible
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Worktrees:
 
 def compare_worktrees(
     repository: Repository,
-    choice: Choice | None = None,
+    selection: Selection | None = None,
     *,
     batch: str = "",
     ignored: Sequence[str] = IGNORED,
@@ -154,7 +154,7 @@ def compare_worktrees(
     excise.errors.Cancelled
         When the flag was raised.
     """
-    candidates = find_candidates(repository, choice or Choice())
+    candidates = find_candidates(repository, selection or Selection())
     return compare_candidates(
         repository.top, candidates, batch=batch, ignored=ignored, threshold=threshold,
         linkage=linkage, cancel=cancel,

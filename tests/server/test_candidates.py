@@ -10,7 +10,7 @@ from tests.server.git_repository import make, needs_git
 from tests.server.test_worktrees import by_id, report, worktree, write
 
 from excise_server.git.repository import open_folder
-from excise_server.sources.candidates import Choice, find_candidates
+from excise_server.sources.candidates import Selection, find_candidates
 
 pytestmark = [pytest.mark.slow, needs_git]
 
@@ -394,7 +394,7 @@ def test_who_is_still_being_written(repo):
     opened = open_folder(str(repo.path), [str(repo.path)])
 
     def is_written(now):
-        [candidate] = find_candidates(opened, Choice(), clock=lambda: now).found
+        [candidate] = find_candidates(opened, Selection(), clock=lambda: now).found
         return candidate.is_written
 
     late = (path / "a.py").stat().st_mtime + 1000

@@ -22,7 +22,7 @@ from excise_server.report.review_lines import MAX_LINES, Folding
 from excise_server.report.review_shapes import ReviewDocument
 from excise_server.report.review_text import review_lines
 from excise_server.review.hunks import applied
-from excise_server.sources.candidates import Choice, find_candidates
+from excise_server.sources.candidates import Selection, find_candidates
 from excise_server.worktrees import compare_candidates
 
 pytestmark = [pytest.mark.slow, needs_git]
@@ -104,7 +104,7 @@ def page(repo, *arguments):
 
 
 def on_a_terminal(repo, width):
-    found = find_candidates(open_folder(str(repo.path), [str(repo.path)]), Choice())
+    found = find_candidates(open_folder(str(repo.path), [str(repo.path)]), Selection())
     document = review_document(compare_candidates(str(repo.path), found))
     out = Console(
         file=io.StringIO(), force_terminal=True, width=width, markup=False, highlight=False
@@ -152,7 +152,7 @@ def tree(origin, document, name):
 def test_every_candidate_can_be_rebuilt_from_the_document(six):
     document = reviewed(six)
     origin = origin_files(six, document)
-    found = find_candidates(open_folder(str(six.path), [str(six.path)]), Choice())
+    found = find_candidates(open_folder(str(six.path), [str(six.path)]), Selection())
     assert len(found.found) == 6
     statuses = {c.status for b in document.batches for f in b.files for c in f.changes}
     assert statuses == {"created", "deleted", "renamed", "modified"}

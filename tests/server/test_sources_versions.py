@@ -10,7 +10,7 @@ from tests.server.git_repository import make, needs_git, reasons, texts
 from excise import ScoreMatrix
 from excise_server.git.repository import open_folder
 from excise_server.sources import versions
-from excise_server.sources.candidates import Choice, find_candidates
+from excise_server.sources.candidates import Selection, find_candidates
 from excise_server.sources.collect import collect
 from excise_server.worktrees import compare_worktrees
 
@@ -78,8 +78,8 @@ def test_ids_labels_names_and_texts_are_those_of_the_commands(repo):
     repo.git("branch", "--quiet", "-D", "second")
     repo.commit("main goes on", a__py=TEXT.replace("def f7", "import os\n\n\ndef f7"))
     found = collect(repo.context(remotes=("**",), requests=("pull/*",)))
-    choice = Choice(branches=("**", "pull/*"))
-    commands = find_candidates(open_folder(str(repo.path), [str(repo.path)]), choice)
+    selection = Selection(branches=("**", "pull/*"))
+    commands = find_candidates(open_folder(str(repo.path), [str(repo.path)]), selection)
     expected = {c.id: (c.label, c.names, c.new["a.py"].text) for c in commands.found}
     assert len(expected) == 5
     assert {r.id: (r.label, known(found)[r.id].names, r.text) for r in found.revisions} == expected

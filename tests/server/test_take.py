@@ -15,7 +15,7 @@ from tests.server.git_repository import make, needs_git
 
 from excise_server.cli.worktrees import opened
 from excise_server.report.take_shapes import TakeDocument
-from excise_server.sources.candidates import Choice, find_candidates
+from excise_server.sources.candidates import Selection, find_candidates
 
 pytestmark = [pytest.mark.slow, needs_git]
 
@@ -114,7 +114,7 @@ def texts(files):
 
 
 def candidates(repo):
-    return {c.label: c for c in find_candidates(opened(str(repo.path)), Choice()).found}
+    return {c.label: c for c in find_candidates(opened(str(repo.path)), Selection()).found}
 
 
 EVERYONE = ("ada", "bo", "chen", "dana", "eli", "fay")

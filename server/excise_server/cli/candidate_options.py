@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
+from functools import wraps
 from typing import Any
 
 import click
 
-from excise_server.sources.candidates import Choice
+from excise_server.sources.candidates import Selection
 
-__all__ = ["batch_option", "choice_of", "choice_options"]
+__all__ = ["batch_option", "selection_options"]
 
 _OPTIONS = (
     click.option(
@@ -56,37 +56,35 @@ batch_option = click.option(
 _Command = Callable[..., Any]
 
 
-def choice_options(function: _Command) -> _Command:
-    """Add the options that `choice_of` reads."""
-    return reduce(lambda command, option: option(command), reversed(_OPTIONS), function)
+def selection_options(function: _Command) -> _Command:
+    """Add the options that choose candidates; the function gets them as one ``selection``."""
 
+    def command(
+        *,
+        branches: tuple[str, ...],
+        patches: tuple[str, ...],
+        only: tuple[str, ...],
+        onto: str,
+        base: tuple[str, ...],
+        include_target: bool,
+        no_untracked: bool,
+        **others: object,
+    ) -> object:
+        selection = Selection(
+            branches=branches,
+            patches=patches,
+            only=only,
+            onto=onto,
+            bases=tuple(map(_own_base, base)),
+            untracked=not no_untracked,
+            target=include_target,
+        )
+        return function(selection=selection, **others)
 
-def choice_of(
-    *,
-    branches: tuple[str, ...],
-    patches: tuple[str, ...],
-    only: tuple[str, ...],
-    onto: str,
-    base: tuple[str, ...],
-    include_target: bool,
-    no_untracked: bool,
-) -> Choice:
-    """Return what the options of `choice_options` choose.
-
-    Raises
-    ------
-    click.UsageError
-        For a ``--base`` without a name or a revision.
-    """
-    return Choice(
-        branches=branches,
-        patches=patches,
-        only=only,
-        onto=onto,
-        bases=tuple(map(_own_base, base)),
-        untracked=not no_untracked,
-        target=include_target,
-    )
+    wrapped: _Command = wraps(function)(command)
+    for option in reversed(_OPTIONS):
+        wrapped = option(wrapped)
+    return wrapped
 
 
 def _own_base(option: str) -> tuple[str, str]:

@@ -17,7 +17,7 @@ from excise_server.cli.worktrees import Shown, compare
 from excise_server.report.documents import cluster_document, json_text
 from excise_server.report.revision_reasons import reason_lines, revision_reasons
 from excise_server.sources import RevisionSet
-from excise_server.sources.candidates import Choice
+from excise_server.sources.candidates import Selection
 from excise_server.sources.commits import is_range
 
 __all__ = ["command"]
@@ -92,7 +92,7 @@ def _cluster_git(
     if chosen.patches_alone:
         raise click.UsageError(f"{', '.join(chosen.patches_alone)}: for patches alone.")
     shown = Shown(chosen.threshold, chosen.linkage, chosen.ignore_path, choices.json, chosen.html)
-    return compare(folder, Choice(worktrees=False, branches=names), shown)
+    return compare(folder, Selection(worktrees=False, branches=names), shown)
 
 
 def _cluster_revisions(found: RevisionSet, choices: Choices, chosen: PatchChoices) -> int:

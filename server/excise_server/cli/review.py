@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import click
 
-from excise_server.cli.candidate_options import batch_option, choice_of, choice_options
+from excise_server.cli.candidate_options import batch_option, selection_options
 from excise_server.cli.output import write_text
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console
@@ -18,7 +18,7 @@ from excise_server.report.review import chosen_hunks, review_document
 from excise_server.report.review_lines import ORIGIN, Folding
 from excise_server.report.review_shapes import ReviewDocument
 from excise_server.sources import SourceError
-from excise_server.sources.candidates import Candidates, Choice, find_candidates
+from excise_server.sources.candidates import Candidates, Selection, find_candidates
 from excise_server.sources.folders import find_folders
 from excise_server.sources.paths import visible
 from excise_server.sources.verdicts import read_verdicts
@@ -49,7 +49,7 @@ class _Shown:
     metavar="DIR",
     help="CANDIDATEs are folders, which need no git, and all began as DIR.",
 )
-@choice_options
+@selection_options
 @batch_option
 @verdict_option
 @click.option("--path", metavar="GLOB", multiple=True, help="Show only files so named.")
@@ -89,13 +89,7 @@ def command(
     whole: bool,
     format: str,
     output: str | None,
-    branches: tuple[str, ...],
-    patches: tuple[str, ...],
-    only: tuple[str, ...],
-    onto: str,
-    base: tuple[str, ...],
-    include_target: bool,
-    no_untracked: bool,
+    selection: Selection,
 ) -> int:
     """Show what every CANDIDATE (default: all of them) changes, each hunk once.
 
@@ -108,27 +102,18 @@ def command(
     those of the candidates that are chosen: PATH#LINES names one by the origin's lines, PATH#12+ by
     the line before it, where it is only inserted.
     """
-    choice = choice_of(
-        branches=branches,
-        patches=patches,
-        only=only,
-        onto=onto,
-        base=base,
-        include_target=include_target,
-        no_untracked=no_untracked,
-    )
     if origin is None:
         with progress("Reading"):
             repository = opened(repo)
-            every = chosen_candidates(find_candidates(repository, choice), candidates)
+            every = chosen_candidates(find_candidates(repository, selection), candidates)
         top = repository.top
     else:
-        if choice != Choice(only=only) or repo != ".":
+        if selection != Selection(only=selection.only) or repo != ".":
             raise click.UsageError("--origin reads plain folders: drop the options about git.")
         if not candidates:
             raise click.UsageError("--origin needs the folders that began as it.")
         with progress("Reading"):
-            every = find_folders(origin, candidates, only=only)
+            every = find_folders(origin, candidates, only=selection.only)
         top = os.path.realpath(origin)
     shown = _Shown(format, against, whole, path, hunk, output)
     return _review(top, every, "" if batch == "all" else batch, shown, verdicts)

@@ -15,7 +15,7 @@ import click
 import msgspec
 
 from excise_server.chosen import check_digest, members_of
-from excise_server.cli.candidate_options import batch_option, choice_of, choice_options
+from excise_server.cli.candidate_options import batch_option, selection_options
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import say
 from excise_server.cli.worktrees import opened
@@ -28,7 +28,7 @@ from excise_server.review.digest import review_digest
 from excise_server.review.git_patch import git_patch
 from excise_server.review.taking import Choice, Taken, take
 from excise_server.sources import SourceError
-from excise_server.sources.candidates import Candidates, find_candidates
+from excise_server.sources.candidates import Candidates, Selection, find_candidates
 from excise_server.sources.files import file_error
 from excise_server.sources.paths import visible
 from excise_server.workers.quarantine import cache_folder
@@ -60,7 +60,7 @@ class _How:
 )
 @click.option("--conflicts", is_flag=True, help="Also take what is in conflict with the target.")
 @click.option("--write", is_flag=True, help="Change the files of this checkout, all or none.")
-@choice_options
+@selection_options
 @batch_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs (docs/json.md).")
 def command(
@@ -74,13 +74,7 @@ def command(
     write: bool,
     as_json: bool,
     batch: str,
-    branches: tuple[str, ...],
-    patches: tuple[str, ...],
-    only: tuple[str, ...],
-    onto: str,
-    base: tuple[str, ...],
-    include_target: bool,
-    no_untracked: bool,
+    selection: Selection,
 ) -> int:
     """Print one git patch of what you choose, made for HEAD of this checkout.
 
@@ -102,19 +96,10 @@ def command(
         raise click.UsageError("name a CANDIDATE, or give a --plan FILE, and not both.")
     if plan is not None and (digest is not None or conflicts):
         raise click.UsageError("a --plan has its own digest, and says which conflicts it takes.")
-    choice = choice_of(
-        branches=branches,
-        patches=patches,
-        only=only,
-        onto=onto,
-        base=base,
-        include_target=include_target,
-        no_untracked=no_untracked,
-    )
     planned = None if plan is None else _read_plan(plan)
     with progress("Reading"):
         repository = opened(repo)
-        every = chosen_candidates(find_candidates(repository, choice), among)
+        every = chosen_candidates(find_candidates(repository, selection), among)
         every, batches, _ = chosen_batches(every, "" if batch == "all" else batch)
     of_batches = [members_of(every, known) for known in batches]
     wanted = digest if planned is None else planned.digest

@@ -10,7 +10,7 @@ import click
 
 from excise.clustering import DISTANCE, LINKAGE, LINKAGES
 from excise.patches import IGNORED
-from excise_server.cli.candidate_options import batch_option, choice_of, choice_options
+from excise_server.cli.candidate_options import batch_option, selection_options
 from excise_server.cli.output import write_text
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console, say
@@ -27,7 +27,7 @@ from excise_server.git.repository import Repository, open_folder
 from excise_server.report.documents import json_text
 from excise_server.report.worktrees import worktrees_document
 from excise_server.sources import SourceError
-from excise_server.sources.candidates import Candidates, Choice, find_candidates
+from excise_server.sources.candidates import Candidates, Selection, find_candidates
 from excise_server.sources.folders import find_folders
 from excise_server.sources.verdicts import read_verdicts
 from excise_server.worktrees import Worktrees, compare_candidates, in_batch
@@ -56,7 +56,7 @@ class Shown:
     metavar="DIR",
     help="Compare FOLDERs, which need no git, with the folder that they all began as.",
 )
-@choice_options
+@selection_options
 @batch_option
 @click.option(
     "--threshold",
@@ -79,16 +79,10 @@ class Shown:
 @click.option("--html", metavar="FILE", help="Also write a report to be opened in a browser.")
 def command(
     *,
+    selection: Selection,
     folders: tuple[str, ...],
     origin: str | None,
-    branches: tuple[str, ...],
-    patches: tuple[str, ...],
-    only: tuple[str, ...],
     batch: str,
-    onto: str,
-    base: tuple[str, ...],
-    include_target: bool,
-    no_untracked: bool,
     threshold: float | None,
     linkage: str | None,
     ignore_path: tuple[str, ...],
@@ -131,36 +125,27 @@ def command(
     Git is only read, and nothing is run but the command of --run. It runs with your rights in the
     folder of every candidate, without a terminal, and whatever it started is ended with it.
     """
-    choice = choice_of(
-        branches=branches,
-        patches=patches,
-        only=only,
-        onto=onto,
-        base=base,
-        include_target=include_target,
-        no_untracked=no_untracked,
-    )
     only_batch = "" if batch == "all" else batch
     shown = Shown(
         threshold, linkage, ignore_path, as_json, html, only_batch, verdicts,
         run_options_of(run, jobs, timeout),
     )  # fmt: skip
     if origin is not None:
-        if choice != Choice(only=only):
+        if selection != Selection(only=selection.only):
             raise click.UsageError("--origin compares plain folders: drop the options about git.")
         if not folders:
             raise click.UsageError("--origin needs the FOLDERs that began as it.")
-        return compare_folders(origin, folders, only, shown)
+        return compare_folders(origin, folders, selection.only, shown)
     if len(folders) > 1:
         raise click.UsageError("name one REPO, or folders without git and their --origin DIR.")
-    return compare("".join(folders) or ".", choice, shown)
+    return compare("".join(folders) or ".", selection, shown)
 
 
-def compare(folder: str, choice: Choice, shown: Shown) -> int:
+def compare(folder: str, selection: Selection, shown: Shown) -> int:
     """Compare worktrees or branches, and print the result."""
     with progress("Comparing"):
         repository = opened(folder)
-        candidates = find_candidates(repository, choice)
+        candidates = find_candidates(repository, selection)
     return compare_found(repository.top, candidates, shown)
 
 

@@ -21,7 +21,7 @@ from excise_server.sources.paths import visible
 __all__ = [
     "MAX_REFS",
     "MAX_WORKTREES",
-    "Choice",
+    "Selection",
     "find_checkouts",
     "is_chosen",
     "roots",
@@ -36,7 +36,7 @@ MAX_REFS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Selection:
     """What is compared.
 
     Attributes
@@ -76,7 +76,7 @@ class Choice:
 
 
 def find_checkouts(
-    repository: Repository, choice: Choice
+    repository: Repository, selection: Selection
 ) -> tuple[list[Candidate], list[Rejected]]:
     """Return the worktrees and refs that were chosen, under ids of their own, and what is left out.
 
@@ -89,11 +89,11 @@ def find_checkouts(
     """
     rejected: list[Rejected] = []
     listed: list[Candidate] = []
-    if choice.worktrees:
-        listed += _worktrees(repository, choice, rejected)
-    if choice.branches:
+    if selection.worktrees:
+        listed += _worktrees(repository, selection, rejected)
+    if selection.branches:
         shown = {name for candidate in listed for name in candidate.names}
-        listed += _refs(repository, choice, shown, rejected)
+        listed += _refs(repository, selection, shown, rejected)
     ids = unique_ids([candidate.id for candidate in listed])
     return [
         replace(candidate, id=name, names=(name, *candidate.names[1:]))
@@ -101,16 +101,18 @@ def find_checkouts(
     ], rejected
 
 
-def _worktrees(repository: Repository, choice: Choice, rejected: list[Rejected]) -> list[Candidate]:
+def _worktrees(
+    repository: Repository, selection: Selection, rejected: list[Rejected]
+) -> list[Candidate]:
     found = []
     worktrees = repository.worktrees()
     main = worktrees[0].path if worktrees else repository.top
     for tree in worktrees:
         real = os.path.realpath(tree.path)
         candidate = _from_worktree(tree, real)
-        if real == repository.top and not choice.target:
+        if real == repository.top and not selection.target:
             continue
-        if not is_chosen(choice, main, candidate, [visible(os.path.basename(tree.path))]):
+        if not is_chosen(selection, main, candidate, [visible(os.path.basename(tree.path))]):
             continue
         reason = f"prunable: {tree.prunable}" if tree.prunable else ""
         if not reason and not tree.head.strip("0"):
@@ -135,18 +137,18 @@ def _from_worktree(tree: Worktree, real: str) -> Candidate:
 
 
 def _refs(
-    repository: Repository, choice: Choice, shown: set[str], rejected: list[Rejected]
+    repository: Repository, selection: Selection, shown: set[str], rejected: list[Rejected]
 ) -> list[Candidate]:
-    refs, unusable = find_refs(repository, choice.branches)
-    if choice.must_match and not (refs or unusable):
-        shown_patterns = ", ".join(map(visible, choice.branches))
+    refs, unusable = find_refs(repository, selection.branches)
+    if selection.must_match and not (refs or unusable):
+        shown_patterns = ", ".join(map(visible, selection.branches))
         rejected.append(Rejected("branches", f"none matches {shown_patterns}"))
     rejected += unusable
     found = [
         candidate
         for ref in refs
         if ref.name not in shown
-        and is_chosen(choice, repository.top, candidate := _from_ref(ref), ref.spellings())
+        and is_chosen(selection, repository.top, candidate := _from_ref(ref), ref.spellings())
     ]
     if len(found) > MAX_REFS:
         cut = _cut("branches", [c.id for c in found], MAX_REFS, "with the newest commits")
@@ -165,16 +167,16 @@ def _cut(name: str, ids: Sequence[str], limit: int, which: str) -> Rejected:
     return Rejected(name, reason, "choose with --only GLOB")
 
 
-def is_chosen(choice: Choice, main: str, candidate: Candidate, names: Iterable[str]) -> bool:
+def is_chosen(selection: Selection, main: str, candidate: Candidate, names: Iterable[str]) -> bool:
     """Whether a candidate is among those that were chosen, by any of its names."""
-    if not choice.only:
+    if not selection.only:
         return True
     forms = name_of(traces_of(candidate, main), roots()).forms
     short = (name.partition(":")[2] for name in candidate.names)
     spelled = [name for name in (*names, candidate.branch, *short, *forms) if name]
     return any(
         fnmatchcase(name, glob)
-        for glob in choice.only
+        for glob in selection.only
         for name in (candidate.names if ":" in glob else spelled)
     )
 

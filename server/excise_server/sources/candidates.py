@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from excise_server.git.bases import commit_named
-from excise_server.git.checkouts import Choice, find_checkouts, is_chosen
+from excise_server.git.checkouts import Selection, find_checkouts, is_chosen
 from excise_server.git.repository import Repository
 from excise_server.review.candidate import Candidate, marked_identical
 from excise_server.review.given import Given
@@ -22,7 +22,7 @@ from excise_server.sources.paths import visible
 from excise_server.sources.reading import Lying, read_changes, read_worktrees, replayed
 from excise_server.sources.runs import find_patches
 
-__all__ = ["Candidate", "Candidates", "Choice", "find_candidates"]
+__all__ = ["Candidate", "Candidates", "Selection", "find_candidates"]
 
 
 MAX_PATCHES = 200
@@ -55,7 +55,7 @@ class Candidates:
 
 def find_candidates(
     repository: Repository,
-    choice: Choice,
+    selection: Selection,
     *,
     given: Sequence[Given] = (),
     clock: Callable[[], float] = time.time,
@@ -74,14 +74,16 @@ def find_candidates(
     SourceError
         If git fails, there is no commit yet, or a revision that was named does not exist.
     """
-    origin = commit_named(repository, choice.onto, "--onto") if choice.onto else repository.head()
+    origin = (
+        commit_named(repository, selection.onto, "--onto") if selection.onto else repository.head()
+    )
     if origin is None:
         raise SourceError("no commit yet: there is nothing to replay candidates on")
-    listed, rejected = find_checkouts(repository, choice)
+    listed, rejected = find_checkouts(repository, selection)
     repository = repository.for_many(len(listed))
-    lying = read_worktrees(repository, origin, listed, choice.untracked, rejected)
-    lying += _patches(repository, choice, origin, rejected)
-    begun = one_each(list(started(repository, origin, choice, lying, rejected, _is_edited)))
+    lying = read_worktrees(repository, origin, listed, selection.untracked, rejected)
+    lying += _patches(repository, selection, origin, rejected)
+    begun = one_each(list(started(repository, origin, selection, lying, rejected, _is_edited)))
     read = read_changes(repository, begun, clock, rejected)
     found, unchanged, landed, notes = [], [], [], []
     for candidate, state in replayed(repository, origin, read, rejected):
@@ -108,18 +110,18 @@ def find_candidates(
 
 
 def _patches(
-    repository: Repository, choice: Choice, origin: str, rejected: list[Rejected]
+    repository: Repository, selection: Selection, origin: str, rejected: list[Rejected]
 ) -> list[Lying]:
     """Return the patches that were chosen, as made on the target."""
-    if not choice.patches:
+    if not selection.patches:
         return []
-    given, unreadable = find_patches(choice.patches)
+    given, unreadable = find_patches(selection.patches)
     rejected += unreadable
     ids = unique_ids([f"patch:{patch.name}" for patch in given])
     found = []
     for name, patch in zip(ids, given, strict=True):
         candidate = Candidate(name, "", "", origin, (name,), patch.name, task=patch.task)
-        if is_chosen(choice, repository.top, candidate, [patch.name, patch.task]):
+        if is_chosen(selection, repository.top, candidate, [patch.name, patch.task]):
             found.append(Lying(candidate, patch=patch.patch))
     if len(found) > MAX_PATCHES:
         cut = f"only the first {MAX_PATCHES} of {len(found)} are compared"

@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from excise_server.git.bases import History, Start, commit_named
-from excise_server.git.checkouts import Choice, roots, traces_of
+from excise_server.git.checkouts import Selection, roots, traces_of
 from excise_server.git.command import GitError
 from excise_server.git.own_commits import own_commits
 from excise_server.git.reflog import branch_made, worktree_made
@@ -28,7 +28,7 @@ __all__ = ["labelled", "one_each", "started", "with_refs"]
 def started(
     repository: Repository,
     origin: str,
-    choice: Choice,
+    selection: Selection,
     lying: Sequence[Lying],
     rejected: list[Rejected],
     is_edited: Callable[[Lying], bool],
@@ -46,7 +46,7 @@ def started(
         If bases were chosen for candidates that there are not.
     """
     history = History(repository, origin)
-    chosen, remembered = dict(choice.bases), dict(choice.remembered)
+    chosen, remembered = dict(selection.bases), dict(selection.remembered)
     for entry in lying:
         candidate = entry.candidate
         names = [*candidate.names, *(name.partition(":")[2] for name in candidate.names)]

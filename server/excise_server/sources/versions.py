@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from excise.text import Revision
-from excise_server.git.checkouts import Choice, find_checkouts
+from excise_server.git.checkouts import Selection, find_checkouts
 from excise_server.git.repository import Repository, opened
 from excise_server.review.candidate import Candidate
 from excise_server.sources import SourceError
@@ -29,7 +29,7 @@ from excise_server.sources.one_file import FileChange, WholeCandidates, read_fil
 from excise_server.sources.paths import text_of, visible
 from excise_server.sources.reading import Lying
 
-__all__ = ["choice_of", "find"]
+__all__ = ["find", "selection_of"]
 
 _HINTS = {
     "choose with --only GLOB": "choose with the setting sources.branches",
@@ -43,23 +43,23 @@ _KINDS_OF_REQUESTS = {"#": "pull", "!": "merge-requests"}
 def find(context: Context, repository: Repository | SourceError | None = None) -> Found:
     """Find what the candidates of the repository make of the document."""
     wrong: list[Refused] = []
-    choice = choice_of(context.settings, context.bases, wrong)
-    if not (choice.worktrees or choice.branches):
+    selection = selection_of(context.settings, context.bases, wrong)
+    if not (selection.worktrees or selection.branches):
         return Found(refused=tuple(wrong))
     try:
         repository = opened(context, repository)
         if repository is None:
             return Found(refused=tuple(wrong))
-        return _find(context, repository, choice, wrong)
+        return _find(context, repository, selection, wrong)
     except SourceError as error:
         return Found(refused=(*wrong, Refused("git", error.reason, error.hint)))
 
 
-def choice_of(
+def selection_of(
     settings: SourceSettings,
     bases: Sequence[tuple[str, str]] = (),
     wrong: list[Refused] | None = None,
-) -> Choice:
+) -> Selection:
     """Return which candidates the settings choose.
 
     Parameters
@@ -70,7 +70,7 @@ def choice_of(
         Where patterns are put that cannot be any, with the reason.
     """
     patterns = tuple(_patterns(settings, [] if wrong is None else wrong))
-    return Choice(
+    return Selection(
         worktrees=settings.worktrees,
         branches=patterns,
         must_match=False,
@@ -112,15 +112,15 @@ def _request_pattern(pattern: str) -> str:
 
 
 def _find(
-    context: Context, repository: Repository, choice: Choice, refused: list[Refused]
+    context: Context, repository: Repository, selection: Selection, refused: list[Refused]
 ) -> Found:
     settings, head = context.settings, repository.head()
     if head is None:
         watch = _watch(settings, repository, [])
         return Found(refused=(*refused, Refused("git", "no commit yet")), watch=watch)
-    listed, unusable = find_checkouts(repository, choice)
+    listed, unusable = find_checkouts(repository, selection)
     refused += unusable
-    choice = replace(choice, remembered=(*_begun(context, listed), *choice.remembered))
+    selection = replace(selection, remembered=(*_begun(context, listed), *selection.remembered))
     repository = repository.for_many(len(listed))
     whole = WholeCandidates(repository, head, refused)
 
@@ -128,7 +128,7 @@ def _find(
         return whole.is_edited(entry.candidate)
 
     lying = [Lying(candidate) for candidate in listed]
-    begun = one_each(list(started(repository, head, choice, lying, refused, is_edited)))
+    begun = one_each(list(started(repository, head, selection, lying, refused, is_edited)))
     candidates = with_refs([entry.candidate for entry in begun], whole.is_edited)
     read = list(read_file(repository, head, repository.path, candidates, whole, refused))
     changed = [(candidate, change) for candidate, change in read if change is not None]

@@ -92,12 +92,12 @@ def _take(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
     from excise_server.review.digest import review_digest
     from excise_server.review.git_patch import git_patch
     from excise_server.review.taking import take
-    from excise_server.sources.candidates import Choice, find_candidates
+    from excise_server.sources.candidates import Selection, find_candidates
     from excise_server.worktrees import chosen_batches
 
     repository = open_folder(asked["folder"], asked["folders"])
-    choice = Choice(branches=tuple(asked["branches"]), onto=asked["base"])
-    every, batches, _ = chosen_batches(find_candidates(repository, choice), "")
+    selection = Selection(branches=tuple(asked["branches"]), onto=asked["base"])
+    every, batches, _ = chosen_batches(find_candidates(repository, selection), "")
     companies = [members_of(every, batch) for batch in batches]
     check_digest(asked["digest"], every, companies)
     cancel.check()
@@ -109,12 +109,12 @@ def _take(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
 
 def _compared(asked: Mapping[str, Any], cancel: CancelFlag) -> Worktrees:
     from excise_server.git.repository import open_folder
-    from excise_server.sources.candidates import Choice
+    from excise_server.sources.candidates import Selection
     from excise_server.worktrees import compare_worktrees
 
-    choice = Choice(branches=tuple(asked["branches"]), onto=asked["base"])
+    selection = Selection(branches=tuple(asked["branches"]), onto=asked["base"])
     repository = open_folder(asked["folder"], asked["folders"])
-    return compare_worktrees(repository, choice, cancel=cancel)
+    return compare_worktrees(repository, selection, cancel=cancel)
 
 
 def _candidates(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
@@ -123,16 +123,18 @@ def _candidates(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
     from excise_server.review.given import Given
     from excise_server.sources.candidates import find_candidates
     from excise_server.sources.finding import SourceSettings
-    from excise_server.sources.versions import choice_of
+    from excise_server.sources.versions import selection_of
     from excise_server.worktrees import compare_candidates, without
 
     given = msgspec.convert(asked["given"], list[Given])
     aside, bases = asked["aside"], asked["bases"]
     repository = open_folder(asked["folder"], asked["folders"])
-    choice = choice_of(msgspec.convert(asked["settings"], SourceSettings), tuple(bases.items()))
+    selection = selection_of(
+        msgspec.convert(asked["settings"], SourceSettings), tuple(bases.items())
+    )
     if (branches := asked["branches"]) is not None:
-        choice = replace(choice, worktrees=True, branches=tuple(branches), must_match=True)
-    everyone = find_candidates(repository, choice, given=given)
+        selection = replace(selection, worktrees=True, branches=tuple(branches), must_match=True)
+    everyone = find_candidates(repository, selection, given=given)
     kept, left_out = without(everyone, aside)
     compared = compare_candidates(repository.top, kept, batch=asked["batch"], cancel=cancel)
     ids = {candidate.id for candidate in given}
