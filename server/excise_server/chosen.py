@@ -1,17 +1,121 @@
-"""Who is meant by choices of candidates, and in which review they were made."""
+"""Who is meant by names of candidates and batches, and in which review choices were made."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from excise_server.review.batches import Batch
-from excise_server.review.candidate import Candidate
+from excise_server.review.batches import Batch, Member, batches
+from excise_server.review.candidate import Candidate, candidates_called
 from excise_server.review.digest import review_digest
-from excise_server.sources import SourceError
+from excise_server.review.ranked import chosen_batch
+from excise_server.sources import SourceError, first_few
 from excise_server.sources.candidates import Candidates
 from excise_server.sources.paths import visible
 
-__all__ = ["check_digest", "members_of"]
+__all__ = [
+    "check_digest",
+    "chosen_batches",
+    "chosen_candidates",
+    "in_batch",
+    "members_of",
+    "without",
+]
+
+
+def without(
+    candidates: Candidates, aside: Mapping[str, str]
+) -> tuple[Candidates, tuple[Candidate, ...]]:
+    """Return the candidates without those of some ids, and these.
+
+    What is left out is company of nobody: it is identical to none, either.
+    """
+    kept = tuple(
+        replace(c, identical=tuple(name for name in c.identical if name not in aside))
+        for c in candidates.found
+        if c.id not in aside
+    )
+    return replace(candidates, found=kept), tuple(c for c in candidates.found if c.id in aside)
+
+
+def chosen_candidates(candidates: Candidates, names: Sequence[str]) -> Candidates:
+    """Return the candidates of some names (ids, labels, branches); without names all of them.
+
+    Raises
+    ------
+    SourceError
+        If a name is of none or of several of those that change something.
+    """
+    chosen = set()
+    for name in names:
+        meant = candidates_called(name, candidates.found)
+        if len(meant) != 1:
+            raise _unknown(candidates, name, [c.id for c in meant])
+        chosen.add(meant[0].id)
+    if not names:
+        return candidates
+    return replace(candidates, found=tuple(c for c in candidates.found if c.id in chosen))
+
+
+def _unknown(candidates: Candidates, name: str, meant: Sequence[str]) -> SourceError:
+    if meant:
+        return SourceError(
+            f"{visible(name)} names {len(meant)} candidates",
+            hint=f"name one by its id: {first_few(meant)}",
+        )
+    idle = {**dict.fromkeys(candidates.unchanged, "it changes nothing"),
+            **dict.fromkeys(candidates.landed, "all of it is in the target already")}  # fmt: skip
+    for identity, reason in idle.items():
+        if name in (identity, identity.partition(":")[2]):
+            return SourceError(f"nothing of {visible(name)} is left to compare: {reason}")
+    labels = first_few([visible(c.label) for c in candidates.found], 8)
+    hint = f"there are {labels}" if labels else "no candidate changes anything"
+    return SourceError(f"no candidate is called {visible(name)}", hint=hint)
+
+
+def in_batch(candidates: Candidates, batch: str) -> tuple[Candidate, ...]:
+    """Return the candidates of a batch that was chosen by its name; empty: all."""
+    return chosen_batches(candidates, batch)[0].found
+
+
+def chosen_batches(
+    candidates: Candidates, name: str
+) -> tuple[Candidates, tuple[Batch, ...], tuple[Batch, ...]]:
+    """Return the candidates of the batch that was chosen, its batches, and all other batches.
+
+    Raises
+    ------
+    SourceError
+        If no batch has that name; an empty one chooses all.
+    """
+    every = batches(map(_member, candidates.found))
+    if not name:
+        return candidates, every, ()
+    names = [
+        (label, candidate.id)
+        for candidate in candidates.found
+        for label in (candidate.label, candidate.branch, candidate.id.partition(":")[2])
+    ]
+    batch = chosen_batch(every, name, names)
+    if batch is None:
+        count = f"there are {len(every)}" if len(every) > 1 else "there is one"
+        hint = f"{count}: name a batch by its number, its task or a candidate in it"
+        hint = hint if every else "no candidate changes anything"
+        raise SourceError(f"no batch is called {visible(name)}", hint=hint)
+    kept = tuple(c for c in candidates.found if c.id in batch.members)
+    others = tuple(other for other in every if other != batch)
+    return replace(candidates, found=kept), (batch,), others
+
+
+def _member(candidate: Candidate) -> Member:
+    return Member(
+        id=candidate.id,
+        paths=tuple(sorted(candidate.old.keys() | candidate.new.keys())),
+        base=candidate.base,
+        made=candidate.made,
+        tool=candidate.tool,
+        task=candidate.task,
+    )
 
 
 def members_of(candidates: Candidates, batch: Batch) -> list[Candidate]:

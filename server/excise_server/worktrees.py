@@ -18,16 +18,16 @@ from excise.patches import IGNORED, Patch
 from excise.patches.features import compared
 from excise.reading import PARSER_SECONDS
 from excise_server.changes import patch_files
+from excise_server.chosen import chosen_batches
 from excise_server.git.repository import Repository
-from excise_server.review.batches import Batch, Member, batches
-from excise_server.review.candidate import candidates_called
+from excise_server.review.batches import Batch
 from excise_server.review.change_sets import change_set, origin_texts
 from excise_server.review.hunks import ReviewedFile, review_files
 from excise_server.review.kinds import kind_of
-from excise_server.review.ranked import RankedBatch, chosen_batch, rank_batches
+from excise_server.review.ranked import RankedBatch, rank_batches
 from excise_server.review.reasons import Reason, group_reasons
 from excise_server.review.verdicts import NO_VERDICTS, Verdict, Verdicts, match_verdicts
-from excise_server.sources import SourceError, first_few
+from excise_server.sources import first_few
 from excise_server.sources.candidates import Candidate, Candidates, Selection, find_candidates
 from excise_server.sources.paths import visible
 
@@ -37,15 +37,7 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = [
-    "Worktrees",
-    "chosen_batches",
-    "chosen_candidates",
-    "compare_candidates",
-    "compare_worktrees",
-    "in_batch",
-    "without",
-]
+__all__ = ["Worktrees", "compare_candidates", "compare_worktrees"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,101 +230,6 @@ def _reasons(
     return tuple(
         (Reason("checks", text, tuple(group)), *reasons) if text else reasons
         for text, group, reasons in zip(checked, groups, found, strict=True)
-    )
-
-
-def without(
-    candidates: Candidates, aside: Mapping[str, str]
-) -> tuple[Candidates, tuple[Candidate, ...]]:
-    """Return the candidates without those of some ids, and these.
-
-    What is left out is company of nobody: it is identical to none, either.
-    """
-    kept = tuple(
-        replace(c, identical=tuple(name for name in c.identical if name not in aside))
-        for c in candidates.found
-        if c.id not in aside
-    )
-    return replace(candidates, found=kept), tuple(c for c in candidates.found if c.id in aside)
-
-
-def chosen_candidates(candidates: Candidates, names: Sequence[str]) -> Candidates:
-    """Return the candidates of some names (ids, labels, branches); without names all of them.
-
-    Raises
-    ------
-    SourceError
-        If a name is of none or of several of those that change something.
-    """
-    chosen = set()
-    for name in names:
-        meant = candidates_called(name, candidates.found)
-        if len(meant) != 1:
-            raise _unknown(candidates, name, [c.id for c in meant])
-        chosen.add(meant[0].id)
-    if not names:
-        return candidates
-    return replace(candidates, found=tuple(c for c in candidates.found if c.id in chosen))
-
-
-def _unknown(candidates: Candidates, name: str, meant: Sequence[str]) -> SourceError:
-    if meant:
-        return SourceError(
-            f"{visible(name)} names {len(meant)} candidates",
-            hint=f"name one by its id: {first_few(meant)}",
-        )
-    idle = {**dict.fromkeys(candidates.unchanged, "it changes nothing"),
-            **dict.fromkeys(candidates.landed, "all of it is in the target already")}  # fmt: skip
-    for identity, reason in idle.items():
-        if name in (identity, identity.partition(":")[2]):
-            return SourceError(f"nothing of {visible(name)} is left to compare: {reason}")
-    labels = first_few([visible(c.label) for c in candidates.found], 8)
-    hint = f"there are {labels}" if labels else "no candidate changes anything"
-    return SourceError(f"no candidate is called {visible(name)}", hint=hint)
-
-
-def in_batch(candidates: Candidates, batch: str) -> tuple[Candidate, ...]:
-    """Return the candidates of a batch that was chosen by its name; empty: all."""
-    return chosen_batches(candidates, batch)[0].found
-
-
-def chosen_batches(
-    candidates: Candidates, name: str
-) -> tuple[Candidates, tuple[Batch, ...], tuple[Batch, ...]]:
-    """Return the candidates of the batch that was chosen, its batches, and all other batches.
-
-    Raises
-    ------
-    SourceError
-        If no batch has that name; an empty one chooses all.
-    """
-    every = batches(map(_member, candidates.found))
-    if not name:
-        return candidates, every, ()
-    names = [
-        (label, candidate.id)
-        for candidate in candidates.found
-        for label in (candidate.label, candidate.branch, candidate.id.partition(":")[2])
-    ]
-    batch = chosen_batch(every, name, names)
-    if batch is None:
-        count = f"there are {len(every)}" if len(every) > 1 else "there is one"
-        hint = f"{count}: name a batch by its number, its task or a candidate in it"
-        hint = hint if every else "no candidate changes anything"
-        raise SourceError(f"no batch is called {visible(name)}", hint=hint)
-    kept = tuple(c for c in candidates.found if c.id in batch.members)
-    others = tuple(other for other in every if other != batch)
-    return replace(candidates, found=kept), (batch,), others
-
-
-def _member(candidate: Candidate) -> Member:
-    return Member(
-        id=candidate.id,
-        paths=tuple(sorted(candidate.old.keys() | candidate.new.keys())),
-        base=candidate.base,
-        made=candidate.made,
-        tool=candidate.tool,
-        task=candidate.task,
     )
 
 

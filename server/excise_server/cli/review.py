@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import click
 
+from excise_server.chosen import chosen_candidates
 from excise_server.cli.candidate_options import batch_option, selection_options
 from excise_server.cli.output import write_text
 from excise_server.cli.progress import progress
@@ -22,7 +23,7 @@ from excise_server.sources.candidates import Candidates, Selection, find_candida
 from excise_server.sources.folders import find_folders
 from excise_server.sources.paths import visible
 from excise_server.sources.verdicts import read_verdicts
-from excise_server.worktrees import chosen_candidates, compare_candidates
+from excise_server.worktrees import compare_candidates
 
 __all__ = ["command"]
 

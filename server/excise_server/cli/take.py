@@ -7,14 +7,13 @@ import secrets
 import shlex
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import click
 import msgspec
 
-from excise_server.chosen import check_digest, members_of
+from excise_server.chosen import chosen_candidates
 from excise_server.cli.candidate_options import batch_option, selection_options
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import say
@@ -22,30 +21,19 @@ from excise_server.cli.worktrees import opened
 from excise_server.report.documents import json_text
 from excise_server.report.escape import source_text
 from excise_server.report.take import take_document
-from excise_server.review.candidate import Candidate
 from excise_server.review.choices import Plan, choices_named, choices_planned
-from excise_server.review.digest import review_digest
-from excise_server.review.git_patch import git_patch
-from excise_server.review.taking import Choice, Taken, take
+from excise_server.review.taking import Taken
 from excise_server.sources import SourceError
-from excise_server.sources.candidates import Candidates, Selection, find_candidates
+from excise_server.sources.candidates import Selection, find_candidates
 from excise_server.sources.files import file_error
 from excise_server.sources.paths import visible
+from excise_server.take import TakenFromReview, take_from_review
 from excise_server.workers.quarantine import cache_folder
-from excise_server.worktrees import chosen_batches, chosen_candidates
 from excise_server.written import write_files
 
 __all__ = ["command"]
 
 _MAX_PLAN = 10_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class _How:
-    """What is done with the result."""
-
-    write: bool
-    json: bool
 
 
 @click.command("take", short_help="Put together what you choose of candidates, as one patch.")
@@ -99,18 +87,16 @@ def command(
     planned = None if plan is None else _read_plan(plan)
     with progress("Reading"):
         repository = opened(repo)
-        every = chosen_candidates(find_candidates(repository, selection), among)
-        every, batches, _ = chosen_batches(every, "" if batch == "all" else batch)
-    of_batches = [members_of(every, known) for known in batches]
-    wanted = digest if planned is None else planned.digest
-    if wanted is not None:
-        check_digest(wanted, every, of_batches)
+        candidates = chosen_candidates(find_candidates(repository, selection), among)
     if planned is None:
-        chosen = choices_named(choices, every.found, in_conflict=conflicts)
+        choose = partial(choices_named, choices, in_conflict=conflicts)
     else:
-        chosen = choices_planned(planned, every.found)
-    how = _How(write, as_json)
-    return _take(repository.top, every, of_batches, chosen, how)
+        choose, digest = partial(choices_planned, planned), planned.digest
+    with progress("Putting together"):
+        result = take_from_review(
+            candidates, choose, batch="" if batch == "all" else batch, digest=digest
+        )
+    return _hand_over(repository.top, result, write=write, as_json=as_json)
 
 
 def _read_plan(path: str) -> Plan:
@@ -132,28 +118,20 @@ def _read_plan(path: str) -> Plan:
         raise SourceError(f"not a plan: {error}", name=name, hint=hint) from error
 
 
-def _take(
-    top: str,
-    every: Candidates,
-    batches: Sequence[Sequence[Candidate]],
-    chosen: Sequence[Choice],
-    how: _How,
-) -> int:
-    with progress("Putting together"):
-        taken = take(batches, chosen)
-        patch = git_patch(taken.files, sha256=len(every.origin) == 64)
-    undo = _write(top, taken) if how.write else None
-    if how.json:
-        digest = review_digest(every.origin, every.found)
-        print(json_text(take_document(top, every.origin, digest, taken, patch, undo)))
-    elif how.write:
+def _hand_over(top: str, result: TakenFromReview, *, write: bool, as_json: bool) -> int:
+    """Write the files, or print the patch."""
+    taken = result.taken
+    undo = _write(top, taken) if write else None
+    if as_json:
+        print(json_text(take_document(top, result, undo)))
+    elif write:
         if undo is not None:
             print(undo)
     elif sys.stdout.isatty():
-        print(source_text(patch.decode("utf-8", "backslashreplace")), end="")
+        print(source_text(result.patch.decode("utf-8", "backslashreplace")), end="")
     else:
         sys.stdout.flush()
-        sys.stdout.buffer.write(patch)
+        sys.stdout.buffer.write(result.patch)
         sys.stdout.buffer.flush()
     for note in taken.notes:
         say(f"note: {note}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -85,26 +86,19 @@ def _review(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
 
 
 def _take(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
-    from excise_server.chosen import check_digest, members_of
     from excise_server.git.repository import open_folder
     from excise_server.report.take import take_document
     from excise_server.review.choices import choices_named
-    from excise_server.review.digest import review_digest
-    from excise_server.review.git_patch import git_patch
-    from excise_server.review.taking import take
     from excise_server.sources.candidates import Selection, find_candidates
-    from excise_server.worktrees import chosen_batches
+    from excise_server.take import take_from_review
 
     repository = open_folder(asked["folder"], asked["folders"])
     selection = Selection(branches=tuple(asked["branches"]), onto=asked["base"])
-    every, batches, _ = chosen_batches(find_candidates(repository, selection), "")
-    companies = [members_of(every, batch) for batch in batches]
-    check_digest(asked["digest"], every, companies)
+    candidates = find_candidates(repository, selection)
     cancel.check()
-    taken = take(companies, choices_named(asked["choices"], every.found, in_conflict=False))
-    patch = git_patch(taken.files, sha256=len(every.origin) == 64)
-    digest = review_digest(every.origin, every.found)
-    return take_document(repository.top, every.origin, digest, taken, patch, None)
+    choose = partial(choices_named, asked["choices"], in_conflict=False)
+    result = take_from_review(candidates, choose, digest=asked["digest"])
+    return take_document(repository.top, result, None)
 
 
 def _compared(asked: Mapping[str, Any], cancel: CancelFlag) -> Worktrees:
@@ -118,13 +112,14 @@ def _compared(asked: Mapping[str, Any], cancel: CancelFlag) -> Worktrees:
 
 
 def _candidates(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
+    from excise_server.chosen import without
     from excise_server.git.repository import open_folder
     from excise_server.report.worktrees import candidates_document
     from excise_server.review.given import Given
     from excise_server.sources.candidates import find_candidates
     from excise_server.sources.finding import SourceSettings
     from excise_server.sources.versions import selection_of
-    from excise_server.worktrees import compare_candidates, without
+    from excise_server.worktrees import compare_candidates
 
     given = msgspec.convert(asked["given"], list[Given])
     aside, bases = asked["aside"], asked["bases"]

@@ -1,0 +1,71 @@
+"""What was chosen of candidates, put together: for the command and for the server's workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from excise_server.chosen import check_digest, chosen_batches, members_of
+from excise_server.review.candidate import Candidate
+from excise_server.review.digest import review_digest
+from excise_server.review.git_patch import git_patch
+from excise_server.review.taking import Choice, Taken, take
+from excise_server.sources.candidates import Candidates
+
+__all__ = ["TakenFromReview", "take_from_review"]
+
+
+@dataclass(frozen=True, slots=True)
+class TakenFromReview:
+    """What was taken, and the review in which it was chosen.
+
+    Attributes
+    ----------
+    origin
+        The commit that the patch is for.
+    digest
+        The digest of the review.
+    taken
+        The files as they become.
+    patch
+        The same as a git patch.
+    """
+
+    origin: str
+    digest: str
+    taken: Taken
+    patch: bytes
+
+
+def take_from_review(
+    candidates: Candidates,
+    choose: Callable[[Sequence[Candidate]], Sequence[Choice]],
+    *,
+    batch: str = "",
+    digest: str | None = None,
+) -> TakenFromReview:
+    """Put together what is chosen of some candidates.
+
+    Parameters
+    ----------
+    choose
+        Says what is taken of the candidates of the review.
+    batch
+        The only batch that is reviewed: its number, its task or a candidate in it. Empty: all.
+    digest
+        The digest of the review in which the choice was made, where it is known.
+
+    Raises
+    ------
+    SourceError
+        If no batch has that name, the review has another digest by now, or a choice cannot be made.
+    """
+    reviewed, batches, _ = chosen_batches(candidates, batch)
+    companies = [members_of(reviewed, known) for known in batches]
+    if digest is not None:
+        check_digest(digest, reviewed, companies)
+    taken = take(companies, choose(reviewed.found))
+    patch = git_patch(taken.files, sha256=len(reviewed.origin) == 64)
+    return TakenFromReview(
+        reviewed.origin, review_digest(reviewed.origin, reviewed.found), taken, patch
+    )
