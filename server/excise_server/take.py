@@ -43,6 +43,7 @@ def take_from_review(
     *,
     batch: str = "",
     digest: str | None = None,
+    sha256: bool = False,
 ) -> TakenFromReview:
     """Put together what is chosen of some candidates.
 
@@ -54,6 +55,8 @@ def take_from_review(
         The only batch that is reviewed: its number, its task or a candidate in it. Empty: all.
     digest
         The digest of the review in which the choice was made, where it is known.
+    sha256
+        Whether the repository that the patch is for names its objects by SHA-256.
 
     Raises
     ------
@@ -65,7 +68,7 @@ def take_from_review(
     if digest is not None:
         check_digest(digest, reviewed, companies)
     taken = take(companies, choose(reviewed.found))
-    patch = git_patch(taken.files, sha256=len(reviewed.origin) == 64)
+    patch = git_patch(taken.files, sha256=sha256)
     return TakenFromReview(
         reviewed.origin, review_digest(reviewed.origin, reviewed.found), taken, patch
     )

@@ -226,9 +226,9 @@ def test_a_file_that_is_called_like_a_candidate(repo):
 # --- --write, and back ---
 
 
-def undo(ran):
+def undo(ran, program="git"):
     command = shlex.split(ran.out)
-    assert command[:1] == ["git"]
+    assert command[0] == program
     subprocess.run(command, check=True, capture_output=True)
 
 
@@ -364,6 +364,63 @@ def test_line_ends_that_git_converts_come_back_too(repo):
     )
     undo(ran)
     assert snapshot(repo.path) == before
+
+
+# --- without git ---
+
+
+@pytest.fixture
+def plain(tmp_path, monkeypatch):
+    """Three folders of one origin, in a folder of somebody else's repository."""
+    outer = make(tmp_path, monkeypatch, "outer")
+    texts_of = {
+        "base": {"a.py": BASE, "data.bin": b"\0\1"},
+        "ada": {"a.py": BASE.replace("a + 3", "a * 3"), "data.bin": b"\0\2"},
+        "bo": {"a.py": BASE.replace("a + 3", "a - 3"), "new.txt": "new\n"},
+    }
+    for folder, files in texts_of.items():
+        (outer.path / folder).mkdir()
+        for name, text in files.items():
+            data = text.encode() if isinstance(text, str) else text
+            (outer.path / folder / name).write_bytes(data)
+    return outer.path
+
+
+def take_plain(plain, *arguments):
+    among = [option for name in ("ada", "bo") for option in ("--among", str(plain / name))]
+    ran = excise("take", "--origin", str(plain / "base"), *among, *arguments)
+    assert ran.code == 0, ran.err
+    return ran
+
+
+def test_plain_folders_are_taken_and_come_back(plain):
+    before = snapshot(plain / "base")
+    ran = take_plain(plain, "ada", "bo", "new.txt", "--write")
+    assert snapshot(plain / "base") == snapshot(plain / "ada") | {
+        "new.txt": snapshot(plain / "bo")["new.txt"]
+    }
+    undo(ran, "env")
+    assert snapshot(plain / "base") == before
+
+
+def test_the_patch_of_plain_folders_applies(plain):
+    patch = take_plain(plain, "ada").out.encode()
+    ceiling = {"GIT_CEILING_DIRECTORIES": str(plain)}
+    subprocess.run(
+        ["git", "apply"], input=patch, cwd=plain / "base", check=True, env=os.environ | ceiling
+    )
+    assert snapshot(plain / "base") == snapshot(plain / "ada")
+
+
+def test_an_origin_without_folders_or_with_options_about_git_is_wrong_usage(plain):
+    alone = excise("take", "--origin", str(plain / "base"), "ada")
+    assert alone.code == 2
+    assert "--among FOLDER" in alone.err
+    mixed = excise(
+        "take", "--origin", str(plain / "base"), "--among", str(plain / "ada"), "--onto", "x", "ada"
+    )
+    assert mixed.code == 2
+    assert "options about git" in mixed.err
 
 
 # --- for programs ---

@@ -221,7 +221,7 @@ def test_no_repository_bare_unborn_and_no_folder(repo, tmp_path, monkeypatch):
     empty.mkdir()
     one_line(excise("worktrees", str(empty)), "in no git repository")
     one_line(excise("worktrees", str(tmp_path / "none")), "no such folder")
-    one_line(excise("worktrees", str(repo.path / "a.py")), "it is no folder")
+    one_line(excise("worktrees", str(repo.path / "a.py")), "it is not a folder")
     bare = tmp_path / "bare.git"
     repo.git("clone", "--quiet", "--bare", repo.path, bare)
     one_line(excise("worktrees", str(bare)), "bare repository")

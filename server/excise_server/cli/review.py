@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 
 import click
 
-from excise_server.chosen import chosen_candidates
 from excise_server.cli.candidate_options import batch_option, selection_options
 from excise_server.cli.output import write_text
 from excise_server.cli.progress import progress
+from excise_server.cli.reviewed import read_candidates
 from excise_server.cli.streams import console
 from excise_server.cli.verdicts import say_left_out, verdict_option
-from excise_server.cli.worktrees import opened, say_rejected
+from excise_server.cli.worktrees import say_rejected
 from excise_server.report.documents import json_text
 from excise_server.report.review import chosen_hunks, review_document
 from excise_server.report.review_lines import ORIGIN, Folding
 from excise_server.report.review_shapes import ReviewDocument
 from excise_server.sources import SourceError
-from excise_server.sources.candidates import Candidates, Selection, find_candidates
-from excise_server.sources.folders import find_folders
+from excise_server.sources.candidates import Candidates, Selection
 from excise_server.sources.paths import visible
 from excise_server.sources.verdicts import read_verdicts
 from excise_server.worktrees import compare_candidates
@@ -103,19 +101,7 @@ def command(
     those of the candidates that are chosen: PATH#LINES names one by the origin's lines, PATH#12+ by
     the line before it, where it is only inserted.
     """
-    if origin is None:
-        with progress("Reading"):
-            repository = opened(repo)
-            every = chosen_candidates(find_candidates(repository, selection), candidates)
-        top = repository.top
-    else:
-        if selection != Selection(only=selection.only) or repo != ".":
-            raise click.UsageError("--origin reads plain folders: drop the options about git.")
-        if not candidates:
-            raise click.UsageError("--origin needs the folders that began as it.")
-        with progress("Reading"):
-            every = find_folders(origin, candidates, only=selection.only)
-        top = os.path.realpath(origin)
+    top, every = read_candidates(repo, origin, candidates, selection)
     shown = _Shown(format, against, whole, path, hunk, output)
     return _review(top, every, "" if batch == "all" else batch, shown, verdicts)
 

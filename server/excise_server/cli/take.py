@@ -13,18 +13,18 @@ from pathlib import Path
 import click
 import msgspec
 
-from excise_server.chosen import chosen_candidates
 from excise_server.cli.candidate_options import batch_option, selection_options
 from excise_server.cli.progress import progress
+from excise_server.cli.reviewed import read_candidates
 from excise_server.cli.streams import say
-from excise_server.cli.worktrees import opened
+from excise_server.git.worktree_files import SHA256_DIGITS
 from excise_server.report.documents import json_text
 from excise_server.report.escape import source_text
 from excise_server.report.take import take_document
 from excise_server.review.choices import Plan, choices_named, choices_planned
 from excise_server.review.taking import Taken
 from excise_server.sources import SourceError
-from excise_server.sources.candidates import Selection, find_candidates
+from excise_server.sources.candidates import Selection
 from excise_server.sources.files import file_error
 from excise_server.sources.paths import visible
 from excise_server.take import TakenFromReview, take_from_review
@@ -46,6 +46,9 @@ _MAX_PLAN = 10_000_000
 @click.option(
     "--among", metavar="CANDIDATE", multiple=True, help="The review was of these candidates only."
 )
+@click.option(
+    "--origin", metavar="DIR", help="The folder that folders without git (--among) began as."
+)
 @click.option("--conflicts", is_flag=True, help="Also take what is in conflict with the target.")
 @click.option("--write", is_flag=True, help="Change the files of this checkout, all or none.")
 @selection_options
@@ -58,6 +61,7 @@ def command(
     plan: str | None,
     digest: str | None,
     among: tuple[str, ...],
+    origin: str | None,
     conflicts: bool,
     write: bool,
     as_json: bool,
@@ -85,18 +89,20 @@ def command(
     if plan is not None and (digest is not None or conflicts):
         raise click.UsageError("a --plan has its own digest, and says which conflicts it takes.")
     planned = None if plan is None else _read_plan(plan)
-    with progress("Reading"):
-        repository = opened(repo)
-        candidates = chosen_candidates(find_candidates(repository, selection), among)
+    top, candidates = read_candidates(repo, origin, among, selection, ": --among FOLDER")
     if planned is None:
         choose = partial(choices_named, choices, in_conflict=conflicts)
     else:
         choose, digest = partial(choices_planned, planned), planned.digest
     with progress("Putting together"):
         result = take_from_review(
-            candidates, choose, batch="" if batch == "all" else batch, digest=digest
+            candidates,
+            choose,
+            batch="" if batch == "all" else batch,
+            digest=digest,
+            sha256=origin is None and len(candidates.origin) == SHA256_DIGITS,
         )
-    return _hand_over(repository.top, result, write=write, as_json=as_json)
+    return _hand_over(top, result, write=write, as_json=as_json)
 
 
 def _read_plan(path: str) -> Plan:
@@ -157,4 +163,11 @@ def _write(top: str, taken: Taken) -> str | None:
 
 
 def _command(top: str, file: Path) -> str:
-    return shlex.join(["git", "-C", top, "apply", "--whitespace=nowarn", str(file)])
+    """Return a command that works in a folder of another repository, too.
+
+    There git would look for the paths from the top of that repository, and do nothing.
+    """
+    apply = ["git", "-C", top, "apply", "--whitespace=nowarn", str(file)]
+    if not os.path.lexists(os.path.join(top, ".git")):
+        apply = ["env", f"GIT_CEILING_DIRECTORIES={os.path.dirname(top)}", *apply]
+    return shlex.join(apply)

@@ -206,11 +206,11 @@ def opened(folder: str) -> Repository:
     Raises
     ------
     SourceError
-        If it is no folder, or in no repository that can be used.
+        If it is not a folder, or is in no repository that can be used.
     """
     real = os.path.realpath(folder)
     if not os.path.isdir(real):
-        reason = "it is no folder" if os.path.exists(real) else "no such folder"
+        reason = "it is not a folder" if os.path.exists(real) else "no such folder"
         raise SourceError(reason, name=folder, hint="name a folder of a git repository")
     try:
         return open_folder(real, [real])

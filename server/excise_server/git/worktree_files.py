@@ -12,9 +12,9 @@ from excise_server.git.trees import Entry
 from excise_server.sources import SourceError
 from excise_server.sources.paths import read_bytes
 
-__all__ = ["SHA1_DIGITS", "Folder", "blob_ids", "blob_name"]
+__all__ = ["SHA1_DIGITS", "SHA256_DIGITS", "Folder", "blob_ids", "blob_name"]
 
-SHA1_DIGITS, _SHA256_DIGITS = 40, 64
+SHA1_DIGITS, SHA256_DIGITS = 40, 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def blob_ids(data: bytes) -> tuple[str, str]:
     >>> blob_ids(b"")[0]
     'e69de29bb2d1d6434b8b29ae775ad8c2e48c5391'
     """
-    return blob_name(data, SHA1_DIGITS), blob_name(data, _SHA256_DIGITS)
+    return blob_name(data, SHA1_DIGITS), blob_name(data, SHA256_DIGITS)
 
 
 def blob_name(data: bytes, digits: int) -> str:

@@ -87,6 +87,7 @@ def _review(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
 
 def _take(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
     from excise_server.git.repository import open_folder
+    from excise_server.git.worktree_files import SHA256_DIGITS
     from excise_server.report.take import take_document
     from excise_server.review.choices import choices_named
     from excise_server.sources.candidates import Selection, find_candidates
@@ -97,7 +98,8 @@ def _take(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
     candidates = find_candidates(repository, selection)
     cancel.check()
     choose = partial(choices_named, asked["choices"], in_conflict=False)
-    result = take_from_review(candidates, choose, digest=asked["digest"])
+    sha256 = len(candidates.origin) == SHA256_DIGITS
+    result = take_from_review(candidates, choose, digest=asked["digest"], sha256=sha256)
     return take_document(repository.top, result, None)
 
 
