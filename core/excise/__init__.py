@@ -22,8 +22,8 @@ es|gran:nested|lcs:star|place:pooled|del:p|n:4|comments:keep|tok:python@0.13.0|v
 Many revisions make a matrix, from which `rank` and `cluster` take their order:
 
 >>> matrix = ScoreMatrix.from_texts(origin, {"a": a, "b": b, "again": a}, language="python")
->>> [[matrix.ids[at] for at in found.members] for found in cluster(matrix)]
-[['a', 'again'], ['b']]
+>>> [group.ids for group in cluster(matrix)]
+[('a', 'again'), ('b',)]
 
 Next: `excise.excision` has equation 3 in plain view; `excise.alignment` what is excised.
 """
@@ -31,12 +31,13 @@ Next: `excise.excision` has equation 3 in plain view; `excise.alignment` what is
 from excise._walk import CancelFlag
 from excise.alignment import Edit, Edits, PairwiseAlignment
 from excise.changesets import ChangeMatrix, ChangeSet
-from excise.clustering import Cluster, cluster
+from excise.clustering import Cluster, Clusters, cluster
 from excise.confidence import Confidence, confidence
 from excise.edits import Count, EditCounts
 from excise.errors import (
     BinaryTextError,
     Cancelled,
+    ContentError,
     ExciseError,
     OptionError,
     UndecodableTextError,
@@ -53,6 +54,8 @@ from excise.signature import Options
 from excise.text import Revision, Text
 from excise.tokens import Tokens
 
+__version__ = "0.1.0"
+
 __all__ = [
     "BinaryTextError",
     "CancelFlag",
@@ -60,8 +63,10 @@ __all__ = [
     "ChangeMatrix",
     "ChangeSet",
     "Cluster",
+    "Clusters",
     "Confidence",
     "Conflict",
+    "ContentError",
     "Count",
     "DivergentRegion",
     "Edit",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from excise._walk import CancelFlag
 from excise.agreement import DIFFERENT, SAME, WORDS
+from excise.display import MAX_ROWS, matrix_html, short
 from excise.excision import WHITESPACE_ONLY
 from excise.facts import EditFacts, facts_of, joined_facts
 from excise.joined import Files, JoinedOrigin, key_of
@@ -51,6 +52,10 @@ class ChangeSet:
 
     texts: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, Facts] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Return the paths."""
+        return f"<ChangeSet {len(self.paths)} files: {short(', '.join(sorted(self.paths)), 80)}>"
 
     @property
     def paths(self) -> frozenset[str]:
@@ -95,6 +100,18 @@ class ChangeMatrix:
     syntax_errors: tuple[bool, ...]
     _words: npt.NDArray[np.int8]
     _task: _Task
+
+    def __repr__(self) -> str:
+        """Return how many there are of which signature."""
+        return f"<ChangeMatrix {len(self.ids)} change sets {self.signature}>"
+
+    def _repr_html_(self) -> str:
+        """Return the similarities for a notebook."""
+        notes = [
+            f"{id}: {note}" for id, own in zip(self.ids, self.notes, strict=True) for note in own
+        ]
+        shown = self.values[:MAX_ROWS, :MAX_ROWS].tolist()
+        return matrix_html(self.ids, shown, notes[:MAX_ROWS], self.signature)
 
     @classmethod
     def from_change_sets(

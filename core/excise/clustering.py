@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol
 
-from excise.errors import OptionError
-from excise.pairwise import ScoreMatrix
+from excise.display import clusters_html
+from excise.errors import ContentError, OptionError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +18,7 @@ __all__ = [
     "LINKAGE",
     "LINKAGES",
     "Cluster",
+    "Clusters",
     "Merge",
     "check",
     "cluster",
@@ -36,17 +37,44 @@ class Cluster:
     """Revisions that are alike, by index.
 
     ``representative`` is the medoid, the member with the largest mean similarity to the others
-    (the first of several); ``min_similarity`` is the smallest similarity of a member to it.
+    (the first of several); ``min_similarity`` is the smallest similarity of a member to it. ``ids``
+    are those of the members, where what was clustered has ids.
     """
 
     members: tuple[int, ...]
     representative: int
     min_similarity: float
+    ids: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def name(self) -> str:
+        """The id of the representative, or its index where there are no ids."""
+        own = self.members.index(self.representative)
+        return self.ids[own] if self.ids else str(self.representative)
+
+
+class Clusters(tuple[Cluster, ...]):
+    """Clusters, the largest first; a notebook shows them as a table."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        rows = [(c.name, c.ids or [str(i) for i in c.members], c.min_similarity) for c in self]
+        return clusters_html(rows)
+
+
+class Clusterable(Protocol):
+    """What can be clustered: a `excise.ScoreMatrix` or `excise.ChangeMatrix`."""
+
+    @property
+    def ids(self) -> tuple[str, ...]: ...
+    @property
+    def values(self) -> npt.NDArray[np.float64]: ...
 
 
 def cluster(
-    matrix: ScoreMatrix, *, threshold: float = DISTANCE, linkage: str = LINKAGE
-) -> tuple[Cluster, ...]:
+    matrix: Clusterable, *, threshold: float = DISTANCE, linkage: str = LINKAGE
+) -> Clusters:
     """Cluster the revisions of a matrix, the largest cluster first.
 
     Parameters
@@ -60,13 +88,23 @@ def cluster(
     ------
     excise.errors.OptionError
         On an unknown linkage or a threshold outside [0, 1].
+    excise.errors.ContentError
+        If `matrix` is not a matrix with ids.
 
     Examples
     --------
-    >>> cluster(ScoreMatrix.from_texts("a b", ["a c", "a c", "b"]))[0].members
-    (0, 1)
+    >>> from excise.pairwise import ScoreMatrix
+    >>> matrix = ScoreMatrix.from_texts("a b", {"x": "a c", "y": "b", "z": "a c"})
+    >>> [group.ids for group in cluster(matrix)]
+    [('x', 'z'), ('y',)]
     """
-    return cluster_values(matrix.values, threshold, linkage)
+    if not (hasattr(matrix, "ids") and hasattr(matrix, "values")):
+        kind = type(matrix).__name__
+        raise ContentError(f"matrix is of type {kind}; give a ScoreMatrix or a ChangeMatrix")
+    groups = cluster_values(matrix.values, threshold, linkage)
+    return Clusters(
+        replace(group, ids=tuple(matrix.ids[index] for index in group.members)) for group in groups
+    )
 
 
 def cluster_values(
@@ -91,7 +129,7 @@ def check(threshold: float, linkage: str) -> None:
     """Refuse an unknown linkage and a threshold outside [0, 1]."""
     if linkage not in LINKAGES:
         raise OptionError(f"linkage is {linkage!r}; it must be one of {', '.join(LINKAGES)}")
-    if not 0 <= threshold <= 1:
+    if not isinstance(threshold, int | float) or not 0 <= threshold <= 1:
         raise OptionError(f"threshold is {threshold}; a distance 1 - ES lies between 0 and 1")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 __all__ = [
     "BinaryTextError",
     "Cancelled",
+    "ContentError",
     "ExciseError",
     "OptionError",
     "ParserStopped",
@@ -31,6 +32,10 @@ class ExciseError(Exception):
 
 class OptionError(ExciseError, ValueError):
     """An option has a value that the definition does not know."""
+
+
+class ContentError(ExciseError, TypeError):
+    """An argument is neither a text nor a sequence of tokens."""
 
 
 class BinaryTextError(ExciseError, ValueError):

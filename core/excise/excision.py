@@ -23,9 +23,11 @@ from fractions import Fraction
 from itertools import repeat
 from typing import NamedTuple
 
+from excise import languages
 from excise._counts import number_places
 from excise.agreement import DIFFERENT, Shares, word_of
 from excise.alignment import Region, paper_order, three_way
+from excise.display import score_html
 from excise.edits import Count, EditCounts, count_edits
 from excise.errors import OptionError
 from excise.places import Elsewhere, Place, describe_places, matches_elsewhere
@@ -144,6 +146,14 @@ class Score:
     def __repr__(self) -> str:
         """Return what a person wants to know of it: the number, and what made it."""
         return f"<Score {self.value:.4f} {self.signature}>"
+
+    def _repr_html_(self) -> str:
+        """Return the same for a notebook, with the text of the divergent regions."""
+        operations = (("keep", self.keep), ("add", self.add), ("delete", self.delete))
+        heading = [("score", f"{self.value:.4f}")]
+        heading += [(name, "-" if value is None else f"{value:.2f}") for name, value in operations]
+        rows = [(r.origin.text, r.a.text, r.b.text) for r in self.regions]
+        return score_html(heading, rows, self.notes, self.signature)
 
     @property
     def exact(self) -> Fraction:
@@ -296,6 +306,7 @@ def excision_score(
     language: str | None = None,
     path: str | None = None,
     timeout: float | None = None,
+    strict: bool = True,
 ) -> Score:
     """Score a hypothesis against a reference: the paper's measure, directed.
 
@@ -312,11 +323,17 @@ def excision_score(
     timeout
         CPU seconds that a parser may take for one text (default: as many as it wants). A triple
         with a text that takes more is read lexically, as signature and notes then say.
+    strict
+        Whether an unknown `language` is an error. If not, it means lexical tokens and a note: for
+        names that other programs report.
 
     Raises
     ------
     excise.errors.OptionError
-        On an option that the definition does not know, or an empty list of references.
+        On an option that the definition does not know, an unknown language, or an empty list of
+        references.
+    excise.errors.ContentError
+        If one of the texts is neither a string nor a sequence of hashable tokens.
 
     Examples
     --------
@@ -324,8 +341,10 @@ def excision_score(
     0.5
     """
     options = Options(granularity, lcs, deletion, comments, place or "")
-    texts = [normalised(text) for text in references_of(origin, reference)]
-    contents = [normalised(origin), *texts, normalised(hypothesis)]
+    languages.check(language, path, strict=strict)
+    start = normalised(origin, "origin")
+    texts = [normalised(text, "reference") for text in references_of(start, reference)]
+    contents = [start, *texts, normalised(hypothesis, "hypothesis")]
     scores = [
         _score_triple((contents[0], text, contents[-1]), options, language, path, DIRECTED, timeout)
         for text in texts
@@ -346,6 +365,7 @@ def similarity(
     language: str | None = None,
     path: str | None = None,
     timeout: float | None = None,
+    strict: bool = True,
 ) -> Score:
     """Compare two revisions: exactly symmetric, with F in place of the paper's P for deletions.
 
@@ -358,7 +378,8 @@ def similarity(
     Fraction(5, 12)
     """
     options = Options(granularity, lcs, "f1", comments, place or "")
-    contents = (normalised(origin), normalised(a), normalised(b))
+    languages.check(language, path, strict=strict)
+    contents = (normalised(origin, "origin"), normalised(a, "a"), normalised(b, "b"))
     return _score_triple(contents, options, language, path, SYMMETRIC, timeout)
 
 
@@ -366,7 +387,7 @@ def references_of(origin: Content, reference: Content | Sequence[Content]) -> li
     """Return the references: beside a text, a list of texts; beside tokens, a list of lists."""
     if isinstance(reference, str):
         return [reference]
-    if isinstance(reference, Tokens):
+    if isinstance(reference, Tokens) or not isinstance(reference, Sequence):
         return [reference]
     several = isinstance(origin, str) or (
         len(reference) > 0 and all(isinstance(item, list | Tokens) for item in reference)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, overload
 
 from excise._walk import CancelFlag
+from excise.display import short
 from excise.edits import EditCounts
 from excise.errors import Cancelled
 from excise.excision import Score
@@ -39,6 +40,10 @@ class Variant:
     members: tuple[int, ...]
     text: str
 
+    def __repr__(self) -> str:
+        """Return the members and the beginning and end of the text."""
+        return f"<Variant of {self.members} {short(self.text)}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
@@ -59,6 +64,11 @@ class Hunk:
     text: str
     variants: tuple[Variant, ...]
     spans: tuple[tuple[int, int], ...]
+
+    def __repr__(self) -> str:
+        """Return the lines, the origin's text and how many texts stand instead."""
+        lines = f"lines {self.lo} to {self.hi}"
+        return f"<Hunk {lines} {short(self.text)} {len(self.variants)} variants>"
 
     @property
     def agree(self) -> int:
@@ -99,6 +109,10 @@ class Hunks(Sequence[Hunk]):
     ) -> None:
         """Take the hunks, and where each starts for every reading of the origin, in tokens."""
         self._origin, self._hunks, self._starts = origin, tuple(hunks), starts
+
+    def __repr__(self) -> str:
+        """Return how many there are."""
+        return f"<Hunks {len(self._hunks)}>"
 
     @overload
     def __getitem__(self, index: int) -> Hunk: ...

@@ -7,9 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
+from excise.errors import ContentError, OptionError
 from excise.language_tables import FILES, GRAMMARS, INTERPRETERS
 
-__all__ = ["names", "resolve"]
+__all__ = ["PLAIN", "check", "names", "resolve"]
+
+PLAIN = ("text", "plaintext", "txt")
+"""Names of languages that have no grammar, on purpose: lexical tokens."""
 
 # `python3.11`, `lua5.4`, `ruby-2.7`, `php8`: the version does not name another language.
 _VERSION = re.compile(r"[-.\d]+$")
@@ -46,6 +50,33 @@ def resolve(language: str | None, path: str | None, text: str = "") -> str | Non
     if language and language.strip():
         return _by_name(language.strip().lower())
     return (_by_path(path) if path else None) or _by_shebang(text)
+
+
+def check(language: object, path: object, *, strict: bool = True) -> None:
+    """Refuse names that are not text, and where `strict` also a language that nobody knows.
+
+    Raises
+    ------
+    excise.errors.ContentError
+        If one of the two is not a string (None is: nothing is named).
+    excise.errors.OptionError
+        On an unknown language; the message has the closest ones.
+    """
+    for name, value in (("language", language), ("path", path)):
+        if not isinstance(value, str | None):
+            raise ContentError(f"{name} is {type(value).__name__}; it must be a string or None")
+    if not strict or not isinstance(language, str) or not (wanted := language.strip().lower()):
+        return
+    if wanted in PLAIN or _by_name(wanted):
+        return
+    from difflib import get_close_matches
+
+    tables = _tables()
+    close = get_close_matches(wanted, [*tables.grammars, *tables.aliases], n=3, cutoff=0.6)
+    hint = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
+    raise OptionError(
+        f"language is {language!r}, which no grammar has; {hint}'text' means lexical tokens"
+    )
 
 
 def names() -> tuple[str, ...]:

@@ -10,10 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from excise import languages
 from excise._walk import CancelFlag
 from excise.agreement import WORDS
 from excise.alignment import Edits
-from excise.errors import Cancelled, OptionError, ParserStopped, Unparsable
+from excise.display import MAX_ROWS, matrix_html
+from excise.errors import Cancelled, ContentError, OptionError, ParserStopped, Unparsable
 from excise.excision import WHITESPACE_ONLY, Score, score_pair, syntax_notes
 from excise.facts import EditFacts, FactsReader
 from excise.hunks import Hunks, Side, find_hunks
@@ -90,6 +92,18 @@ class ScoreMatrix:
     _lexical: Mapping[int, str]
     _task: _Task
 
+    def __repr__(self) -> str:
+        """Return how many there are of which signature."""
+        return f"<ScoreMatrix {len(self.ids)} revisions {self.signature}>"
+
+    def _repr_html_(self) -> str:
+        """Return the similarities for a notebook."""
+        notes = [
+            f"{id}: {note}" for id, own in zip(self.ids, self.notes, strict=True) for note in own
+        ]
+        shown = self.values[:MAX_ROWS, :MAX_ROWS].tolist()
+        return matrix_html(self.ids, shown, notes[:MAX_ROWS], self.signature)
+
     @classmethod
     def from_texts(
         cls,
@@ -106,6 +120,7 @@ class ScoreMatrix:
         map: Map = map,
         cancel: CancelFlag | None = None,
         timeout: float | None = None,
+        strict: bool = True,
     ) -> ScoreMatrix:
         """Score every pair of revisions.
 
@@ -115,7 +130,7 @@ class ScoreMatrix:
             Text, or ready-made sequence of tokens; so are the revisions.
         revisions
             By id, or in order with `ids` (default "1", "2", ..).
-        language, path, granularity, lcs, comments, place
+        language, path, granularity, lcs, comments, place, strict
             As for `excise.similarity`.
         map
             Runs the row blocks; an executor's map uses its threads, as blocks hold no GIL.
@@ -132,6 +147,8 @@ class ScoreMatrix:
         ------
         excise.errors.OptionError
             On unknown options, or ids that repeat or do not match.
+        excise.errors.ContentError
+            If one of the texts is neither a string nor a sequence of hashable tokens.
         excise.errors.Cancelled
             When the flag was raised by `cancel`.
 
@@ -142,7 +159,11 @@ class ScoreMatrix:
         """
         names, texts = _named(revisions, ids)
         options = Options(granularity, lcs, "f1", comments, place or "")
-        source, contents = normalised(origin), [normalised(text) for text in texts]
+        languages.check(language, path, strict=strict)
+        source = normalised(origin, "origin")
+        contents = [
+            normalised(text, f"revision {name!r}") for name, text in zip(names, texts, strict=True)
+        ]
         task = _Task(names, source, contents, language, path, map, cancel, timeout)
         try:
             return _matrix(task, options)
@@ -164,7 +185,7 @@ class ScoreMatrix:
         """
         if id not in self.ids:
             raise OptionError(f"there is no revision {id!r}")
-        at, content = self.ids.index(id), normalised(text)
+        at, content = self.ids.index(id), normalised(text, f"revision {id!r}")
         contents = [*self._task.contents[:at], content, *self._task.contents[at + 1 :]]
         unparsable = {self._task.contents[at]: why for at, why in self._lexical.items()}
         task = replace(self._task, contents=contents, cancel=cancel, unparsable=unparsable)
@@ -307,6 +328,11 @@ def _named(
 ) -> tuple[tuple[str, ...], list[Content]]:
     if isinstance(revisions, Mapping):
         return tuple(revisions), list(revisions.values())
+    if isinstance(revisions, str | bytes) or not isinstance(revisions, Sequence):
+        raise ContentError(
+            f"revisions is of type {type(revisions).__name__}; "
+            "give a mapping of ids to texts, or a list of texts"
+        )
     names = tuple(ids) if ids is not None else tuple(str(at + 1) for at in range(len(revisions)))
     if len(names) != len(revisions):
         raise OptionError(f"{len(names)} ids for {len(revisions)} revisions")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Protocol
 
-from excise import syntax
+from excise import languages, syntax
 from excise._walk import CancelFlag
 from excise.alignment import PairwiseAlignment, Units, align_units, slide_edits, units_of
 from excise.errors import Unparsable
@@ -221,6 +221,7 @@ def align(
     granularity: str = "nested",
     language: str | None = None,
     path: str | None = None,
+    strict: bool = True,
 ) -> PairwiseAlignment:
     """Align a revision with its origin canonically (section 2).
 
@@ -238,7 +239,8 @@ def align(
     [(0, 0), (1, 2), (3, 3)]
     """
     options = Options(granularity=granularity)
-    contents = [normalised(origin), normalised(revision)]
+    languages.check(language, path, strict=strict)
+    contents = [normalised(origin, "origin"), normalised(revision, "revision")]
     preparation, [prepared] = prepare(contents, options, language, path)
     sizes = (len(preparation.origin.units.units), len(prepared.units.units))
     return PairwiseAlignment(prepared.edits, *sizes)

@@ -13,6 +13,7 @@ from enum import Enum
 from math import log
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from excise.errors import ContentError
 from excise.facts import EditFacts
 
 if TYPE_CHECKING:
@@ -167,6 +168,8 @@ def rank(matrix: Compared) -> tuple[Ranked, ...]:
 
     Raises
     ------
+    excise.errors.ContentError
+        If `matrix` is not a matrix.
     excise.errors.Cancelled
         When the flag that the matrix was made with was raised meanwhile: texts are read again.
 
@@ -177,6 +180,9 @@ def rank(matrix: Compared) -> tuple[Ranked, ...]:
     >>> [(ranked.id, ranked.rank) for ranked in rank(matrix)]
     [('y', 1), ('z', 1), ('x', 3)]
     """
+    if not hasattr(matrix, "facts"):
+        kind = type(matrix).__name__
+        raise ContentError(f"matrix is of type {kind}; give a ScoreMatrix or a ChangeMatrix")
     facts = matrix.facts
     agreements, broken = _agreements(matrix), _broken(matrix.syntax_errors, facts)
     levels = _levels(matrix, facts)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from excise import languages
 from excise._walk import CancelFlag
+from excise.errors import ContentError
 from excise.signature import Options
 from excise.text import normalise
 from excise.tokens import Tokens, TokenStream, given, raw_stream, stream
@@ -84,11 +85,30 @@ def is_large(text: Content) -> bool:
     return len(text) > LEXICAL_ABOVE or len(text.encode(errors="surrogatepass")) > LEXICAL_ABOVE
 
 
-def normalised(content: Content) -> Content:
-    """Normalise a text; leave a ready-made sequence alone."""
+def normalised(content: Content, name: str = "text") -> Content:
+    """Normalise a text; leave a ready-made sequence alone.
+
+    Raises
+    ------
+    excise.errors.ContentError
+        On anything else; the message calls it by `name`.
+    """
+    if isinstance(content, str):
+        return normalise(content)
     if isinstance(content, Tokens):
         return content
-    return normalise(content) if isinstance(content, str) else tuple(content)
+    kind = type(content).__name__
+    if isinstance(content, bytes | bytearray | memoryview):
+        raise ContentError(f"{name} is {kind}; decode it first (excise.text.decode)")
+    if not isinstance(content, Iterable) or isinstance(content, Mapping | Set):
+        shown = "None" if content is None else f"of type {kind}"
+        raise ContentError(f"{name} is {shown}; it must be a text or a sequence of tokens")
+    tokens = tuple(content)
+    try:
+        hash(tokens)
+    except TypeError as error:
+        raise ContentError(f"{name} holds tokens that cannot be hashed: {error}") from error
+    return tokens
 
 
 def token_stream(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from excise.alignment import Region
+from excise.display import short
 from excise.edits import EditCounts, count_edits, n_grams
 from excise.preparation import Prepared
 
@@ -49,6 +50,12 @@ class Segment:
     lines: tuple[int, int] | None
     text: str | None
 
+    def __repr__(self) -> str:
+        """Return the text, or how many tokens there are, and where."""
+        if self.text is None:
+            return f"<Segment {self.stop - self.start} tokens at {self.start}>"
+        return f"<Segment {short(self.text)} at token {self.start}>"
+
 
 @dataclass(frozen=True, slots=True)
 class DivergentRegion:
@@ -64,6 +71,10 @@ class DivergentRegion:
     counts: EditCounts
     share: float
     place: int
+
+    def __repr__(self) -> str:
+        """Return what the three texts have there."""
+        return f"<DivergentRegion origin={self.origin} a={self.a} b={self.b} place={self.place}>"
 
 
 class Outline(NamedTuple):

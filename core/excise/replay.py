@@ -21,6 +21,7 @@ from excise._lcs import edits as lcs_edits
 from excise._places import slide
 from excise._walk import CancelFlag
 from excise.alignment import Edit, Edits
+from excise.display import short
 from excise.text import Text
 from excise.tokens import Vocabulary
 
@@ -71,6 +72,11 @@ class Replayed:
     conflicts: tuple[Conflict, ...]
     notes: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        """Return the beginning and end of the text, how many conflicts there are, and the notes."""
+        notes = "".join(f", {note}" for note in self.notes)
+        return f"<Replayed {short(self.text)} {len(self.conflicts)} conflicts{notes}>"
+
 
 def replay(base: str, origin: str, revision: str, *, cancel: CancelFlag | None = None) -> Replayed:
     r"""Do to the origin what a revision did to its base. Total, and pure.
@@ -106,7 +112,7 @@ def replay(base: str, origin: str, revision: str, *, cancel: CancelFlag | None =
     >>> replay("a\nb\nc\n", "new\na\nb\nc\n", "a\nb\nC\n").text
     'new\na\nb\nC\n'
     >>> replay("a\nb\n", "a\nb\none\n", "a\nb\ntwo\n")
-    Replayed(text='a\nb\none\ntwo\n', conflicts=(), notes=('both insert here',))
+    <Replayed 'a\nb\none\ntwo\n' 0 conflicts, both insert here>
     """
     texts = Text.of(base), Text.of(origin), Text.of(revision)
     lines = [[line.removesuffix("\n") for line in text.lines] for text in texts]

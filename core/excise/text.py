@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 
+from excise.display import short
 from excise.errors import BinaryTextError, UndecodableTextError
 
 __all__ = [
@@ -45,6 +46,10 @@ class Revision:
     id: str
     text: str
     label: str = ""
+
+    def __repr__(self) -> str:
+        """Return the id and the beginning and end of the text."""
+        return f"<Revision {short(self.id)} {short(self.text)}>"
 
 
 @dataclass(slots=True)
@@ -129,6 +134,10 @@ class Text:
     """
 
     normalised: str
+
+    def __repr__(self) -> str:
+        """Return the beginning and end of the text."""
+        return f"<Text {short(self.normalised)}>"
 
     @classmethod
     def of(cls, text: str) -> Text:

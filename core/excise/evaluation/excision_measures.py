@@ -23,6 +23,7 @@ def _es(item: Item, granularity: str, deletion: str) -> Result:
         deletion=deletion,
         comments=item.comments,
         language=item.language,
+        strict=False,
         path=item.path,
         timeout=item.timeout,
     )

@@ -45,6 +45,7 @@ def command(choices: Choices, *, origin: str, revisions: tuple[str, ...]) -> int
             language=choices.language or found.language,
             path=found.path,
             timeout=PARSER_SECONDS,
+            strict=False,
         )
         document = json_text(explain_document(score, found)) if choices.json else None
     if document is not None:

@@ -60,6 +60,7 @@ def similarities(found: RevisionSet, choices: Choices) -> excise.ScoreMatrix:
         place=choices.place,
         map=progress_map("Scoring"),
         timeout=PARSER_SECONDS,
+        strict=False,
     )
 
 

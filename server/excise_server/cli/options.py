@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from excise import languages
+from excise.errors import OptionError
 from excise.signature import COMMENTS, GRANULARITIES, LCS, PLACES
 
 __all__ = ["Choices", "shared_options"]
@@ -36,6 +38,15 @@ def _codec(ctx: click.Context, param: click.Parameter, value: str | None) -> str
             io.TextIOWrapper(io.BytesIO(), encoding=value)
     except (LookupError, ValueError) as error:
         raise click.BadParameter(f"{value!r} is no text encoding (try latin-1)") from error
+    return value
+
+
+def _language(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """Refuse a language that nobody knows; one that a record or an editor names is a note."""
+    try:
+        languages.check(value, None)
+    except OptionError as error:
+        raise click.BadParameter(str(error)) from error
     return value
 
 
@@ -70,6 +81,7 @@ _OPTIONS = (
     click.option(
         "--language",
         metavar="NAME",
+        callback=_language,
         help="Grammar, language id or extension; wins over file names and records.",
     ),
     click.option(

@@ -78,6 +78,7 @@ def _score_files(paths: tuple[str, ...], choices: Choices, deletion: str) -> int
             language=choices.language or language_of(paths[0], texts[0], paths[1:]),
             path=paths[0],
             timeout=PARSER_SECONDS,
+            strict=False,
         )
         document = json_text(score_document(score)) if choices.json else None
     if document is not None:
@@ -145,6 +146,7 @@ def _score_record(record: ScoreRecord, choices: Choices, deletion: str) -> excis
         language=choices.language or record.language,
         path=record.path,
         timeout=PARSER_SECONDS,
+        strict=False,
     )
 
 

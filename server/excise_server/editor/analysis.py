@@ -101,6 +101,7 @@ def compare(
         map=map,
         cancel=cancel,
         timeout=PARSER_SECONDS,
+        strict=False,
     )
     return _described(matrix)
 
