@@ -117,7 +117,8 @@ class FactsReader:
         """Return the facts about each revision; the rest is as for `facts_of`."""
         if grammar is None:
             return (EditFacts(),) * len(revisions)
-        # Nothing is changed in place: two threads may read facts of one matrix.
+        # Both attributes are replaced whole at the end: of two threads that read facts of one
+        # matrix the later one wins, and either answer is right.
         reader, known = self._reader, dict(self._known)
         if reader is None or not reader.reads(origin, grammar):
             reader, known = _Reader(origin, grammar), {}

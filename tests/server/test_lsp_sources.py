@@ -194,7 +194,7 @@ def test_the_origin_is_the_one_chosen(client, tmp_path, monkeypatch, choice):
 def test_an_origin_that_there_is_not_is_refused_and_the_saved_text_serves(client, folder):
     session = Session(client, folder, origin="head")
     uri = session.open(folder / "a.py")
-    assert session.sources(uri)["origin"]["refused"][0]["reason"] == "in no git repository"
+    assert session.sources(uri)["origin"]["refused"][0]["reason"] == "not in a git repository"
     assert session.result["origin"]["kind"] == "saved"
 
 

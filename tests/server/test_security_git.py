@@ -222,7 +222,7 @@ def test_a_bare_repository_hidden_among_the_files(repo, marker, trap):
     springs(repo, marker, "status", cwd=bare)
     found = collect(repo.context("docs/a.py", origin="head"))
     assert not marker.exists()
-    assert reasons(found) == {"origin": "in no git repository"}
+    assert reasons(found) == {"origin": "not in a git repository"}
 
 
 def test_alternates_and_replaced_objects(repo, marker, trap, tmp_path):

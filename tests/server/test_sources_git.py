@@ -181,7 +181,7 @@ def test_an_origin_that_is_not_there(repo, tmp_path):
     outside.mkdir()
     (outside / "a.py").write_text("x\n")
     found = collect(repo.context(outside / "a.py", folders=[outside], origin="head"))
-    assert reasons(found) == {"origin": "in no git repository"}
+    assert reasons(found) == {"origin": "not in a git repository"}
 
 
 def test_before_the_first_commit(tmp_path, monkeypatch):

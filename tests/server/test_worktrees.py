@@ -219,7 +219,7 @@ def test_worktrees_inside_the_main_one_are_no_part_of_it(repo):
 def test_no_repository_bare_unborn_and_no_folder(repo, tmp_path, monkeypatch):
     empty = tmp_path / "empty"
     empty.mkdir()
-    one_line(excise("worktrees", str(empty)), "in no git repository")
+    one_line(excise("worktrees", str(empty)), "not in a git repository")
     one_line(excise("worktrees", str(tmp_path / "none")), "no such folder")
     one_line(excise("worktrees", str(repo.path / "a.py")), "it is not a folder")
     bare = tmp_path / "bare.git"

@@ -2,6 +2,9 @@
 
 Each method that changes something reports the document's key to `changed`: a document event and a
 custom request enter by the same door. Workers never see this, only the `Snapshot` it mints.
+
+It is longer than others since it is the one place where state changes: what it is made of
+(`Document`, `GivenCandidates`, `Choices`) has files of its own, and what ties them is here.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from excise_server.editor.document import (
     mismatch,
     objection,
 )
-from excise_server.editor.given import on_origin
+from excise_server.editor.given import GivenCandidates, on_origin
 from excise_server.editor.remembered import Remembered, voice_of
 from excise_server.editor.set_aside import CandidateState, Choice, Choices
 from excise_server.editor.snapshot import Snapshot
@@ -75,12 +78,12 @@ class Session:
         self.choices = Choices()
         """What the user decided about whole candidates."""
         self._documents: dict[str, Document] = {}
-        self._given: dict[str, Given] = {}
+        self._given = GivenCandidates()
 
     @property
     def given(self) -> Mapping[str, Given]:
         """The candidates of the client, by id, with all of their files."""
-        return self._given
+        return self._given.by_id
 
     def find(self, uri: str) -> Document | None:
         """Return the document of a URI, if there is one."""
@@ -155,7 +158,7 @@ class Session:
                     document.go_on()
                 file = GivenFile(uri, None, text=revision.text, base=document.origin)
                 self._enter(document, revision, voice)
-                self._note_given(revision.id, revision.label, document_key(uri), file)
+                self._given.note(revision.id, revision.label, document_key(uri), file)
                 accepted[revision.id] = None
         if accepted:
             document.pin()
@@ -192,7 +195,7 @@ class Session:
                 document.go_on()
             self._enter(document, revision, voice)
             document.notes[revision.id] = notes
-            self._note_given(candidate.id, candidate.label, key, file)
+            self._given.note(candidate.id, candidate.label, key, file)
             document.pin()
             self._documents[key] = document
             self._changed(key)
@@ -201,9 +204,9 @@ class Session:
     def take_back(self, ids: Iterable[str]) -> tuple[list[str], list[str]]:
         """Forget whole candidates of the client; return the ids that were there, and the others."""
         wanted = list(dict.fromkeys(ids))
-        known = [name for name in wanted if name in self._given]
+        known = [name for name in wanted if name in self.given]
         for name in known:
-            for file in self._given[name].files.values():
+            for file in self.given[name].files.values():
                 self.remove(file.uri, [name])
         return known, [name for name in wanted if name not in known]
 
@@ -212,23 +215,6 @@ class Session:
         document.voices[revision.id] = voice
         document.found.discard(revision.id)
         document.notes.pop(revision.id, None)
-
-    def _note_given(self, name: str, label: str, key: str, file: GivenFile) -> None:
-        """Keep what a client gave: revisions of one id are one candidate, in however many files."""
-        known = self._given.get(name)
-        files = known.files if known is not None else {}
-        self._given[name] = Given(
-            name, label or (known.label if known else ""), {**files, key: file}
-        )
-
-    def _forget_given(self, name: str, key: str) -> None:
-        if (known := self._given.get(name)) is None:
-            return
-        files = {other: file for other, file in known.files.items() if other != key}
-        if files:
-            self._given[name] = replace(known, files=files)
-        else:
-            del self._given[name]
 
     def origin(self, uri: str) -> str:
         """Return the origin of a document, which need not be known.
@@ -335,17 +321,12 @@ class Session:
 
     def _own(self, document: Document) -> list[str]:
         """Return the ids of the texts that a client added."""
+        key = document_key(document.uri)
         return [
             name
             for name in document.revisions
-            if name not in document.found and not self._deletes(name, document.uri)
+            if name not in document.found and not self._given.deletes(name, key)
         ]
-
-    def _deletes(self, name: str, uri: str) -> bool:
-        """Whether a client's candidate deletes a file, so that its empty text is none."""
-        known = self._given.get(name)
-        file = known.files.get(document_key(uri)) if known is not None else None
-        return file is not None and file.text is None
 
     def remove(self, uri: str, ids: Iterable[str]) -> tuple[list[str], list[str]]:
         """Forget revisions; return the ids that were there and those that were not."""
@@ -359,7 +340,7 @@ class Session:
             for name in removed:
                 document.notes.pop(name, None)
                 document.voices.pop(name, None)
-                self._forget_given(name, document_key(uri))
+                self._given.forget(name, document_key(uri))
             document.pin()
             if not known and document.buffer is None:
                 del self._documents[document_key(uri)]
@@ -418,7 +399,7 @@ class Session:
                 r.id
                 for r in shown
                 if (r.id in document.found and r.id in document.deleted)
-                or self._deletes(r.id, document.uri)
+                or self._given.deletes(r.id, key)
             ),
             language=document.language,
             path=path_of(document.uri),

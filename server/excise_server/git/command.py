@@ -277,7 +277,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 def _failure(command: str, status: int, said: str) -> GitError:
     """Return what git's refusal means to the user."""
     if "not a git repository" in said:
-        return NoRepositoryError("in no git repository")
+        return NoRepositoryError("not in a git repository")
     if "must be run in a work tree" in said:
         return NoRepositoryError("inside a repository's own folder")
     if "cannot use bare repository" in said:

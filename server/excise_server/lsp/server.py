@@ -7,11 +7,9 @@ a pause, has it analysed, and delivers the result to the publisher unless it is 
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from functools import cached_property
 from typing import Any
 from urllib.parse import unquote
 
@@ -21,9 +19,7 @@ from pygls.lsp.server import LanguageServer
 from excise import Cancelled
 from excise_server.cancellation import StopFlag
 from excise_server.editor.analysis import Analysis
-from excise_server.editor.decisions import with_kept
 from excise_server.editor.document import document_key
-from excise_server.editor.findings import MAX_HUNKS, find
 from excise_server.editor.session import Session, ToReplay
 from excise_server.editor.snapshot import Snapshot
 from excise_server.lsp.disk import local_path, read_inside
@@ -36,10 +32,10 @@ from excise_server.lsp.rpc import Protocol, RequestFailed
 from excise_server.lsp.settings import Settings, settings_of
 from excise_server.lsp.source_settings import source_choices_of
 from excise_server.lsp.sync import Encoding
+from excise_server.lsp.work import Work
 from excise_server.report.escape import printable
 from excise_server.scheduler import Scheduler
-from excise_server.workers.crew import Crew, room_for_two
-from excise_server.workers.quarantine import Quarantine, cache_folder
+from excise_server.workers.crew import Crew
 from excise_server.workers.station import FailedInWorkerError
 
 __all__ = ["ExciseServer"]
@@ -86,7 +82,7 @@ class ExciseServer(LanguageServer):
         self.initial_options: object = None
         self.on_client: Callable[[int | None], None] = lambda _process: None
         self.session = Session(changed=self._changed, read=self._read)
-        self._work = _Work()
+        self._work = Work()
         self.gatherer = Gatherer(self, self.session, self.folders)
         self.memory = self.gatherer.memory
         self.mailboxes = Mailboxes(self.session)
@@ -278,39 +274,3 @@ class ExciseServer(LanguageServer):
         if snapshot is None and self.publisher.withdraw(key) is not None:
             self.crew.forget(key)
         return snapshot
-
-
-class _Work:
-    """What is done with a snapshot, in a thread that waits for a worker."""
-
-    def __init__(self) -> None:
-        self.most = MAX_HUNKS
-
-    @cached_property
-    def crew(self) -> Crew:
-        """The workers; none is started before there is something to do."""
-        return Crew(Quarantine(cache_folder()), two=self.two)
-
-    @cached_property
-    def two(self) -> bool:
-        """Whether there is a worker for what nobody looks at."""
-        return room_for_two()
-
-    def prepare(self) -> None:
-        """Start the worker; it loads numpy, scikit-learn and the grammars."""
-        self.crew.warm()
-        # What is loaded now stays: a full collection over it would hold up a keystroke.
-        gc.collect()
-        gc.freeze()
-
-    def first(self, snapshot: Snapshot, cancel: StopFlag) -> Outcome:
-        """Analyse what is looked at."""
-        return self._outcome(self.crew.analyse(snapshot, cancel))
-
-    def beside(self, snapshot: Snapshot, cancel: StopFlag) -> Outcome:
-        """Analyse another document."""
-        return self._outcome(self.crew.analyse_beside(snapshot, cancel))
-
-    def _outcome(self, analysis: Analysis) -> Outcome:
-        analysis = with_kept(analysis)
-        return Outcome(analysis, find(analysis, self.most))

@@ -68,6 +68,7 @@ class Tools:
         """Start nothing yet."""
         self._served = list(served)
         self.crew = Crew(Quarantine(cache_folder()), two=False)
+        self._turned: tuple[object, dict[str, Any]] | None = None
 
     async def list_candidates(
         self,
@@ -77,7 +78,7 @@ class Tools:
         page: Page = 1,
     ) -> Annotated[CallToolResult, CandidatesAnswer]:
         """List the proposals for a repository: groups of equal edits, order, files, conflicts."""
-        document = await self._survey("worktrees", context, folder, branches)
+        document = await self._paged("worktrees", context, folder, branches, page)
         return _answer(candidates_page(document, page))
 
     async def review(
@@ -90,7 +91,7 @@ class Tools:
         page: Page = 1,
     ) -> Annotated[CallToolResult, ReviewAnswer]:
         """Show what the candidates of a batch change, hunk by hunk, equal texts once."""
-        document = await self._survey("review", context, folder, branches)
+        document = await self._paged("review", context, folder, branches, page)
         answer = review_page(document, batch, path, page)
         if answer is None:
             raise ToolError(
@@ -118,6 +119,20 @@ class Tools:
                 "user run excise take"
             )
         return _answer(take_answer(document))
+
+    async def _paged(
+        self, kind: str, context: Context, folder: str, branches: Sequence[str], page: int
+    ) -> dict[str, Any]:
+        """Return a survey to turn the pages of: only the first page looks at the repository anew.
+
+        So all pages are of one state, and turning them costs nothing.
+        """
+        arguments = (kind, folder, tuple(branches), await _roots(context))
+        if page > 1 and self._turned is not None and self._turned[0] == arguments:
+            return self._turned[1]
+        document = await self._survey(kind, context, folder, branches)
+        self._turned = (arguments, document)
+        return document
 
     async def _survey(
         self, kind: str, context: Context, folder: str, branches: Sequence[str], **more: object

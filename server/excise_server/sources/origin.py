@@ -27,7 +27,7 @@ def find(context: Context, repository: Repository | SourceError | None = None) -
             case "head" | "index" as choice:
                 repository = opened(context, repository)
                 if repository is None:
-                    raise SourceError("in no git repository")
+                    raise SourceError("not in a git repository")
                 return _from_git(repository, choice)
     except SourceError as error:
         return Found(refused=(Refused("origin", error.reason, error.hint),))
