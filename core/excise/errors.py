@@ -39,7 +39,7 @@ class ContentError(ExciseError, TypeError):
 
 
 class BinaryTextError(ExciseError, ValueError):
-    """The bytes hold a NUL character: this is no text."""
+    """The bytes hold a NUL character: this is not text."""
 
 
 class UndecodableTextError(ExciseError, ValueError):

@@ -40,7 +40,7 @@ class Names:
     attributes, stored
         Attributes that code reads, and those that it sets.
     words
-        Words in strings that are no docstring: `getattr` and its like read names in strings.
+        Words in strings other than docstrings: `getattr` and its like read names in strings.
     private
         Bound names that nobody else can read, in order: parameters, variables, imports, attributes
         of ``self``, private functions. Not in a module without functions and classes, which is one
@@ -192,7 +192,7 @@ def top_level(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _children(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """Yield what stands below a node and is no docstring, with the names of the fields."""
+    """Yield the nodes below a node, without docstrings, with the names of their fields."""
     for field in node._fields:
         if field in _BARE:
             continue

@@ -154,7 +154,7 @@ def rank(matrix: Compared) -> tuple[Ranked, ...]:
     """Rank the revisions of a matrix without a reference.
 
     Edits come first, then stubs (no code changes, or only names are added that nobody reads), then
-    edits of what is no token (white space), then no-ops. Within each: ``score = 3 * agreement -
+    edits that change no token (white space), then no-ops. Within each: ``score = 3 * agreement -
     weight * ln(4 + edit_size) - (3 if it is broken)``, the larger the better. The weight is 1 where
     the smallest edit has 5 tokens at most (`Regime.SMALL_EDIT`) or where no agreement reaches .2
     (`Regime.NO_AGREEMENT`), else .01: looked at are the revisions that come first and are whole.

@@ -60,7 +60,7 @@ class _Side:
         data = encode(text)
         lengths = map(len, lines if text.isascii() else data.split(b"\n"))
         starts = [start + line for line, start in enumerate(accumulate(lengths, initial=0))]
-        # The last line has no line end, so it is no other line's equal.
+        # The last line has no line end, so no other line equals it.
         names = vocabulary.intern([*lines[:-1], lines[-1] + "\n"])
         return cls(data, starts, names)
 
@@ -226,7 +226,7 @@ def _widened(stale: list[Stretch], keys: Sequence[object]) -> list[Stretch]:
 def _near(found: list[Span], places: list[int], low: int, high: int) -> list[Span]:
     """Return the spans that may reach into a range: those that begin in it, and their neighbours.
 
-    Marks are no neighbours: behind a long span several may stand in one place.
+    Marks need not be neighbours: behind a long span several may stand in one place.
     """
     first, last = bisect_left(places, low), bisect_left(places, high)
     first = max(first - 1, 0)

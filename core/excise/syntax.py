@@ -60,7 +60,7 @@ def tokenise(
     ----------
     text : str
         A text as `excise.text.normalise` returns it; broken syntax, NUL characters and lone
-        surrogates are no error.
+        surrogates are not an error.
     grammar : str
         A name that `excise.languages.resolve` returned.
     cancel, timeout

@@ -110,7 +110,7 @@ def normalise(text: str) -> str:
 
 
 def raw_lines(text: str) -> list[str]:
-    r"""Lines of a normalised text with their line ends; nothing after the last one is no line.
+    r"""Lines of a normalised text with their line ends; nothing after the last one is not a line.
 
     Examples
     --------

@@ -93,7 +93,7 @@ class State:
         Raises
         ------
         SourceError
-            If the file is no state (it is left as it is), is damaged, or cannot be written.
+            If the file is not a state (it is left as it is), is damaged, or cannot be written.
         """
         self.path, self.ignored = path, tuple(ignored)
         self.entries: list[Entry] = []

@@ -53,14 +53,14 @@ def errors(path: str) -> Iterator[None]:
 
 
 def check(path: str) -> None:
-    """Refuse what is no state, without SQLite: that would take an empty file for one."""
+    """Refuse what is not a state, without SQLite: that would take an empty file for one."""
     hint = "name a file that does not exist yet, or one that --incremental made"
     if not stat.S_ISREG(os.stat(path).st_mode):
-        raise SourceError("it is no regular file", name=path, hint=hint)
+        raise SourceError("it is not a regular file", name=path, hint=hint)
     with open(path, "rb") as file:
         head = file.read(100)
     if not head.startswith(_HEADER) or int.from_bytes(head[68:72], "big") != _APPLICATION:
-        raise SourceError("it is no state of a patch queue", name=path, hint=hint)
+        raise SourceError("it is not the state of a patch queue", name=path, hint=hint)
 
 
 def create(path: str) -> None:

@@ -123,7 +123,7 @@ def test_a_truncated_mailbox():
 def test_bad_mails_have_a_reason():
     assert one(HEAD + b"\n" + b"x" * MAX_MESSAGE).error.endswith("limit 25 MB")
     garbage = one(HEAD + b"Content-Transfer-Encoding: base64\n\n\xff\xfe!!! no base64 *\n")
-    assert garbage.error == "the body is no valid base64"
+    assert garbage.error == "the body is not valid base64"
     assert all(m.error or m.is_cover for m in read((FROM + b"\n") * 10_000))
     assert len(read((FROM + b"\n") * 10_000)) == 10_000
 

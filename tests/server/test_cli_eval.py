@@ -253,7 +253,7 @@ def test_a_broken_line_in_the_middle_of_many_costs_only_itself(tmp_path):
         (record(count=-1), "'count' is not a whole number from 1 to 1,000,000,000"),
         ("[1]", "not a JSON object"),
         ('{"id": "x", "label": 1e999}', "'origin' is missing"),
-        (record(label=float("inf")), "'label' is no finite number"),
+        (record(label=float("inf")), "'label' is not a finite number"),
         (record(reference=["", 1]), "'reference[1]' is not a string"),
         ("[" * 100_000, "not usable JSON: nested too deep"),
         (record(text="x" * 10_000_001), "a text is over the limit of 10 MB"),

@@ -70,7 +70,7 @@ def test_a_queue_over_the_limit_is_not_read(tmp_path, monkeypatch):
 def test_base64_garbage():
     head = f"{FROM}Subject: packed\nContent-Transfer-Encoding: base64\n\n"
     found = grouped("-", stdin=OTHER + head + "!!!! this is no base64 ????\n\n" + ONE, code=1)
-    assert reasons(found) == {"-#2": "the body is no valid base64"}
+    assert reasons(found) == {"-#2": "the body is not valid base64"}
     assert len(found["patches"]) == 2
 
 
@@ -149,7 +149,7 @@ def test_what_else_lies_in_a_folder(tmp_path):
     assert [entry["id"] for entry in found["patches"]] == ["one.patch"]
     assert reasons(found) == {
         "gone.patch": "a link to a file that does not exist",
-        "pipe.patch": "it is no regular file",
+        "pipe.patch": "it is not a regular file",
     }
 
 

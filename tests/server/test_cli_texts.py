@@ -124,4 +124,4 @@ def test_messages_without_ratings_are_named():
     arguments = ("eval", "--commit-messages", "-", "--measures", "em", "--json")
     ran = excise(*arguments, stdin=lines(*MESSAGES, bad))
     assert ran.code == 1
-    assert ran.json["rejected"][0]["reason"] == "'ratings' is no list of at least one number"
+    assert ran.json["rejected"][0]["reason"] == "'ratings' is not a list of at least one number"

@@ -227,7 +227,7 @@ def test_a_worker_that_dies_costs_its_output_alone():
         elif text == "fail":
             assert one.errors == {"deadly": "RuntimeError: no such luck"}
         elif text == "nan":
-            assert one.errors == {"deadly": "nan is no finite value"}
+            assert one.errors == {"deadly": "nan is not a finite value"}
         else:
             assert one.values == {"deadly": float(len(text))}
 

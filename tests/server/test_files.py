@@ -79,7 +79,7 @@ def test_what_is_no_file(tmp_path):
     assert refusal(tmp_path / "none").reason == "no such file"
     assert refusal(tmp_path).reason == "it is a directory"
     (tmp_path / "file").touch()
-    assert refusal(tmp_path / "file" / "below").reason == "a part of the path is no directory"
+    assert refusal(tmp_path / "file" / "below").reason == "a part of the path is not a directory"
     (tmp_path / "link").symlink_to("none")
     assert refusal(tmp_path / "link").reason == "a link to a file that does not exist"
     (tmp_path / "loop").symlink_to("loop")

@@ -200,7 +200,7 @@ def test_a_report_that_cannot_be_written(tmp_path):
     assert ran.code == 2
     assert "cannot write" in ran.err
     ran = excise("cluster", "-", "--html", str(tmp_path), stdin=ONE)
-    assert "no regular file" in ran.err
+    assert "not a regular file" in ran.err
     kept = tmp_path / "kept.html"
     kept.write_text("before")
     kept.chmod(0o600)

@@ -125,7 +125,7 @@ def test_a_conflict_of_links_is_refused(repo):
     (repo.path / "l").unlink()
     repo.write("l", "now a file\n")
     found = find(repo.context("l"))
-    assert "is no regular file (mode 120000)" in reasons(found)["conflict"]
+    assert "is not a regular file (mode 120000)" in reasons(found)["conflict"]
 
 
 @needs_git

@@ -192,7 +192,8 @@ def test_a_file_that_is_no_state_is_left_alone(tmp_path, content):
     file.write_bytes(content)
     before = file.stat()
     one_line(
-        excise("cluster", "-", "--incremental", str(file), stdin=ONE), "no state of a patch queue"
+        excise("cluster", "-", "--incremental", str(file), stdin=ONE),
+        "not the state of a patch queue",
     )
     assert file.read_bytes() == content
     assert file.stat().st_mtime_ns == before.st_mtime_ns
@@ -205,17 +206,19 @@ def test_another_database_is_left_alone(tmp_path):
         database.execute("CREATE TABLE pieces (name TEXT)")
     database.close()
     before = file.read_bytes()
-    one_line(excise("cluster", "-", "--incremental", str(file), stdin=ONE), "no state")
+    one_line(excise("cluster", "-", "--incremental", str(file), stdin=ONE), "not the state")
     assert file.read_bytes() == before
 
 
 def test_places_where_no_file_can_be(tmp_path):
-    one_line(excise("cluster", "-", "--incremental", str(tmp_path), stdin=ONE), "no regular file")
+    one_line(
+        excise("cluster", "-", "--incremental", str(tmp_path), stdin=ONE), "not a regular file"
+    )
     missing = str(tmp_path / "no" / "state")
     assert "cannot read" in excise("cluster", "-", "--incremental", missing, stdin=ONE).err
     os.mkfifo(tmp_path / "pipe")
     one_line(
-        excise("cluster", "-", "--incremental", str(tmp_path / "pipe"), stdin=ONE), "no regular"
+        excise("cluster", "-", "--incremental", str(tmp_path / "pipe"), stdin=ONE), "not a regular"
     )
 
 

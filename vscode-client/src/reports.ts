@@ -102,7 +102,7 @@ export class Reports implements vscode.Disposable {
       const report = await connection.request("excise/report", params);
       return { uri, report, problem: "" };
     } catch (error) {
-      // A document that the server does not know has no revisions; that is no problem.
+      // A document that the server does not know has no revisions; that is not a problem.
       const unknown = typeof error === "object" && error !== null && "code" in error && error.code === -32602;
       return { ...nothing, problem: unknown ? "" : reason(error) };
     }

@@ -23,7 +23,7 @@ export interface Session {
   close(): Promise<void>;
 }
 
-/** More ends than this within the time are no accident: we stop starting it. */
+/** More ends than this within the time are not an accident: we stop starting it. */
 const MOST_CRASHES = 3;
 const CRASH_WINDOW_MS = 180_000;
 

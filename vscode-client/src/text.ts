@@ -23,7 +23,7 @@ function shortened(text: string, longest: number): string {
     return text;
   }
   const half = Math.floor((longest - 1) / 2);
-  // Half a surrogate pair is no character.
+  // Half a surrogate pair is not a character.
   const head = text.slice(0, half).replace(/[\ud800-\udbff]$/, "");
   const tail = text.slice(-half).replace(/^[\udc00-\udfff]/, "");
   return `${head}…${tail}`;

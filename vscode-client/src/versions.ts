@@ -12,7 +12,7 @@ export function release(version: string): readonly number[] | undefined {
   return match?.[1]?.split(".").map(Number);
 }
 
-/** Whether a version is not older than another; false for what is no version. */
+/** Whether a version is not older than another; false for what is not a version. */
 export function atLeast(version: string, wanted: string): boolean {
   const [has, needs] = [release(version), release(wanted)];
   if (has === undefined || needs === undefined) {

@@ -104,7 +104,7 @@ def read_pair(value: Mapping[str, Any]) -> Record:
         raise RecordError("'prediction' is missing")
     ratings = value.get("ratings")
     if not isinstance(ratings, list) or not ratings:
-        raise RecordError("'ratings' is no list of at least one number")
+        raise RecordError("'ratings' is not a list of at least one number")
     grades = [read_record(_FILLED | {"label": rating}).label for rating in ratings]
     if None in grades:
         raise RecordError("'ratings' holds null")

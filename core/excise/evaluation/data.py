@@ -135,7 +135,7 @@ def _name(value: Mapping[str, Any], key: str) -> str:
     if isinstance(found, bool) or not isinstance(found, str | int | float):
         raise RecordError(f"'{key}' is neither a string nor a number")
     if isinstance(found, float) and not math.isfinite(found):
-        raise RecordError(f"'{key}' is no finite number")
+        raise RecordError(f"'{key}' is not a finite number")
     # As JSON, so that the id 1 and the id "1" stay apart; a plain string stays as it is.
     return found if isinstance(found, str) and not found[:1].isdigit() else json.dumps(found)
 
@@ -178,7 +178,7 @@ def _label(found: object) -> float | None:
     except OverflowError:
         label = math.inf
     if not math.isfinite(label):
-        raise RecordError("'label' is no finite number")
+        raise RecordError("'label' is not a finite number")
     return label
 
 

@@ -36,7 +36,7 @@ def rouge(item: Item, _resources: Resources, kind: str) -> Result:
 def update_rouge(item: Item, _resources: Resources, kind: str) -> Result:
     """UpdateROUGE (Logan IV et al. 2022, FRUIT): ROUGE of the sentences that are new. In [0, 1].
 
-    A sentence ends at a full stop; it is new where it is no substring of the origin. ``L`` is
+    A sentence ends at a full stop; it is new where it is not a substring of the origin. ``L`` is
     rouge-score's ``rougeLsum``, as published: new sentences are joined, so it is ``rougeL`` of
     them. The best reference counts. 0/0: neither has new sentences: 1; only one has: 0.
     """
@@ -45,7 +45,7 @@ def update_rouge(item: Item, _resources: Resources, kind: str) -> Result:
 
 
 def additions(origin: str, revision: str) -> str:
-    """Return the sentences of a revision that are no substring of its origin.
+    """Return the sentences of a revision that are not a substring of its origin.
 
     Examples
     --------

@@ -95,7 +95,7 @@ def _index(part: str, data: bytes) -> Iterator[tuple[str, tuple[int, ...]]]:
             yield fields[0], tuple(int(offset) for offset in fields[-synsets:])
         except (IndexError, ValueError) as error:
             raise MeasureUnavailableError(
-                f"WordNet: index.{part}, line {number} is no line of an index"
+                f"WordNet: index.{part}, line {number} is not a line of an index"
             ) from error
 
 

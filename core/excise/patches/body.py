@@ -57,7 +57,7 @@ def _payload(part: Mail) -> bytes:
     if not isinstance(data, bytes):
         return b""
     if encoding == "base64" and any("Base64" in type(defect).__name__ for defect in part.defects):
-        raise PatchError("the body is no valid base64")
+        raise PatchError("the body is not valid base64")
     return data
 
 

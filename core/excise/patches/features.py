@@ -103,8 +103,8 @@ def edited_blocks(
 ) -> tuple[list[EditedBlock], tuple[str, ...]]:
     """Return the blocks of a patch as they are compared, and what is to be noted.
 
-    A patch that changes white space only is compared by its raw lines. Their tokens are no other
-    patch's, so that it shares nothing with a patch that changes more. No block: there is no text.
+    A patch that changes white space only is compared by its raw lines. No other patch has
+    their tokens: it shares nothing with a patch that changes more. No block: there is no text.
     """
     lines = Vocabulary()
     blocks = [

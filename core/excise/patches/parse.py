@@ -235,7 +235,7 @@ class _Reader:
                 old -= 1
             elif (kind == b" " or line in _EMPTY) and old and new:
                 if at == end - 1 and not line:
-                    break  # what follows the last line end is no line
+                    break  # what follows the last line end is not a line
                 old, new = old - 1, new - 1
                 line = line if kind == b" " else b" " + line
             elif kind == b"\\":

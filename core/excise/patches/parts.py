@@ -130,7 +130,7 @@ class _Splitter:
         return _Boundary(match.start(), _end(_END, self.data, match.end()), level, is_last)
 
     def skip_repeated(self, level: int) -> None:
-        """Pass over more boundaries of the same multipart: there is no part between them."""
+        """Skip further boundaries of the same multipart: no part is between them."""
         while (match := _DASHES.match(self.data, self.at)) is not None:
             line = self.boundary(match)
             if line is None or line.level != level:

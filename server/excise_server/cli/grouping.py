@@ -60,7 +60,7 @@ def group_known(watched: Watched, state: State, chosen: PatchChoices) -> Grouped
     about += [f"seen before and not read again: {watched.known:,}"] if watched.known else []
     about += [f"state {state.path}: {state.rebuilt}"] if state.rebuilt else []
     if chosen.newest or chosen.idf:
-        # Both let a new patch change groups that it is no member of.
+        # Both let a new patch change groups that it is not a member of.
         queue = newest(watched.queue) if chosen.newest else watched.queue
         pool = KnownPool(state, queue.patches, ignored=chosen.ignored, idf=chosen.idf)
         return _grouped(queue, pool, chosen, pool.whole, watched.new, tuple(about))

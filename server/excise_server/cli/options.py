@@ -31,13 +31,13 @@ class Choices:
 
 
 def _codec(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Refuse what is no text encoding before any file is read."""
+    """Refuse what is not a text encoding before any file is read."""
     try:
         if value is not None:
             # Not codecs.lookup: "hex" and its like are codecs too, from bytes to bytes.
             io.TextIOWrapper(io.BytesIO(), encoding=value)
     except (LookupError, ValueError) as error:
-        raise click.BadParameter(f"{value!r} is no text encoding (try latin-1)") from error
+        raise click.BadParameter(f"{value!r} is not a text encoding (try latin-1)") from error
     return value
 
 

@@ -17,11 +17,11 @@ def write_text(path: str, text: str) -> None:
     Raises
     ------
     SourceError
-        If it cannot be written, or something that is no regular file has that name.
+        If it cannot be written, or something that is not a regular file has that name.
     """
     try:
         if os.path.lexists(path) and not os.path.isfile(path):
-            raise SourceError(f"cannot write {path}: there is something that is no regular file")
+            raise SourceError(f"cannot write {path}: there is something that is not a regular file")
         _write(os.path.realpath(path), text)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)

@@ -41,7 +41,7 @@ class Journal:
         Raises
         ------
         SourceError
-            If the file cannot be read or written, or is no journal.
+            If the file cannot be read or written, or is not a journal.
         """
         self.known: dict[str, Scored] = {}
         self.outdated: set[str] = set()

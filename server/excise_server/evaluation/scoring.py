@@ -89,7 +89,7 @@ def _measure(measure: Measure, item: Item, scored: Scored) -> None:
         scored.errors[measure.name] = _reason(error)
         return
     if not math.isfinite(value.value):
-        scored.errors[measure.name] = f"{value.value} is no finite value"
+        scored.errors[measure.name] = f"{value.value} is not a finite value"
         return
     scored.values[measure.name] = value.value
     scored.signatures[measure.name] = value.signature

@@ -1,7 +1,7 @@
 """What the histories of commits say. It never changes, so each question is asked once a process.
 
 An editor asks about the same commits whenever a file changes. Only what cuts a history off (a
-shallow clone, grafts) is no part of the commits: it is part of the question.
+shallow clone, grafts) is not part of the commits: it is part of the question.
 """
 
 from __future__ import annotations

@@ -274,7 +274,7 @@ def opened(context: Context, repository: Repository | SourceError | None) -> Rep
 
 
 def points_back(top: str, common: str) -> str:
-    """Return why a folder is no worktree of a repository; empty if they name each other."""
+    """Return why a folder is not a worktree of a repository; empty if they name each other."""
     link = os.path.join(top, ".git")
     try:
         mode = os.lstat(link).st_mode

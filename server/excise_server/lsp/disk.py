@@ -19,7 +19,7 @@ def read_inside(uri: str, folders: Sequence[str]) -> str:
     Raises
     ------
     SourceError
-        If it is no file of the workspace after links are followed, or no text that can be read.
+        If it is not a file of the workspace once links are followed, or not text that can be read.
     """
     path = local_path(uri)
     if path is None:

@@ -167,6 +167,6 @@ def _make_file(path: Path) -> None:
     descriptor = os.open(path, flags, 0o600)
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError("it is no regular file")
+            raise OSError("it is not a regular file")
     finally:
         os.close(descriptor)

@@ -122,4 +122,5 @@ def _nothing(argument: str, current: Candidate, candidates: Sequence[Candidate])
     changes = first_few([visible(path) for path in paths], 8)
     others = first_few([visible(c.label) for c in candidates if c.id != current.id], 8)
     hint = f"{label} changes {changes}" + (f"; other candidates are {others}" if others else "")
-    return SourceError(f"{visible(argument)} is no file of {label} and no candidate", hint=hint)
+    reason = f"{visible(argument)} is neither a file of {label} nor a candidate"
+    return SourceError(reason, hint=hint)

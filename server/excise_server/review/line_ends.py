@@ -1,7 +1,7 @@
 """The bytes of a text that was edited: what stays keeps its bytes, what is new looks like it. Pure.
 
 Reviews compare normalised texts. Where one goes back into a file, that file's line ends, byte order
-mark and encoding are no part of the edit.
+mark and encoding are not part of the edit.
 """
 
 from __future__ import annotations

@@ -148,7 +148,7 @@ def _text(side: Side) -> str | None:
 
 
 def _equal(a: Side | None, b: Side | None) -> bool:
-    """Whether two sides are one file: line ends and a byte order mark are no edit."""
+    """Whether two sides are one file: line ends and a byte order mark are not an edit."""
     if a is None or b is None:
         return a is b
     if a.mode != b.mode:

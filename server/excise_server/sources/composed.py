@@ -198,7 +198,7 @@ def _is(data: bytes, name: str) -> bool:
 
 
 def _leaves_tree(path: str) -> bool:
-    """Whether a path is no file of a repository's tree, as git has it.
+    """Whether a path is not a file of a repository's tree, as git has it.
 
     >>> [_leaves_tree(path) for path in ("a/b", "../a", "/a", "a/../b", ".GIT/config", "a//b", "")]
     [False, True, True, True, True, True, True]

@@ -90,7 +90,7 @@ def _from_index(
     """Return the sides that the index holds; one that it does not hold deleted the file."""
     for number, (mode, _) in stages.items():
         if mode not in _FILES:
-            raise SourceError(f"stage {number} is no regular file (mode {mode})")
+            raise SourceError(f"stage {number} is not a regular file (mode {mode})")
     blobs = dict(zip(stages, repository.blobs([b for _, b in stages.values()]), strict=True))
     origin = _text(blobs[1], 1) if 1 in blobs else None
     revisions, refused, notes, details = [], [], [], []

@@ -50,7 +50,7 @@ def read_text(path: str, *, encoding: str | None = None, descriptors: bool = Fal
     Raises
     ------
     SourceError
-        On anything that is no readable text file; it says what was tried and the way out.
+        On anything that is not a readable text file; it says what was tried and the way out.
     """
     try:
         data = _read_bytes(path, descriptors=descriptors)
@@ -137,7 +137,7 @@ def file_error(path: str, error: OSError | ValueError) -> SourceError:
         case PermissionError():
             reason, hint = "permission denied", "make it readable for this user"
         case NotADirectoryError():
-            reason, hint = "a part of the path is no directory", "check the path"
+            reason, hint = "a part of the path is not a directory", "check the path"
         case OSError():
             reason = error.strerror or str(error)
             hint = "check the path"

@@ -183,4 +183,4 @@ def _checked(descriptor: int) -> int:
 
 def _check_regular(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise SourceError(_KINDS.get(stat.S_IFMT(status.st_mode), "it is no regular file"))
+        raise SourceError(_KINDS.get(stat.S_IFMT(status.st_mode), "it is not a regular file"))

@@ -52,7 +52,7 @@ class Member:
 class Queue:
     """What was read: patches, messages without a diff, what was refused, and what to know of it.
 
-    ``others`` counts the files of folders that are no patches at all; ``sent`` holds patches and
+    ``others`` counts the files of folders that are not patches at all; ``sent`` holds patches and
     covers in the order in which they were read.
     """
 
@@ -200,7 +200,7 @@ def _bytes(path: str) -> bytes:
     try:
         with open(os.open(path, _FLAGS), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise SourceError("it is no regular file")
+                raise SourceError("it is not a regular file")
             return _limited(file)
     except (OSError, ValueError) as error:
         raise file_error(path, error) from error

@@ -149,7 +149,7 @@ def _record_id(record: dict[str, Any]) -> str | int | float:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise SourceError("'id' is neither a string nor a number")
     if isinstance(value, float) and not math.isfinite(value):
-        raise SourceError("'id' is no finite number")
+        raise SourceError("'id' is not a finite number")
     return value
 
 

@@ -25,7 +25,7 @@ ELSEWHERE = 1.0
 """Seconds that it gets anywhere else."""
 
 _OPENING = 60.0
-"""Seconds until a worker that says nothing is none: its start is no work on any text."""
+"""Seconds after which a worker that says nothing has failed: it starts before any text is read."""
 
 
 class WorkerMissingError(Exception):
@@ -118,7 +118,7 @@ class Worker:
         Died
             If it ended instead; it is gone then.
         BrokenFrameError
-            If it wrote what is no answer; it is ended then.
+            If it wrote something other than an answer; it is ended then.
         """
         cancel.listen(lambda: self._cancel(number))
         try:

@@ -112,5 +112,5 @@ def _opened(path: Path, flags: int) -> FileIO:
     descriptor = os.open(path, flags, 0o600)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError("it is no regular file")
+        raise OSError("it is not a regular file")
     return FileIO(descriptor, "ab" if flags & os.O_APPEND else "rb")

@@ -92,11 +92,11 @@ def test_what_a_factor_turns_off():
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"ratings": []}, "'ratings' is no list of at least one number"),
-        ({"ratings": 3}, "'ratings' is no list of at least one number"),
+        ({"ratings": []}, "'ratings' is not a list of at least one number"),
+        ({"ratings": 3}, "'ratings' is not a list of at least one number"),
         ({"ratings": [1, "2"]}, "'label' is not a number"),
         ({"ratings": [1, None]}, "'ratings' holds null"),
-        ({"ratings": [float("nan")]}, "no finite number"),
+        ({"ratings": [float("nan")]}, "not a finite number"),
         ({"prediction": 3}, "'hypothesis' is not a string"),
         ({"reference": None}, "'reference' is not a string"),
     ],

@@ -131,7 +131,7 @@ export async function add(parts: Parts, uri: vscode.Uri, found: readonly Found[]
 async function textOf(file: vscode.Uri): Promise<string> {
   const { size, type } = await vscode.workspace.fs.stat(file);
   if ((type & vscode.FileType.File) === 0) {
-    throw new Halt("it is no file");
+    throw new Halt("it is not a file");
   }
   // Twice the limit for UTF-16; the text itself is measured when it is sent.
   if (size > 2 * MOST_BYTES) {
