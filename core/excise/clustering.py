@@ -30,6 +30,8 @@ __all__ = [
 DISTANCE = 0.5
 LINKAGE = "average"
 LINKAGES = ("average", "complete", "single")
+_ROUNDING = 1e-9
+"""More than the rounding of a mean of distances."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,15 +162,41 @@ def merges(distances: npt.NDArray[np.float64], linkage: str = LINKAGE) -> tuple[
 
 
 def labels(distances: npt.NDArray[np.float64], threshold: float, linkage: str) -> list[int]:
-    """Return a cluster's number for each row of a matrix of distances."""
+    """Return a cluster's number for each row of a symmetric matrix of distances.
+
+    Numbers say only which rows belong together.
+    """
     if len(distances) < 2:
         return [0] * len(distances)
+    clear = _clear_labels(distances, threshold, linkage)
+    if clear is not None:
+        return clear
     from sklearn.cluster import AgglomerativeClustering
 
     model = AgglomerativeClustering(
         n_clusters=None, metric="precomputed", linkage=linkage, distance_threshold=threshold
     )
     return [int(label) for label in model.fit(distances).labels_]
+
+
+def _clear_labels(
+    distances: npt.NDArray[np.float64], threshold: float, linkage: str
+) -> list[int] | None:
+    """Return the labels where every linkage agrees; None where the linkage decides.
+
+    They agree if "nearer than the threshold" is an equivalence: inside its classes the mean, the
+    largest and the smallest distance of any two parts are below it, and between them none is. Most
+    matrices are of this kind, and importing scikit-learn takes longer than scoring their texts.
+    """
+    # A mean of several distances is rounded, the smallest and the largest are not.
+    slack = _ROUNDING if linkage == "average" and len(distances) > 2 else 0.0
+    near, not_far = distances < threshold - slack, distances < threshold + slack
+    for relation in (near, not_far):
+        relation.flat[:: len(distances) + 1] = True
+    first = near.argmax(axis=1)
+    if not (near == not_far).all() or not (near == near[first]).all():
+        return None
+    return [int(label) for label in first]
 
 
 def _cluster(values: npt.NDArray[np.float64], members: list[int]) -> Cluster:

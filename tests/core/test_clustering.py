@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from excise import OptionError, ScoreMatrix, cluster, rank
+from excise.clustering import LINKAGES, labels
 
 ORIGIN = "a b c d e f g h"
 REVISIONS = {
@@ -74,4 +81,49 @@ def test_white_space_ranks_with_the_no_ops():
     assert [(r.id, r.rank, r.no_op) for r in rank(matrix)] == [
         ("edit", 1, False),
         ("white", 2, False),
+    ]
+
+
+SIMILARITIES = st.sampled_from([0.0, 0.1, 0.3, 1 / 3, 0.45, 0.5, 0.7, 0.9, 1.0])
+
+
+@st.composite
+def distances(draw):
+    size = draw(st.integers(2, 7))
+    values = np.eye(size)
+    for i in range(size):
+        for j in range(i):
+            values[i, j] = values[j, i] = draw(SIMILARITIES)
+    return 1.0 - values
+
+
+def parts(labelled):
+    return {frozenset(np.flatnonzero(np.equal(labelled, at)).tolist()) for at in labelled}
+
+
+@given(distances(), st.sampled_from([0.0, 0.3, 0.5, 0.55, 0.7, 1.0]), st.sampled_from(LINKAGES))
+def test_clusters_are_those_of_scikit_learn(matrix, threshold, linkage):
+    from sklearn.cluster import AgglomerativeClustering
+
+    model = AgglomerativeClustering(
+        n_clusters=None, metric="precomputed", linkage=linkage, distance_threshold=threshold
+    )
+    assert parts(labels(matrix, threshold, linkage)) == parts(model.fit(matrix).labels_)
+
+
+def test_scikit_learn_is_imported_where_the_linkage_decides():
+    code = """
+import sys
+from excise.clustering import cluster_values
+import numpy as np
+def clusters(a, b, c):
+    values = np.array([[1, a, b], [a, 1, c], [b, c, 1]])
+    print([c.members for c in cluster_values(values, 0.5, "average")], "sklearn" in sys.modules)
+clusters(0.9, 0.8, 0.7), clusters(0.9, 0.1, 0.2), clusters(0.9, 0.1, 0.8)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+    assert ran.stdout.splitlines() == [
+        "[(0, 1, 2)] False",
+        "[(0, 1), (2,)] False",
+        "[(0, 1), (2,)] True",
     ]

@@ -277,8 +277,9 @@ def test_an_error_of_ours_is_one_line(monkeypatch):
         ),
         (("score", "--jsonl", "-"), {"sklearn", "scipy", "numpy", "rich", "pygls", "lsprotocol"}),
         (("matrix", ORIGIN, ORIGIN, "--json"), {"sklearn", "scipy", "rich", "pygls"}),
+        (("cluster", "--origin", *[ORIGIN] * 3, "--json"), {"sklearn", "scipy", "pygls"}),
     ],
-    ids=["help", "version", "score", "score lines", "matrix"],
+    ids=["help", "version", "score", "score lines", "matrix", "cluster"],
 )
 def test_what_is_not_needed_is_not_imported(arguments, never):
     line = command_line(*arguments)

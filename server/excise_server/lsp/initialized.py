@@ -23,7 +23,7 @@ def initialize(ls: ExciseServer, params: t.InitializeParams) -> None:
 
 
 def initialized(ls: ExciseServer, _params: t.InitializedParams) -> None:
-    """Load numpy, scikit-learn and the grammars in the worker, and ask for what can change."""
+    """Load numpy and the grammars in the worker, and ask for what can change."""
     ls.warm_up()
     for asking in (ls.memory.ready(), register_content(ls), register(ls), ask(ls)):
         ls.spawn(asking)

@@ -41,7 +41,7 @@ class Work:
         return room_for_two()
 
     def prepare(self) -> None:
-        """Start the worker; it loads numpy, scikit-learn and the grammars."""
+        """Start the worker; it loads numpy and the grammars."""
         self.crew.warm()
         # What is loaded now stays: a full collection over it would hold up a keystroke.
         gc.collect()

@@ -10,13 +10,14 @@ import gc
 import os
 import sys
 import threading
-from queue import SimpleQueue
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
 from typing import NoReturn
 
 import msgspec
 
 from excise import CancelFlag
-from excise_server.workers.desk import DEADLINE, Desk, rehearse
+from excise_server.workers.desk import DEADLINE, Desk, load_the_rest, rehearse
 from excise_server.workers.frames import framed, read_frame
 from excise_server.workers.guard import Guard
 from excise_server.workers.limits import limit_memory
@@ -27,6 +28,9 @@ __all__ = ["main"]
 
 _SWITCH = 0.0005
 """Seconds after which the reading thread gets the interpreter: a cancel waits for that."""
+
+_IDLE = 3.0
+"""Seconds without a request after which a worker loads what only some requests need."""
 
 _WHOLE = 32
 """Requests after which everything is looked through for cycles, and not only what is new."""
@@ -60,8 +64,12 @@ class _Inbox:
             if self._running is not None and self._running[0] <= self._cancelled:
                 self._running[1].cancel()
 
-    def next(self) -> Order | Forget:
-        """Wait for the next request."""
+    def next(self, idle: Callable[[], None]) -> Order | Forget:
+        """Wait for the next request; act once if none comes for a while."""
+        try:
+            return self._requests.get(timeout=_IDLE)
+        except Empty:
+            idle()
         return self._requests.get()
 
     def begin(self, number: int) -> CancelFlag:
@@ -100,7 +108,7 @@ def main() -> NoReturn:
     gc.disable()
     answered = 0
     while True:
-        request = inbox.next()
+        request = inbox.next(load_the_rest)
         if isinstance(request, Forget):
             desk.forget(request)
         else:
