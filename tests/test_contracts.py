@@ -13,7 +13,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from excise import _counts, _lcs, _scanner, _walk
+from excise import __version__, _counts, _lcs, _scanner, _walk
+from excise_server.version import VERSION
 
 ROOT = Path(__file__).parent.parent
 SOURCES = [*ROOT.glob("core/**/*.py"), *ROOT.glob("server/**/*.py"), *ROOT.glob("core/**/*.pyx")]
@@ -35,6 +36,10 @@ def test_a_stub_says_what_its_kernel_has(kernel):
 
 def names(node: ast.FunctionDef) -> list[str]:
     return [a.arg for a in (*node.args.args, *node.args.kwonlyargs)]
+
+
+def test_the_shell_has_the_version_of_the_library():
+    assert __version__ == VERSION
 
 
 def test_every_public_name_of_a_kernel_has_a_stub():

@@ -9,13 +9,13 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.metadata import version
 
 from excise._patches import Index
 from excise._search import Search
 from excise.patches import Message, Patch, compare_on_one_base
 from excise.patches.features import BLOCK, NO_HEADING, Edits, Reader
 from excise.patches.mail import read_piece
+from excise_server.version import VERSION
 
 __all__ = ["Features", "count", "merge", "read_pieces", "scores", "search_pairs", "version_here"]
 
@@ -34,7 +34,7 @@ class Features:
 
 def version_here() -> str:
     """Return the version of excise that a worker has."""
-    return version("excise")
+    return VERSION
 
 
 def read_pieces(pieces: Sequence[tuple[int, int, bytes]]) -> list[Message]:

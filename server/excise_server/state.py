@@ -16,7 +16,6 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any
 
 from excise.patches import Message, Patch, patch_id
@@ -33,6 +32,7 @@ from excise_server.state_format import (
     unpack_message,
     unpacked,
 )
+from excise_server.version import VERSION
 
 __all__ = ["BATCH", "Entry", "New", "State", "digest_of"]
 
@@ -183,7 +183,7 @@ class State:
 
     @property
     def _made_by(self) -> str:
-        made = [signature(), *self.ignored, version("excise"), sys.byteorder]
+        made = [signature(), *self.ignored, VERSION, sys.byteorder]
         return json.dumps(made)
 
     def _made(self) -> str | None:

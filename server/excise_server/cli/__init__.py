@@ -9,29 +9,28 @@ from importlib import import_module
 
 import click
 
-from excise.errors import ExciseError
 from excise_server.cli.streams import say, set_up_streams
 from excise_server.report.escape import printable
-from excise_server.sources import SourceError
+from excise_server.version import VERSION
 
-__all__ = ["excise", "main"]
+__all__ = ["COMMANDS", "excise", "main"]
 
-# Modules are imported when their command is used, or when all of them are listed.
-_COMMANDS = (
-    "score",
-    "matrix",
-    "rank",
-    "explain",
-    "cluster",
-    "worktrees",
-    "review",
-    "take",
-    "eval",
-    "editeval",
-    "simplification",
-    "serve",
-    "mcp",
-)
+# What each command is for. Its module is imported when it is used, and never to list this.
+COMMANDS = {
+    "score": "Score a hypothesis against a reference.",
+    "matrix": "Compare every pair of revisions of a file.",
+    "rank": "Order the revisions of a file by how far they agree.",
+    "explain": "Show where two revisions of a file diverge.",
+    "cluster": "Group patches, or revisions of a file, that are alike.",
+    "worktrees": "Rank and group whole worktrees or branches.",
+    "review": "Show what candidates change, hunk by hunk, side by side.",
+    "take": "Put together what you choose of candidates, as one patch.",
+    "eval": "Correlate measures with a label, on your own data.",
+    "editeval": "Score text edits by task (EditEval).",
+    "simplification": "Analyse pairs of texts and their splits.",
+    "serve": "Run the language server.",
+    "mcp": "Serve candidates to agents (Model Context Protocol).",
+}
 
 # What these read is parsed: a fork does it, which a text may end, and another one starts again.
 _PARSING = {"score", "matrix", "rank", "explain", "cluster", "worktrees", "review", "take"}
@@ -50,15 +49,19 @@ class _Commands(click.Group):
     """The commands, imported late."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in COMMANDS:
             return None
         command = getattr(import_module(f"{__name__}.{cmd_name}"), "command")  # noqa: B009
         assert isinstance(command, click.Command)
         command.epilog = EPILOG
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> object:
         try:
@@ -77,7 +80,7 @@ class _ReaderGoneError(Exception):
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(package_name="excise", prog_name="excise", message="%(prog)s %(version)s")
+@click.version_option(VERSION, prog_name="excise", message="%(prog)s %(version)s")
 @click.pass_context
 def excise(ctx: click.Context) -> int:
     """Score revisions of a file: which say the same, which differ, and where.
@@ -130,9 +133,6 @@ def _run(arguments: Sequence[str] | None, before_parsing: Callable[[], None]) ->
     except click.ClickException as error:
         say(error.format_message())
         return error.exit_code
-    except (SourceError, ExciseError) as error:
-        say(str(error))
-        return 2
     except MemoryError:
         say("not enough memory for texts of this size; give fewer or smaller ones")
         return 2
@@ -141,12 +141,23 @@ def _run(arguments: Sequence[str] | None, before_parsing: Callable[[], None]) ->
     except _ReaderGoneError:
         raise
     except Exception as error:  # the last door: a bug is told in one line, too
+        if _is_of_the_input(error):
+            say(str(error))
+            return 2
         if os.environ.get("EXCISE_TRACEBACK"):
             raise
         what = f"{type(error).__name__}: {error}"
         say(f"internal error: {what}; please report it, with what EXCISE_TRACEBACK=1 shows")
         return 70
     return code if isinstance(code, int) else 0
+
+
+def _is_of_the_input(error: Exception) -> bool:
+    """Tell whether an error says what is wrong with what was given."""
+    from excise.errors import ExciseError
+    from excise_server.sources import SourceError
+
+    return isinstance(error, SourceError | ExciseError)
 
 
 def _say_usage(error: click.UsageError) -> None:

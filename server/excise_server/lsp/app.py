@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable
-from importlib.metadata import version
 from typing import Any, NoReturn
 
 from lsprotocol import types as t
@@ -52,6 +51,7 @@ from excise_server.lsp.start_again import start_again
 from excise_server.lsp.transport import serve_socket, serve_streams
 from excise_server.lsp.worktrees import worktrees
 from excise_server.report.escape import source_text
+from excise_server.version import VERSION
 
 __all__ = ["HANDLERS", "create_server", "serve_stdio", "serve_tcp"]
 
@@ -109,7 +109,7 @@ OPTIONS: dict[str, Any] = {
 
 def create_server() -> ExciseServer:
     """Return a server for one session."""
-    server = ExciseServer(version("excise"))
+    server = ExciseServer(VERSION)
     for method, handler in HANDLERS.items():
         server.feature(method, OPTIONS.get(method))(handler)
     for command, method in protocol.COMMANDS.items():

@@ -10,7 +10,6 @@ import asyncio
 import os
 import warnings
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import Annotated, Any
 
 from mcp.server import MCPServer
@@ -26,6 +25,7 @@ from excise_server.mcp.answers import CandidatesAnswer, ReviewAnswer, TakeAnswer
 from excise_server.mcp.folders import FolderError, allowed_folder, root_folder
 from excise_server.mcp.pages import candidates_page, review_page, take_answer
 from excise_server.sources import SourceError
+from excise_server.version import VERSION
 from excise_server.workers.crew import Crew
 from excise_server.workers.quarantine import Quarantine, cache_folder
 from excise_server.workers.station import FailedInWorkerError
@@ -186,7 +186,7 @@ def mcp_server(served: Sequence[str]) -> tuple[MCPServer[Any], Tools]:
     """Return a server for some folders, and its tools, whose crew is to be closed after it."""
     tools = Tools([os.path.realpath(folder) for folder in served])
     server: MCPServer[Any] = MCPServer(
-        "excise", instructions=INSTRUCTIONS, version=version("excise"), log_level="WARNING"
+        "excise", instructions=INSTRUCTIONS, version=VERSION, log_level="WARNING"
     )
     for tool in (tools.list_candidates, tools.review, tools.take):
         server.tool(annotations=READS)(tool)
