@@ -418,7 +418,76 @@ def test_a_document_without_a_file_has_a_review(client: RawClient, repo: Repo):
     client.open("untitled:Untitled-1", ORIGIN)
     client.add("untitled:Untitled-1", {"gpt": MINUS})
     answer = client.call("excise/review", {"uri": "untitled:Untitled-1"})
-    assert (answer["pinned"], answer["undecided"]) == (True, 1)
+    assert (answer["pinned"], answer["undecided"], answer["hunks"][0]["marks"]) == (True, 1, None)
+    (hunk,) = client.call("excise/review", {"uri": "untitled:Untitled-1", "marks": True})["hunks"]
+    for variant, marks in zip(hunk["variants"], hunk["marks"], strict=True):
+        assert [hunk["text"][lo:hi] for lo, hi in marks["lost"]] == ["+"]
+        assert [variant["text"][lo:hi] for lo, hi in marks["own"]] == ["-"]
     assert "gpt" not in listed(client, repo, branches=[])["candidates"]
     unknown = client.refused("excise/review", {"uri": "untitled:nothing"})
     assert unknown["code"] == INVALID_PARAMS
+
+
+# --- taken ---------------------------------------------------------------------------------------
+
+
+def taken(client: RawClient, repo: Repo, *choices: dict, **more) -> dict:
+    return client.call("excise/take", {"uri": repo.path.as_uri(), "choices": choices, **more})
+
+
+def after(entry: dict, text: str) -> str:
+    """Return what the edits make of a text of lines that end with a line feed."""
+    lines = text.splitlines(keepends=True)  # test data: no other line ends
+    for edit in reversed(entry["edits"]):
+        start, end = edit["range"]["start"], edit["range"]["end"]
+        assert start["character"] == end["character"] == 0
+        lines[start["line"] : end["line"]] = [edit["newText"]]
+    return "".join(lines)
+
+
+def test_what_is_taken_is_the_command_s_patch_and_edits_of_the_editor_s_text(
+    repo: Repo, client: RawClient
+):
+    """One session: a candidate, two hunks of two, open and edited, created, deleted, refused."""
+    repo.git("-C", repo.path.parent / "ada", "rm", "--quiet", "b.py")
+    (repo.path.parent / "ada" / "c.py").write_text("C = 1\n")
+    answer = taken(client, repo, {"candidate": "worktree:ada"})
+    command = excise("take", "worktree:ada", "--repo", str(repo.path), "--json").json
+    assert {key: answer[key] for key in command} == command
+    by_path = {entry["path"]: entry for entry in answer["contents"]}
+    assert [by_path[name]["status"] for name in ("a.py", "b.py", "c.py")] == [
+        "modified", "deleted", "created",
+    ]  # fmt: skip
+    assert after(by_path["a.py"], ORIGIN) == MINUS
+    assert (by_path["b.py"]["new"], by_path["c.py"]["old"]) == (None, None)
+    assert not any(entry["problem"] for entry in answer["contents"])
+
+    uri = (repo.path / "a.py").as_uri()
+    own = ORIGIN + "\n\nOWN = 1\n"
+    client.open(uri, own, version=7)
+    hunks = [
+        {"candidate": "worktree:ada", "path": "a.py", "hunk": "2"},
+        {"candidate": "worktree:cy", "path": "a.py", "hunk": "7"},
+    ]
+    (entry,) = taken(client, repo, *hunks)["contents"]
+    assert entry["version"] == 7
+    assert after(entry, own) == MINUS.replace("* 2", "+ a") + "\n\nOWN = 1\n"
+
+    (repo.path / "c.py").write_text("mine\n")
+    entries = taken(client, repo, {"candidate": "worktree:ada"})["contents"]
+    assert {e["path"]: e["problem"] for e in entries if e["problem"]} == {
+        "c.py": "there is a file of this name already"
+    }
+    (repo.path / "b.py").write_text("B = 2\n")
+    entries = taken(client, repo, {"candidate": "worktree:ada"})["contents"]
+    assert "other edits" in next(e["problem"] for e in entries if e["path"] == "b.py")
+
+    for choice, why in (
+        ({"candidate": "nobody"}, "no candidate is called nobody"),
+        ({"candidate": "worktree:ada", "path": "a.py", "hunk": "7"}, "a.py#7"),
+    ):
+        params = {"uri": repo.path.as_uri(), "choices": [choice]}
+        error = client.refused("excise/take", params)
+        assert (error["code"], why in error["message"]) == (REQUEST_FAILED, True)
+    params = {"uri": repo.path.as_uri(), "choices": [{"candidate": "worktree:ada"}], "digest": "0"}
+    assert "the review has changed" in client.refused("excise/take", params)["message"]

@@ -69,7 +69,8 @@ def test_fields_and_types(name: str):
     kind = classes()[name]
     hints = typing.get_type_hints(kind)
     sent_by_client = name.endswith("Params") and name != "DidChangeReportParams"
-    optional = sent_by_client or name in ("Base", "RevisionText", "CandidateText", "ChangeText")
+    inside_params = ("Base", "RevisionText", "CandidateText", "ChangeText", "TakeChoice")
+    optional = sent_by_client or name in inside_params
     expected = {
         protocol.wire_name(field): written(hints[field.name], absent=optional)
         for field in attrs.fields(kind)

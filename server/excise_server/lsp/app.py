@@ -48,6 +48,7 @@ from excise_server.lsp.set_aside import hide, reject
 from excise_server.lsp.set_base import set_base
 from excise_server.lsp.sources import sources
 from excise_server.lsp.start_again import start_again
+from excise_server.lsp.take import take
 from excise_server.lsp.transport import serve_socket, serve_streams
 from excise_server.lsp.worktrees import worktrees
 from excise_server.report.escape import source_text
@@ -79,6 +80,7 @@ CUSTOM: dict[str, Callable[..., Any]] = {
     protocol.HIDE: hide,
     protocol.REJECT: reject,
     protocol.SET_BASE: set_base,
+    protocol.TAKE: take,
     protocol.COUNTERS: counters,
     protocol.SHOW_PLACE: show_place,
 }

@@ -6,19 +6,20 @@ Those that the user hid or rejected are named, and count in no score, group or o
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from excise_server.lsp.disk import local_path
 from excise_server.lsp.protocol import CandidatesParams
-from excise_server.lsp.repository import place_of
+from excise_server.lsp.repository import Place, place_of
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 from excise_server.review.given import Given
 from excise_server.sources import SourceError
 from excise_server.workers.surveys import arguments_of
 
-__all__ = ["candidates"]
+__all__ = ["candidates", "survey_arguments"]
 
 
 async def candidates(ls: ExciseServer, params: CandidatesParams) -> dict[str, Any]:
@@ -33,22 +34,30 @@ async def candidates(ls: ExciseServer, params: CandidatesParams) -> dict[str, An
     """
     place = place_of(ls, params.uri)
     await ls.memory.ready()
-    choices = ls.session.choices
-    arguments = arguments_of(
-        folder=place.folder,
-        folders=place.folders,
-        settings=ls.gatherer.choices.settings,
-        branches=params.branches,
-        batch=params.batch or "",
-        aside=dict(choices.states),
-        bases=dict(choices.bases),
-        given=[_with_paths(candidate) for candidate in ls.session.given.values()],
-    )
+    batch = params.batch or ""
+    arguments = survey_arguments(ls, place, branches=params.branches, batch=batch)
     with ls.requests.running(f"candidates of {place.name}") as cancel:
         try:
             return await asyncio.to_thread(ls.crew.survey, "candidates", arguments, cancel)
         except SourceError as error:
             raise RequestFailed(str(error)) from error
+
+
+def survey_arguments(
+    ls: ExciseServer, place: Place, branches: Sequence[str] | None = None, **more: object
+) -> bytes:
+    """Return what a worker is told of the candidates of a repository, and what else it is asked."""
+    choices = ls.session.choices
+    return arguments_of(
+        folder=place.folder,
+        folders=place.folders,
+        settings=ls.gatherer.choices.settings,
+        branches=branches,
+        aside=dict(choices.states),
+        bases=dict(choices.bases),
+        given=[_with_paths(candidate) for candidate in ls.session.given.values()],
+        **more,
+    )
 
 
 def _with_paths(candidate: Given) -> Given:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
+
 from pygls.exceptions import JsonRpcInvalidParams
 
 from excise_server.editor.analysis import Analysis
@@ -11,6 +14,7 @@ from excise_server.lsp.apply import analysed
 from excise_server.lsp.protocol import (
     DecideParams,
     DecideResult,
+    HunkMarks,
     ReviewCandidate,
     ReviewHunk,
     ReviewParams,
@@ -19,6 +23,7 @@ from excise_server.lsp.protocol import (
 )
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.to_proto import Mapper
+from excise_server.report.review_lines import differing_tokens
 
 __all__ = ["decide", "review"]
 
@@ -33,6 +38,7 @@ async def review(ls: ExciseServer, params: ReviewParams) -> ReviewResult:
     await ls.memory.written()
     decisions = decisions_of(analysis)
     decided = sum(decision.decided for decision in decisions)
+    marks = await asyncio.to_thread(_marks, analysis) if params.marks else None
     return ReviewResult(
         version=analysis.snapshot.version,
         state=ls.publisher.state_of(params.uri),
@@ -43,7 +49,7 @@ async def review(ls: ExciseServer, params: ReviewParams) -> ReviewResult:
         undecided=len(decisions) - decided,
         next=next_undecided(decisions, params.after),
         candidates=_candidates(ls, document),
-        hunks=_hunks(ls, analysis, decisions),
+        hunks=_hunks(ls, analysis, decisions, marks),
     )
 
 
@@ -75,7 +81,10 @@ def _candidates(ls: ExciseServer, document: Document) -> list[ReviewCandidate]:
 
 
 def _hunks(
-    ls: ExciseServer, analysis: Analysis, decisions: tuple[Decision, ...]
+    ls: ExciseServer,
+    analysis: Analysis,
+    decisions: tuple[Decision, ...],
+    marks: Sequence[list[HunkMarks]] | None,
 ) -> list[ReviewHunk]:
     snapshot, ids = analysis.snapshot, analysis.comparison.matrix.ids
     text = snapshot.origin if snapshot.buffer is None else snapshot.buffer
@@ -93,6 +102,22 @@ def _hunks(
             decision=decision.kind,
             variant=decision.variant,
             decided=decision.decided,
+            marks=None if marks is None else marks[at],
         )
-        for scores, lines, decision in zip(analysis.hunks, analysis.lines, decisions, strict=True)
+        for at, (scores, lines, decision) in enumerate(
+            zip(analysis.hunks, analysis.lines, decisions, strict=True)
+        )
     ]
+
+
+def _marks(analysis: Analysis) -> list[list[HunkMarks]]:
+    """Return for each hunk and variant what differs from the origin's text."""
+    return [
+        [_marked(scores.hunk.text, variant.text) for variant in scores.hunk.variants]
+        for scores in analysis.hunks
+    ]
+
+
+def _marked(origin: str, text: str) -> HunkMarks:
+    lost, own = ([], []) if origin == text else map(sorted, differing_tokens(origin, text))
+    return HunkMarks([list(span) for span in lost], [list(span) for span in own])

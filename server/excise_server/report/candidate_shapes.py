@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from excise_server.report.shapes import Shape
+from excise_server.report.take_shapes import TakeDocument
 from excise_server.report.worktree_shapes import WorktreesDocument
 
-__all__ = ["CandidatesDocument", "SetAsideEntry"]
+__all__ = ["CandidatesDocument", "ContentEntry", "SetAsideEntry", "TakenDocument"]
 
 
 class SetAsideEntry(Shape, frozen=True, kw_only=True):
@@ -23,3 +24,25 @@ class CandidatesDocument(WorktreesDocument, frozen=True, kw_only=True):
     set_aside: list[SetAsideEntry]
     bases: dict[str, str]
     given: list[str]
+
+
+class ContentEntry(Shape, frozen=True, kw_only=True):
+    """A file that is changed, before and after, in base64; `null` where it is not there.
+
+    ``edits`` and ``version`` are the language server's: what to edit in the editor's own text.
+    """
+
+    path: str
+    old_path: str
+    status: str
+    old_mode: str | None
+    mode: str | None
+    old: str | None
+    new: str | None
+    is_text: bool
+
+
+class TakenDocument(TakeDocument, frozen=True, kw_only=True):
+    """What `excise/take` answers: the command's document, and the files themselves."""
+
+    contents: list[ContentEntry]

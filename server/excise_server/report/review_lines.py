@@ -21,6 +21,7 @@ __all__ = [
     "HunkLines",
     "ShownBlock",
     "ShownLine",
+    "differing_tokens",
     "file_lines",
     "folded",
     "hunk_lines",
@@ -164,7 +165,7 @@ Spans = frozenset[tuple[int, int]]
 def _block(ids: tuple[str, ...], reference: str, text: str, first: int) -> tuple[ShownBlock, Spans]:
     """Return a variant against the reference, and the tokens of that which it lacks."""
     old, new = raw_lines(reference), raw_lines(text)
-    lost, own = _differing_tokens(reference, text)
+    lost, own = differing_tokens(reference, text)
     every = _lines("+", text, own, 0)
     shown: list[ShownLine] = []
     at = before = added = deleted = 0
@@ -223,7 +224,7 @@ def _partial(line: str, marks: Sequence[tuple[int, int]]) -> Marks:
     return tuple(joined) if outside.strip() else ()
 
 
-def _differing_tokens(reference: str, text: str) -> tuple[Spans, Spans]:
+def differing_tokens(reference: str, text: str) -> tuple[Spans, Spans]:
     """Return where tokens stand that the other text lacks: in the reference, and in the text."""
     if not reference or not text or len(reference) + len(text) > MAX_MARKED:
         return frozenset(), frozenset()

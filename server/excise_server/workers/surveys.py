@@ -18,6 +18,7 @@ from excise_server.workers.frames import BrokenFrameError
 
 if TYPE_CHECKING:  # a server loads these when somebody asks
     from excise_server.report.shapes import Shape
+    from excise_server.sources.candidates import Candidates
     from excise_server.worktrees import Worktrees
 
 __all__ = ["arguments_of", "document_of", "survey"]
@@ -41,7 +42,13 @@ def survey(kind: str, arguments: bytes, cancel: CancelFlag) -> bytes:
     from excise_server.report.documents import plain
 
     asked = json.loads(arguments)
-    surveys = {"worktrees": _worktrees, "candidates": _candidates, "review": _review, "take": _take}
+    surveys = {
+        "worktrees": _worktrees,
+        "candidates": _candidates,
+        "review": _review,
+        "take": _take,
+        "taken": _taken,
+    }
     document = surveys[kind](asked, cancel)
     return json.dumps(plain(document)).encode()
 
@@ -54,7 +61,7 @@ def document_of(kind: str, data: bytes | memoryview) -> dict[str, Any]:
     BrokenFrameError
         If it has not the shape of one.
     """
-    from excise_server.report.candidate_shapes import CandidatesDocument
+    from excise_server.report.candidate_shapes import CandidatesDocument, TakenDocument
     from excise_server.report.documents import plain
     from excise_server.report.review_shapes import ReviewDocument
     from excise_server.report.take_shapes import TakeDocument
@@ -65,6 +72,7 @@ def document_of(kind: str, data: bytes | memoryview) -> dict[str, Any]:
         "candidates": CandidatesDocument,
         "review": ReviewDocument,
         "take": TakeDocument,
+        "taken": TakenDocument,
     }
     try:
         shape = msgspec.convert(json.loads(bytes(data), parse_constant=_refused), shapes[kind])
@@ -115,27 +123,51 @@ def _compared(asked: Mapping[str, Any], cancel: CancelFlag) -> Worktrees:
 
 def _candidates(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
     from excise_server.chosen import without
-    from excise_server.git.repository import open_folder
     from excise_server.report.worktrees import candidates_document
+    from excise_server.worktrees import compare_candidates
+
+    top, everyone = _everyone(asked)
+    aside = asked["aside"]
+    kept, left_out = without(everyone, aside)
+    compared = compare_candidates(top, kept, batch=asked["batch"], cancel=cancel)
+    ids = {candidate["id"] for candidate in asked["given"]}
+    return candidates_document(compared, left_out, aside, bases=asked["bases"], given=ids)
+
+
+def _taken(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
+    from excise_server.chosen import without
+    from excise_server.git.worktree_files import SHA256_DIGITS
+    from excise_server.report.take import taken_document
+    from excise_server.review.choices import Plan, choices_planned
+    from excise_server.take import take_from_review
+
+    top, everyone = _everyone(asked)
+    candidates, _ = without(everyone, asked["aside"])
+    plan = msgspec.convert(asked["plan"], Plan)
+    cancel.check()
+    sha256 = len(candidates.origin) == SHA256_DIGITS
+    choose = partial(choices_planned, plan)
+    result = take_from_review(candidates, choose, digest=plan.digest or None, sha256=sha256)
+    return taken_document(top, result)
+
+
+def _everyone(asked: Mapping[str, Any]) -> tuple[str, Candidates]:
+    """Return the top folder of a repository, and what is found there and given by the client."""
+    from excise_server.git.repository import open_folder
     from excise_server.review.given import Given
     from excise_server.sources.candidates import find_candidates
     from excise_server.sources.finding import SourceSettings
     from excise_server.sources.versions import selection_of
-    from excise_server.worktrees import compare_candidates
 
     given = msgspec.convert(asked["given"], list[Given])
-    aside, bases = asked["aside"], asked["bases"]
+    bases = asked["bases"]
     repository = open_folder(asked["folder"], asked["folders"])
     selection = selection_of(
         msgspec.convert(asked["settings"], SourceSettings), tuple(bases.items())
     )
     if (branches := asked["branches"]) is not None:
         selection = replace(selection, worktrees=True, branches=tuple(branches), must_match=True)
-    everyone = find_candidates(repository, selection, given=given)
-    kept, left_out = without(everyone, aside)
-    compared = compare_candidates(repository.top, kept, batch=asked["batch"], cancel=cancel)
-    ids = {candidate.id for candidate in given}
-    return candidates_document(compared, left_out, aside, bases=bases, given=ids)
+    return repository.top, find_candidates(repository, selection, given=given)
 
 
 def _refused(name: str) -> float:

@@ -71,3 +71,16 @@ export interface SetBaseParams {
 export interface SetBaseResult {
   readonly commit: string | null;
 }
+
+export interface TakeChoice {
+  readonly candidate: string;
+  readonly path?: string | null;
+  readonly hunk?: string | null;
+  readonly conflicts?: boolean | null;
+}
+
+export interface TakeParams {
+  readonly uri: string;
+  readonly choices: readonly TakeChoice[];
+  readonly digest?: string | null;
+}

@@ -1,4 +1,5 @@
 // The custom methods. Mirrors excise_server/lsp/protocol/methods.py.
+import type { TakeResult } from "../take/document";
 import type { CandidatesResult, WorktreesResult } from "../worktrees";
 import type {
   ApplyResult,
@@ -22,6 +23,7 @@ import type {
   SetAsideResult,
   SetBaseParams,
   SetBaseResult,
+  TakeParams,
   WorktreesParams,
 } from "./candidates";
 import type { CountersParams, CountersResult, ReportParams, ReportResult } from "./reports";
@@ -68,6 +70,7 @@ export interface Methods {
   "excise/hide": [HideParams, SetAsideResult];
   "excise/reject": [RejectParams, SetAsideResult];
   "excise/setBase": [SetBaseParams, SetBaseResult];
+  "excise/take": [TakeParams, TakeResult];
   "excise/counters": [CountersParams, CountersResult];
 }
 

@@ -13,6 +13,7 @@ export interface StartAgainResult {
 export interface ReviewParams {
   readonly uri: string;
   readonly after?: number | null;
+  readonly marks?: boolean | null;
 }
 
 export interface ReviewCandidate {
@@ -20,6 +21,11 @@ export interface ReviewCandidate {
   readonly label: string;
   readonly state: string;
   readonly notes: readonly string[];
+}
+
+export interface HunkMarks {
+  readonly lost: readonly (readonly number[])[];
+  readonly own: readonly (readonly number[])[];
 }
 
 export interface ReviewHunk {
@@ -31,6 +37,7 @@ export interface ReviewHunk {
   readonly decision: string;
   readonly variant: number | null;
   readonly decided: boolean;
+  readonly marks: readonly HunkMarks[] | null;
 }
 
 export interface ReviewResult {

@@ -19,6 +19,8 @@ __all__ = [
     "SetAsideResult",
     "SetBaseParams",
     "SetBaseResult",
+    "TakeChoice",
+    "TakeParams",
     "WorktreesParams",
 ]
 
@@ -131,3 +133,22 @@ class SetBaseResult:
     """The id of that commit."""
 
     commit: str | None
+
+
+@attrs.frozen
+class TakeChoice:
+    """A candidate, or a file of it, or a hunk of that file, by the lines of the origin."""
+
+    candidate: str
+    path: str | None = None
+    hunk: str | None = None
+    conflicts: bool | None = None
+
+
+@attrs.frozen
+class TakeParams:
+    """What to put together of the candidates of a repository, and in which review it was chosen."""
+
+    uri: str
+    choices: list[TakeChoice]
+    digest: str | None = None

@@ -26,6 +26,7 @@ from excise_server.lsp.protocol.candidates import (
     SetAsideResult,
     SetBaseParams,
     SetBaseResult,
+    TakeParams,
     WorktreesParams,
 )
 from excise_server.lsp.protocol.reports import (
@@ -86,6 +87,7 @@ __all__ = [
     "SHOW_PLACE",
     "SOURCES",
     "START_AGAIN",
+    "TAKE",
     "WORKTREES",
     "Method",
 ]
@@ -114,6 +116,7 @@ DECIDE = "excise/decide"
 HIDE = "excise/hide"
 REJECT = "excise/reject"
 SET_BASE = "excise/setBase"
+TAKE = "excise/take"
 COUNTERS = "excise/counters"
 DID_CHANGE_REPORT = "excise/didChangeReport"
 
@@ -150,6 +153,7 @@ METHODS: dict[str, Method] = {
     HIDE: Method(HideParams, SetAsideResult),
     REJECT: Method(RejectParams, SetAsideResult),
     SET_BASE: Method(SetBaseParams, SetBaseResult),
+    TAKE: Method(TakeParams, dict),
     COUNTERS: Method(CountersParams, CountersResult),
     DID_CHANGE_REPORT: Method(DidChangeReportParams, None),
 }

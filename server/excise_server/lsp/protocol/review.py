@@ -10,6 +10,7 @@ from excise_server.lsp.protocol.reports import Variant
 __all__ = [
     "DecideParams",
     "DecideResult",
+    "HunkMarks",
     "ReviewCandidate",
     "ReviewHunk",
     "ReviewParams",
@@ -35,10 +36,11 @@ class StartAgainResult:
 
 @attrs.frozen
 class ReviewParams:
-    """The document; the hunk after which the next undecided one is looked for."""
+    """The document; the hunk after which the next undecided one is looked for; whether to mark."""
 
     uri: str
     after: int | None = None
+    marks: bool | None = None
 
 
 @attrs.frozen
@@ -49,6 +51,14 @@ class ReviewCandidate:
     label: str
     state: str
     notes: list[str]
+
+
+@attrs.frozen
+class HunkMarks:
+    """Tokens that the other text lacks, as characters from and to (exclusive)."""
+
+    lost: list[list[int]]
+    own: list[list[int]]
 
 
 @attrs.frozen
@@ -63,6 +73,7 @@ class ReviewHunk:
     decision: str
     variant: int | None
     decided: bool
+    marks: list[HunkMarks] | None
 
 
 @attrs.frozen

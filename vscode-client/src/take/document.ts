@@ -1,0 +1,29 @@
+// The answer of `excise/take` (docs/lsp-extensions.md), as far as it is used here.
+import type { TextEdit } from "vscode-languageclient";
+
+/** A file that is changed: its bytes before and after, and what to edit in the editor's own text. */
+export interface Content {
+  readonly path: string;
+  readonly old_path: string;
+  readonly status: string;
+  readonly uri: string;
+  readonly old_uri: string;
+  readonly mode: string | null;
+  readonly old_mode: string | null;
+  /** In base64; null: the file is not there. */
+  readonly old: string | null;
+  readonly new: string | null;
+  readonly is_text: boolean;
+  readonly edits: readonly TextEdit[] | null;
+  readonly version: number | null;
+  readonly problem: string;
+}
+
+export interface TakeResult {
+  readonly repository: string;
+  readonly digest: string;
+  readonly patch: string;
+  readonly base64: boolean;
+  readonly notes: readonly string[];
+  readonly contents: readonly Content[];
+}
