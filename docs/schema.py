@@ -21,6 +21,7 @@ DOCUMENTS: dict[str, tuple[str, type[shapes.Shape]]] = {
     "score": ("What `excise score --json` prints.", shapes.ScoreDocument),
     "score-line": ("A line of `excise score --jsonl` for a scored record.", shapes.RecordLine),
     "error-line": ("A line of `excise score --jsonl` for any other record.", shapes.ErrorLine),
+    "summary": ("What `excise score --jsonl --summary --json` prints.", shapes.SummaryDocument),
     "explain": ("What `excise explain --json` prints.", shapes.ExplainDocument),
     "matrix": ("What `excise matrix --json` prints.", shapes.MatrixDocument),
     "rank": ("What `excise rank --json` prints.", shapes.RankDocument),

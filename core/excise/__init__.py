@@ -33,6 +33,7 @@ from excise.alignment import Edit, Edits, PairwiseAlignment
 from excise.changesets import ChangeMatrix, ChangeSet
 from excise.clustering import Cluster, Clusters, cluster
 from excise.confidence import Confidence, confidence
+from excise.corpus import CorpusDifference, CorpusScore, corpus_score
 from excise.edits import Count, EditCounts
 from excise.errors import (
     BinaryTextError,
@@ -67,6 +68,8 @@ __all__ = [
     "Confidence",
     "Conflict",
     "ContentError",
+    "CorpusDifference",
+    "CorpusScore",
     "Count",
     "DivergentRegion",
     "Edit",
@@ -95,6 +98,7 @@ __all__ = [
     "align",
     "cluster",
     "confidence",
+    "corpus_score",
     "excision_score",
     "rank",
     "replay",

@@ -44,6 +44,7 @@ def test_what_is_printed_has_its_shape_exactly(shape, arguments):
     [
         *(shapes.ScoreDocument, shapes.ExplainDocument, shapes.MatrixDocument),
         *(shapes.RankDocument, shapes.ClusterDocument, shapes.RecordLine, shapes.ErrorLine),
+        shapes.SummaryDocument,
         *(WorktreesDocument, ReviewDocument, TakeDocument),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 
@@ -285,3 +286,63 @@ def test_humanevalfix_is_zero_for_nothing_and_one_for_the_fix(
                 records.append(json.dumps(texts | {"hypothesis": item[hypothesis]}))
     lines = scored(*records, options=("--granularity", granularity))
     assert [line["score"] for line in lines] == [value] * 984
+
+
+def summarised(tmp_path, *hypotheses, name="ours", **more):
+    """A file with these hypotheses, each of a task of its own."""
+    lines = [RECORD | {"id": at, "hypothesis": text} | more for at, text in enumerate(hypotheses)]
+    path = tmp_path / f"{name}.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    return str(path)
+
+
+def test_a_summary_is_the_mean_of_the_lines(tmp_path):
+    path = summarised(tmp_path, "x = 2\n", "x = 3\n", "x = 1\n")
+    lines = excise("score", "--jsonl", path).lines
+    ran = excise("score", "--jsonl", path, "--summary", "--json")
+    system = ran.json["system"]
+    assert system["mean"] == pytest.approx(sum(line["score"] for line in lines) / 3)
+    assert (system["outputs"], system["tasks"], system["failed"]) == (3, 3, 0)
+    assert system["signature"] == lines[0]["signature"] + "|bs:1000|seed:0"
+    one_task = summarised(tmp_path, "x = 2\n", "x = 3\n", task="t")
+    assert excise("score", "--jsonl", one_task, "--summary").out.endswith("1 tasks, 2 outputs)\n")
+
+
+def test_a_summary_compares_with_a_baseline(tmp_path):
+    ours = summarised(tmp_path, "x = 2\n", "x = 2\n", "x = 3\n")
+    theirs = summarised(tmp_path, "x = 2\n", "x = 1\n", "x = 3\n", name="theirs")
+    ran = excise("score", "--jsonl", ours, "--summary", "--baseline", theirs, "--json").json
+    assert ran["difference"]["value"] == pytest.approx(
+        ran["system"]["mean"] - ran["baseline"]["mean"]
+    )
+    lines = excise("score", "--jsonl", ours, "--summary", "--baseline", theirs).out.split("\n")
+    assert [line.partition("|")[0][:10] for line in lines] == ["es", "baseline: ", "difference", ""]
+
+
+def test_a_summary_counts_what_has_no_score(tmp_path):
+    path = tmp_path / "records.jsonl"
+    path.write_text(f"{json.dumps(RECORD)}\n{{}}\n{json.dumps(RECORD | {'task': True})}\n")
+    ran = excise("score", "--jsonl", str(path), "--summary", "--json")
+    assert ran.code == 1
+    assert (ran.json["system"]["outputs"], ran.json["system"]["failed"]) == (1, 2)
+    assert "2 of 3 records could not be scored" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--summary",), "--summary goes with --jsonl"),
+        (("--jsonl", "OURS", "--baseline", "OURS"), "--baseline with --summary"),
+        (("--jsonl", os.devnull, "--summary"), "holds no records"),
+        (("--jsonl", "OURS", "--summary", "--baseline", "LESS"), "1 tasks are in one of the two"),
+        (("--jsonl", "OURS", "--summary", "--baseline", "gone"), "gone"),
+    ],
+)
+def test_misuse_of_summaries_is_named(tmp_path, arguments, says):
+    files = {
+        "OURS": summarised(tmp_path, "x = 2\n", "x = 3\n"),
+        "LESS": summarised(tmp_path, "x = 2\n", name="less"),
+    }
+    ran = excise("score", *(files.get(word, word) for word in arguments))
+    assert ran.code == 2
+    assert says in " ".join(ran.err.split())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Hashable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import IO
 
@@ -16,6 +17,7 @@ from excise.text import normalise
 from excise_server.cli.options import Choices, shared_options
 from excise_server.cli.progress import Advance, progress
 from excise_server.cli.streams import console, say
+from excise_server.cli.summary import Numbers, print_summaries, summarise
 from excise_server.report.documents import json_line, json_text, record_line, score_document
 from excise_server.report.shapes import ErrorLine, RecordLine
 from excise_server.sources.files import file_error, language_of, read_text
@@ -29,6 +31,12 @@ __all__ = ["command"]
 @click.option("--reference", metavar="FILE", multiple=True, help="The edit to compare with.")
 @click.option("--hypothesis", metavar="FILE", help="The edit to score.")
 @click.option("--jsonl", metavar="FILE", help="Score records instead, one a line; - is stdin.")
+@click.option(
+    "--summary", is_flag=True, help="Of --jsonl, print the mean with its 95 % interval by task."
+)
+@click.option(
+    "--baseline", metavar="FILE", help="Records of another system: --summary has the difference."
+)
 @click.option(
     "--deletion",
     type=click.Choice(DELETIONS),
@@ -44,19 +52,26 @@ def command(
     reference: tuple[str, ...],
     hypothesis: str | None,
     jsonl: str | None,
+    summary: bool,
+    baseline: str | None,
     deletion: str,
 ) -> int:
     """Score a hypothesis against one or more references: the paper's measure.
 
     With several --reference the best one counts. With --jsonl every line holds
     {"id", "language" or "path", "origin", "reference" (a text or a list), "hypothesis"};
-    a line that cannot be scored becomes {"id", "error"}.
+    a line that cannot be scored becomes {"id", "error"}. With --summary, records may have
+    a "task": outputs of one task are resampled together.
     """
+    if (summary and jsonl is None) or (baseline is not None and not summary):
+        raise click.UsageError("--summary goes with --jsonl, and --baseline with --summary.")
     if jsonl is not None:
         if origin is not None or reference or hypothesis is not None:
             raise click.UsageError(
                 "--jsonl holds the texts: drop --origin, --reference, --hypothesis."
             )
+        if summary:
+            return _summarise(jsonl, baseline, choices, deletion)
         return _score_lines(jsonl, choices, deletion)
     if origin is None or not reference or hypothesis is None:
         raise click.UsageError("Give --origin, --reference and --hypothesis, or --jsonl.")
@@ -120,6 +135,38 @@ def _score_lines(path: str, choices: Choices, deletion: str) -> int:
     return 1 if bad else 0
 
 
+def _summarise(path: str, baseline: str | None, choices: Choices, deletion: str) -> int:
+    """Print the mean of one file or of two, and name how many records have no score."""
+    paths = [path] if baseline is None else [path, baseline]
+    found = [summarise(name, _numbers(name, choices, deletion)) for name in paths]
+    print_summaries(found[0], found[1] if baseline is not None else None, as_json=choices.json)
+    for name, own in zip(paths, found, strict=True):
+        if own.failed:
+            every = own.failed + len(own.corpus.values)
+            say(f"{name}: {own.failed} of {every} records could not be scored; leave out --summary")
+    return 1 if any(own.failed for own in found) else 0
+
+
+def _numbers(
+    path: str, choices: Choices, deletion: str
+) -> Iterator[tuple[Hashable, Numbers | str]]:
+    with _opened(path) as stream, progress("Scoring", _length(stream)) as advance:
+        for number, record in enumerate(read_score_records(stream), start=1):
+            if isinstance(record, BadRecord):
+                yield None, record.error
+                continue
+            task = record.id if record.task is None else record.task
+            try:
+                yield task, Numbers.of(_score_record(record, choices, deletion))
+            except Exception as error:  # noqa: BLE001 - one record never costs the others
+                yield task, f"line {record.line}: {_reason(error)}"
+            advance(stream.tell() if stream.seekable() else number)
+
+
+def _reason(error: Exception) -> str:
+    return str(error) if isinstance(error, excise.ExciseError) else repr(error)
+
+
 def _line(
     record: ScoreRecord | BadRecord, choices: Choices, deletion: str
 ) -> RecordLine | ErrorLine:
@@ -128,8 +175,7 @@ def _line(
     try:
         score = _score_record(record, choices, deletion)
     except Exception as error:  # noqa: BLE001 - one record never costs the others
-        reason = str(error) if isinstance(error, excise.ExciseError) else repr(error)
-        return ErrorLine(id=record.id, error=f"line {record.line}: {reason}")
+        return ErrorLine(id=record.id, error=f"line {record.line}: {_reason(error)}")
     return record_line(record.id, score, several=record.several)
 
 
@@ -163,10 +209,12 @@ def _progress(stream: IO[bytes]) -> AbstractContextManager[Advance]:
     """Show the bytes read, where that is known; lines on a terminal show progress themselves."""
     if sys.stdout.isatty():
         return nullcontext(lambda done: None)
-    return progress("Scoring", _size(stream) if stream.seekable() else None)
+    return progress("Scoring", _length(stream))
 
 
-def _size(stream: IO[bytes]) -> int:
+def _length(stream: IO[bytes]) -> int | None:
+    if not stream.seekable():
+        return None
     here = stream.tell()
     size = stream.seek(0, os.SEEK_END)
     stream.seek(here)

@@ -15,6 +15,8 @@ import msgspec
 from excise import (
     Cluster,
     Confidence,
+    CorpusDifference,
+    CorpusScore,
     Count,
     DivergentRegion,
     EditCounts,
@@ -37,6 +39,7 @@ __all__ = [
     "rank_document",
     "record_line",
     "score_document",
+    "summary_document",
 ]
 
 Plain = Mapping[str, Any]
@@ -70,6 +73,43 @@ def record_line(record_id: str | float | None, score: Score, *, several: bool) -
         reference=score.reference if several else msgspec.UNSET,
         signature=score.signature,
     )
+
+
+def summary_document(
+    own: tuple[CorpusScore, int],
+    baseline: tuple[CorpusScore, int] | None,
+    difference: CorpusDifference | None,
+) -> shapes.SummaryDocument:
+    """Return the means of one or two files, each with its failures, and what the first has more."""
+    return shapes.SummaryDocument(
+        signature=own[0].signature,
+        system=_system(own),
+        baseline=msgspec.UNSET if baseline is None else _system(baseline),
+        difference=msgspec.UNSET
+        if difference is None
+        else shapes.DifferenceEntry(
+            value=difference.value, interval=_bounds(difference.interval), p=difference.p
+        ),
+    )
+
+
+def _system(own: tuple[CorpusScore, int]) -> shapes.SystemEntry:
+    corpus, failed = own
+    return shapes.SystemEntry(
+        mean=corpus.mean,
+        interval=_bounds(corpus.interval),
+        keep=corpus.keep,
+        add=corpus.add,
+        delete=corpus.delete,
+        outputs=len(corpus.values),
+        tasks=len(set(corpus.tasks)),
+        failed=failed,
+        signature=corpus.signature,
+    )
+
+
+def _bounds(interval: tuple[float, float] | None) -> list[float] | None:
+    return None if interval is None else list(interval)
 
 
 def score_document(score: Score) -> shapes.ScoreDocument:

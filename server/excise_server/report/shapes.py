@@ -18,6 +18,7 @@ __all__ = [
     "ConfidenceEntry",
     "Contained",
     "Counts",
+    "DifferenceEntry",
     "Document",
     "ElsewhereEntry",
     "ErrorLine",
@@ -35,6 +36,8 @@ __all__ = [
     "ScoreRegion",
     "SegmentEntry",
     "Shape",
+    "SummaryDocument",
+    "SystemEntry",
     "TermsEntry",
 ]
 
@@ -85,6 +88,36 @@ class RecordLine(Shape, frozen=True, kw_only=True):
     notes: list[str]
     reference: int | msgspec.UnsetType = msgspec.UNSET
     signature: str
+
+
+class SystemEntry(Shape, frozen=True, kw_only=True):
+    """The mean of the scores of a file of records."""
+
+    mean: float
+    interval: list[float] | None
+    keep: float | None
+    add: float | None
+    delete: float | None
+    outputs: int
+    tasks: int
+    failed: int
+    signature: str
+
+
+class DifferenceEntry(Shape, frozen=True, kw_only=True):
+    """What the records score more than those of ``--baseline``."""
+
+    value: float
+    interval: list[float] | None
+    p: float | None
+
+
+class SummaryDocument(Document, frozen=True, kw_only=True):
+    """What ``score --jsonl --summary --json`` prints."""
+
+    system: SystemEntry
+    baseline: SystemEntry | msgspec.UnsetType = msgspec.UNSET
+    difference: DifferenceEntry | msgspec.UnsetType = msgspec.UNSET
 
 
 class ErrorLine(Shape, frozen=True, kw_only=True):

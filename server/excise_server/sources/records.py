@@ -32,6 +32,8 @@ class ScoreRecord:
     path: str | None
     several: bool
     """True if the record gave a list of references."""
+    task: str | int | float | None = None
+    """What it is an answer to, where the record says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +116,7 @@ def _score_record(number: int, line: bytes) -> ScoreRecord | BadRecord:
             language=_optional(record, "language"),
             path=_optional(record, "path"),
             several=several,
+            task=_task(record),
         )
     except SourceError as error:
         return BadRecord(number, record_id, f"line {number}: {error.reason}")
@@ -145,11 +148,19 @@ def _object(value: Any) -> dict[str, Any]:  # noqa: ANN401
 def _record_id(record: dict[str, Any]) -> str | int | float:
     if "id" not in record:
         raise SourceError("'id' is missing")
-    value = record["id"]
+    return _name(record["id"], "id")
+
+
+def _task(record: dict[str, Any]) -> str | int | float | None:
+    value = record.get("task")
+    return None if value is None else _name(value, "task")
+
+
+def _name(value: object, key: str) -> str | int | float:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise SourceError("'id' is neither a string nor a number")
+        raise SourceError(f"'{key}' is neither a string nor a number")
     if isinstance(value, float) and not math.isfinite(value):
-        raise SourceError("'id' is not a finite number")
+        raise SourceError(f"'{key}' is not a finite number")
     return value
 
 

@@ -1,0 +1,292 @@
+"""The score of a corpus: the mean, how sure it is, and the difference of two systems.
+
+Outputs of one task depend on each other, so whole tasks are drawn when resampling: intervals by
+single outputs are two to four times too narrow (docs/evaluation.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from excise.errors import OptionError
+from excise.excision import excision_score
+from excise.reading import Content
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+
+__all__ = ["CorpusDifference", "CorpusScore", "corpus_score"]
+
+RESAMPLES = 1000
+_CELLS = 1_000_000
+"""Weights of tasks that are held at a time."""
+
+
+class Scored(Protocol):
+    """What is summarised of a score; a `excise.Score` has it."""
+
+    @property
+    def value(self) -> float: ...
+    @property
+    def keep(self) -> float | None: ...
+    @property
+    def add(self) -> float | None: ...
+    @property
+    def delete(self) -> float | None: ...
+    @property
+    def signature(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusScore:
+    """The mean score of a system, and of what it was made.
+
+    Attributes
+    ----------
+    values
+        The score of each output, in order.
+    tasks
+        The task of each output, in order; outputs of one task are resampled together.
+    keep, add, delete
+        Means over the outputs that have such n-grams; None where none has.
+    signature
+        Of all scores; where several tokenisers ran, it names each, and how often was resampled.
+    resamples, seed
+        How often tasks are drawn, and the seed that the draws follow from.
+    """
+
+    values: tuple[float, ...] = field(repr=False)
+    tasks: tuple[Hashable, ...] = field(repr=False)
+    keep: float | None
+    add: float | None
+    delete: float | None
+    signature: str
+    resamples: int = RESAMPLES
+    seed: int = 0
+
+    @classmethod
+    def from_scores(
+        cls,
+        scores: Iterable[Scored],
+        tasks: Sequence[Hashable] | None = None,
+        *,
+        resamples: int = RESAMPLES,
+        seed: int = 0,
+    ) -> CorpusScore:
+        """Summarise scores; without `tasks` each is a task of its own.
+
+        Raises
+        ------
+        excise.errors.OptionError
+            Without any score, with another number of tasks, or if the scores differ in more than
+            the tokeniser, as such numbers have no mean.
+
+        Examples
+        --------
+        >>> same = excision_score(origin="a b", reference="a c", hypothesis="a c")
+        >>> CorpusScore.from_scores([same, same]).mean
+        1.0
+        """
+        rows = [(s.value, s.keep, s.add, s.delete, s.signature) for s in scores]
+        if not rows:
+            raise OptionError("there is nothing to score")
+        if resamples < 0:
+            raise OptionError(f"resamples is {resamples}; it must be 0 or more")
+        names = tuple(range(len(rows))) if tasks is None else tuple(tasks)
+        if len(names) != len(rows):
+            raise OptionError(f"{len(names)} tasks for {len(rows)} scores")
+        values, keep, add, delete, signatures = zip(*rows, strict=True)
+        joined = f"{_joined(signatures)}|bs:{resamples}|seed:{seed}"
+        means = (_mean(keep), _mean(add), _mean(delete))
+        return cls(values, names, *means, joined, resamples, seed)
+
+    @property
+    def mean(self) -> float:
+        """The mean of the scores, each output counted once."""
+        return sum(self.values) / len(self.values)
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of the mean by resampling tasks; None with a single task."""
+        if len(set(self.tasks)) < 2 or not self.resamples:
+            return None
+        from excise.evaluation.statistics import interval
+
+        return interval(self._drawn(list(dict.fromkeys(self.tasks))))
+
+    def difference(self, other: CorpusScore) -> CorpusDifference:
+        """Compare with another system on the same tasks, which are drawn together for both.
+
+        Raises
+        ------
+        excise.errors.OptionError
+            If the tasks, the signatures or the draws of the two differ.
+        """
+        if set(self.tasks) != set(other.tasks):
+            lone = len(set(self.tasks) ^ set(other.tasks))
+            raise OptionError(f"{lone} tasks are in one of the two systems only")
+        if _but_tokenisers(self.signature) != _but_tokenisers(other.signature):
+            raise OptionError(f"other signatures: {self.signature} and {other.signature}")
+        value = self.mean - other.mean
+        order = list(dict.fromkeys(self.tasks))
+        if len(order) < 2 or not self.resamples:
+            return CorpusDifference(value, None, None)
+        from excise.evaluation.statistics import difference
+
+        return CorpusDifference(value, *difference(self._drawn(order), other._drawn(order)))
+
+    def _drawn(self, order: Sequence[Hashable]) -> Floats:
+        """Return the means of the resamples; the same draws for everybody with these tasks."""
+        import numpy as np
+
+        numbers = {task: number for number, task in enumerate(order)}
+        rows = np.array([numbers[task] for task in self.tasks])
+        sums = np.bincount(rows, weights=self.values)
+        counts = np.bincount(rows)
+        chance = np.random.default_rng(self.seed)
+        even = np.full(len(order), 1 / len(order))
+        size = max(1, _CELLS // len(order))
+        means = []
+        for first in range(0, self.resamples, size):
+            drawn = chance.multinomial(len(order), even, size=min(size, self.resamples - first))
+            means.append((drawn @ sums) / (drawn @ counts))
+        return np.concatenate(means)
+
+    def __str__(self) -> str:
+        """Return one line to cite: signature, mean, operations, interval and sizes."""
+        parts = [
+            "-" if part is None else f"{part:.2f}" for part in (self.keep, self.add, self.delete)
+        ]
+        bounds = self.interval
+        sure = "no interval" if bounds is None else f"95 % CI {bounds[0]:.4f} to {bounds[1]:.4f}"
+        sizes = f"{len(set(self.tasks)):,} tasks, {len(self.values):,} outputs"
+        return f"{self.signature} = {self.mean:.4f} {'/'.join(parts)} ({sure}; {sizes})"
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusDifference:
+    """What one system scores more than another, on the same tasks.
+
+    Attributes
+    ----------
+    value
+        The difference of the means.
+    interval
+        Its 95 % interval, by resampling tasks for both alike; None with a single task.
+    p
+        Two-sided p-value that there is no difference.
+    """
+
+    value: float
+    interval: tuple[float, float] | None
+    p: float | None
+
+    def __str__(self) -> str:
+        """Return one line."""
+        if self.interval is None or self.p is None:
+            return f"difference = {self.value:+.4f} (no interval)"
+        low, high = self.interval
+        return (
+            f"difference = {self.value:+.4f} (95 % CI {low:+.4f} to {high:+.4f}; p = {self.p:.4f})"
+        )
+
+
+def corpus_score(
+    *,
+    origins: Sequence[Content],
+    references: Sequence[Content | Sequence[Content]],
+    hypotheses: Sequence[Content],
+    tasks: Sequence[Hashable] | None = None,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+    granularity: str = "nested",
+    lcs: str = "star",
+    deletion: str = "precision",
+    comments: str = "keep",
+    place: str | None = None,
+    language: str | None = None,
+    path: str | None = None,
+    timeout: float | None = None,
+    strict: bool = True,
+) -> CorpusScore:
+    """Score the outputs of a system: the mean of `excise.excision_score`, and how sure it is.
+
+    Parameters
+    ----------
+    origins, references, hypotheses
+        One each per output, as for `excise.excision_score`.
+    tasks
+        What each output is an answer to; without them each output is a task of its own.
+    resamples, seed
+        How often tasks are drawn for intervals (0: never), and the seed of the draws.
+    granularity, lcs, deletion, comments, place, language, path, timeout, strict
+        As for `excise.excision_score`.
+
+    Raises
+    ------
+    excise.errors.OptionError
+        As from `excise.excision_score`, on lists of different lengths, and without any output.
+    excise.errors.ContentError
+        If one of the texts is neither a string nor a sequence of hashable tokens.
+
+    Examples
+    --------
+    >>> texts = {"origins": ["a b"] * 2, "references": ["a c"] * 2}
+    >>> ours = corpus_score(**texts, hypotheses=["a c", "a c"])
+    >>> theirs = corpus_score(**texts, hypotheses=["a c", "a d"])
+    >>> ours.mean, theirs.mean, ours.difference(theirs).value
+    (1.0, 0.75, 0.25)
+    """
+    lengths = {len(origins), len(references), len(hypotheses)}
+    if len(lengths) > 1:
+        raise OptionError(
+            f"{len(origins)} origins, {len(references)} references, {len(hypotheses)} hypotheses"
+        )
+    scores = (
+        excision_score(
+            origin=origin,
+            reference=reference,
+            hypothesis=hypothesis,
+            granularity=granularity,
+            lcs=lcs,
+            deletion=deletion,
+            comments=comments,
+            place=place,
+            language=language,
+            path=path,
+            timeout=timeout,
+            strict=strict,
+        )
+        for origin, reference, hypothesis in zip(origins, references, hypotheses, strict=True)
+    )
+    return CorpusScore.from_scores(scores, tasks, resamples=resamples, seed=seed)
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    defined = [value for value in values if value is not None]
+    return sum(defined) / len(defined) if defined else None
+
+
+def _joined(signatures: Sequence[str]) -> str:
+    """Return one signature for all; only tokenisers may differ."""
+    distinct = sorted(set(signatures))
+    if len({_but_tokenisers(one) for one in distinct}) > 1:
+        raise OptionError(f"scores of different signatures have no mean: {' and '.join(distinct)}")
+    names = sorted({name for one in distinct for name in _tokenisers(one).split("+")})
+    # As in a matrix, grammars first.
+    names.sort(key=lambda name: name == "lexical")
+    first = distinct[0]
+    return first.replace(f"|tok:{_tokenisers(first)}|", f"|tok:{'+'.join(names)}|")
+
+
+def _tokenisers(signature: str) -> str:
+    return signature.partition("|tok:")[2].partition("|")[0]
+
+
+def _but_tokenisers(signature: str) -> str:
+    return signature.replace(f"|tok:{_tokenisers(signature)}|", "|")
