@@ -15,7 +15,7 @@ from excise_server.report.review_shapes import (
     ReviewDocument,
     ReviewGroupEntry,
 )
-from excise_server.report.review_words import Names, batch_head, file_head, heading
+from excise_server.report.review_words import NOTHING, Names, batch_head, file_head, heading, idle
 
 __all__ = ["review_page"]
 
@@ -33,7 +33,7 @@ def review_page(document: ReviewDocument, folding: Folding) -> str:
         links.append(element("li", element("a", title, href=f"#{name}")))
         parts.append(_batch(batch, title, name, folding))
     if not document.batches:
-        parts.append(element("p", "No candidate changes anything: there is nothing to review."))
+        parts.append(element("p", NOTHING))
     if facts := list(_facts(document)):
         links.append(element("li", element("a", f"Notes ({len(facts):,})", href="#notes")))
         notes = element("ul", *(element("li", fact) for fact in facts), class_="small")
@@ -53,9 +53,8 @@ def review_page(document: ReviewDocument, folding: Folding) -> str:
 
 def _facts(document: ReviewDocument) -> Iterator[str]:
     yield from document.notes
-    for head, ids in (("Landed already", document.landed), ("Unchanged", document.unchanged)):
-        if ids:
-            yield f"{head}: {', '.join(ids)}"
+    for head, ids in idle(document):
+        yield f"{head}: {', '.join(ids)}"
     for rejected in document.rejected:
         yield f"Left out: {rejected.id}: {rejected.reason}"
     if count := sum(map(len, document.other_batches)):

@@ -23,6 +23,7 @@ from excise_server.report.review_shapes import (
     ReviewHunkEntry,
 )
 from excise_server.report.review_words import (
+    NOTHING,
     Names,
     agreed,
     batch_head,
@@ -30,6 +31,7 @@ from excise_server.report.review_words import (
     file_head,
     has_words,
     heading,
+    idle,
     is_deleted_by_all,
     leave,
     range_words,
@@ -46,9 +48,8 @@ def markdown_page(document: ReviewDocument, folding: Folding) -> str:
     for batch in document.batches:
         parts += _batch(document, batch, folding)
     if not document.batches:
-        parts.append("No candidate changes anything: there is nothing to review.")
-    idle = [("Landed already", document.landed), ("Unchanged", document.unchanged)]
-    about = [f"{head}: {', '.join(map(code_span, ids))}" for head, ids in idle if ids]
+        parts.append(NOTHING)
+    about = [f"{head}: {', '.join(map(code_span, ids))}" for head, ids in idle(document)]
     about += [f"Left out: {code_span(r.id)}: {inert(r.reason)}" for r in document.rejected]
     about += [f"Note: {inert(note)}" for note in document.notes]
     about += [f"{name}: {code_span(value)}" for name, value in (

@@ -32,12 +32,14 @@ from excise_server.report.review_shapes import (
     ReviewHunkEntry,
 )
 from excise_server.report.review_words import (
+    NOTHING,
     Names,
     agreed,
     batch_head,
     file_facts,
     file_head,
     has_words,
+    idle,
     is_deleted_by_all,
     leave,
     rest_words,
@@ -55,7 +57,7 @@ def review_lines(
     for batch in document.batches:
         yield from page.batch(document, batch)
     if not document.batches:
-        yield Text("No candidate changes anything: there is nothing to review.")
+        yield Text(NOTHING)
     yield from _about(document, out)
 
 
@@ -74,10 +76,9 @@ def text_page(document: ReviewDocument, folding: Folding) -> str:
 def _about(document: ReviewDocument, out: Console) -> Iterator[RenderableType]:
     for note in document.notes:
         yield from sentence(Text("note: ", "dim"), printable(note), out)
-    for head, ids in (("landed already", document.landed), ("unchanged", document.unchanged)):
-        if ids:
-            names = [Text(printable(identity)) for identity in ids]
-            yield from _row(Text(f"{head}: ", "dim"), names, out)
+    for head, ids in idle(document):
+        names = [Text(printable(identity)) for identity in ids]
+        yield from _row(Text(f"{head.lower()}: ", "dim"), names, out)
     if not out.is_terminal:  # on one, standard error says it
         for rejected in document.rejected:
             reason = f"{printable(rejected.id)}: {printable(rejected.reason)}"

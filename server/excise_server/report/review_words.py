@@ -17,6 +17,7 @@ from excise_server.report.review_shapes import (
 from excise_server.report.tables import plural
 
 __all__ = [
+    "NOTHING",
     "Names",
     "agreed",
     "batch_head",
@@ -24,12 +25,15 @@ __all__ = [
     "file_head",
     "has_words",
     "heading",
+    "idle",
     "is_deleted_by_all",
     "leave",
     "lines_changed",
     "range_words",
     "rest_words",
 ]
+
+NOTHING = "No candidate changes anything: there is nothing to review."
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,14 @@ class Names:
         """Say how many these are: ``2 of 5``."""
         count = sum(identity != ORIGIN for identity in ids)
         return f"{count:,} of {len(self.labels):,}"
+
+
+def idle(document: ReviewDocument) -> Iterator[tuple[str, list[str]]]:
+    """Yield why candidates have nothing to review, and the ids of those."""
+    if document.landed:
+        yield "Landed already", document.landed
+    if document.unchanged:
+        yield "Unchanged", document.unchanged
 
 
 def heading(document: ReviewDocument) -> str:
