@@ -82,7 +82,7 @@ def _group(number: int, cluster: Document) -> GroupAnswer:
     facts = [
         reason["text"]
         if len(reason["members"]) == whole
-        else f"{reason['text']} ({first_few(reason['members'])})"
+        else f"{first_few(reason['members'])}: {reason['text']}"
         for reason in cluster["reasons"]
     ]
     return GroupAnswer(number=number, size=whole, facts=_some(facts, _MOST_FACTS, "facts"))

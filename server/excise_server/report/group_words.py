@@ -35,7 +35,7 @@ def reasons_text(
     return "; ".join(
         reason.text
         if len(reason.members) == len(members)
-        else f"{reason.text} ({first_few([labels[name] for name in reason.members])})"
+        else f"{first_few([labels[name] for name in reason.members])}: {reason.text}"
         for reason in reasons
     )
 
