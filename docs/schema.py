@@ -10,6 +10,7 @@ import msgspec
 
 from excise_server.report import shapes
 from excise_server.report.candidate_shapes import CandidatesDocument
+from excise_server.report.duplicate_shapes import DuplicatesDocument
 from excise_server.report.patch_shapes import PatchDocument
 from excise_server.report.review_shapes import ReviewDocument
 from excise_server.report.take_shapes import TakeDocument
@@ -27,6 +28,7 @@ DOCUMENTS: dict[str, tuple[str, type[shapes.Shape]]] = {
     "rank": ("What `excise rank --json` prints.", shapes.RankDocument),
     "cluster": ("What `excise cluster --origin --json` prints.", shapes.ClusterDocument),
     "patches": ("What `excise cluster --json` prints for patches.", PatchDocument),
+    "duplicates": ("What `excise duplicates --format json` prints.", DuplicatesDocument),
     "worktrees": ("What `excise worktrees --json` prints.", WorktreesDocument),
     "candidates": ("What `excise/candidates` answers an editor.", CandidatesDocument),
     "take": ("What `excise take --json` prints.", TakeDocument),

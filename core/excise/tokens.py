@@ -107,6 +107,10 @@ class Vocabulary:
         """Return the items named `start` and above, in the order of their names."""
         return list(islice(self._names, start, None))
 
+    def number(self, item: Hashable) -> int | None:
+        """Return the name of an item; None if it has none."""
+        return self._names.get(item)
+
     def intern(self, items: Iterable[Hashable]) -> array[int]:
         """Return the names of the items, naming new ones."""
         return array("i", map(self._names.__getitem__, items))

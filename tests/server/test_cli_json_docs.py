@@ -11,6 +11,7 @@ import pytest
 from tests.server.command import ORIGIN, SUGGESTIONS, excise
 
 from excise_server.report import shapes
+from excise_server.report.duplicate_shapes import DuplicatesDocument
 from excise_server.report.review_shapes import ReviewDocument
 from excise_server.report.take_shapes import TakeDocument
 from excise_server.report.worktree_shapes import WorktreesDocument
@@ -45,7 +46,7 @@ def test_what_is_printed_has_its_shape_exactly(shape, arguments):
         *(shapes.ScoreDocument, shapes.ExplainDocument, shapes.MatrixDocument),
         *(shapes.RankDocument, shapes.ClusterDocument, shapes.RecordLine, shapes.ErrorLine),
         shapes.SummaryDocument,
-        *(WorktreesDocument, ReviewDocument, TakeDocument),
+        *(WorktreesDocument, ReviewDocument, TakeDocument, DuplicatesDocument),
     ],
 )
 def test_every_key_is_described(shape):

@@ -17,7 +17,7 @@ from email.message import Message as Mail
 from excise.patches.body import body_of, is_plain, joined_body
 from excise.patches.costs import MAX_HEADER, Budget, readable_head
 from excise.patches.errors import PatchError
-from excise.patches.model import Message, Patch
+from excise.patches.model import MAX_TEXT, Message, Patch
 from excise.patches.parse import parse
 from excise.patches.parts import parts_of
 from excise.patches.subject import series_of
@@ -33,6 +33,7 @@ _KNOWN = re.compile(
     rb"^(?:subject|from|date|message-id|received|return-path|delivered-to):", re.I | re.M
 )
 _COMMIT = re.compile(rb"^commit [0-9a-f]{40}\b[^\n]*\nAuthor:", re.M)
+_TEXT_END = re.compile(rb"^(?:---(?: .*)?\r?$|diff |Index: |\*\*\* )", re.M)
 _FOLD = re.compile(r"\r?\n(?=[ \t])")
 _ID = re.compile(r"<[^<>\s]{1,998}>")
 # Of host names: no mail has them, and decoding takes time quadratic in the length.
@@ -117,18 +118,19 @@ def _is_mail(start: bytes) -> bool:
 
 def _bare(number: int, line: int, piece: bytes) -> Message:
     """Read a piece without mail headers; `git log -p` has its own."""
-    author = subject = date = ""
+    author = subject = date = text = ""
     if _COMMIT.match(piece):
         head = piece[:4096].decode("utf-8", "replace")
         lines = head.split("\n")
         author = next((x[8:] for x in lines if x.startswith("Author: ")), "")
         date = next((x[6:].strip() for x in lines if x.startswith("Date: ")), "")
         subject = next((x.strip() for x in lines if x.startswith("    ")), "")
+        text = "\n".join(x[4:] for x in lines if x.startswith("    "))
     patch, error = _parsed(piece, line)
     _, title = series_of(subject)
     return Message(
         number, line, author=author, date=date, subject=subject, title=title,
-        patch=patch, error=error,
+        patch=patch, error=error, text=text,
     )  # fmt: skip
 
 
@@ -138,7 +140,7 @@ def _mail(number: int, line: int, piece: bytes, envelope: int, as_utf8: bool) ->
     ]
     end = min(ends, default=len(piece))
     body_at = end + (3 if piece.startswith(b"\n\r\n", end) else 2)
-    patch, error = Patch(), ""
+    patch, error, text = Patch(), "", ""
     budget = Budget(len(piece))
     try:
         mail = message_from_bytes(readable_head(piece[envelope:end] + b"\n\n", budget))
@@ -152,6 +154,7 @@ def _mail(number: int, line: int, piece: bytes, envelope: int, as_utf8: bool) ->
             body, first = joined_body(parts_of(piece[envelope:], budget), as_utf8=as_utf8), 1
         patch, error = _parsed(body, first)
         error = error or _damaged(mail, patch)
+        text = _text_of(body)
     except PatchError as reason:
         error = str(reason)
     except _ODD as reason:
@@ -170,7 +173,15 @@ def _mail(number: int, line: int, piece: bytes, envelope: int, as_utf8: bool) ->
         references=_references(mail),
         patch=Patch() if error else patch,
         error=error,
+        text=text,
     )
+
+
+def _text_of(body: bytes) -> str:
+    """Return what a mail says before its patch: up to a line ``---``, as git cuts it, or a diff."""
+    start = body[: 4 * MAX_TEXT]
+    end = _TEXT_END.search(start)
+    return start[: end.start() if end else None].decode("utf-8", "replace").strip()[:MAX_TEXT]
 
 
 def _parsed(body: bytes, first: int) -> tuple[Patch, str]:

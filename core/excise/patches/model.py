@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["Binary", "FilePair", "Hunk", "Message", "Patch", "Series", "Warned"]
+__all__ = ["MAX_TEXT", "Binary", "FilePair", "Hunk", "Message", "Patch", "Series", "Warned"]
+
+
+MAX_TEXT = 20_000
+"""Characters of a message's text that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +166,8 @@ class Message:
     references: tuple[str, ...] = ()
     patch: Patch = field(default_factory=Patch)
     error: str = ""
+    text: str = ""
+    """What it says before the patch, without headers; at most `MAX_TEXT` characters."""
 
     @property
     def is_cover(self) -> bool:

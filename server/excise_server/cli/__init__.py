@@ -22,6 +22,7 @@ COMMANDS = {
     "rank": "Order the revisions of a file by how far they agree.",
     "explain": "Show where two revisions of a file diverge.",
     "cluster": "Group patches, or revisions of a file, that are alike.",
+    "duplicates": "Find patches that may be about the same issue.",
     "worktrees": "Rank and group whole worktrees or branches.",
     "review": "Show what candidates change, hunk by hunk, side by side.",
     "take": "Put together what you choose of candidates, as one patch.",

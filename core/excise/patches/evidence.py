@@ -1,0 +1,191 @@
+"""What a patch says of the issue it is about: what it changes, where, and why it says it does.
+
+Three bags of weighted terms. A bag depends on its own patch and on the fixed background alone.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from excise.patches.background import Background
+from excise.patches.blocks import text_of
+from excise.patches.features import IGNORED, compared, facts_of
+from excise.patches.model import FilePair, Patch
+from excise.patches.subtokens import Subtokens
+
+__all__ = ["Bag", "Evidence", "EvidenceReader", "place_of", "plain_message"]
+
+KNOWN = 0.5
+"""What a changed word counts that the context lines of its patch have, too: it names the
+neighbourhood, not the change."""
+
+DELETED = 3.0
+"""What a deleted line counts as a place, where a context line counts 1."""
+
+PATH = 0.5
+"""What the path of a file counts as a place."""
+
+LITTLE = 50.0
+"""Added to the squared length of a message: one of few and common words proves little."""
+
+SUBJECT = 4
+"""How often the words of a subject count more than those of its message."""
+
+SHORTEST = 4
+"""Characters of a line without blanks that makes a place."""
+
+CLOSING = frozenset({
+    "close", "closed", "closes", "fix", "fixed", "fixes", "issue",
+    "resolve", "resolved", "resolves",
+})  # fmt: skip
+"""Words that close an issue, whatever it is about."""
+
+_BLANKS = re.compile(r"\s+")
+_TRAILER = re.compile(
+    r"^(?:signed-off-by|co-authored-by|reviewed-by|change-id|tested-by|acked-by|reported-by"
+    r"|assisted-by|cc|link|closes|fixes|resolves):.*$",
+    re.I | re.M,
+)
+# What a template brings: comments, headings, boxes to tick.
+_TEMPLATE_LINE = re.compile(r"^#{1,6}[ \t][^\n]*$|^[ \t]*[-*][ \t]\[[ xX]\][^\n]*$", re.M)
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
+_ISSUE = re.compile(
+    r"(?:\b[\w.-]{1,100}/[\w.-]{1,100})?(?:#|\b(?:gh|issue|pr)[- ]?#?)\d{1,9}\b", re.I
+)
+_LINK = re.compile(r"https?://[^\s<>)]{1,2000}")
+_MOST_MESSAGE = 20_000
+"""Characters of a message that are read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bag:
+    """Terms with weights, in the order of the terms, so that every sum has one order.
+
+    Attributes
+    ----------
+    terms
+        Sorted; no term stands twice.
+    weights
+        Of each, above 0, divided by the length of the bag; all squares sum up to 1 at most.
+    """
+
+    terms: tuple[str, ...] = ()
+    weights: tuple[float, ...] = ()
+
+    @classmethod
+    def of(cls, weights: Mapping[str, float], little: float = 0.0) -> Bag:
+        """Sort and normalise; `little` is added to the squared length."""
+        terms = sorted(term for term, weight in weights.items() if weight > 0.0)
+        values = [weights[term] for term in terms]
+        length = math.sqrt(sum([value * value for value in values]) + little)
+        return cls(tuple(terms), tuple([value / length for value in values]))
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The three bags of a patch.
+
+    Attributes
+    ----------
+    what
+        Signed sub-tokens of the changed lines: ``+retry``, ``-timeout``.
+    where
+        Old lines touched with their path, headings of hunks, paths.
+    why
+        Words of the subject and of the message.
+    """
+
+    what: Bag = Bag()
+    where: Bag = Bag()
+    why: Bag = Bag()
+
+
+class EvidenceReader:
+    """Makes evidence of patches under one background."""
+
+    def __init__(self, background: Background | None = None) -> None:
+        """Take a background; default: the one that the package carries."""
+        self.background = background or Background.shipped()
+        self._subtokens = Subtokens()
+
+    def evidence(self, patch: Patch, subject: str = "", message: str = "") -> Evidence:
+        """Return the evidence of a patch.
+
+        Parameters
+        ----------
+        patch
+            Its files. Lock files, changelogs and generated lists count only if there is no other.
+        subject
+            Its subject or title, without tags such as ``[PATCH 1/2]``.
+        message
+            Its message or description, with or without the subject.
+        """
+        files, _ = compared(patch, IGNORED)
+        what, where = self._changes(files)
+        return Evidence(Bag.of(what), Bag.of(where), self._why(subject, message))
+
+    def words(self, text: str) -> Counter[str]:
+        """Count the sub-tokens of a text."""
+        return self._subtokens.of(text)
+
+    def _changes(self, files: Iterable[FilePair]) -> tuple[dict[str, float], dict[str, float]]:
+        signed = {"+": list[str](), "-": list[str](), " ": list[str]()}
+        what: dict[str, float] = {}
+        where: dict[str, float] = {}
+        for pair in files:
+            path = pair.old or pair.path
+            where[path] = PATH
+            for fact in facts_of(pair):
+                what[f"={pair.path}\0{fact}"] = self.background.change("")
+            for hunk in pair.hunks:
+                if hunk.heading:
+                    where[f"{path}\0@{text_of([hunk.heading])[0]}"] = 1.0
+                for line in text_of(hunk.lines):
+                    signed[line[:1]].append(line[1:])
+                    place = place_of(path, line)
+                    if place and (line[:1] == "-" or place not in where):
+                        where[place] = DELETED if line[:1] == "-" else 1.0
+        context = self.words("\n".join(signed[" "]))
+        for sign in "+-":
+            for word, n in self.words("\n".join(signed[sign])).items():
+                weight = math.log1p(n) * self.background.change(word)
+                what[sign + word] = weight * KNOWN if word in context else weight
+        return what, where
+
+    def _why(self, subject: str, message: str) -> Bag:
+        counts = self.words(
+            plain_message(message if subject in message else f"{subject}\n{message}")
+        )
+        for word in self.words(plain_message(subject)):
+            counts[word] += SUBJECT
+        weights = {
+            word: (1.0 + math.log(n)) * self.background.message(word)
+            for word, n in counts.items()
+            if word not in CLOSING
+        }
+        return Bag.of(weights, LITTLE)
+
+
+def place_of(path: str, line: str) -> str:
+    """Return the term of an old line (with its sign), or "" if it is new or says too little."""
+    if line[:1] == "+":
+        return ""
+    bare = _BLANKS.sub("", line[1:])
+    return f"{path}\0{bare}" if len(bare) >= SHORTEST else ""
+
+
+def plain_message(text: str) -> str:
+    r"""Return a message without what says nothing of its reason.
+
+    Trailers, templates, links and the numbers of issues are left out.
+
+    >>> plain_message("Keep the cookie, #12\n\n- [x] I have read it\nCc: A <a@b>").split()
+    ['Keep', 'the', 'cookie,']
+    """
+    text = _COMMENT.sub(" ", text[:_MOST_MESSAGE])
+    text = _TRAILER.sub(" ", _TEMPLATE_LINE.sub(" ", text))
+    return _ISSUE.sub(" ", _LINK.sub(" ", text))

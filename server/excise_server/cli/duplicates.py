@@ -1,0 +1,180 @@
+"""``excise duplicates``: is somebody else already fixing this?"""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from dataclasses import dataclass
+
+import click
+
+from excise.patches.background import Background
+from excise.patches.related import LEVELS, Level
+from excise_server.cli.output import write_text
+from excise_server.cli.progress import progress
+from excise_server.cli.streams import console, say
+from excise_server.duplicates.find import find_duplicates
+from excise_server.duplicates.proposals import Proposal, proposals_of
+from excise_server.report.documents import json_text
+from excise_server.report.duplicate_shapes import DuplicatesDocument
+from excise_server.report.duplicates import (
+    duplicates_document,
+    duplicates_markdown,
+    duplicates_tsv,
+)
+from excise_server.sources import Rejected, SourceError
+from excise_server.sources.queue import Queue, read_queue
+
+__all__ = ["command"]
+
+_FORMATS = ("text", "json", "markdown", "tsv")
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """The proposals of some paths, and what was refused."""
+
+    proposals: tuple[Proposal, ...] = ()
+    rejected: tuple[Rejected, ...] = ()
+
+
+@click.command("duplicates", short_help="Find patches that may be about the same issue.")
+@click.argument("new", nargs=-1, metavar="[PATCH|MBOX|DIR...]")
+@click.option(
+    "--among",
+    metavar="PATH",
+    multiple=True,
+    help="Compare with these, and not with each other: patches, mailboxes, folders of them.",
+)
+@click.option(
+    "--min",
+    "least",
+    type=click.Choice([*LEVELS[:2], "any"]),
+    default="possibly",
+    show_default=True,
+    help="The least that is said; any: every pair that has anything in common.",
+)
+@click.option(
+    "--top",
+    type=click.IntRange(0),
+    default=5,
+    show_default=True,
+    metavar="N",
+    help="Pairs of each patch at most; 0: all.",
+)
+@click.option("--no-message", is_flag=True, help="Compare what is changed alone, not what is said.")
+@click.option(
+    "--background",
+    metavar="FILE",
+    help="How common words are, instead of what comes with excise (docs/duplicates.md).",
+)
+@click.option(
+    "--format",
+    type=click.Choice(_FORMATS),
+    default="text",
+    show_default=True,
+    help="For people, for programs (docs/json.md), for a comment, for a spreadsheet.",
+)
+@click.option("--output", "-o", metavar="FILE", help="Write it to a file.")
+def command(
+    *,
+    new: tuple[str, ...],
+    among: tuple[str, ...],
+    least: str,
+    top: int,
+    no_message: bool,
+    background: str | None,
+    format: str,
+    output: str | None,
+) -> int:
+    """Find patches that may be about the same issue as a PATCH, by what they do and say.
+
+    Patch files, mailboxes and folders of them (- is standard input); a series is one. Without
+    --among they are compared with each other. "Same edit" is another question, answered beside it.
+
+    Pairs that one author, a stack of patches, a revert or a backport explains are named so.
+    """
+    if not new:
+        raise click.UsageError("Name patches, mailboxes or a folder of them ('-': standard input).")
+    known = None if background is None else _background(background)
+    with progress("Reading"):
+        asked, others = _read(new), _read(among)
+    if among and not others.proposals:
+        raise SourceError("there is no patch to compare with", name=among[0])
+    with progress("Comparing", len(asked.proposals) + len(others.proposals)) as advance:
+        found = find_duplicates(
+            asked.proposals,
+            others.proposals,
+            least=_level(least),
+            top=top,
+            with_why=not no_message,
+            background=known,
+            advance=advance,
+        )
+    rejected = (*asked.rejected, *others.rejected)
+    _print(duplicates_document(found, rejected), format, output)
+    for left in rejected:
+        say(f"left out: {SourceError(left.reason, name=left.id, hint=left.hint)}")
+    return 1 if rejected else 0
+
+
+def _level(least: str) -> Level:
+    return next((level for level in LEVELS if level == least), "none")
+
+
+def _read(paths: tuple[str, ...]) -> _Read:
+    queue = read_queue(paths, sys.stdin.buffer) if paths else Queue(())
+    members = [(member.id, member.message) for member in queue.sent]
+    return _Read(tuple(proposals_of(members)), queue.rejected)
+
+
+def _background(path: str) -> Background:
+    """Read a table that benchmarks/background.py printed."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            table = json.load(file)
+        shares = [
+            {str(word): int(n) for word, n in table[key].items()} for key in ("changes", "messages")
+        ]
+        if not all(0 <= n <= 1000 for part in shares for n in part.values()):
+            raise ValueError("a share that is not within 0 to 1000")
+        return Background(shares[0], shares[1], str(table["name"]))
+    except OSError as error:
+        raise SourceError(error.strerror or str(error), name=path) from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SourceError("it is not a table of shares of words", name=path) from error
+
+
+def _print(document: DuplicatesDocument, format: str, output: str | None) -> None:
+    if format == "text" and output is None:
+        from excise_server.report.duplicates_text import duplicates_lines
+
+        out = console()
+        for line in duplicates_lines(document, out):
+            out.print(line)
+        return
+    text = _written(document, format)
+    if output is None:
+        print(text)
+    else:
+        write_text(output, f"{text}\n")
+
+
+def _written(document: DuplicatesDocument, format: str) -> str:
+    if format == "json":
+        return json_text(document)
+    if format == "markdown":
+        return duplicates_markdown(document)
+    if format == "tsv":
+        return "\n".join(duplicates_tsv(document))
+    from rich.console import Console
+
+    from excise_server.report.duplicates_text import duplicates_lines
+    from excise_server.report.records import UNWRAPPED
+
+    out = Console(file=io.StringIO(), no_color=True, width=UNWRAPPED)
+    with out.capture() as written:
+        for line in duplicates_lines(document, out):
+            out.print(line, markup=False, highlight=False, soft_wrap=True)
+    return written.get().rstrip("\n")

@@ -1,0 +1,235 @@
+"""Which proposals may be about one issue: two answers for a pair, and what it is otherwise."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from excise.agreement import ELSEWHERE, SAME
+from excise.patches import EditsLikeness, Pool
+from excise.patches.background import Background
+from excise.patches.evidence import EvidenceReader
+from excise.patches.related import Level, Relation, related_signature
+from excise.patches.related_pool import RelatedPool
+from excise_server.duplicates.proposals import Proposal
+from excise_server.duplicates.reasons import Reasons, reasons_of, undoes
+
+__all__ = ["AUTHOR", "BACKPORT", "BUILDS_ON", "REVERTS", "Duplicates", "Pair", "find_duplicates"]
+
+AUTHOR = "another of this author's"
+BUILDS_ON = "builds on"
+REVERTS = "reverts"
+BACKPORT = "backport"
+
+COMMON = 20
+"""A line in more than one of so many proposals is no reason, .."""
+FEW = 3
+""".. unless it is in no more than these."""
+
+CARRIED = 0.9
+"""Cosine of two changes from which one that says it is a backport carries the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two proposals, and both answers.
+
+    Attributes
+    ----------
+    new, other
+        Numbers of the proposals.
+    relation
+        Whether they are about one issue.
+    likeness
+        Whether they are one edit; None where nothing else relates them.
+    otherwise
+        What explains that they are alike: one author, a stack, a revert, a backport; else empty.
+    reasons
+        The lines and words that relate them.
+    """
+
+    new: int
+    other: int
+    relation: Relation
+    likeness: EditsLikeness | None = None
+    is_same_edit: bool = False
+    otherwise: str = ""
+    reasons: Reasons | None = None
+
+    @property
+    def word(self) -> str:
+        """The first of these that holds, for people."""
+        if self.is_same_edit:
+            return "same edit"
+        related = _WORDS[self.relation.level]
+        if self.likeness is not None and self.likeness.word == ELSEWHERE:
+            return f"{ELSEWHERE}, {related}" if related else ELSEWHERE
+        return related or "not related"
+
+
+_WORDS: dict[Level, str] = {
+    "likely": "likely the same issue",
+    "possibly": "possibly the same issue",
+    "none": "",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicates:
+    """What was found.
+
+    Attributes
+    ----------
+    proposals
+        Those that were asked about first, then the others.
+    asked
+        How many of them were asked about.
+    pairs
+        The most probable first; after them those that something else explains.
+    signature
+        Of the relation.
+    """
+
+    proposals: tuple[Proposal, ...]
+    asked: int
+    pairs: tuple[Pair, ...]
+    signature: str
+
+
+def find_duplicates(
+    asked: Sequence[Proposal],
+    others: Sequence[Proposal] = (),
+    *,
+    least: Level = "possibly",
+    top: int = 5,
+    with_why: bool = True,
+    background: Background | None = None,
+    advance: Callable[[float], None] = lambda done: None,
+) -> Duplicates:
+    """Compare proposals with others, or with each other if there are no others.
+
+    Parameters
+    ----------
+    least
+        The level of the pairs that are returned; ``none``: all that have anything in common.
+    top
+        Pairs returned for each proposal that was asked about; 0: all.
+    with_why
+        Whether messages count.
+    advance
+        Told how many proposals were read.
+    """
+    reader = EvidenceReader(background)
+    proposals = (*asked, *others)
+    pool = RelatedPool(with_why=with_why)
+    for done, proposal in enumerate(proposals, start=1):
+        pool.add(reader.evidence(proposal.patch, proposal.title, proposal.text))
+        advance(done)
+    finder = _Finder(proposals, pool, least)
+    pairs: dict[tuple[int, int], Pair] = {}
+    for at in range(len(asked)):
+        for pair in finder.nearest(at, range(len(asked), len(proposals)) if others else None, top):
+            pairs.setdefault((min(pair.new, pair.other), max(pair.new, pair.other)), pair)
+    explained = map(finder.explained, sorted(pairs.values(), key=_order))
+    found = tuple(sorted(explained, key=lambda pair: bool(pair.otherwise)))
+    return Duplicates(proposals, len(asked), found, related_signature(reader.background))
+
+
+def _order(pair: Pair) -> tuple[bool, float, float, int, int]:
+    relation = pair.relation
+    return (not pair.is_same_edit, -relation.probability, -relation.mean, pair.new, pair.other)
+
+
+class _Finder:
+    def __init__(self, proposals: Sequence[Proposal], pool: RelatedPool, least: Level) -> None:
+        self.proposals, self.pool, self.least = proposals, pool, least
+        self.edits = _Edits(proposals)
+        self._places = Counter(t for e in pool.evidence for t in e.where.terms)
+        self._equal: dict[frozenset[str], list[int]] = {}
+        for at, proposal in enumerate(proposals):
+            self._equal.setdefault(proposal.parts, []).append(at)
+
+    def nearest(self, new: int, among: range | None, top: int) -> Iterator[Pair]:
+        """Yield the pairs of a proposal that count, the same edits first."""
+        evidence = self.pool.evidence[new]
+        found = self.pool.neighbours(evidence, 0.0 if self.least == "none" else _LEAST)
+        near = {n.number: n.relation for n in found if _reaches(n.relation.level, self.least)}
+        # Equal patches without much text may share too little to be neighbours.
+        for at in self._equal[self.proposals[new].parts][:_MOST_EQUAL]:
+            near.setdefault(at, self.pool.relation(new, at))
+        pairs = [
+            Pair(new, at, relation, is_same_edit=self.edits.equal(new, at))
+            for at, relation in near.items()
+            if at != new and (among is None or at in among) and not self._is_itself(new, at)
+        ]
+        yield from sorted(pairs, key=_order)[: top or None]
+
+    def _is_itself(self, new: int, other: int) -> bool:
+        """Whether a proposal is in the pool, too: one name, one patch."""
+        a, b = self.proposals[new], self.proposals[other]
+        names = {a.id.rpartition("/")[2], b.id.rpartition("/")[2]}
+        return len(names) == 1 and a.parts == b.parts and a.text == b.text
+
+    def explained(self, pair: Pair) -> Pair:
+        """Return a pair with everything that people are told of it."""
+        if pair.relation.level == "none" and not pair.is_same_edit:
+            return pair
+        a, b = (self.proposals[at] for at in (pair.new, pair.other))
+        evidence = [self.pool.evidence[at] for at in (pair.new, pair.other)]
+        likeness = self.edits.likeness(pair.new, pair.other)
+        return Pair(
+            pair.new,
+            pair.other,
+            pair.relation,
+            likeness,
+            pair.is_same_edit or likeness.word == SAME,
+            self._otherwise(pair, a, b),
+            reasons_of(a.patch, b.patch, evidence[0], evidence[1], self._is_common),
+        )
+
+    def _otherwise(self, pair: Pair, a: Proposal, b: Proposal) -> str:
+        if undoes(a.patch, b.patch):
+            return REVERTS
+        if a.parts & b.parts and a.parts != b.parts:
+            return BUILDS_ON
+        if (a.is_backport or b.is_backport) and pair.relation.what >= CARRIED:
+            return BACKPORT
+        return AUTHOR if a.who and a.who == b.who else ""
+
+    def _is_common(self, term: str) -> bool:
+        return self._places[term] > max(FEW, len(self.proposals) // COMMON)
+
+
+class _Edits:
+    """The pool of "same edit"; only what is asked about is counted."""
+
+    def __init__(self, proposals: Sequence[Proposal]) -> None:
+        self._proposals = proposals
+        self._pool = Pool()
+        self._numbers: dict[int, int] = {}
+
+    def equal(self, i: int, j: int) -> bool:
+        """Whether the patch-ids are equal; of patches without files they always are."""
+        a, b = self._proposals[i], self._proposals[j]
+        return bool(a.parts) and a.parts == b.parts
+
+    def likeness(self, i: int, j: int) -> EditsLikeness:
+        return self._pool.edits_likeness(self._number(i), self._number(j))
+
+    def _number(self, at: int) -> int:
+        if at not in self._numbers:
+            self._numbers[at] = self._pool.add(self._proposals[at].patch)
+        return self._numbers[at]
+
+
+_RANKS: dict[Level, int] = {"none": 0, "possibly": 1, "likely": 2}
+_LEAST = 0.5
+"""Below the probability at which "possibly" begins."""
+
+_MOST_EQUAL = 1000
+"""Equal proposals that are looked at: there may be thousands of one version bump."""
+
+
+def _reaches(level: Level, least: Level) -> bool:
+    return _RANKS[level] >= _RANKS[least]

@@ -1,0 +1,92 @@
+"""A proposal: what one person sent to be merged, as one patch with one message."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from excise.patches import Message, Patch, joined, patch_id, postings
+
+__all__ = ["Member", "Proposal", "proposals_of"]
+
+_MAIL = re.compile(r"<([^<>]+)>\s*$")
+_PICKED = re.compile(r"\(cherry picked from commit [0-9a-f]{7,64}\)")
+_BACKPORT = re.compile(r"\bback-?port", re.I)
+
+Member = tuple[str, Message]
+"""A message under the id that it is known by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A patch, a series or a pull request.
+
+    Attributes
+    ----------
+    id
+        No other has it.
+    title
+        Its subject, without tags.
+    text
+        Its messages.
+    author
+        Whoever sent it, as it says.
+    patch
+        All of its files; of a series one patch after the other.
+    parts
+        The patch-ids of its single patches, and the ids of its commits where these are known:
+        proposals that share one are stacked.
+    state
+        ``merged`` or ``closed`` where that is known; else empty.
+    """
+
+    id: str
+    title: str
+    text: str
+    author: str
+    patch: Patch
+    parts: frozenset[str] = frozenset()
+    state: str = ""
+
+    @property
+    def who(self) -> str:
+        """What an author is told by: the address, in lower case, else the name."""
+        match = _MAIL.search(self.author)
+        return (match[1] if match else self.author).strip().lower()
+
+    @property
+    def is_backport(self) -> bool:
+        """Whether it says that it carries a change to another branch."""
+        return bool(_PICKED.search(self.text) or _BACKPORT.search(self.title))
+
+
+def proposals_of(members: Sequence[Member]) -> list[Proposal]:
+    """Return the proposals that messages make; those of one series are one, without a patch none.
+
+    Parameters
+    ----------
+    members
+        In the order in which they were sent.
+    """
+    found = []
+    for posting in postings([message for _, message in members]):
+        ids = [members[at][0] for at in posting.messages]
+        messages = [members[at][1] for at in posting.messages]
+        if posting.patch.files:
+            found.append(_joined(ids[0], posting.title, messages))
+    return found
+
+
+def _joined(name: str, title: str, messages: Iterable[Message]) -> Proposal:
+    messages = list(messages)
+    texts = [f"{m.title}\n{m.text}" if m.title not in m.text else m.text for m in messages]
+    patches = [message.patch for message in messages if message.patch.files]
+    return Proposal(
+        name,
+        title,
+        "\n".join(texts),
+        messages[0].author,
+        joined(patches),
+        frozenset(map(patch_id, patches)),
+    )

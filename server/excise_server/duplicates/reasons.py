@@ -1,0 +1,133 @@
+"""Why two patches are related, in a few of their own lines and words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from excise.patches import Patch
+from excise.patches.blocks import text_of
+from excise.patches.evidence import Bag, Evidence, place_of
+from excise.patches.features import IGNORED, compared
+
+__all__ = ["PlaceReason", "Reasons", "reasons_of", "undoes"]
+
+UNDONE = 0.9
+"""Share of the changed lines of both that one undoes where it reverts the other."""
+
+TELLING = 12
+"""Letters and digits of an added line that is a reason by itself."""
+
+PLACES = 3
+WORDS = 3
+LONGEST = 160
+"""Characters of a line that is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceReason:
+    """An old line that both touch, as the first of them has it; its path, and number from 1."""
+
+    path: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reasons:
+    """What weighs most of what two patches share.
+
+    Attributes
+    ----------
+    where
+        Old lines that both touch.
+    what
+        A line that both add, else sub-tokens with their signs: ``+retry``.
+    why
+        Words of both messages.
+    """
+
+    where: tuple[PlaceReason, ...]
+    what: tuple[str, ...]
+    why: tuple[str, ...]
+
+
+def reasons_of(
+    patch: Patch, other: Patch, a: Evidence, b: Evidence, is_common: Callable[[str], bool]
+) -> Reasons:
+    """Return the reasons of a pair.
+
+    Parameters
+    ----------
+    patch, other
+        The patches, of which lines are shown.
+    a, b
+        Their evidence.
+    is_common
+        Whether a term of ``where`` is in so many patches that it is no reason.
+    """
+    places = _heaviest(a.where, b.where, len(a.where.terms))
+    lines = _lines(patch, {term for term in places if "\0" in term and not is_common(term)})
+    where = [lines[term] for term in places if term in lines][:PLACES]
+    added = _added(patch, other)
+    words = _heaviest(a.what, b.what, 8)
+    what = added or [word for word in words if word[:1] in "+-" and not _is_part(word, words)]
+    why = _heaviest(a.why, b.why, 8)
+    whole = [word for word in why if not _is_part(word, why)]
+    return Reasons(tuple(where), tuple(what[:WORDS]), tuple(whole[:WORDS]))
+
+
+def undoes(patch: Patch, other: Patch) -> bool:
+    """Whether nearly all lines that one adds are what the other deletes, and the reverse."""
+    (added, deleted), (other_added, other_deleted) = _changed(patch), _changed(other)
+    mirrored = (added & other_deleted).total() + (deleted & other_added).total()
+    alike = (added & other_added).total() + (deleted & other_deleted).total()
+    total = sum(lines.total() for lines in (added, deleted, other_added, other_deleted))
+    return mirrored > alike and 2 * mirrored >= UNDONE * total
+
+
+def _changed(patch: Patch) -> tuple[Counter[str], Counter[str]]:
+    """Return the lines added and deleted, stripped, that are not blank."""
+    lines: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
+    for pair in compared(patch, IGNORED)[0]:
+        for hunk in pair.hunks:
+            for line in text_of(hunk.lines):
+                if line[:1] != " " and (bare := line[1:].strip()):
+                    lines[line[:1] == "-"][bare] += 1
+    return lines
+
+
+def _heaviest(a: Bag, b: Bag, most: int) -> list[str]:
+    """Return the shared terms whose products are largest, the first by name of equal ones."""
+    other = dict(zip(b.terms, b.weights, strict=True))
+    shared = [(w * other[t], t) for t, w in zip(a.terms, a.weights, strict=True) if t in other]
+    return [term for _, term in sorted(shared, key=lambda pair: (-pair[0], pair[1]))[:most]]
+
+
+def _is_part(word: str, others: Iterable[str]) -> bool:
+    """Whether a word is the part of another one that is shown."""
+    return any(word != other and word.lstrip("+-") in other and word[0] == other[0]
+               for other in others)  # fmt: skip
+
+
+def _lines(patch: Patch, wanted: set[str]) -> dict[str, PlaceReason]:
+    """Return the first line of each place."""
+    found: dict[str, PlaceReason] = {}
+    for pair in compared(patch, IGNORED)[0]:
+        path = pair.old or pair.path
+        for hunk in pair.hunks:
+            number = hunk.old_start
+            for line in text_of(hunk.lines):
+                place = place_of(path, line)
+                if place in wanted and place not in found:
+                    found[place] = PlaceReason(path, number, line[1:].strip()[:LONGEST])
+                number += line[:1] != "+"
+    return found
+
+
+def _added(patch: Patch, other: Patch) -> list[str]:
+    """Return the longest line that both add, if there is one that says something."""
+    lines = _changed(patch)[0].keys() & _changed(other)[0].keys()
+    telling = [line for line in lines if sum(map(str.isalnum, line)) >= TELLING]
+    return [f"+{max(telling, key=lambda line: (len(line), line))[:LONGEST]}"] if telling else []

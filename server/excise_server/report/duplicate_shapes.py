@@ -1,0 +1,78 @@
+"""The JSON document of ``excise duplicates``, as docs/duplicates.md describes it."""
+
+from __future__ import annotations
+
+from excise_server.report.shapes import Document, RejectedEntry, Shape
+
+__all__ = [
+    "DuplicatePair",
+    "DuplicatesDocument",
+    "ProposalEntry",
+    "SameEditEntry",
+    "SharedLine",
+    "SharedReasons",
+]
+
+
+class ProposalEntry(Shape, frozen=True, kw_only=True):
+    """A patch, a series or a pull request that is in some pair."""
+
+    id: str
+    title: str
+    author: str
+    state: str
+
+
+class SameEditEntry(Shape, frozen=True, kw_only=True):
+    """The other answer: what the edits of two proposals have in common (``basis:edits``)."""
+
+    similarity: float
+    word: str
+    is_same_edit: bool
+
+
+class SharedLine(Shape, frozen=True, kw_only=True):
+    """An old line that both touch, where the first of the pair has it."""
+
+    path: str
+    line: int
+    text: str
+
+
+class SharedReasons(Shape, frozen=True, kw_only=True):
+    """What weighs most of what a pair shares."""
+
+    where: list[SharedLine]
+    what: list[str]
+    why: list[str]
+
+
+class DuplicatePair(Shape, frozen=True, kw_only=True):
+    """A pair. ``otherwise`` says what else explains it; such a pair is not reported as a duplicate.
+
+    ``same_edit`` and ``reasons`` are null below the level ``possibly``.
+    """
+
+    new: str
+    other: str
+    word: str
+    level: str
+    probability: float
+    mean: float
+    what: float
+    where: float
+    why: float | None
+    same_edit: SameEditEntry | None
+    otherwise: str
+    reasons: SharedReasons | None
+
+
+class DuplicatesDocument(Document, frozen=True, kw_only=True):
+    """What ``duplicates --format json`` prints: the pairs, the most probable first."""
+
+    asked: int
+    among: int
+    pairs: list[DuplicatePair]
+    proposals: list[ProposalEntry]
+    notes: list[str]
+    rejected: list[RejectedEntry]

@@ -1,0 +1,153 @@
+"""The document of duplicates, and its views that need no terminal: Markdown, tab-separated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from excise_server.duplicates.find import Duplicates, Pair
+from excise_server.duplicates.reasons import Reasons
+from excise_server.report.digits import digits
+from excise_server.report.duplicate_shapes import (
+    DuplicatePair,
+    DuplicatesDocument,
+    ProposalEntry,
+    SameEditEntry,
+    SharedLine,
+    SharedReasons,
+)
+from excise_server.report.escape import printable
+from excise_server.report.markdown import code_span, inert
+from excise_server.report.shapes import RejectedEntry
+from excise_server.sources import Rejected
+
+__all__ = ["duplicates_document", "duplicates_markdown", "duplicates_tsv", "numbers_of"]
+
+_COLUMNS = [
+    "new",
+    "other",
+    "word",
+    "level",
+    "probability",
+    "mean",
+    "what",
+    "where",
+    "why",
+    "same_edit",
+    "otherwise",
+]
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def duplicates_document(
+    found: Duplicates, rejected: Iterable[Rejected] = (), notes: Sequence[str] = ()
+) -> DuplicatesDocument:
+    """Return what was found; of the proposals those that are in some pair."""
+    shown = sorted({at for pair in found.pairs for at in (pair.new, pair.other)})
+    return DuplicatesDocument(
+        signature=found.signature,
+        asked=found.asked,
+        among=len(found.proposals) - found.asked,
+        pairs=[_pair(found, pair) for pair in found.pairs],
+        proposals=[
+            ProposalEntry(id=p.id, title=p.title, author=p.author, state=p.state)
+            for p in (found.proposals[at] for at in shown)
+        ],
+        notes=list(notes),
+        rejected=[RejectedEntry(id=left.id, reason=left.reason) for left in rejected],
+    )
+
+
+def _pair(found: Duplicates, pair: Pair) -> DuplicatePair:
+    relation, likeness = pair.relation, pair.likeness
+    return DuplicatePair(
+        new=found.proposals[pair.new].id,
+        other=found.proposals[pair.other].id,
+        word=pair.word,
+        level=relation.level,
+        probability=relation.probability,
+        mean=relation.mean,
+        what=relation.what,
+        where=relation.where,
+        why=relation.why,
+        same_edit=None
+        if likeness is None
+        else SameEditEntry(
+            similarity=likeness.value, word=likeness.word, is_same_edit=pair.is_same_edit
+        ),
+        otherwise=pair.otherwise,
+        reasons=None if pair.reasons is None else _reasons(pair.reasons),
+    )
+
+
+def _reasons(reasons: Reasons) -> SharedReasons:
+    return SharedReasons(
+        where=[SharedLine(path=r.path, line=r.line, text=r.text) for r in reasons.where],
+        what=list(reasons.what),
+        why=list(reasons.why),
+    )
+
+
+def numbers_of(pair: DuplicatePair) -> str:
+    """Return the bars of a pair as text: ``what .32  where .81  why .48  (same edit .13)``."""
+    cosines = (("what", pair.what), ("where", pair.where), ("why", pair.why))
+    shown = "  ".join(f"{name} {_short(value)}" for name, value in cosines if value is not None)
+    edit = f"  (same edit {_short(pair.same_edit.similarity)})" if pair.same_edit else ""
+    return f"{shown}{edit}"
+
+
+def _short(value: float) -> str:
+    return digits(value).removeprefix("0")
+
+
+def _share(probability: float) -> str:
+    return "over 99 %" if probability > 0.99 else f"about {round(100 * probability)} %"
+
+
+def duplicates_tsv(document: DuplicatesDocument) -> Iterator[str]:
+    """Yield a line a pair, after a line of names; no cell holds a tab, or runs as a formula."""
+    yield "\t".join(_COLUMNS)
+    for pair in document.pairs:
+        edit = pair.same_edit.similarity if pair.same_edit else None
+        values = pair.probability, pair.mean, pair.what, pair.where, pair.why, edit
+        cells = ["" if value is None else repr(value) for value in values]
+        texts = map(_cell, (pair.new, pair.other, pair.word, pair.level))
+        yield "\t".join((*texts, *cells, _cell(pair.otherwise)))
+
+
+def _cell(text: str) -> str:
+    shown = printable(text)
+    return f"'{shown}" if shown.startswith(_FORMULA) else shown
+
+
+def duplicates_markdown(document: DuplicatesDocument) -> str:
+    """Return the pairs as Markdown, for a comment: inert, whatever is in a title or a line."""
+    proposals = {proposal.id: proposal for proposal in document.proposals}
+    parts = ["\n".join(_markdown(pair, proposals)) for pair in document.pairs]
+    if not parts:
+        parts.append("Nothing related was found.")
+    about = [f"Left out: {code_span(left.id)}: {inert(left.reason)}" for left in document.rejected]
+    about += [f"Note: {inert(note)}" for note in document.notes]
+    about.append(f"Scores: {code_span(document.signature)}")
+    return "\n\n".join((*parts, "\n".join(f"- {line}" for line in about)))
+
+
+def _markdown(pair: DuplicatePair, proposals: dict[str, ProposalEntry]) -> Iterator[str]:
+    new, other = (proposals[name] for name in (pair.new, pair.other))
+    otherwise = f" ({pair.otherwise})" if pair.otherwise else ""
+    yield f"**{pair.word}**{otherwise}: {_named(new)} and {_named(other)}"
+    yield ""
+    yield f"- {numbers_of(pair)}; {_share(pair.probability)} of such pairs are about one issue"
+    if pair.reasons is None:
+        return
+    for line in pair.reasons.where:
+        yield f"- both touch {code_span(f'{line.path}:{line.line}')} {code_span(line.text)}"
+    if pair.reasons.what:
+        yield f"- both change {', '.join(map(code_span, pair.reasons.what))}"
+    if pair.reasons.why:
+        yield f"- both say {', '.join(map(inert, pair.reasons.why))}"
+
+
+def _named(proposal: ProposalEntry) -> str:
+    title = f" {inert(proposal.title)}" if proposal.title else ""
+    state = f" ({proposal.state})" if proposal.state else ""
+    return f"{code_span(proposal.id)}{title}{state}"

@@ -1,0 +1,280 @@
+"""``excise duplicates`` on files that people have: what is said, what is named, what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import msgspec
+import pytest
+from tests.server.command import excise, one_line
+
+from excise_server.report.duplicate_shapes import DuplicatesDocument
+
+
+def mail(title: str, diff: str, why: str = "", author: str = "ada", tag: str = "PATCH") -> str:
+    return f"From: {author} <{author}@example.com>\nSubject: [{tag}] {title}\n\n{why}\n---\n{diff}"
+
+
+def diff(*lines: str, path: str = "shop/cart.py", heading: str = "", start: int = 40) -> str:
+    old = sum(line[:1] in " -" for line in lines)
+    new = sum(line[:1] in " +" for line in lines)
+    header = f"@@ -{start},{old} +{start},{new} @@ {heading}".rstrip()
+    return "\n".join([f"--- a/{path}", f"+++ b/{path}", header, *lines, ""])
+
+
+CONTEXT = (" def total(self, items):", "     subtotal = 0")
+PATCHES = {
+    "1.patch": mail(
+        "Keep the discount below the subtotal",
+        diff(
+            *CONTEXT,
+            "-    return subtotal - discount",
+            "+    return max(subtotal - discount, 0)",
+            heading="class Cart:",
+        ),
+        "A discount that is larger than the subtotal made the total negative.",
+        "ada",
+    ),
+    "2.patch": mail(
+        "total: never negative when the discount is large",
+        diff(
+            *CONTEXT,
+            "-    return subtotal - discount",
+            "+    if discount > subtotal:",
+            "+        return 0",
+            "+    return subtotal - discount",
+            heading="class Cart:",
+        ),
+        "With a large discount the total was negative; the subtotal is the most it may take.",
+        "bo",
+    ),
+    "3.patch": mail(
+        "Print prices in euros",
+        diff("-CURRENCY = 'usd'", "+CURRENCY = 'eur'", path="shop/labels.py"),
+        "Labels are for the shop in Graz.",
+        "chen",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("patches")
+    for name, text in PATCHES.items():
+        (place / name).write_text(text)
+    return place
+
+
+def pairs(*arguments: str, code: int = 0):
+    ran = excise("duplicates", *map(str, arguments), "--format", "json")
+    assert ran.code == code, ran.err
+    return ran.json["pairs"]
+
+
+def test_a_folder_is_compared_with_itself(folder):
+    (found,) = pairs(folder)
+    assert {found["new"], found["other"]} == {"1.patch", "2.patch"}
+    assert (found["word"], found["level"], found["otherwise"]) == (
+        "likely the same issue",
+        "likely",
+        "",
+    )
+    assert 0 < found["same_edit"]["similarity"] < 1
+    where = found["reasons"]["where"][0]
+    assert (where["path"], where["line"]) == ("shop/cart.py", 42)
+    assert where["text"] == "return subtotal - discount"
+    assert "discount" in found["reasons"]["why"]
+
+
+def test_a_document_has_its_shape_exactly(folder):
+    printed = excise("duplicates", str(folder), "--format", "json").json
+    assert msgspec.to_builtins(msgspec.convert(printed, DuplicatesDocument)) == printed
+    assert printed["signature"] == "related:1|idf:bg1"
+
+
+def test_a_pair_has_the_same_numbers_in_any_company(folder):
+    (together,) = pairs(folder)
+    (alone,) = pairs(folder / "1.patch", "--among", folder / "2.patch")
+    numbers = ("probability", "mean", "what", "where", "why", "same_edit", "word")
+    assert [alone[key] for key in numbers] == [together[key] for key in numbers]
+
+
+def test_what_is_asked_about_is_not_its_own_duplicate(folder):
+    (found,) = pairs(folder / "1.patch", "--among", folder)
+    assert found["other"] == "2.patch"
+
+
+def test_every_format_says_the_same(folder):
+    (found,) = pairs(folder)
+    text = excise("duplicates", str(folder)).out
+    assert re.match(
+        r"likely the same issue  what >?\.\d\d  where >?\.\d\d  why \.\d\d  \(same edit", text
+    )
+    assert "where  shop/cart.py:42  return subtotal - discount" in text
+    head, row = excise("duplicates", str(folder), "--format", "tsv").out.split("\n")[:2]
+    cells = dict(zip(head.split("\t"), row.split("\t"), strict=True))
+    assert float(cells["mean"]) == found["mean"]
+    assert cells["word"] == found["word"]
+    shown = excise("duplicates", str(folder), "--format", "markdown").out
+    assert "`shop/cart.py:42` `return subtotal - discount`" in shown
+
+
+def test_output_goes_to_a_file(folder, tmp_path):
+    for name in ("text", "markdown", "json", "tsv"):
+        path = tmp_path / name
+        assert excise("duplicates", str(folder), "--format", name, "-o", str(path)).out == ""
+        assert path.read_text() == excise("duplicates", str(folder), "--format", name).out
+
+
+def test_less_and_more_is_shown(folder):
+    assert len(pairs(folder, "--min", "any", "--top", "0")) >= 1
+    assert pairs(folder / "3.patch", "--among", folder, "--min", "likely") == []
+    silent = pairs(folder, "--no-message")
+    assert [pair["why"] for pair in silent] == [None]
+    many = [pairs(folder / "1.patch", "--among", folder, "--min", "any", "--top", n) for n in "12"]
+    assert len(many[0]) <= 1 <= len(many[1])
+
+
+def written(place, **patches):
+    for name, text in patches.items():
+        (place / f"{name}.patch").write_text(text)
+    return place
+
+
+def test_who_did_what_otherwise_is_named(tmp_path):
+    change = ("-    return subtotal - discount", "+    return max(subtotal - discount, 0)")
+    edit = diff(*CONTEXT, *change)
+    back = diff(*CONTEXT, "-" + change[1][1:], "+" + change[0][1:])
+    title = "Keep the total above zero with discounts"
+    first = mail(title, edit, "Negative totals.", "ada", "PATCH 1/2")
+    second = mail("Say so in the docs", diff("+Never negative.", path="docs/a.md"), tag="PATCH 2/2")
+    again = edit.replace("max(", "most(")
+    for other, otherwise in (
+        (mail(title, again, "Negative totals."), "another of this author's"),
+        (mail(f'Revert "{title}"', back, "Negative totals came back.", "bo"), "reverts"),
+        (mail(f"[1.x] Backport: {title}", edit, "Negative totals.", "bo"), "backport"),
+        (mail(title, edit, "(cherry picked from commit 12345678)", "bo"), "backport"),
+        (first + "\n" + second, "builds on"),
+    ):  # fmt: skip
+        (tmp_path / "b.mbox").write_text(
+            other if other != first + "\n" + second else mbox(first, second)
+        )
+        (tmp_path / "a.patch").write_text(mail(title, edit, "Negative totals.", "ada"))
+        (found,) = pairs(tmp_path / "b.mbox", "--among", tmp_path / "a.patch", "--min", "any")
+        assert found["otherwise"] == otherwise
+
+
+def mbox(*mails: str) -> str:
+    head = "From 1234567890123456789012345678901234567890 Mon Sep 17 00:00:00 2001\n"
+    return "".join(f"{head}{each}\n" for each in mails)
+
+
+def test_equal_patches_are_the_same_edit_whatever_they_say(tmp_path):
+    edit = diff("+x", path="a")
+    written(tmp_path, a=mail("One thing", edit, author="ada"), b=mail("Another", edit, author="bo"))
+    (found,) = pairs(tmp_path, "--min", "likely")
+    assert (found["word"], found["same_edit"]["similarity"]) == ("same edit", 1.0)
+
+
+# fmt: off
+GUARD = ("+    if (depth > MAX_DEPTH)", "+        return error(parser, too_deep);")
+ARRAY = (" {", "     struct list *items = make_list(parser);", "     skip(parser, '[');",
+         "     while (peek(parser) != ']')", "         append(items, parse_value(parser));")
+OBJECT = (" {", "     struct map *members = new_map(NULL, hash_string);", "     char *key = NULL;",
+          "     expect_brace(parser);", "     do { key = parse_key(parser);")
+# fmt: on
+
+
+def test_one_guard_in_two_functions_is_the_same_text_elsewhere(tmp_path):
+    """As two real fixes of one parser: the same guard, each in another function of a file."""
+    for name, body, function, title, why in (
+        ("a", ARRAY, "parse_array", "Limit the depth of arrays", "A fuzzer has brackets."),
+        ("b", OBJECT, "parse_object", "Limit how deep objects are", "The stack ran out."),
+    ):
+        text = diff(body[0], body[1], *GUARD, *body[2:], path="src/parser.c", heading=function)
+        (tmp_path / f"{name}.patch").write_text(mail(title, text, why, name))
+    (found,) = pairs(tmp_path, "--min", "any")
+    assert found["what"] > 0.99
+    assert found["where"] < 0.4
+    (found,) = pairs(tmp_path)
+    assert found["same_edit"]["word"] == "same text elsewhere"
+    assert found["word"] == "same text elsewhere, possibly the same issue"
+    assert not found["same_edit"]["is_same_edit"]
+
+
+HOSTILE = "</td><script>x</script> [click](javascript:x) ![i](http://e) `@all` #1 \x1b[31m\u202e|"
+
+
+def test_markdown_is_inert(tmp_path):
+    line = f"+value = '{HOSTILE}'".replace("\x1b", "")
+    edit = diff(" def total(self, items):", "-old_value()", line)
+    for name in "ab":
+        (tmp_path / f"{name}`@x.patch").write_text(mail(f"{HOSTILE} {name}", edit, author=name))
+    shown = excise("duplicates", str(tmp_path), "--format", "markdown").out
+    outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", shown)
+    assert not re.search(r"(?<!\\)[<>\[@|]|\x1b|\u202e", outside)
+    text = excise("duplicates", str(tmp_path)).out
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    rows = excise("duplicates", str(tmp_path), "--format", "tsv").out.rstrip("\n").split("\n")
+    assert {row.count("\t") for row in rows} == {10}
+
+
+def test_odd_patches_are_compared_all_the_same(tmp_path):
+    copies = {f"bump{n}": mail("Bump version", diff("-v = 1", "+v = 2")) for n in range(50)}
+    written(
+        tmp_path,
+        binary="diff --git a/x.png b/x.png\nindex 1111111..2222222 100644\n"
+        "Binary files a/x.png and b/x.png differ\n",
+        rename="diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y\n",
+        large=diff("-" + "old_name " * 20_000, "+" + "new_name " * 20_000),
+        template=mail("Update", diff("+y = 1", path="b"), "<!-- why? -->\n- [ ] tests"),
+        foreign=mail("修正: 接続を閉じる", diff("+соединение.закрыть()", path="c")),
+        **copies,
+    )
+    ran = excise("duplicates", str(tmp_path), "--format", "json", "--top", "3")
+    assert ran.code == 0, ran.err
+    assert {pair["word"] for pair in ran.json["pairs"]} == {"same edit"}
+
+
+def test_what_cannot_be_read_is_named_and_the_rest_is_compared(folder, tmp_path):
+    for name, text in {**PATCHES, "bad.patch": "diff --cc x\n@@@ -1 -1 +1 @@@\n"}.items():
+        (tmp_path / name).write_text(text)
+    ran = excise("duplicates", str(tmp_path), "--format", "json")
+    assert ran.code == 1
+    assert [left["id"] for left in ran.json["rejected"]] == ["bad.patch"]
+    assert len(ran.json["pairs"]) == 1
+    assert "left out: cannot read bad.patch" in ran.err
+
+
+def test_nothing_to_compare(tmp_path, folder):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    assert pairs(empty) == []
+    one_line(excise("duplicates", str(folder), "--among", str(empty)), "no patch to compare with")
+    assert excise("duplicates").code == 2
+    one_line(excise("duplicates", str(tmp_path / "none")), "none")
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        b"",
+        b"[]",
+        b'{"name": "x"}',
+        b'{"name": "x", "changes": {"a": 2000}, "messages": {}}',
+        b"\xff",
+    ],
+)
+def test_a_background_that_is_none(tmp_path, folder, table):
+    path = tmp_path / "table.json"
+    path.write_bytes(table)
+    one_line(excise("duplicates", str(folder), "--background", str(path)), "not a table")
+
+
+def test_a_background_of_ones_own_is_named(tmp_path, folder):
+    path = tmp_path / "table.json"
+    path.write_text(json.dumps({"name": "ours", "changes": {"total": 900}, "messages": {}}))
+    ran = excise("duplicates", str(folder), "--background", str(path), "--format", "json")
+    assert ran.json["signature"] == "related:1|idf:ours"
