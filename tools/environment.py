@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 OLDEST = (3, 11)
-EXTRAS = ("dev", "eval")
+EXTRAS = ("all", "dev", "eval")
 LOCK = ".ci/requirements.txt"
 
 

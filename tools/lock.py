@@ -17,7 +17,7 @@ HEAD = (
     "# Made by `make lock`: the ranges of pyproject.toml at the versions that the tests run with.\n"
 )
 CLIENT, CI = Path("vscode-client/requirements.txt"), Path(".ci/requirements.txt")
-CI_EXTRAS = ("dev", "eval", "distributed", "interop")
+CI_EXTRAS = ("all", "dev", "eval", "distributed", "interop")
 
 
 def main() -> None:
@@ -27,9 +27,10 @@ def main() -> None:
         locking = document["dependency-groups"]["lock"]
         subprocess.run([sys.executable, "-m", "venv", tools], check=True)
         subprocess.run([tools / "bin" / "pip", "install", "--quiet", *locking], check=True)
-    lock(tools, CLIENT, document["project"]["dependencies"], "--only-binary", ":all:")
     extras = document["project"]["optional-dependencies"]
-    wanted = [*document["build-system"]["requires"], *document["project"]["dependencies"]]
+    library = document["project"]["dependencies"]
+    lock(tools, CLIENT, [*library, *extras["all"]], "--only-binary", ":all:")
+    wanted = [*document["build-system"]["requires"], *library]
     lock(tools, CI, [*wanted, *(line for extra in CI_EXTRAS for line in extras[extra])])
 
 

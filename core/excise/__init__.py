@@ -40,6 +40,7 @@ from excise.errors import (
     Cancelled,
     ContentError,
     ExciseError,
+    MissingPackageError,
     OptionError,
     UndecodableTextError,
 )
@@ -80,6 +81,7 @@ __all__ = [
     "Hunk",
     "HunkCounts",
     "Hunks",
+    "MissingPackageError",
     "OptionError",
     "Options",
     "Outline",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from excise.display import clusters_html
-from excise.errors import ContentError, OptionError
+from excise.errors import ContentError, MissingPackageError, OptionError, extra_hint
 
 if TYPE_CHECKING:
     import numpy as np
@@ -92,6 +92,8 @@ def cluster(
         On an unknown linkage or a threshold outside [0, 1].
     excise.errors.ContentError
         If `matrix` is not a matrix with ids.
+    excise.errors.MissingPackageError
+        Without scikit-learn (the extra ``clusters``), where the linkage decides.
 
     Examples
     --------
@@ -149,11 +151,7 @@ def merges(distances: npt.NDArray[np.float64], linkage: str = LINKAGE) -> tuple[
     check(0, linkage)
     if len(distances) < 2:
         return ()
-    from sklearn.cluster import AgglomerativeClustering
-
-    model = AgglomerativeClustering(
-        n_clusters=None, metric="precomputed", linkage=linkage, distance_threshold=0
-    )
+    model = _agglomerative(linkage, 0)
     found = model.fit(distances)
     return tuple(
         Merge(int(a), int(b), float(distance))
@@ -171,12 +169,21 @@ def labels(distances: npt.NDArray[np.float64], threshold: float, linkage: str) -
     clear = _clear_labels(distances, threshold, linkage)
     if clear is not None:
         return clear
-    from sklearn.cluster import AgglomerativeClustering
+    model = _agglomerative(linkage, threshold)
+    return [int(label) for label in model.fit(distances).labels_]
 
-    model = AgglomerativeClustering(
+
+def _agglomerative(linkage: str, threshold: float) -> Any:  # noqa: ANN401 - it has no types
+    """Return scikit-learn's model, which is imported only where the linkage decides."""
+    try:
+        from sklearn.cluster import AgglomerativeClustering
+    except ModuleNotFoundError as error:
+        package = "scikit-learn" if error.name == "sklearn" else error.name
+        hint = extra_hint("clusters")
+        raise MissingPackageError(f"clusters need {package}, which is missing; {hint}") from error
+    return AgglomerativeClustering(
         n_clusters=None, metric="precomputed", linkage=linkage, distance_threshold=threshold
     )
-    return [int(label) for label in model.fit(distances).labels_]
 
 
 def _clear_labels(

@@ -10,6 +10,7 @@ __all__ = [
     "Cancelled",
     "ContentError",
     "ExciseError",
+    "MissingPackageError",
     "OptionError",
     "ParserStopped",
     "UndecodableTextError",
@@ -28,6 +29,10 @@ def extra_hint(extra: str) -> str:
 
 class ExciseError(Exception):
     """Base of every error that the library raises on purpose."""
+
+
+class MissingPackageError(ExciseError, ImportError):
+    """A package that is needed for this is missing, or has a version that does not fit."""
 
 
 class OptionError(ExciseError, ValueError):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from excise import nodes
 from excise._scanner import Guarded, Watch
 from excise._walk import CancelFlag
-from excise.errors import ParserStopped, Unparsable
+from excise.errors import MissingPackageError, ParserStopped, Unparsable, extra_hint
 from excise.hazards import hazard
 from excise.nodes import NodeTypes, Ranges, Walked
 from excise.spans import DEDENT, INDENT, code_points, encode, write
@@ -43,12 +43,39 @@ _ENDED = {"perl"}
 _TOO_DEEP = "it nests too deeply"
 
 
+PACK = "tree-sitter-language-pack"
+MAJOR = "0"
+
+
 @cache
 def version() -> str:
-    """Return the version of the grammar pack, which stands in every signature."""
+    """Return the version of the grammar pack, which stands in every signature.
+
+    Raises
+    ------
+    excise.errors.MissingPackageError
+        If it is not installed, or of a major version whose tokens nobody has compared.
+    """
+    from importlib.metadata import PackageNotFoundError
     from importlib.metadata import version as installed
 
-    return installed("tree-sitter-language-pack")
+    try:
+        found = installed(PACK)
+    except PackageNotFoundError as error:
+        raise _missing(PACK) from error
+    if found.partition(".")[0] != MAJOR:
+        raise MissingPackageError(
+            f"{PACK} is {found}, and excise needs >=0.13,<1: later ones download their grammars, "
+            f"and their tokens may differ. Run: pip install '{PACK}>=0.13,<1'"
+        )
+    return found
+
+
+def _missing(package: str) -> MissingPackageError:
+    return MissingPackageError(
+        f"{package} is not installed, so no grammar can read this text; {extra_hint('grammars')}; "
+        "or read it without one, with language='text'"
+    )
 
 
 def tokenise(
@@ -191,6 +218,8 @@ def parse(
     ------
     LookupError
         If the pack has no grammar of that name.
+    excise.errors.MissingPackageError
+        Without the packages of the extra ``grammars``.
     excise.errors.ParserStopped
         When the flag was raised meanwhile.
     excise.errors.Unparsable
@@ -273,8 +302,12 @@ class _Grammar:
 
 @cache
 def _grammar(name: str) -> _Grammar:
-    from tree_sitter import Language
-    from tree_sitter_language_pack import get_binding
+    version()
+    try:
+        from tree_sitter import Language
+        from tree_sitter_language_pack import get_binding
+    except ModuleNotFoundError as error:
+        raise _missing(error.name or "tree-sitter") from error
 
     load: Any = get_binding  # typed for literal names; raises LookupError for any other
     guarded = Guarded(load(name))

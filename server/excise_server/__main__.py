@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import NoReturn
+
+from excise_server.entry import say_missing
 
 __all__ = ["main"]
 
@@ -18,7 +21,10 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     parser.add_argument("--clientProcessId", type=int, help=argparse.SUPPRESS)
     chosen = parser.parse_args(arguments)
 
-    from excise_server.lsp.app import serve_stdio, serve_tcp
+    try:
+        from excise_server.lsp.app import serve_stdio, serve_tcp
+    except ModuleNotFoundError as error:
+        sys.exit(say_missing("the language server", error))
 
     if chosen.tcp is not None:
         serve_tcp(chosen.tcp)
