@@ -117,6 +117,7 @@ def report(
             )
             for found in comparison.clusters
         ],
+        regime=comparison.ranking[0].regime.value if comparison.ranking else None,
         hunks=[
             hunk(scores, mapper.exact(*lines), ids)
             for scores, lines in zip(analysis.hunks, analysis.lines, strict=True)
@@ -146,6 +147,8 @@ def _revisions(
             edit_size=ranking[at].edit_size,
             score=ranking[at].score,
             syntax_errors=ranking[at].syntax_errors,
+            stub=ranking[at].stub,
+            broken=list(ranking[at].broken),
             file=from_fs_path(files[revision.id]) if revision.id in files else None,
         )
         for at, revision in enumerate(analysis.snapshot.revisions)

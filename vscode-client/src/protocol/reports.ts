@@ -16,6 +16,8 @@ export interface ReportRevision {
   readonly editSize: number;
   readonly score: number;
   readonly syntaxErrors: boolean;
+  readonly stub: boolean;
+  readonly broken: readonly string[];
   readonly file: string | null;
 }
 
@@ -60,6 +62,7 @@ export interface ReportResult {
   readonly similarity: readonly (readonly number[])[];
   readonly words: readonly (readonly string[])[];
   readonly clusters: readonly ReportCluster[];
+  readonly regime: string | null;
   readonly hunks: readonly ReportHunk[];
 }
 

@@ -40,6 +40,8 @@ class ReportRevision:
     edit_size: int
     score: float
     syntax_errors: bool
+    stub: bool
+    broken: list[str]
     file: str | None
 
 
@@ -99,6 +101,7 @@ class ReportResult:
     similarity: list[list[float]]
     words: list[list[str]]
     clusters: list[ReportCluster]
+    regime: str | None
     hunks: list[ReportHunk]
 
 
