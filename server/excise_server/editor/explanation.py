@@ -1,4 +1,8 @@
-"""One hunk, or the whole file, explained: text, tables and code, without any markup. Pure."""
+"""One hunk, or the whole file, explained: code, text and tables, without any markup. Pure.
+
+The variants' code comes first, headed by who has it; figures come last, in a few lines. The report
+has them all.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,12 @@ from itertools import combinations
 from excise import Variant
 from excise.agreement import CONTAINS, DIFFERENT, OVERLAPS, WORDS
 from excise_server.editor.analysis import Analysis
-from excise_server.editor.findings import full_name, name, summary_of, word_of_pair
-from excise_server.editor.hunk_scores import MAX_PAIRS, HunkScores, Numbers
+from excise_server.editor.findings import MAX_HUNKS, group_lines, headline, word_of_pair
+from excise_server.editor.hunk_scores import HunkScores
+from excise_server.editor.wording import hunk_words, listed, names_of, share_of
 from excise_server.report.digits import digits
 from excise_server.report.escape import printable
-from excise_server.report.order_words import order_words, said_of
+from excise_server.report.order_words import order_words
 
 __all__ = ["Block", "Code", "Line", "Table", "explain_file", "explain_hunk"]
 
@@ -21,8 +26,8 @@ MAX_VARIANTS = 10
 MAX_NAMES = 12
 MAX_CODE_LINES = 30
 MAX_CODE_WIDTH = 200
-MAX_ROWS = 45
-MAX_COLUMNS = 12
+MAX_COLUMNS = 4
+"""Most candidates whose scores are a table: it takes one line more than they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,138 +57,95 @@ Block = Line | Table | Code
 
 
 def explain_hunk(analysis: Analysis, index: int) -> list[Block]:
-    """Explain one hunk: the code of each variant under who has it, and last the figures."""
-    scores = analysis.hunks[index]
-    ids = analysis.comparison.matrix.ids
-    title = f"Hunk {index + 1} of {len(analysis.hunks)}: "
-    blocks: list[Block] = [Line(title + summary_of(scores, len(analysis.snapshot.texts)))]
-    for number, variant in enumerate(scores.hunk.variants[:MAX_VARIANTS], start=1):
-        blocks += _variant(analysis, scores, f"Variant {number} ({_names(variant, ids)})", variant)
-    if (rest := len(scores.hunk.variants) - MAX_VARIANTS) > 0:
+    """Explain one hunk: the code of each variant under who has it, then the figures."""
+    scores, names = analysis.hunks[index], names_of(analysis.snapshot.revisions)
+    hunk, count = scores.hunk, len(analysis.snapshot.texts)
+    blocks: list[Block] = []
+    for variant in sorted(hunk.variants[:MAX_VARIANTS], key=lambda v: v.text == hunk.text):
+        blocks += _variant(analysis, scores, variant, count, names)
+    if (rest := len(hunk.variants) - MAX_VARIANTS) > 0:
         blocks.append(Line(f"… and {rest} more variants: excise/report has all"))
-    if scores.mean is not None:
-        blocks.append(Line(f"{scores.share:.0%} of all that diverges between two revisions"))
-        blocks.append(_variant_table(scores, ids))
-    if scores.pairs:
-        blocks += _pair_table(analysis, scores)
-    return [*blocks, *_without_divergence(scores)]
+    where = f"hunk {index + 1} of {len(analysis.hunks)}"
+    blocks.append(Line(f"{hunk_words(hunk, count, names)} ({where})"))
+    return [*blocks, *map(Line, _figures(scores, names))]
+
+
+def _figures(scores: HunkScores, names: Sequence[str]) -> list[str]:
+    """Return what the scores say of a hunk, in two lines."""
+    mean, pairs = scores.mean, scores.pairs
+    if mean is None:
+        return []
+    total = len(scores.compared) * (len(scores.compared) - 1) // 2
+    lines = [f"ES {digits(mean.es)}"]
+    if total > 1:
+        lines = [f"mean ES {digits(mean.es)}, {len(pairs)} of {total} pairs diverge here"]
+    if len(pairs) > 1:
+        ends = [pick(pairs, key=lambda pair: pair.numbers.es) for pick in (min, max)]
+        shown = [f"{digits(pair.numbers.es)} ({names[pair.a]} / {names[pair.b]})" for pair in ends]
+        if ends[0].numbers.es != ends[1].numbers.es:
+            lines[0] += f": {' to '.join(shown)}"
+    operations = ("keep", mean.keep), ("add", mean.add), ("delete", mean.delete)
+    parts = [f"{word} {digits(x)}" for word, x in operations if x is not None]
+    return [*lines, ", ".join([*parts, f"{scores.share:.0%} of all that diverges is here"])]
 
 
 def explain_file(analysis: Analysis) -> list[Block]:
-    """Explain the file: the ranking and the matrix of pairwise scores."""
-    comparison = analysis.comparison
-    ranking = comparison.ranking[:MAX_ROWS]
-    rows = tuple(
-        (
-            f"{ranked.rank}",
-            full_name(analysis.snapshot.revisions[ranked.index]),
-            digits(ranked.agreement),
-            f"{ranked.edit_size}",
-            f"{ranked.score:.2f}",
-            ", ".join([*(["changes nothing"] * ranked.no_op), *said_of(ranked), *ranked.notes]),
-        )
-        for ranked in ranking
-    )
-    blocks: list[Block] = [
-        Line(f"Agreement of {len(comparison.ranking)} revisions (ES, from 0 to 1)"),
-        Table(("rank", "revision", "agreement", "tokens", "score", "notes"), rows),
-    ]
-    if (rest := len(comparison.ranking) - MAX_ROWS) > 0:
-        blocks.append(Line(f"… and {rest} more: excise/report has all"))
-    if len(ranking) > 1:
-        blocks.append(Line(f"Order: {order_words(ranking)}"))
-        blocks += _matrix(analysis)
+    """Explain the file: its groups, what is said of pairs, what ordered them, and the scores."""
+    comparison, names = analysis.comparison, names_of(analysis.snapshot.revisions)
+    order = [ranked.index for ranked in comparison.ranking]
+    blocks: list[Block] = [Line(headline(analysis, MAX_HUNKS)), *map(Line, group_lines(analysis))]
+    if len(order) > 1:
+        blocks += _words(analysis, order, names)
+        blocks.append(Line(f"Best first: {listed((names[at] for at in order), MAX_NAMES)}"))
+        blocks.append(Line(f"Order: {order_words(comparison.ranking)}"))
+        blocks.append(_scores(analysis, order, names))
     return [*blocks, Line(comparison.signature)]
 
 
-def _matrix(analysis: Analysis) -> list[Block]:
-    """Return the scores of all pairs, in rank order, up to the columns that can be read."""
+def _scores(analysis: Analysis, order: Sequence[int], names: Sequence[str]) -> Block:
+    """Return the scores of all pairs; of many only the span, as the diagnostic has all."""
     matrix = analysis.comparison.matrix
-    order = [ranked.index for ranked in analysis.comparison.ranking][:MAX_COLUMNS]
-    rows = tuple(
-        (name(matrix.ids[a]), *(digits(float(matrix.values[a, b])) for b in order)) for a in order
+    if len(order) <= MAX_COLUMNS:
+        rows = tuple(
+            (names[a], *(digits(float(matrix.values[a, b])) for b in order)) for a in order
+        )
+        return Table(("ES", *(names[b] for b in order)), rows)
+    values = sorted(float(matrix.values[a, b]) for a, b in combinations(order, 2))
+    mean = sum(values) / len(values)
+    return Line(
+        f"ES of {len(values):,} pairs: {digits(values[0])} to {digits(values[-1])}, "
+        f"mean {digits(mean)}; the diagnostic of the first line has all"
     )
-    blocks: list[Block] = [Table(("ES", *(name(matrix.ids[b]) for b in order)), rows)]
-    if len(matrix.ids) > MAX_COLUMNS:
-        blocks.append(Line(f"the first {MAX_COLUMNS} of {len(matrix.ids)}: excise/report has all"))
-    return [*blocks, *_words(analysis, order)]
 
 
-def _words(analysis: Analysis, order: Sequence[int]) -> list[Block]:
+def _words(analysis: Analysis, order: Sequence[int], names: Sequence[str]) -> list[Block]:
     """Return a line for each word that says more than the number, with the pairs it is said of."""
     matrix = analysis.comparison.matrix
     pairs: dict[str, list[str]] = {word: [] for word in WORDS if word not in (OVERLAPS, DIFFERENT)}
     for a, b in combinations(order, 2):
         if (word := matrix.word(a, b)) == CONTAINS:
-            pairs[word].append(word_of_pair(analysis, a, b))
+            pairs[word].append(word_of_pair(analysis, a, b, names))
         elif word in pairs:
-            pairs[word].append(f"{name(matrix.ids[a])} / {name(matrix.ids[b])}")
-    blocks: list[Block] = []
-    for word, said in pairs.items():
-        more = [f"and {len(said) - MAX_NAMES} more"] if len(said) > MAX_NAMES else []
-        if said:
-            head = "" if word == CONTAINS else f"{word}: "
-            blocks.append(Line(f"{head}{', '.join([*said[:MAX_NAMES], *more])}"))
-    return blocks
+            pairs[word].append(f"{names[a]} / {names[b]}")
+    return [
+        Line(f"{'' if word == CONTAINS else f'{word}: '}{listed(said, MAX_NAMES)}")
+        for word, said in pairs.items()
+        if said
+    ]
 
 
-def _variant_table(scores: HunkScores, ids: Sequence[str]) -> Table:
-    head = ("variant", "revisions", "ES", "keep", "add", "delete")
-    rows = []
-    for number, variant in enumerate(scores.hunk.variants[:MAX_VARIANTS], start=1):
-        mean = scores.mean_of(variant.members)
-        rows.append((f"{number}", _names(variant, ids), *_cells(mean)))
-    return Table(head, tuple(rows))
-
-
-def _pair_table(analysis: Analysis, scores: HunkScores) -> list[Block]:
-    """Return the pairs that diverge here, best ranked first, up to the limit.
-
-    The numbers are those of this hunk, the word is that of the whole revisions.
-    """
-    ids = analysis.comparison.matrix.ids
-    head = ("revision", "revision", "ES", "keep", "add", "delete", "share", "in the whole file")
-    rows = tuple(
-        (
-            name(ids[p.a]),
-            name(ids[p.b]),
-            *_cells(p.numbers),
-            f"{p.share:.0%}",
-            word_of_pair(analysis, p.a, p.b),
-        )
-        for p in scores.pairs[:MAX_PAIRS]
-    )
-    blocks: list[Block] = [Table(head, rows)]
-    if (rest := len(scores.pairs) - len(rows)) > 0:
-        blocks.append(Line(f"… and {rest} more pairs that diverge here"))
-    return blocks
-
-
-def _without_divergence(scores: HunkScores) -> list[Block]:
-    """Return how many pairs have equal text here, and how many differ without diverging tokens."""
-    if not scores.pairs:
-        return []
-    compared, diverging = set(scores.compared), {(p.a, p.b) for p in scores.pairs}
-    variant_of = {
-        member: number
-        for number, variant in enumerate(scores.hunk.variants)
-        for member in compared.intersection(variant.members)
-    }
-    others = [pair for pair in combinations(scores.compared, 2) if pair not in diverging]
-    equal = sum(variant_of[a] == variant_of[b] for a, b in others)
-    lines = (
-        ("pairs with the same text here", equal),
-        ("pairs whose text differs here without a divergent region", len(others) - equal),
-    )
-    return [Line(f"{said}: {number}") for said, number in lines if number]
-
-
-def _variant(analysis: Analysis, scores: HunkScores, who: str, variant: Variant) -> list[Block]:
+def _variant(
+    analysis: Analysis, scores: HunkScores, variant: Variant, count: int, names: Sequence[str]
+) -> list[Block]:
     """Return the exact text of a variant under who has it, cut to what a hover can hold."""
+    who = listed((names[member] for member in variant.members), MAX_NAMES)
+    if count > 1:
+        who = f"{who} ({share_of(variant.members, count)})"
+    several = len(variant.members) > 1
     if variant.text == scores.hunk.text:
-        return [Line(f"{who}: the origin's text")]
+        return [Line(f"{who} {'leave' if several else 'leaves'} it as it is")]
     if not variant.text:
-        return [Line(f"{who}: these lines are deleted")]
+        return [Line(f"{who} {'delete' if several else 'deletes'} these lines")]
     lines = variant.text.removesuffix("\n").split("\n")
     shown = [_source(line) for line in lines[:MAX_CODE_LINES]]
     blocks: list[Block] = [Line(f"{who}:"), Code(tuple(shown), _language(analysis))]
@@ -202,15 +164,3 @@ def _language(analysis: Analysis) -> str:
     """Return a word for the highlighter, if the client's language id is one."""
     language = analysis.snapshot.language or ""
     return language if language.isascii() and language.replace("-", "").isalnum() else ""
-
-
-def _names(variant: Variant, ids: Sequence[str]) -> str:
-    names = [name(ids[member]) for member in variant.members[:MAX_NAMES]]
-    rest = len(variant.members) - MAX_NAMES
-    return ", ".join([*names, f"and {rest} more"] if rest > 0 else names)
-
-
-def _cells(numbers: Numbers | None) -> tuple[str, ...]:
-    if numbers is None:
-        return ("–",) * 4
-    return tuple(digits(x) for x in (numbers.es, numbers.keep, numbers.add, numbers.delete))

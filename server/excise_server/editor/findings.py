@@ -1,18 +1,15 @@
-"""What to tell about an analysis: messages and lines for an editor, without its types. Pure.
-
-Ids come from outside: they are made printable here; how a message is shown is the client's affair.
-"""
+"""What to tell about an analysis: messages and lines for an editor, without its types. Pure."""
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations, islice
+from itertools import combinations
 from typing import Any
 
-from excise.text import Revision
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.hunk_scores import MAX_PAIRS, HunkScores
+from excise_server.editor.wording import group_words, hunk_words, names_of
 from excise_server.report.digits import digits
 from excise_server.report.escape import printable
 from excise_server.report.order_words import said_of
@@ -23,25 +20,25 @@ __all__ = [
     "Findings",
     "HunkFinding",
     "find",
-    "full_name",
-    "name",
-    "summary_of",
+    "group_lines",
+    "headline",
     "word_of_pair",
 ]
 
 MAX_HUNKS = 200
 """Most hunks shown as diagnostics; the report has all."""
 
-MAX_RANKED = 20
-"""Most revisions listed in the message for the file."""
+MAX_GROUPS = 20
+"""Most groups listed in the message for the file."""
 
-MAX_DATA = 2000
-"""About so many pairs are in the data of all hunks together: they are sent after every pause."""
+MAX_LISTED = 8
+"""Most candidates whose pairs are all listed in the message for the file: 28 pairs."""
+
+MAX_DATA = 100
+"""Most pairs in the data of all hunks together: they are sent after every pause in typing."""
 
 MAX_MATRIX = 100
-"""Most revisions whose whole matrix is in the data of the diagnostic (10,000 numbers)."""
-
-_MAX_NAME = 60
+"""Most candidates whose whole matrix is in the data of the diagnostic (10,000 numbers)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +66,18 @@ def find(analysis: Analysis, most: int = MAX_HUNKS) -> Findings | None:
     """
     if not analysis.snapshot.revisions:
         return None
-    count = len(analysis.snapshot.texts)
+    count, names = len(analysis.snapshot.texts), names_of(analysis.snapshot.revisions)
     shown = [at for at, decided in enumerate(analysis.decided) if not decided][:most]
-    pairs = min(MAX_PAIRS, max(10, MAX_DATA // max(len(shown), 1)))
+    pairs = min(MAX_PAIRS, MAX_DATA // max(len(shown), 1))
     return Findings(
-        message=_message(analysis, most),
+        message="\n".join(
+            [headline(analysis, most), *group_lines(analysis), *_pairs(analysis, names)]
+        ),
         data=_data(analysis),
         hunks=tuple(
             HunkFinding(
                 analysis.lines[at],
-                summary_of(analysis.hunks[at], count),
+                _summary(analysis.hunks[at], count, names),
                 _hunk_data(analysis, at, analysis.hunks[at], pairs),
             )
             for at in shown
@@ -86,124 +85,81 @@ def find(analysis: Analysis, most: int = MAX_HUNKS) -> Findings | None:
     )
 
 
-def name(identity: str) -> str:
-    """Return an id for people: printable, and not longer than a line bears.
-
-    A longer one is cut in the middle, and has a few digits of its own there: ids of a thousand
-    characters that differ in one would else look alike.
-    """
-    shown = printable(identity)
-    if len(shown) <= _MAX_NAME:
-        return shown
-    digest = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:6]
-    half = (_MAX_NAME - len(digest)) // 2 - 1
-    return f"{shown[:half]}…{digest}…{shown[-half:]}"
+def _summary(scores: HunkScores, count: int, names: tuple[str, ...]) -> str:
+    """Return one hunk in a line: who does what, and last the score."""
+    said = hunk_words(scores.hunk, count, names)
+    if scores.mean is None:
+        return said
+    compared = len(scores.compared)
+    sample = f" (of the first {compared})" if compared < count else ""
+    return f"{said}, ES {digits(scores.mean.es)}{sample}"
 
 
-def full_name(revision: Revision) -> str:
-    """Return the id, and the label where it says more."""
-    if revision.label in ("", revision.id):
-        return name(revision.id)
-    return f"{name(revision.id)} ({name(revision.label)})"
-
-
-def summary_of(scores: HunkScores, count: int) -> str:
-    """Return one hunk in a line: "3 of 5 revisions agree here, 2 variants, ES 0.62".
-
-    To agree is to have the same text.
-    """
-    hunk, variants = scores.hunk, len(scores.hunk.variants)
-    if count == 1:
-        return "the revision differs from the origin here"
-    if hunk.agree > 1:
-        agree = f"{hunk.agree} of {count} revisions agree here"
-    else:
-        agree = (
-            f"no two of {count} revisions agree here"
-            if count > 2
-            else "the two revisions differ here"
-        )
-    parts = [
-        agree,
-        f"{variants} variant{'s' if variants > 1 else ''}",
-    ]
-    if scores.mean is not None:
-        compared = len(scores.compared)
-        sample = f" (of the first {compared})" if compared < count else ""
-        parts.append(f"ES {digits(scores.mean.es)}{sample}")
-    if hunk.unchanged:
-        leave = "leaves" if hunk.unchanged == 1 else "leave"
-        parts.append(f"{hunk.unchanged} {leave} it as it is")
-    return ", ".join(parts)
-
-
-def _message(analysis: Analysis, most: int) -> str:
-    """Return the ranking and the pairwise scores, a line each."""
-    return "\n".join([_headline(analysis, most), *_ranking(analysis), *_pairs(analysis)])
-
-
-def _headline(analysis: Analysis, most: int) -> str:
+def headline(analysis: Analysis, most: int) -> str:
+    """Return how many candidates there are in how many groups, and how much is decided."""
     comparison, count = analysis.comparison, len(analysis.snapshot.revisions)
     hunks, decided = len(analysis.hunks), sum(analysis.decided)
-    parts = [
-        f"{count} revision{'s' if count > 1 else ''}",
-        f"{len(comparison.clusters)} cluster{'s' if len(comparison.clusters) != 1 else ''}",
-        f"{hunks} hunk{'s' if hunks != 1 else ''}",
-    ]
+    said = f"{hunks} hunk{'s' if hunks != 1 else ''}"
     if decided:
-        parts[-1] = f"{decided} of {parts[-1]} decided"
+        said = f"{decided} of {said} decided"
     if hunks - decided > most:
-        parts[-1] += f" (the first {most} are shown)" if most else " (not shown)"
-    if deleting := len(analysis.snapshot.deleted):
-        parts.append(f"{deleting} delete{'s' if deleting == 1 else ''} the file")
-    if count > 1:
-        agreements = [ranked.agreement or 0.0 for ranked in comparison.ranking]
-        parts.append(f"mean ES {digits(sum(agreements) / count)}")
-    return ", ".join(parts)
+        said += f" (the first {most} are shown)" if most else " (not shown)"
+    groups = len(comparison.clusters)
+    if count == 1:
+        who = f"only {names_of(analysis.snapshot.revisions)[0]} changes this file"
+    else:
+        who = f"{count} candidates in {groups} group{'s' if groups != 1 else ''}"
+    deleting = len(analysis.snapshot.deleted)
+    gone = [f"{deleting} delete{'s' if deleting == 1 else ''} the file"] if deleting else []
+    return ", ".join([who, said, *gone])
 
 
-def _ranking(analysis: Analysis) -> list[str]:
-    clusters = {
-        member: number
-        for number, cluster in enumerate(analysis.comparison.clusters, start=1)
-        for member in cluster.members
+def group_lines(analysis: Analysis) -> list[str]:
+    """Return a line for each group, the largest first, with what is to be known of its members."""
+    comparison, names = analysis.comparison, names_of(analysis.snapshot.revisions)
+    facts = {
+        ranked.index: [
+            *(["changes nothing"] if ranked.no_op else []),
+            *map(printable, said_of(ranked)),
+            *map(printable, ranked.notes),
+        ]
+        for ranked in comparison.ranking
     }
     lines = []
-    for ranked in analysis.comparison.ranking[:MAX_RANKED]:
-        parts = [f"cluster {clusters[ranked.index]}"]
-        if ranked.agreement is not None:
-            parts.append(f"agreement {digits(ranked.agreement)}")
-        parts.append(f"edit size {ranked.edit_size}, score {ranked.score:.2f}")
-        parts += ["changes nothing"] if ranked.no_op else []
-        parts += map(printable, said_of(ranked))
-        parts += [printable(note) for note in ranked.notes]
-        who = full_name(analysis.snapshot.revisions[ranked.index])
-        lines.append(f"#{ranked.rank} {who}: {', '.join(parts)}")
-    if (rest := len(analysis.comparison.ranking) - MAX_RANKED) > 0:
-        lines.append(f"… and {rest} more")
+    for at, cluster in enumerate(comparison.clusters[:MAX_GROUPS]):
+        told = [(names[member], facts[member]) for member in cluster.members if facts[member]]
+        alone = len(cluster.members) == 1
+        said = "; ".join(
+            f"{', '.join(of)}" if alone else f"{who} {', '.join(of)}" for who, of in told
+        )
+        if alone and len(names) == 1 and not said:
+            continue  # the first line has said it
+        lines.append(f"{group_words(analysis, names, at)}{f': {said}' if said else ''}")
+    if (rest := len(comparison.clusters) - MAX_GROUPS) > 0:
+        lines.append(f"… and {rest} more groups")
     return lines
 
 
-def _pairs(analysis: Analysis) -> list[str]:
-    """Return the score and the word of every pair, best ranked first, up to the limit."""
+def _pairs(analysis: Analysis, names: tuple[str, ...]) -> list[str]:
+    """Return the score and the word of every pair, best ranked first; of many, where they are."""
     matrix = analysis.comparison.matrix
     order = [ranked.index for ranked in analysis.comparison.ranking]
-    lines = [
-        f"ES {digits(float(matrix.values[a, b]))} {name(matrix.ids[a])} / {name(matrix.ids[b])}: "
-        f"{word_of_pair(analysis, a, b)}"
-        for a, b in islice(combinations(order, 2), MAX_PAIRS)
+    if len(order) > MAX_LISTED:
+        total = len(order) * (len(order) - 1) // 2
+        where = "the data of this diagnostic" if len(order) <= MAX_MATRIX else "excise/report"
+        return [f"the ES of all {total:,} pairs is in {where}"]
+    return [
+        f"ES {digits(float(matrix.values[a, b]))} {names[a]} / {names[b]}: "
+        f"{word_of_pair(analysis, a, b, names)}"
+        for a, b in combinations(order, 2)
     ]
-    total = len(order) * (len(order) - 1) // 2
-    if total > MAX_PAIRS:
-        lines.append(f"… and {total - MAX_PAIRS} more pairs: excise/report has all")
-    return lines
 
 
-def word_of_pair(analysis: Analysis, a: int, b: int) -> str:
+def word_of_pair(analysis: Analysis, a: int, b: int, names: Sequence[str]) -> str:
     """Return what is said of two revisions as whole texts, by their indices."""
     matrix = analysis.comparison.matrix
     contained = float(matrix.contained[a, b]), float(matrix.contained[b, a])
-    return between(matrix.word(a, b), contained, name(matrix.ids[a]), name(matrix.ids[b]))
+    return between(matrix.word(a, b), contained, names[a], names[b])
 
 
 def _data(analysis: Analysis) -> dict[str, Any]:
@@ -216,11 +172,15 @@ def _data(analysis: Analysis) -> dict[str, Any]:
     }
     if len(matrix.ids) <= MAX_MATRIX:
         data["similarity"] = [[round(x, 4) for x in row] for row in matrix.values.tolist()]
+    if len(matrix.ids) <= MAX_LISTED:
         data["words"] = words_of(matrix)
     return data
 
 
 def _hunk_data(analysis: Analysis, index: int, scores: HunkScores, limit: int) -> dict[str, Any]:
+    data: dict[str, Any] = {"kind": "hunk", "index": index}
+    if not limit:
+        return data
     matrix = analysis.comparison.matrix
     pairs = [
         {
@@ -232,10 +192,5 @@ def _hunk_data(analysis: Analysis, index: int, scores: HunkScores, limit: int) -
         }
         for p in scores.pairs[:limit]
     ]
-    return {
-        "kind": "hunk",
-        "index": index,
-        "compared": len(scores.compared),
-        "diverging": len(scores.pairs),
-        "pairs": pairs,
-    }
+    compared, diverging = len(scores.compared), len(scores.pairs)
+    return data | {"compared": compared, "diverging": diverging, "pairs": pairs}

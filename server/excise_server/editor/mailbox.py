@@ -21,7 +21,7 @@ from excise.patches import (
 )
 from excise.text import normalise
 from excise_server.editor.explanation import Block, Line, Table
-from excise_server.editor.findings import name
+from excise_server.editor.wording import name
 from excise_server.report.digits import digits
 from excise_server.report.escape import printable
 from excise_server.report.likeness import beside, parts, said

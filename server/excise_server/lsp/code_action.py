@@ -13,12 +13,11 @@ from lsprotocol import types as t
 from excise import Variant
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.apply import BlockedError, LineEdit, buffer_lines, replacing, restate
-from excise_server.editor.findings import name
+from excise_server.editor.wording import listed, names_of, share_of
 from excise_server.lsp import protocol
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.to_proto import SOURCE, Mapper
 from excise_server.lsp.workspace_edit import workspace_edit
-from excise_server.report.digits import digits
 
 __all__ = ["code_action", "revision_title", "variant_title"]
 
@@ -27,8 +26,6 @@ MAX_REVISIONS = 5
 
 MAX_VARIANTS = 10
 """Most variants of one hunk in the menu."""
-
-_MAX_NAMES = 5
 
 Action = t.CodeAction | t.Command
 
@@ -43,23 +40,21 @@ async def code_action(ls: ExciseServer, params: t.CodeActionParams) -> list[Acti
 
 
 def variant_title(analysis: Analysis, index: int, variant: Variant, *, number: bool = False) -> str:
-    """Return "Apply gpt's variant here (gpt, claude: 2 of 5)"."""
-    ids = analysis.comparison.matrix.ids
-    names = [name(ids[at]) for at in variant.members[:_MAX_NAMES]]
-    names += ["…"] if len(variant.members) > _MAX_NAMES else []
-    who = f"{', '.join(names)}: {len(variant.members)} of {len(ids)}"
+    """Return "Take the lines of gpt, claude here (2 of 5)"."""
+    names, count = names_of(analysis.snapshot.revisions), len(analysis.snapshot.texts)
+    who = listed(names[at] for at in variant.members)
+    share = f" ({share_of(variant.members, count)})" if count > 1 else ""
     where = f"in hunk {index + 1}" if number else "here"
     if variant.text == analysis.hunks[index].hunk.text:
-        return f"Restore the origin's text {where} ({who})"
-    return f"Apply {names[0]}'s variant {where} ({who})"
+        return f"Take the origin's lines {where}, as {who}{share}"
+    return f"Take the lines of {who} {where}{share}"
 
 
 def revision_title(analysis: Analysis, at: int) -> str:
-    """Return "Apply revision gpt (rank 1 of 5, agreement 0.62)" of a revision, by its index."""
-    ranked = next(r for r in analysis.comparison.ranking if r.index == at)
-    rank = f"rank {ranked.rank} of {len(analysis.comparison.ranking)}"
-    agreement = "" if ranked.agreement is None else f", agreement {digits(ranked.agreement)}"
-    return f"Apply revision {name(ranked.id)} ({rank}{agreement})"
+    """Return "Take this file from gpt (in a group of 2)" of a candidate, by its index."""
+    size = next(len(c.members) for c in analysis.comparison.clusters if at in c.members)
+    group = f" (in a group of {size})" if size > 1 else ""
+    return f"Take this file from {names_of(analysis.snapshot.revisions)[at]}{group}"
 
 
 class _Menu:

@@ -1,33 +1,39 @@
-"""textDocument/codeLens: the ranking of the file on its first line, and of each hunk."""
+"""textDocument/codeLens: how far the file is decided, on its first line, and each open hunk."""
 
 from __future__ import annotations
 
 from lsprotocol import types as t
 
 from excise_server.editor.analysis import Analysis
-from excise_server.editor.findings import name
+from excise_server.editor.document import document_key
+from excise_server.editor.wording import hunk_words, names_of
 from excise_server.lsp import protocol
 from excise_server.lsp.former import client_command
 from excise_server.lsp.mailboxes import titles
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.to_proto import Mapper
-from excise_server.report.digits import digits
 
 __all__ = ["code_lens"]
 
 
 async def code_lens(ls: ExciseServer, params: t.CodeLensParams) -> list[t.CodeLens] | None:
-    """Return one lens for the file and one per hunk; none without revisions."""
+    """Return one lens for the file and one per undecided hunk; none without revisions."""
     uri = params.text_document.uri
     if (analysis := await ls.to_show(uri)) is None:
         return await _of_mailbox(ls, uri)
     snapshot = analysis.snapshot
     mapper = Mapper(snapshot.origin if snapshot.buffer is None else snapshot.buffer, ls.encoding)
-    lenses = [_lens(ls, mapper.visible(0, 1), file_title(analysis), protocol.COMPARE, {"uri": uri})]
-    for at, lines in enumerate(analysis.lines[: ls.settings.max_per_file]):
-        argument = {"uri": uri, "hunk": at}
-        title = hunk_title(analysis, at)
-        lenses.append(_lens(ls, mapper.visible(*lines), title, protocol.SHOW_HUNK, argument))
+    key, lenses = document_key(uri), list[t.CodeLens]()
+    if not ls.typed.holds(key, top := mapper.visible(0, 1)):
+        lenses.append(_lens(ls, top, file_title(analysis), protocol.COMPARE, {"uri": uri}))
+    names, count = names_of(snapshot.revisions), len(snapshot.texts)
+    undecided = [at for at, decided in enumerate(analysis.decided) if not decided]
+    for at in undecided[: ls.settings.max_per_file]:
+        argument, shown = {"uri": uri, "hunk": at}, mapper.visible(*analysis.lines[at])
+        if ls.typed.holds(key, t.Range(shown.start, shown.start)):
+            continue
+        title = hunk_words(analysis.hunks[at].hunk, count, names)
+        lenses.append(_lens(ls, shown, title, protocol.SHOW_HUNK, argument))
     return lenses
 
 
@@ -44,23 +50,15 @@ async def _of_mailbox(ls: ExciseServer, uri: str) -> list[t.CodeLens] | None:
 
 
 def file_title(analysis: Analysis) -> str:
-    """Return "#1 of 5: gpt · cluster 1 of 3 · ES 0.83"; all that share the first rank are named."""
-    ranking, clusters = analysis.comparison.ranking, analysis.comparison.clusters
-    first = [ranked for ranked in ranking if ranked.rank == 1]
-    who = ", ".join(name(ranked.id) for ranked in first[:3]) + (", …" if len(first) > 3 else "")
-    home = next(n for n, c in enumerate(clusters, start=1) if first[0].index in c.members)
-    parts = [f"#1 of {len(ranking)}: {who}", f"cluster {home} of {len(clusters)}"]
-    if first[0].agreement is not None:
-        parts.append(f"ES {digits(first[0].agreement)}")
-    return " · ".join(parts)
-
-
-def hunk_title(analysis: Analysis, index: int) -> str:
-    """Return "3 variants · 3 of 5 agree"."""
-    hunk, count = analysis.hunks[index].hunk, len(analysis.snapshot.texts)
-    variants = len(hunk.variants)
-    agree = f"{hunk.agree} of {count} agree" if hunk.agree > 1 else "no two agree"
-    return f"{variants} variant{'s' if variants > 1 else ''} · {agree}"
+    """Return "5 candidates in 3 groups · 1 of 4 hunks decided", or who alone changes the file."""
+    hunks, decided = len(analysis.hunks), sum(analysis.decided)
+    count, groups = len(analysis.snapshot.revisions), len(analysis.comparison.clusters)
+    if count == 1:
+        who = f"only {names_of(analysis.snapshot.revisions)[0]} changes this file"
+    else:
+        who = f"{count} candidates in {groups} group{'s' if groups != 1 else ''}"
+    what = f"{hunks} hunk{'s' if hunks != 1 else ''}"
+    return f"{who} · {decided} of {what} decided"
 
 
 def _lens(

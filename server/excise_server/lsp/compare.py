@@ -9,7 +9,7 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
 from excise.text import normalise
 from excise_server.editor.analysis import Analysis
-from excise_server.editor.findings import full_name
+from excise_server.editor.wording import names_of
 from excise_server.lsp import to_proto
 from excise_server.lsp.protocol import (
     CompareParams,
@@ -33,13 +33,13 @@ async def compare(ls: ExciseServer, params: CompareParams) -> CompareResult:
     analysis = await _known(ls, params.uri)
     if not set(params.ids or ()) <= set(analysis.snapshot.ids):
         raise JsonRpcInvalidParams("unknown revision")
-    uri = analysis.snapshot.uri_or_path
+    uri, names = analysis.snapshot.uri_or_path, names_of(analysis.snapshot.revisions)
     return CompareResult(
         [
             Comparison(
                 virtual_uri(uri, None),
                 virtual_uri(uri, ranked.id),
-                f"origin ↔ #{ranked.rank} {full_name(analysis.snapshot.revisions[ranked.index])}",
+                f"origin ↔ {names[ranked.index]}",
             )
             for ranked in analysis.comparison.ranking
             if params.ids is None or ranked.id in params.ids

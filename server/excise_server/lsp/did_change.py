@@ -22,6 +22,7 @@ def did_change(ls: ExciseServer, params: t.DidChangeTextDocumentParams) -> None:
         logger.warning("didChange for a document that is not open")
         return
     ls.look_at(params.text_document.uri)
+    ls.typed.note(params.text_document.uri, params.content_changes)
     for change in params.content_changes:
         apply_change(document.buffer, change)
     ls.session.change(params.text_document.uri, params.text_document.version)

@@ -11,6 +11,7 @@ __all__ = ["did_close"]
 
 def did_close(ls: ExciseServer, params: t.DidCloseTextDocumentParams) -> None:
     """Forget the buffer."""
+    ls.typed.forget(params.text_document.uri)
     ls.session.close(params.text_document.uri)
     ls.gatherer.changed(params.text_document.uri)
     ls.mailboxes.changed(params.text_document.uri)

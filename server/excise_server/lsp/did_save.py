@@ -11,5 +11,6 @@ __all__ = ["did_save"]
 
 def did_save(ls: ExciseServer, params: t.DidSaveTextDocumentParams) -> None:
     """Take the text that was saved; when none is sent, it is what our buffer holds now."""
+    ls.typed.rest(params.text_document.uri)
     ls.session.save(params.text_document.uri, params.text)
     ls.gatherer.changed(params.text_document.uri)

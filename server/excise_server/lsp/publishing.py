@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
@@ -126,7 +126,20 @@ class Publisher:
             settings.severity,
             self._related(key, result.outcome.analysis),
         )
-        return found, str(result.number)
+        typed = self._server.typed
+        shown = [d for d in found if d.code != "hunk" or not typed.holds(key, d.range)]
+        return shown, str(result.number)
+
+    def again(self, key: str) -> None:
+        """Show all of the newest result: what was held back as its line was being typed, too."""
+        if (result := self._results.get(key)) is None:
+            return
+        self._count += 1
+        self._results[key] = replace(result, number=self._count)
+        if not self.refresher.pulls:
+            uri, version = result.snapshot.uri_or_path, result.snapshot.version
+            self._publish(key, uri, version, self.diagnostics(key)[0])
+        self.refresher.marks_changed()
 
     def _note_state(self, key: str, outcome: Outcome | Exception) -> bool:
         """Count states; tell whether the scores are others than before."""

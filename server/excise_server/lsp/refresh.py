@@ -57,14 +57,19 @@ class Refresher:
         if self.pulls:
             self._ask(lambda: self._server.workspace_diagnostic_refresh_async(None))
 
-    def scores_changed(self, key: str) -> None:
-        """Tell the client that the scores of a document are others than before."""
+    def marks_changed(self) -> None:
+        """Tell the client that marks and lenses stand elsewhere, or are others."""
         server, workspace = self._server, self._server.client_capabilities.workspace
         if self.pulls:
             self._ask(lambda: server.workspace_diagnostic_refresh_async(None))
         lenses = workspace.code_lens if workspace else None
         if lenses and lenses.refresh_support:
             self._ask(lambda: server.workspace_code_lens_refresh_async(None))
+
+    def scores_changed(self, key: str) -> None:
+        """Tell the client that the scores of a document are others than before."""
+        self.marks_changed()
+        server, workspace = self._server, self._server.client_capabilities.workspace
         contents = workspace.text_document_content if workspace else None
         for uri in list(self._opened) if contents else ():
             found = parse_uri(uri)

@@ -9,7 +9,7 @@ from lsprotocol import types as t
 from pygls.uris import from_fs_path
 
 from excise_server.editor.analysis import Analysis
-from excise_server.editor.findings import name
+from excise_server.editor.wording import listed, names_of, share_of
 from excise_server.lsp.virtual import virtual_uri
 
 __all__ = ["MAX_VARIANTS", "Related"]
@@ -69,11 +69,14 @@ class Related:
         return virtual_uri(snapshot.uri_or_path, identity) if self._virtual else None
 
     def _message(self, members: tuple[int, ...]) -> str:
-        """Return "gpt, claude: 2 of 5"."""
-        ids = self._analysis.comparison.matrix.ids
-        names = [name(ids[at]) for at in members[:_MAX_NAMES]]
-        names += ["…"] if len(members) > _MAX_NAMES else []
-        return f"{', '.join(names)}: {len(members)} of {len(ids)}"
+        """Return "gpt, claude (2 of 5)"."""
+        snapshot = self._analysis.snapshot
+        who = listed((self._names[at] for at in members), _MAX_NAMES)
+        return f"{who} ({share_of(members, len(snapshot.texts))})"
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return names_of(self._analysis.snapshot.revisions)
 
     @cached_property
     def _files(self) -> dict[str, str]:

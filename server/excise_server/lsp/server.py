@@ -32,6 +32,7 @@ from excise_server.lsp.rpc import Protocol, RequestFailed
 from excise_server.lsp.settings import Settings, settings_of
 from excise_server.lsp.source_settings import source_choices_of
 from excise_server.lsp.sync import Encoding
+from excise_server.lsp.typed_lines import TypedLines
 from excise_server.lsp.work import Work
 from excise_server.report.escape import printable
 from excise_server.scheduler import Scheduler
@@ -60,6 +61,8 @@ class ExciseServer(LanguageServer):
         Compares the patches in documents that hold any.
     publisher
         Keeps results, and tells the client of them.
+    typed
+        The lines that are being typed.
     settings
         The client's choices.
     requests
@@ -87,6 +90,7 @@ class ExciseServer(LanguageServer):
         self.memory = self.gatherer.memory
         self.mailboxes = Mailboxes(self.session)
         self.publisher = Publisher(self, self.gatherer.files)
+        self.typed = TypedLines(self.publisher.again)
         self.scheduler: Scheduler[Snapshot, Outcome] = Scheduler(
             mint=self._mint,
             work=self._work.first,

@@ -21,6 +21,8 @@ __all__ = ["Mapper", "diagnostics", "hunk", "report"]
 
 SOURCE = "excise"
 MAX_RELATED = 20
+MAX_SEVERE = 20
+"""Most hunks of a file that are more than a hint."""
 
 
 class Mapper:
@@ -63,16 +65,23 @@ def diagnostics(
     severity: t.DiagnosticSeverity,
     related: Related | None,
 ) -> list[t.Diagnostic]:
-    """Return one diagnostic for the file and one per hunk, linked as far as `related` knows."""
+    """Return one diagnostic for the file and one per hunk, linked as far as `related` knows.
+
+    Of hunks, only the first few have the severity of the setting: hundreds would drown what a
+    linter says.
+    """
     hunks = [
         t.Diagnostic(
             range=mapper.visible(*hunk.lines),
             message=hunk.message,
-            severity=severity,
+            severity=severity if at < MAX_SEVERE else t.DiagnosticSeverity.Hint,
             source=SOURCE,
             code="hunk",
             data=hunk.data,
-            related_information=(related and related.of_hunk(at)) or None,
+            related_information=(
+                related.of_hunk(hunk.data["index"]) if related and at < MAX_SEVERE else None
+            )
+            or None,
         )
         for at, hunk in enumerate(findings.hunks)
     ]

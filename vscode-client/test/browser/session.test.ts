@@ -14,20 +14,20 @@ inWorkbench("squiggles, lenses, Problems and the hover come by themselves", asyn
   await bench.openFile(FILE);
   await bench.squiggles.first().waitFor();
   await bench.goTo(LINE);
-  await bench.lenses.filter({ hasText: "4 variants" }).waitFor();
+  await bench.lenses.filter({ hasText: "all four differ here" }).waitFor();
   const hover = await bench.hover();
   const said = await until(
     async () => (await hover.allInnerTexts()).join("\n"),
-    (text) => text.includes('of 4 revisions agree here') && text.includes('keep'),
+    (text) => text.includes('all four differ here') && text.includes('keep'),
   );
   for (const name of AUTHORS) assert.match(said, new RegExp(`inventory-${name}`));
   await bench.page.keyboard.press("Escape");
   const problems = await bench.problems();
   const shown = (wanted: RegExp): Promise<string[]> =>
     until(() => problems.allInnerTexts(), (texts) => texts.some((text) => wanted.test(text)));
-  await shown(/^4 revisions, 3 clusters/m);
+  await shown(/^4 candidates in 3 groups/m);
   await bench.page.keyboard.press("End"); // the ranking is long, and the list shows what it has room for
-  await shown(/of 4 revisions agree here/);
+  await shown(/all four differ here/);
 });
 
 inWorkbench("the view applies a revision, exactly, and undo takes it back", async ({ bench, repository }) => {
@@ -62,7 +62,7 @@ inWorkbench("the light bulb applies one variant", async ({ bench, repository }) 
   await bench.openFile(FILE);
   await bench.squiggles.first().waitFor();
   await bench.goTo(LINE);
-  await bench.act(/inventory-dana's variant here/);
+  await bench.act(/the lines of inventory-dana here/);
   await bench.save();
   const now = readFileSync(repository.file, "utf8");
   assert.notEqual(now, suggestion("dana"), "dana has edited other places too");

@@ -27,10 +27,10 @@ describe("a document with five revisions", () => {
   it("has one diagnostic for the file and one for each hunk", async () => {
     const document = await scored();
     const [first, ...hunks] = findings(document.uri).sort((a, b) => a.range.start.compareTo(b.range.start));
-    assert.match(first?.message ?? "", /^5 revisions, /);
+    assert.match(first?.message ?? "", /^5 candidates in /);
     assert.equal(first?.range.start.line, 0);
     assert.ok(hunks.length > 0);
-    for (const found of hunks) assert.match(found.message, /of 5 revisions agree|revisions/);
+    for (const found of hunks) assert.match(found.message, /ES \d\.\d\d$/);
     const here = hunks.filter(({ range }) => range.contains(place(document)));
     assert.equal(here.length, 1);
     assert.equal(here[0]?.severity, vscode.DiagnosticSeverity.Information);
@@ -44,7 +44,7 @@ describe("a document with five revisions", () => {
       place(document),
     );
     const parts = hovers.flatMap(({ contents }) => contents) as vscode.MarkdownString[];
-    const ours = parts.filter(({ value }) => value.includes("of 5 revisions agree here"));
+    const ours = parts.filter(({ value }) => value.includes("of 5 change this, each in its own way"));
     assert.equal(ours.length, 1);
     for (const name of NAMES) assert.match(ours[0]?.value ?? "", new RegExp(`\\b${name}\\b`));
     assert.ok(!ours[0]?.isTrusted && !ours[0]?.supportHtml);
@@ -59,15 +59,15 @@ describe("a document with five revisions", () => {
       50,
     );
     const shown = lenses.flatMap(({ command }) => (command ? [command] : []));
-    assert.ok(shown.some(({ title }) => title.startsWith("#1 of 5: ")), JSON.stringify(shown));
-    assert.ok(shown.some(({ title }) => /variants · \d of 5 agree/.test(title)));
+    assert.ok(shown.some(({ title }) => title.startsWith("5 candidates in 4 groups")), JSON.stringify(shown));
+    assert.ok(shown.some(({ title }) => /of 5 change this, each in its own way/.test(title)));
     const known = new Set(await vscode.commands.getCommands());
     for (const { command } of shown) assert.ok(known.has(command), command);
   });
 
   it("takes a whole revision by an action, exactly, and undo brings the origin back", async () => {
     const document = await scored();
-    const action = (await actionsAt(document)).find(({ title }) => /^Apply revision dana\b/.test(title));
+    const action = (await actionsAt(document)).find(({ title }) => /^Take this file from dana\b/.test(title));
     assert.ok(action);
     await apply(action);
     await until(() => document.getText(), (text) => text === suggestion("dana"));
@@ -77,7 +77,7 @@ describe("a document with five revisions", () => {
 
   it("takes one variant of one hunk by an action", async () => {
     const document = await scored();
-    const fixes = (await actionsAt(document)).filter(({ title }) => /^Apply .* variant here/.test(title));
+    const fixes = (await actionsAt(document)).filter(({ title }) => /^Take the lines of .* here/.test(title));
     assert.ok(fixes.length > 1);
     const [fix] = fixes;
     assert.equal(fix?.kind?.value, "quickfix");

@@ -1,0 +1,117 @@
+"""What candidates are called in an editor, and how many of them do what. Pure.
+
+Names come from outside: they are made printable here; how they are shown is the client's affair.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from excise import Hunk
+from excise.text import Revision
+from excise_server.editor.analysis import Analysis
+from excise_server.report.escape import printable
+
+__all__ = ["group_words", "hunk_words", "listed", "name", "names_of", "number", "share_of"]
+
+MAX_NAMES = 5
+"""Most names in one sentence."""
+
+_MAX_NAME = 60
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def name(identity: str) -> str:
+    """Return an id for people: printable, and not longer than a line bears.
+
+    A longer one is cut in the middle, and has a few digits of its own there: ids of a thousand
+    characters that differ in one would else look alike.
+    """
+    shown = printable(identity)
+    if len(shown) <= _MAX_NAME:
+        return shown
+    digest = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+    half = (_MAX_NAME - len(digest)) // 2 - 1
+    return f"{shown[:half]}…{digest}…{shown[-half:]}"
+
+
+def names_of(revisions: Sequence[Revision]) -> tuple[str, ...]:
+    """Return what each candidate is called: its label, or its id if others share the label."""
+    labels = [name(revision.label or revision.id) for revision in revisions]
+    shared = Counter(labels)
+    return tuple(
+        label if shared[label] == 1 else name(revision.id)
+        for revision, label in zip(revisions, labels, strict=True)
+    )
+
+
+def listed(names: Iterable[str], most: int = MAX_NAMES) -> str:
+    """Return names in a row, the first few of many.
+
+    >>> listed(["ada", "bo", "cy"], most=2)
+    'ada, bo and 1 more'
+    """
+    names = list(names)
+    rest = len(names) - most
+    return f"{', '.join(names[:most])} and {rest} more" if rest > 0 else ", ".join(names)
+
+
+def number(count: int) -> str:
+    """Return a count as prose has it: ``five``, ``11``."""
+    return _NUMBERS[count] if count < len(_NUMBERS) else f"{count}"
+
+
+def share_of(members: Sequence[int], count: int) -> str:
+    """Return how many of all these are: ``2 of 5``."""
+    return f"{len(members)} of {count}"
+
+
+def group_words(analysis: Analysis, names: Sequence[str], cluster: int) -> str:
+    """Return who is in a group, and whether they say the very same: ``2 say the same: ada, bo``."""
+    members = analysis.comparison.clusters[cluster].members
+    who = listed(names[at] for at in members)
+    if len(members) == 1:
+        return who
+    matrix = analysis.comparison.matrix
+    first, *others = members
+    is_same = all(matrix.word(first, other) == "same" for other in others)
+    return f"{len(members)} {'make the same changes' if is_same else 'make similar changes'}: {who}"
+
+
+def hunk_words(hunk: Hunk, count: int, names: Sequence[str]) -> str:
+    """Return what the candidates do with a hunk: ``2 of 5 make this change``.
+
+    Parameters
+    ----------
+    count
+        How many candidates have a text of it.
+    names
+        Of all candidates.
+    """
+    changed = [variant.members for variant in hunk.variants if variant.text != hunk.text]
+    total, top = sum(map(len, changed)), len(changed[0])
+    who = names[changed[0][0]]
+    if count == 1:
+        return f"{who} changes this"
+    everyone = "both" if count == 2 else f"all {number(count)}"
+    if len(changed) == 1:
+        if total == count:
+            said = f"{everyone} make this change"
+        elif total == 1:
+            said = f"only {who} makes this change"
+        else:
+            said = f"{total} of {count} make this change"
+    elif top == 1:
+        said = (
+            f"{everyone} differ here"
+            if total == count
+            else f"{total} of {count} change this, each in its own way"
+        )
+    else:
+        others = "another makes another" if total - top == 1 else f"{total - top} make others"
+        said = f"{top} of {count} make one change, {others}"
+    if rest := count - total:
+        said += f", {rest} {'leaves' if rest == 1 else 'leave'} it as it is"
+    return said

@@ -1,0 +1,85 @@
+"""Lines that are being typed carry no mark of a hunk and no lens until the keyboard rests."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+
+from lsprotocol import types as t
+
+from excise_server.editor.document import document_key
+
+__all__ = ["TypedLines"]
+
+REST = 2.0
+"""Seconds without a key after which a line is not being typed any more."""
+
+
+class TypedLines:
+    """Which lines of each document are being typed.
+
+    Parameters
+    ----------
+    rested : callable
+        Told the key of a document of which something was held back, when its lines can carry it.
+    """
+
+    def __init__(self, rested: Callable[[str], None]) -> None:
+        """Start with nothing typed."""
+        self._rested = rested
+        self._lines: dict[str, frozenset[int]] = {}
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._held: set[str] = set()
+
+    def note(self, uri: str, changes: Iterable[t.TextDocumentContentChangeEvent]) -> None:
+        """Note what an edit changed; one that does more than keys do is not typing."""
+        key, lines = document_key(uri), set[int]()
+        for change in changes:
+            if (line := _typed(change)) is None:
+                self.rest(uri)
+                return
+            lines.add(line)
+        if not lines:
+            return
+        self._stop(key)
+        self._lines[key] = frozenset(lines)
+        loop = asyncio.get_running_loop()
+        self._timers[key] = loop.call_later(REST, self.rest, uri)
+
+    def rest(self, uri: str) -> None:
+        """Note that nothing is typed in a document any more: it was saved, or time has passed."""
+        key = document_key(uri)
+        self._stop(key)
+        self._lines.pop(key, None)
+        if key in self._held:
+            self._held.discard(key)
+            self._rested(key)
+
+    def forget(self, uri: str) -> None:
+        """Forget a document that is closed."""
+        key = document_key(uri)
+        self._stop(key)
+        self._lines.pop(key, None)
+        self._held.discard(key)
+
+    def holds(self, key: str, shown: t.Range) -> bool:
+        """Whether a mark has to wait, as it would stand on a line that is being typed."""
+        if not any(shown.start.line <= line <= shown.end.line for line in self._lines.get(key, ())):
+            return False
+        self._held.add(key)
+        return True
+
+    def _stop(self, key: str) -> None:
+        if (timer := self._timers.pop(key, None)) is not None:
+            timer.cancel()
+
+
+def _typed(change: t.TextDocumentContentChangeEvent) -> int | None:
+    """Return the line that a key left the cursor on; None for any other edit."""
+    if not isinstance(change, t.TextDocumentContentChangePartial):
+        return None
+    start, end, breaks = change.range.start.line, change.range.end.line, change.text.count("\n")
+    is_enter = breaks == 1 and not change.text.strip()
+    if end - start > 1 or (breaks and not is_enter):
+        return None
+    return start + breaks

@@ -1,0 +1,126 @@
+"""Marks in a file: how many, how severe, what they send, and where none is while somebody types."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from tests.server.raw_client import Message, RawClient
+
+pytestmark = pytest.mark.slow
+
+LINES = [f"x{n} = {n}\n" for n in range(3000)]
+ORIGIN = "".join(LINES)
+INFORMATION, HINT = 3, 4
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[RawClient]:
+    with RawClient() as client:
+        client.initialize(workspaceFolders=[])
+        yield client
+        assert client.exit() == 0
+
+
+def opened(client: RawClient, name: str, text: str, revisions: dict[str, str]) -> str:
+    uri = f"file:///marks/{name}.py"
+    client.open(uri, text)
+    assert not client.add(uri, revisions)["rejected"]
+    return uri
+
+
+def edited(**lines: str) -> str:
+    """The origin with other texts on some lines: ``l7="x7 = 0"``."""
+    made = list(LINES)
+    for name, text in lines.items():
+        made[int(name[1:])] = f"{text}\n"
+    return "".join(made)
+
+
+def every(step: int, first: int, value: str) -> str:
+    return edited(**{f"l{at}": f"x{at} = {value}" for at in range(first, 3000, step)})
+
+
+def hunks(found: list[Message]) -> list[Message]:
+    return [d for d in found if d["code"] == "hunk"]
+
+
+def key(line: int, column: int, text: str) -> Message:
+    where = {"line": line, "character": column}
+    return {"range": {"start": where, "end": where}, "text": text}
+
+
+def test_of_many_hunks_the_first_are_marks_and_the_others_hints(client: RawClient):
+    uri = opened(client, "severe", ORIGIN, {"ada": every(100, 50, "y"), "bo": ORIGIN})
+    file, *marks = client.diagnostics(uri, 1)
+    assert (file["code"], file["severity"]) == ("ranking", INFORMATION)
+    assert [d["severity"] for d in marks] == [INFORMATION] * 20 + [HINT] * 10
+    assert {d["message"].split(",")[0] for d in marks} == {"only ada makes this change"}
+
+
+@pytest.mark.parametrize("count", [8, 9])
+def test_every_pair_is_in_the_message_or_in_the_data(client: RawClient, count: int):
+    names = [f"c{n}" for n in range(count)]
+    texts = {name: edited(**{f"l{at}": f"x{at} = y"}) for at, name in enumerate(names)}
+    file, *_ = client.diagnostics(opened(client, f"pairs{count}", ORIGIN, texts), 1)
+    total = count * (count - 1) // 2
+    listed = [line for line in file["message"].split("\n") if line.startswith("ES ")]
+    assert len(listed) == (total if count == 8 else 0)
+    assert (f"{total} pairs" in file["message"]) is (count == 9)
+    assert [len(row) for row in file["data"]["similarity"]] == [count] * count
+    assert file["message"].startswith(f"{count} candidates in ")
+
+
+def test_a_key_sends_little_and_nothing_is_computed(client: RawClient):
+    """Twenty candidates of 3,000 lines that differ in 200 places: at most 50 kB a key."""
+    texts = {f"c{n}": every(15, 5, f"y{n % 4}") for n in range(20)}
+    uri = opened(client, "large", ORIGIN, texts)
+    assert len(hunks(client.diagnostics(uri, 1))) == 200
+    before = client.call("excise/counters", {})
+    client.change(uri, 2, key(1001, 0, "#"))
+    found = client.diagnostics(uri, 2)
+    assert len(json.dumps(found, separators=(",", ":"))) <= 50_000
+    assert client.call("excise/counters", {}) == before
+
+
+def test_no_mark_is_on_the_line_that_is_typed_until_the_keyboard_rests(client: RawClient):
+    uri = opened(client, "typed", ORIGIN, {"ada": edited(l7="x7 = y", l9="x9 = y")})
+    assert [d["range"]["start"]["line"] for d in hunks(client.diagnostics(uri, 1))] == [7, 9]
+    client.change(uri, 2, key(7, 0, "#"))
+    client.change(uri, 3, {"range": span(7, 0, 7, 1), "text": ""})
+    assert [d["range"]["start"]["line"] for d in hunks(client.diagnostics(uri, 3))] == [9]
+    lenses = client.call("textDocument/codeLens", {"textDocument": {"uri": uri}})
+    assert [lens["range"]["start"]["line"] for lens in lenses] == [0, 9]
+    # Nothing is typed any more: the mark comes back by itself.
+    assert [d["range"]["start"]["line"] for d in hunks(client.diagnostics(uri, 3))] == [7, 9]
+    lenses = client.call("textDocument/codeLens", {"textDocument": {"uri": uri}})
+    assert [lens["range"]["start"]["line"] for lens in lenses] == [0, 7, 9]
+
+
+def test_a_save_ends_typing_and_a_large_edit_is_none(client: RawClient):
+    uri = opened(client, "saved", ORIGIN, {"ada": edited(l7="x7 = y")})
+    client.diagnostics(uri, 1)
+    client.change(uri, 2, key(7, 0, "#"))
+    client.change(uri, 3, {"range": span(7, 0, 7, 1), "text": ""})
+    assert not hunks(client.diagnostics(uri, 3))
+    client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+    assert len(hunks(client.diagnostics(uri, 3))) == 1
+    client.change(uri, 4, {"range": span(3, 0, 8, 0), "text": "".join(LINES[3:8])})
+    assert len(hunks(client.diagnostics(uri, 4))) == 1
+
+
+def test_with_every_hunk_decided_the_scores_stay(client: RawClient):
+    uri = opened(client, "decided", ORIGIN, {"ada": edited(l7="x7 = y"), "bo": edited(l7="x7 = z")})
+    client.diagnostics(uri, 1)
+    client.change(uri, 2, {"text": edited(l7="x7 = y")})
+    [file] = client.diagnostics(uri, 2)
+    assert "1 of 1 hunk decided" in file["message"]
+    assert "ES " in file["message"]
+
+
+def span(line: int, column: int, last: int, end: int) -> Message:
+    return {
+        "start": {"line": line, "character": column},
+        "end": {"line": last, "character": end},
+    }
