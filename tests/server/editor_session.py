@@ -15,6 +15,7 @@ from tests.server.markdown import ACTIVE, kinds, parsed
 from tests.server.raw_client import Message, RawClient
 
 from excise.text import normalise
+from excise_server.lsp.standard import STANDARD
 
 ENCODINGS = {"rich": "utf-16", "plain": "utf-8"}
 
@@ -45,6 +46,8 @@ CAPABILITIES: dict[str, Message] = {
 
 # Nothing of a workspace is run; the client opens texts that stand in no file.
 OPTIONS = {"trusted": False, "virtualDocuments": True, "schema": 2}
+OWN_COMMANDS = {name: name for name in ("excise.compare", "excise.showHunk")}
+"""Those of the rich client, as VS Code has its own."""
 
 
 class EditorSession:
@@ -57,7 +60,8 @@ class EditorSession:
         self.client.initialize(
             CAPABILITIES[kind],
             workspaceFolders=[{"uri": workspace.as_uri(), "name": "workspace"}],
-            initializationOptions=OPTIONS,
+            initializationOptions=OPTIONS
+            | ({"clientCommands": OWN_COMMANDS} if kind == "rich" else {}),
         )
 
     def end(self) -> None:
@@ -209,10 +213,15 @@ class _Shown:
             yield f"  disabled: {view.visible(action['disabled']['reason'])}"
             return
         assert "isPreferred" not in action, "the order is advice, not a promise"
+        if "command" in action and action["command"] in STANDARD:
+            return  # it shows a page, or changes what is compared: test_lsp_clients.py
+        if action["title"].endswith(" (blocked: show why)"):
+            yield f"  refused: {view.visible(self._refusal(action))}"
+            return
         edits = self._edits(action)
         for edit in edits:
             yield from self._page.replaced(edit)
-        whole = kind in ("refactor.rewrite", "excise.applyRevision")
+        whole = kind in ("refactor.rewrite.excise.candidate", "excise.applyRevision")
         if whole and self._case.buffer is None and self._case.candidates:
             texts = map(normalise, self._case.candidates.values())
             assert normalise(self._page.edited(edits)) in texts, "no candidate says this"
@@ -229,6 +238,10 @@ class _Shown:
             label = notes[edit["annotationId"]]["label"]
             assert label == action["title"], label
         return document["edits"]
+
+    def _refusal(self, command: Message) -> str:
+        params = {"command": command["command"], "arguments": command["arguments"]}
+        return self._client.refused("workspace/executeCommand", params)["message"]
 
     def _commanded(self, command: Message) -> list[Message]:
         params = {"command": command["command"], "arguments": command["arguments"]}

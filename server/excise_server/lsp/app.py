@@ -16,9 +16,10 @@ from lsprotocol import types as t
 from excise_server.lsp import protocol
 from excise_server.lsp.add_candidates import add_candidates, remove_candidates
 from excise_server.lsp.add_revisions import add_revisions
-from excise_server.lsp.apply import apply_revision, apply_variant
+from excise_server.lsp.apply import apply_choice
 from excise_server.lsp.candidates import candidates
-from excise_server.lsp.code_action import code_action
+from excise_server.lsp.code_action import KINDS, code_action
+from excise_server.lsp.code_action_resolve import code_action_resolve
 from excise_server.lsp.code_lens import code_lens
 from excise_server.lsp.compare import (
     compare,
@@ -47,6 +48,7 @@ from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.set_aside import hide, reject
 from excise_server.lsp.set_base import set_base
 from excise_server.lsp.sources import sources
+from excise_server.lsp.standard import STANDARD
 from excise_server.lsp.start_again import start_again
 from excise_server.lsp.take import take
 from excise_server.lsp.transport import serve_socket, serve_streams
@@ -65,8 +67,8 @@ CUSTOM: dict[str, Callable[..., Any]] = {
     protocol.START_AGAIN: start_again,
     protocol.LIST_REVISIONS: list_revisions,
     protocol.REPORT: report,
-    protocol.APPLY_REVISION: apply_revision,
-    protocol.APPLY_VARIANT: apply_variant,
+    protocol.APPLY_REVISION: apply_choice,
+    protocol.APPLY_VARIANT: apply_choice,
     protocol.SHOW_HUNK: show_hunk,
     protocol.COMPARE: compare,
     protocol.REVISION_CONTENT: revision_content,
@@ -93,6 +95,7 @@ HANDLERS: dict[str, Callable[..., Any]] = {
     t.TEXT_DOCUMENT_DID_CLOSE: did_close,
     t.TEXT_DOCUMENT_HOVER: hover,
     t.TEXT_DOCUMENT_CODE_ACTION: code_action,
+    t.CODE_ACTION_RESOLVE: code_action_resolve,
     t.TEXT_DOCUMENT_CODE_LENS: code_lens,
     t.WORKSPACE_TEXT_DOCUMENT_CONTENT: text_document_content,
     t.WORKSPACE_DID_CHANGE_CONFIGURATION: did_change_configuration,
@@ -103,9 +106,7 @@ HANDLERS: dict[str, Callable[..., Any]] = {
 }
 OPTIONS: dict[str, Any] = {
     t.TEXT_DOCUMENT_DID_SAVE: t.SaveOptions(include_text=False),
-    t.TEXT_DOCUMENT_CODE_ACTION: t.CodeActionOptions(
-        [t.CodeActionKind.QuickFix, t.CodeActionKind.RefactorRewrite]
-    ),
+    t.TEXT_DOCUMENT_CODE_ACTION: t.CodeActionOptions(KINDS, resolve_provider=True),
 }
 
 
@@ -116,6 +117,8 @@ def create_server() -> ExciseServer:
         server.feature(method, OPTIONS.get(method))(handler)
     for command, method in protocol.COMMANDS.items():
         server.command(command)(CUSTOM[method])
+    for command, handler in STANDARD.items():
+        server.command(command)(handler)
     return server
 
 

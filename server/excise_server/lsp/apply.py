@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcInvalidParams
 
+from excise import Variant
 from excise_server.editor.analysis import Analysis
-from excise_server.editor.apply import BlockedError, LineEdit, buffer_lines, replacing, restate
-from excise_server.lsp.code_action import revision_title, variant_title
+from excise_server.editor.apply import BlockedError, buffer_lines, replacing, restate
+from excise_server.editor.titles import candidate_title, variant_title
 from excise_server.lsp.protocol import (
     ApplyResult,
     ApplyRevisionParams,
@@ -20,38 +19,60 @@ from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.workspace_edit import workspace_edit
 
-__all__ = ["analysed", "apply_revision", "apply_variant"]
+__all__ = ["analysed", "apply_choice", "edit_of"]
 
-Params = ApplyRevisionParams | ApplyVariantParams | DecideParams
+Choice = ApplyRevisionParams | ApplyVariantParams
+Params = Choice | DecideParams
 
 
-async def apply_revision(ls: ExciseServer, params: ApplyRevisionParams) -> ApplyResult:
-    """Have the client edit the document so that it says what a revision says."""
+async def apply_choice(ls: ExciseServer, params: Choice) -> ApplyResult:
+    """Have the client edit the document: put a variant into its hunk, or a whole candidate."""
+    workspace = ls.client_capabilities.workspace
+    if not (workspace and workspace.apply_edit):
+        raise RequestFailed("the client takes no edits (workspace/applyEdit)")
+    title, edit = await edit_of(ls, params)
+    if edit is None:
+        return ApplyResult(applied=False, reason="it is applied already")
+    answer = await ls.workspace_apply_edit_async(t.ApplyWorkspaceEditParams(edit, title))
+    return ApplyResult(answer.applied, answer.failure_reason or "")
+
+
+async def edit_of(ls: ExciseServer, params: Choice) -> tuple[str, t.WorkspaceEdit | None]:
+    """Return what a choice is called, and what it edits; None: all of it is there already.
+
+    Raises
+    ------
+    JsonRpcInvalidParams
+        If there is no such candidate, hunk or variant.
+    RequestFailed
+        If the document or its candidates have changed since, or the user's edits are in the way.
+    """
     analysis = await analysed(ls, params)
-    ids = analysis.snapshot.ids
-    if params.id not in ids:
-        raise JsonRpcInvalidParams("unknown revision")
-    at = ids.index(params.id)
-    return await _apply(
-        ls, analysis, revision_title(analysis, at), lambda lines: restate(analysis, lines, at)
-    )
+    lines = buffer_lines(analysis)
+    try:
+        if isinstance(params, ApplyVariantParams):
+            variant = _variant(analysis, params)
+            title = variant_title(analysis, params.hunk, variant)
+            edits = replacing(analysis, lines, params.hunk, variant.text)
+        else:
+            if params.id not in analysis.snapshot.ids:
+                raise JsonRpcInvalidParams("unknown revision")
+            at = analysis.snapshot.ids.index(params.id)
+            title, edits = candidate_title(analysis, at), restate(analysis, lines, at)
+    except BlockedError as error:
+        raise RequestFailed(str(error)) from error
+    if not edits:
+        return title, None
+    return title, workspace_edit(analysis, edits, title, ls.encoding, ls.client_capabilities)
 
 
-async def apply_variant(ls: ExciseServer, params: ApplyVariantParams) -> ApplyResult:
-    """Have the client put a variant into its hunk."""
-    analysis = await analysed(ls, params)
+def _variant(analysis: Analysis, params: ApplyVariantParams) -> Variant:
     if not 0 <= params.hunk < len(analysis.hunks):
         raise JsonRpcInvalidParams("unknown hunk")
     variants = analysis.hunks[params.hunk].hunk.variants
     if not 0 <= params.variant < len(variants):
         raise JsonRpcInvalidParams("unknown variant")
-    variant = variants[params.variant]
-    return await _apply(
-        ls,
-        analysis,
-        variant_title(analysis, params.hunk, variant),
-        lambda lines: replacing(analysis, lines, params.hunk, variant.text),
-    )
+    return variants[params.variant]
 
 
 async def analysed(ls: ExciseServer, params: Params) -> Analysis:
@@ -67,23 +88,3 @@ async def analysed(ls: ExciseServer, params: Params) -> Analysis:
     if params.state is not None and params.state != ls.publisher.state_of(params.uri):
         raise RequestFailed("the revisions have changed meanwhile")
     return analysis
-
-
-async def _apply(
-    ls: ExciseServer,
-    analysis: Analysis,
-    title: str,
-    edits_of: Callable[[list[str]], list[LineEdit]],
-) -> ApplyResult:
-    workspace = ls.client_capabilities.workspace
-    if not (workspace and workspace.apply_edit):
-        raise RequestFailed("the client takes no edits (workspace/applyEdit)")
-    try:
-        edits = edits_of(buffer_lines(analysis))
-    except BlockedError as error:
-        raise RequestFailed(str(error)) from error
-    if not edits:
-        return ApplyResult(applied=False, reason="it is applied already")
-    edit = workspace_edit(analysis, edits, title, ls.encoding, ls.client_capabilities)
-    answer = await ls.workspace_apply_edit_async(t.ApplyWorkspaceEditParams(edit, title))
-    return ApplyResult(answer.applied, answer.failure_reason or "")

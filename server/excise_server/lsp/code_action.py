@@ -1,60 +1,45 @@
-"""textDocument/codeAction: apply a revision, or what it has in the hunks under the cursor.
+"""textDocument/codeAction: take a variant of the hunk under the cursor, or the file of a candidate.
 
-No action is preferred: the order is advice, and we do not promise that any revision is right.
+No action is preferred: the order is advice, and we do not promise that any candidate is right.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from lsprotocol import types as t
 
 from excise import Variant
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.apply import BlockedError, LineEdit, buffer_lines, replacing, restate
-from excise_server.editor.wording import listed, names_of, share_of
+from excise_server.editor.titles import candidate_title, variant_title
 from excise_server.lsp import protocol
+from excise_server.lsp.apply import Choice
 from excise_server.lsp.server import ExciseServer
+from excise_server.lsp.standard_actions import SOURCE_KINDS, standard_actions
 from excise_server.lsp.to_proto import SOURCE, Mapper
 from excise_server.lsp.workspace_edit import workspace_edit
 
-__all__ = ["code_action", "revision_title", "variant_title"]
-
-MAX_REVISIONS = 5
-"""Most revisions in the menu; the others are applied by `excise.applyRevision`."""
+__all__ = ["KINDS", "code_action"]
 
 MAX_VARIANTS = 10
 """Most variants of one hunk in the menu."""
+
+_FIX = t.CodeActionKind.QuickFix.value
+_VARIANT = "refactor.rewrite.excise.variant"
+_CANDIDATE = "refactor.rewrite.excise.candidate"
+KINDS = [_FIX, _VARIANT, _CANDIDATE, *SOURCE_KINDS]
 
 Action = t.CodeAction | t.Command
 
 
 async def code_action(ls: ExciseServer, params: t.CodeActionParams) -> list[Action] | None:
-    """Offer what can be applied at a range; nothing for a document that is not open."""
+    """Offer what can be taken at a range; nothing for a document that is not open."""
     uri = params.text_document.uri
     analysis = await ls.to_show(uri)
-    if analysis is None or analysis.snapshot.version is None or not analysis.hunks:
+    if analysis is None or analysis.snapshot.version is None:
         return None
     return list(_Menu(ls, analysis, params).actions()) or None
-
-
-def variant_title(analysis: Analysis, index: int, variant: Variant, *, number: bool = False) -> str:
-    """Return "Take the lines of gpt, claude here (2 of 5)"."""
-    names, count = names_of(analysis.snapshot.revisions), len(analysis.snapshot.texts)
-    who = listed(names[at] for at in variant.members)
-    share = f" ({share_of(variant.members, count)})" if count > 1 else ""
-    where = f"in hunk {index + 1}" if number else "here"
-    if variant.text == analysis.hunks[index].hunk.text:
-        return f"Take the origin's lines {where}, as {who}{share}"
-    return f"Take the lines of {who} {where}{share}"
-
-
-def revision_title(analysis: Analysis, at: int) -> str:
-    """Return "Take this file from gpt (in a group of 2)" of a candidate, by its index."""
-    size = next(len(c.members) for c in analysis.comparison.clusters if at in c.members)
-    group = f" (in a group of {size})" if size > 1 else ""
-    return f"Take this file from {names_of(analysis.snapshot.revisions)[at]}{group}"
 
 
 class _Menu:
@@ -62,22 +47,29 @@ class _Menu:
 
     def __init__(self, ls: ExciseServer, analysis: Analysis, params: t.CodeActionParams) -> None:
         self._ls, self._analysis, self._params = ls, analysis, params
+        self._uri, self._version = params.text_document.uri, analysis.snapshot.version or 0
         self._lines = buffer_lines(analysis)
-        self._state = ls.publisher.state_of(params.text_document.uri)
+        self._state = ls.publisher.state_of(self._uri)
         text_document = ls.client_capabilities.text_document
         can = text_document.code_action if text_document else None
         self._literals = bool(can and can.code_action_literal_support)
         self._disabled = bool(can and can.disabled_support)
+        resolved = can.resolve_support.properties if can and can.resolve_support else ()
+        self._lazy = bool(can and can.data_support and "edit" in resolved)
 
     def actions(self) -> Iterator[Action]:
-        """Yield the variants of the hunks, then the revisions."""
-        under = self._under()
-        for index in under if self._wanted(t.CodeActionKind.QuickFix) else ():
+        """Yield the variants of the hunks, the files of candidates, and what can be shown."""
+        under = self._under() if self._wanted(_FIX) or self._wanted(_VARIANT) else []
+        for index in under:
             for number, variant in enumerate(self._variants(index)[:MAX_VARIANTS]):
                 yield from self._variant(index, number, variant, several=len(under) > 1)
-        first = self._params.range.start.line == 0
-        if (under or first) and self._wanted(t.CodeActionKind.RefactorRewrite):
-            yield from self._revisions()
+        if self._wanted(_CANDIDATE):
+            yield from self._candidates()
+        if not self._ls.settings.client_commands:
+            for title, kind, command, argument in standard_actions(self._ls, self._uri):
+                if self._wanted(kind):
+                    run = t.Command(title, command, arguments=[argument])
+                    yield t.CodeAction(title, kind, command=run) if self._literals else run
 
     def _under(self) -> list[int]:
         mapper = Mapper(self._analysis.snapshot.buffer or "", self._ls.encoding)
@@ -85,11 +77,11 @@ class _Menu:
         shown = [mapper.visible(*lines) for lines in self._analysis.lines]
         return [at for at, r in enumerate(shown) if r.start.line <= end and start <= r.end.line]
 
-    def _wanted(self, kind: t.CodeActionKind) -> bool:
+    def _wanted(self, kind: str) -> bool:
         only = self._params.context.only
         words = [word.value if isinstance(word, t.CodeActionKind) else word for word in only or ()]
         return only is None or any(
-            word in ("", kind.value) or kind.value.startswith(f"{word}.") for word in words
+            word in ("", kind) or kind.startswith(f"{word}.") for word in words
         )
 
     def _variants(self, index: int) -> tuple[Variant, ...]:
@@ -98,38 +90,35 @@ class _Menu:
     def _variant(
         self, index: int, number: int, variant: Variant, *, several: bool
     ) -> Iterator[Action]:
-        uri, version = self._params.text_document.uri, self._analysis.snapshot.version or 0
+        """Yield what takes a variant: a fix of the mark that stands there, where that is wanted."""
+        marks = [d for d in self._params.context.diagnostics if _is_of(d, index)]
+        is_fix = self._wanted(_FIX) and bool(marks or not self._wanted(_VARIANT))
         yield from self._action(
             variant_title(self._analysis, index, variant, number=several),
-            t.CodeActionKind.QuickFix,
+            _FIX if is_fix else _VARIANT,
             lambda: replacing(self._analysis, self._lines, index, variant.text),
-            protocol.ApplyVariantParams(uri, index, number, version, self._state),
-            [d for d in self._params.context.diagnostics if _is_of(d, index)],
+            protocol.ApplyVariantParams(self._uri, index, number, self._version, self._state),
+            marks if is_fix else [],
         )
 
-    def _revisions(self) -> Iterator[Action]:
-        uri, version = self._params.text_document.uri, self._analysis.snapshot.version or 0
-        offered = 0
+    def _candidates(self) -> Iterator[Action]:
+        """Yield all that change something: without an edit, that is known without looking."""
         for ranked in self._analysis.comparison.ranking:
             at = ranked.index
-            for action in self._action(
-                revision_title(self._analysis, at),
-                t.CodeActionKind.RefactorRewrite,
-                lambda at=at: restate(self._analysis, self._lines, at),  # type: ignore[misc]
-                protocol.ApplyRevisionParams(uri, ranked.id, version, self._state),
-                [],
-            ):
-                yield action
-                offered += 1
-            if offered == MAX_REVISIONS:
-                return
+            params = protocol.ApplyRevisionParams(self._uri, ranked.id, self._version, self._state)
+            title = candidate_title(self._analysis, at)
+            if not self._lazy:
+                edits_of = lambda at=at: restate(self._analysis, self._lines, at)  # noqa: E731
+                yield from self._action(title, _CANDIDATE, edits_of, params, [])
+            elif not ranked.no_op and at != self._analysis.snapshot.own:
+                yield self._unresolved(title, _CANDIDATE, params)
 
     def _action(
         self,
         title: str,
-        kind: t.CodeActionKind,
+        kind: str,
         edits_of: Callable[[], list[LineEdit]],
-        params: Any,  # noqa: ANN401 the params of either command
+        params: Choice,
         fixed: list[t.Diagnostic],
     ) -> Iterator[Action]:
         """Yield the action: nothing if it would change nothing, disabled if it must not."""
@@ -137,20 +126,36 @@ class _Menu:
             edits = edits_of()
         except BlockedError as error:
             if self._literals and self._disabled:
-                disabled = t.CodeActionDisabled(str(error))
-                yield t.CodeAction(title, kind, disabled=disabled)
+                yield t.CodeAction(title, kind, disabled=t.CodeActionDisabled(str(error)))
+            else:  # the command says why not
+                yield self._command(f"{title} (blocked: show why)", kind, params)
             return
         if not edits:
             return
         if not self._literals:
-            applies = isinstance(params, protocol.ApplyVariantParams)
-            method = protocol.APPLY_VARIANT if applies else protocol.APPLY_REVISION
-            argument = self._ls.protocol.unstructured(params)
-            yield t.Command(title, method.replace("/", "."), arguments=[argument])
-            return
-        capabilities = self._ls.client_capabilities
-        edit = workspace_edit(self._analysis, edits, title, self._ls.encoding, capabilities)
-        yield t.CodeAction(title, kind, diagnostics=fixed or None, edit=edit)
+            yield self._command(title, kind, params)
+        elif self._lazy:
+            action = self._unresolved(title, kind, params)
+            action.diagnostics = fixed or None
+            yield action
+        else:
+            can, encoding = self._ls.client_capabilities, self._ls.encoding
+            edit = workspace_edit(self._analysis, edits, title, encoding, can)
+            yield t.CodeAction(title, kind, diagnostics=fixed or None, edit=edit)
+
+    def _unresolved(self, title: str, kind: str, params: Choice) -> t.CodeAction:
+        data = {"method": _method(params), "params": self._ls.protocol.unstructured(params)}
+        return t.CodeAction(title, kind, data=data)
+
+    def _command(self, title: str, kind: str, params: Choice) -> Action:
+        argument = self._ls.protocol.unstructured(params)
+        command = t.Command(title, _method(params).replace("/", "."), arguments=[argument])
+        return t.CodeAction(title, kind, command=command) if self._literals else command
+
+
+def _method(params: Choice) -> str:
+    is_variant = isinstance(params, protocol.ApplyVariantParams)
+    return protocol.APPLY_VARIANT if is_variant else protocol.APPLY_REVISION
 
 
 def _is_of(diagnostic: t.Diagnostic, index: int) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from lsprotocol import types as t
 
-from excise_server.editor.analysis import Analysis
 from excise_server.editor.document import document_key
+from excise_server.editor.titles import file_title
 from excise_server.editor.wording import hunk_words, names_of
 from excise_server.lsp import protocol
 from excise_server.lsp.former import client_command
 from excise_server.lsp.mailboxes import titles
 from excise_server.lsp.server import ExciseServer
+from excise_server.lsp.standard import OPEN_REVIEW
 from excise_server.lsp.to_proto import Mapper
 
 __all__ = ["code_lens"]
@@ -49,22 +50,12 @@ async def _of_mailbox(ls: ExciseServer, uri: str) -> list[t.CodeLens] | None:
     ]
 
 
-def file_title(analysis: Analysis) -> str:
-    """Return "5 candidates in 3 groups · 1 of 4 hunks decided", or who alone changes the file."""
-    hunks, decided = len(analysis.hunks), sum(analysis.decided)
-    count, groups = len(analysis.snapshot.revisions), len(analysis.comparison.clusters)
-    if count == 1:
-        who = f"only {names_of(analysis.snapshot.revisions)[0]} changes this file"
-    else:
-        who = f"{count} candidates in {groups} group{'s' if groups != 1 else ''}"
-    what = f"{hunks} hunk{'s' if hunks != 1 else ''}"
-    return f"{who} · {decided} of {what} decided"
-
-
 def _lens(
     ls: ExciseServer, shown: t.Range, title: str, method: str, argument: dict[str, object]
 ) -> t.CodeLens:
-    """Return a lens on one line, whose command is ours unless the client has its own."""
+    """Return a lens on one line: with the client's own command, or ours that shows a page."""
     command, argument = client_command(ls, method.replace("/", "."), argument)
+    if command not in ls.settings.client_commands.values():
+        command = OPEN_REVIEW
     line = t.Range(shown.start, shown.start)
     return t.CodeLens(line, t.Command(title, command, arguments=[argument]))

@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
@@ -26,16 +27,18 @@ from excise_server.lsp.disk import local_path, read_inside
 from excise_server.lsp.from_proto import encoding_of
 from excise_server.lsp.gathering import Gatherer
 from excise_server.lsp.mailboxes import Mailboxes
+from excise_server.lsp.pages import Pages
 from excise_server.lsp.progress import RequestsShown, WorkShown
 from excise_server.lsp.publishing import Outcome, Publisher
 from excise_server.lsp.rpc import Protocol, RequestFailed
 from excise_server.lsp.settings import Settings, settings_of
-from excise_server.lsp.source_settings import source_choices_of
+from excise_server.lsp.source_settings import SourceChoices, source_choices_of
 from excise_server.lsp.sync import Encoding
 from excise_server.lsp.typed_lines import TypedLines
 from excise_server.lsp.work import Work
 from excise_server.report.escape import printable
 from excise_server.scheduler import Scheduler
+from excise_server.sources.finding import OriginChoice
 from excise_server.workers.crew import Crew
 from excise_server.workers.station import FailedInWorkerError
 
@@ -63,6 +66,8 @@ class ExciseServer(LanguageServer):
         Keeps results, and tells the client of them.
     typed
         The lines that are being typed.
+    pages
+        What a client is shown that knows only the standard protocol.
     settings
         The client's choices.
     requests
@@ -91,6 +96,7 @@ class ExciseServer(LanguageServer):
         self.mailboxes = Mailboxes(self.session)
         self.publisher = Publisher(self, self.gatherer.files)
         self.typed = TypedLines(self.publisher.again)
+        self.pages = Pages(self)
         self.scheduler: Scheduler[Snapshot, Outcome] = Scheduler(
             mint=self._mint,
             work=self._work.first,
@@ -100,6 +106,7 @@ class ExciseServer(LanguageServer):
             is_first=lambda key: key == self._looked_at,
         )
         self._looked_at = ""
+        self._picked_origin: OriginChoice | None = None
         self._restarting: dict[str, asyncio.Future[None]] = {}
         self.requests = RequestsShown(self)
         self._asking: set[asyncio.Task[None]] = set()
@@ -107,7 +114,7 @@ class ExciseServer(LanguageServer):
     def configure(self, options: object) -> None:
         """Take the client's choices; what is shown follows."""
         settings = settings_of(options)
-        self.gatherer.choose(source_choices_of(options))
+        self.gatherer.choose(self._as_picked(source_choices_of(options)))
         if settings == self.settings:
             return
         self.settings = settings
@@ -115,6 +122,16 @@ class ExciseServer(LanguageServer):
         self.session.score_by(settings.options)
         self.session.changed_all()
         self.publisher.settings_changed()
+
+    def pick_origin(self, origin: OriginChoice) -> None:
+        """Compare with another text from now on, whatever the settings say."""
+        self._picked_origin = origin
+        self.gatherer.choose(self._as_picked(self.gatherer.choices))
+
+    def _as_picked(self, choices: SourceChoices) -> SourceChoices:
+        if self._picked_origin is None:
+            return choices
+        return replace(choices, settings=replace(choices.settings, origin=self._picked_origin))
 
     @property
     def crew(self) -> Crew:
@@ -233,6 +250,7 @@ class ExciseServer(LanguageServer):
 
     def close(self, timeout: float) -> None:
         """Stop the work of all threads; wait at most so many seconds for each."""
+        self.pages.close()
         self.gatherer.stop()
         self.gatherer.scheduler.close(timeout)
         self.memory.close(timeout)

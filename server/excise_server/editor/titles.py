@@ -1,0 +1,39 @@
+"""Titles of lenses and actions on an analysis. Pure."""
+
+from __future__ import annotations
+
+from excise import Variant
+from excise_server.editor.analysis import Analysis
+from excise_server.editor.wording import listed, names_of, share_of
+
+__all__ = ["candidate_title", "file_title", "variant_title"]
+
+
+def file_title(analysis: Analysis) -> str:
+    """Return "5 candidates in 3 groups · 1 of 4 hunks decided", or who alone changes the file."""
+    hunks, decided = len(analysis.hunks), sum(analysis.decided)
+    count, groups = len(analysis.snapshot.revisions), len(analysis.comparison.clusters)
+    if count == 1:
+        who = f"only {names_of(analysis.snapshot.revisions)[0]} changes this file"
+    else:
+        who = f"{count} candidates in {groups} group{'s' if groups != 1 else ''}"
+    what = f"{hunks} hunk{'s' if hunks != 1 else ''}"
+    return f"{who} · {decided} of {what} decided"
+
+
+def variant_title(analysis: Analysis, index: int, variant: Variant, *, number: bool = False) -> str:
+    """Return "Take the lines of gpt, claude here (2 of 5)"."""
+    names, count = names_of(analysis.snapshot.revisions), len(analysis.snapshot.texts)
+    who = listed(names[at] for at in variant.members)
+    share = f" ({share_of(variant.members, count)})" if count > 1 else ""
+    where = f"in hunk {index + 1}" if number else "here"
+    if variant.text == analysis.hunks[index].hunk.text:
+        return f"Take the origin's lines {where}, as {who}{share}"
+    return f"Take the lines of {who} {where}{share}"
+
+
+def candidate_title(analysis: Analysis, at: int) -> str:
+    """Return "Take this file from gpt (in a group of 2)" of a candidate, by its index."""
+    size = next(len(c.members) for c in analysis.comparison.clusters if at in c.members)
+    group = f" (in a group of {size})" if size > 1 else ""
+    return f"Take this file from {names_of(analysis.snapshot.revisions)[at]}{group}"

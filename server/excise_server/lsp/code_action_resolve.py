@@ -1,0 +1,36 @@
+"""codeAction/resolve: the edit of an action that was offered without it."""
+
+from __future__ import annotations
+
+from lsprotocol import types as t
+from pygls.exceptions import JsonRpcInvalidParams
+
+from excise_server.lsp import protocol
+from excise_server.lsp.apply import Choice, edit_of
+from excise_server.lsp.rpc import RequestFailed
+from excise_server.lsp.server import ExciseServer
+
+__all__ = ["code_action_resolve"]
+
+_METHODS = (protocol.APPLY_VARIANT, protocol.APPLY_REVISION)
+
+
+async def code_action_resolve(ls: ExciseServer, action: t.CodeAction) -> t.CodeAction:
+    """Return the action with its edit; one that needs none, as it is.
+
+    Raises
+    ------
+    RequestFailed
+        If there is nothing to edit any more, or the user's edits are in the way.
+    """
+    data = action.data
+    if data is None:
+        return action
+    if not isinstance(data, dict) or data.get("method") not in _METHODS:
+        raise JsonRpcInvalidParams("not an action of this server")
+    params = ls.protocol.params_of(data["method"], data.get("params"))
+    assert isinstance(params, Choice)
+    _, action.edit = await edit_of(ls, params)
+    if action.edit is None:
+        raise RequestFailed("the document says so already")
+    return action

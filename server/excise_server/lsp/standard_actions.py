@@ -1,0 +1,41 @@
+"""What clients are offered on every line that have no commands of their own for a review."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from excise_server.lsp.disk import local_path
+from excise_server.lsp.server import ExciseServer
+from excise_server.lsp.standard import (
+    OPEN_CANDIDATES,
+    OPEN_REVIEW,
+    ORIGINS,
+    PICK_ORIGIN,
+    RESTART_REVIEW,
+)
+from excise_server.sources.paths import inside
+
+__all__ = ["SOURCE_KINDS", "standard_actions"]
+
+_SHOW, _START = "source.excise.show", "source.excise.start"
+SOURCE_KINDS = [_SHOW, _START]
+
+
+def standard_actions(ls: ExciseServer, uri: str) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
+    """Yield title, kind, command and argument of what can be shown of a document and its review."""
+    yield "Show the hunks of this file side by side", _SHOW, OPEN_REVIEW, {"uri": uri}
+    path = local_path(uri)
+    if path is None or not inside(path, ls.folders()):
+        return
+    if ls.gatherer.choices.trusted:
+        title = "Compare the candidates of this repository"
+        yield title, _SHOW, OPEN_CANDIDATES, {"uri": uri}
+    document = ls.session.find(uri)
+    if document is not None and document.pinned is not None:
+        title = "Start the review of this file again"
+        yield title, _START, RESTART_REVIEW, {"uri": uri}
+    for origin, said in ORIGINS.items():
+        if origin != ls.gatherer.choices.settings.origin:
+            argument = {"uri": uri, "origin": origin}
+            yield f"Compare candidates with {said}", _START, PICK_ORIGIN, argument
