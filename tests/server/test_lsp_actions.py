@@ -4,6 +4,8 @@ What they say and what they do to a text is expected by the archives of tests/ca
 """
 
 import re
+import stat
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -48,15 +50,19 @@ def actions(client: RawClient, uri: str, line: int, only: list[str] | None = Non
     return client.call("textDocument/codeAction", params)
 
 
-def test_nothing_is_offered_elsewhere(client: RawClient, uri: str):
+def test_candidates_are_offered_on_every_line_and_variants_on_theirs(client: RawClient, uri: str):
     client.open(uri, ORIGIN)
     assert actions(client, uri, 1) is None
     client.add(uri, REVISIONS)
-    assert actions(client, uri, 3) is None
-    assert len(actions(client, uri, 0)) == 3
+    variant, candidate = (f"refactor.rewrite.excise.{name}" for name in ("variant", "candidate"))
+    show = "source.excise.show"
+    for line in (0, 3):
+        assert [a["kind"] for a in actions(client, uri, line)] == [candidate] * 3 + [show]
     assert [a["kind"] for a in actions(client, uri, 1, ["quickfix"])] == ["quickfix"]
-    assert {a["kind"] for a in actions(client, uri, 1, ["refactor"])} == {"refactor.rewrite"}
-    assert actions(client, uri, 1, ["source"]) is None
+    assert {a["kind"] for a in actions(client, uri, 1, ["refactor"])} == {variant, candidate}
+    assert [a["kind"] for a in actions(client, uri, 1, [variant])] == [variant]
+    assert [a["kind"] for a in actions(client, uri, 1, ["source"])] == [show]
+    assert actions(client, uri, 1, ["source.organizeImports"]) is None
     assert actions(client, "untitled:nobody", 0) is None
 
 
@@ -88,12 +94,16 @@ def test_the_commands_of_lenses_can_be_run(client: RawClient, uri: str):
     client.open(uri, ORIGIN)
     client.add(uri, REVISIONS)
     first, *hunks = client.call("textDocument/codeLens", params)
-    run = [
-        client.call("workspace/executeCommand", lens["command"] | {"title": None})
-        for lens in (first, hunks[1])
-    ]
-    assert run[0]["changes"][0]["label"].endswith(" gpt")
-    assert run[1]["hunk"]["range"]["start"]["line"] == 6
+    for lens, where in ((first, "Open /"), (hunks[1], "Open line ")):
+        before = len(client.received)
+        asked = client.request("workspace/executeCommand", lens["command"] | {"title": None})
+        message = client.wait(lambda m: m.get("method") == "window/showMessage")["params"]
+        assert client.answer(asked)["result"] is None
+        assert message["message"].startswith(where)
+        assert len(client.received) - before == 2
+        page = Path(message["message"][message["message"].index("/") :])
+        assert stat.S_IMODE(page.stat().st_mode) == 0o400
+        assert "x = a - b" in page.read_text()
 
 
 def test_comparing_and_the_texts(client: RawClient, uri: str):
@@ -131,7 +141,7 @@ def test_the_client_may_have_its_own_commands(uri: str):
         lenses = client.call("textDocument/codeLens", params)
         assert [lens["command"]["command"] for lens in lenses[:2]] == [
             "my.compare",
-            "excise.showHunk",
+            "excise.openReview",
         ]
         assert client.exit() == 0
 

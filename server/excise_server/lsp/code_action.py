@@ -66,7 +66,9 @@ class _Menu:
         if self._wanted(_CANDIDATE):
             yield from self._candidates()
         if not self._ls.settings.client_commands:
-            for title, kind, command, argument in standard_actions(self._ls, self._uri):
+            for title, kind, command, argument in standard_actions(
+                self._ls, self._analysis, self._uri
+            ):
                 if self._wanted(kind):
                     run = t.Command(title, command, arguments=[argument])
                     yield t.CodeAction(title, kind, command=run) if self._literals else run

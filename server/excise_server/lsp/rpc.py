@@ -182,7 +182,9 @@ class Protocol(LanguageServerProtocol):
         """Answer as pygls does; from now on other requests are taken."""
         result = yield from super().lsp_initialize(params)
         self._initialized = True
-        result.capabilities.experimental = {"excise": {"schema": protocol.SCHEMA}}
+        result.capabilities.experimental = {
+            "excise": {"version": protocol.SCHEMA, "schema": protocol.SCHEMA}
+        }
         return result
 
     # --- going out ---

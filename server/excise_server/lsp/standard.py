@@ -24,6 +24,7 @@ from excise_server.lsp.protocol import CandidatesParams, StartAgainParams
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.start_again import start_again
+from excise_server.lsp.take_candidate import take_candidate
 from excise_server.report.escape import printable
 from excise_server.sources.finding import CHOICES
 
@@ -34,6 +35,7 @@ __all__ = [
     "PICK_ORIGIN",
     "RESTART_REVIEW",
     "STANDARD",
+    "TAKE_CANDIDATE",
 ]
 
 OPEN_CANDIDATES = "excise.openCandidates"
@@ -41,6 +43,7 @@ OPEN_REVIEW = "excise.openReview"
 OPEN_CANDIDATE = "excise.openCandidate"
 PICK_ORIGIN = "excise.pickOrigin"
 RESTART_REVIEW = "excise.restartReview"
+TAKE_CANDIDATE = "excise.takeCandidate"
 
 Argument = dict[str, Any]
 Command = Callable[[ExciseServer, Argument], Coroutine[Any, Any, None]]
@@ -110,6 +113,7 @@ STANDARD: dict[str, Command] = {
     OPEN_CANDIDATE: open_candidate,
     PICK_ORIGIN: pick_origin,
     RESTART_REVIEW: restart_review,
+    TAKE_CANDIDATE: take_candidate,
 }
 
 

@@ -5,25 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from excise_server.editor.analysis import Analysis
+from excise_server.editor.document import OWN_EDITS
+from excise_server.editor.wording import names_of
 from excise_server.lsp.disk import local_path
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.standard import (
+    OPEN_CANDIDATE,
     OPEN_CANDIDATES,
     OPEN_REVIEW,
     ORIGINS,
     PICK_ORIGIN,
     RESTART_REVIEW,
+    TAKE_CANDIDATE,
 )
 from excise_server.sources.paths import inside
 
 __all__ = ["SOURCE_KINDS", "standard_actions"]
 
-_SHOW, _START = "source.excise.show", "source.excise.start"
-SOURCE_KINDS = [_SHOW, _START]
+_SHOW, _TAKE, _START = "source.excise.show", "source.excise.take", "source.excise.start"
+SOURCE_KINDS = [_SHOW, _TAKE, _START]
 
 
-def standard_actions(ls: ExciseServer, uri: str) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
-    """Yield title, kind, command and argument of what can be shown of a document and its review."""
+def standard_actions(
+    ls: ExciseServer, analysis: Analysis, uri: str
+) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
+    """Yield title, kind, command and argument of what can be done with a document's review."""
     yield "Show the hunks of this file side by side", _SHOW, OPEN_REVIEW, {"uri": uri}
     path = local_path(uri)
     if path is None or not inside(path, ls.folders()):
@@ -31,6 +38,12 @@ def standard_actions(ls: ExciseServer, uri: str) -> Iterator[tuple[str, str, str
     if ls.gatherer.choices.trusted:
         title = "Compare the candidates of this repository"
         yield title, _SHOW, OPEN_CANDIDATES, {"uri": uri}
+    snapshot = analysis.snapshot
+    for identity, name in zip(snapshot.ids, names_of(snapshot.revisions), strict=True):
+        argument = {"uri": uri, "id": identity}
+        yield f"Show this file as {name} has it", _SHOW, OPEN_CANDIDATE, argument
+        if ls.gatherer.choices.trusted and identity != OWN_EDITS:
+            yield f"Take all files from {name}", _TAKE, TAKE_CANDIDATE, argument
     document = ls.session.find(uri)
     if document is not None and document.pinned is not None:
         title = "Start the review of this file again"

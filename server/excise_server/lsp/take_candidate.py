@@ -1,0 +1,108 @@
+"""excise.takeCandidate: a whole candidate, in all its files, as one edit of the workspace."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lsprotocol import types as t
+from pygls.exceptions import JsonRpcInvalidParams
+
+from excise_server.lsp.protocol import TakeChoice, TakeParams
+from excise_server.lsp.rpc import RequestFailed
+from excise_server.lsp.server import ExciseServer
+from excise_server.lsp.take import take
+from excise_server.report.tables import plural
+
+__all__ = ["take_candidate"]
+
+Change = t.TextDocumentEdit | t.CreateFile | t.RenameFile | t.DeleteFile
+_OPERATIONS = {
+    "created": t.ResourceOperationKind.Create,
+    "renamed": t.ResourceOperationKind.Rename,
+    "deleted": t.ResourceOperationKind.Delete,
+}
+
+
+async def take_candidate(ls: ExciseServer, argument: Mapping[str, Any]) -> None:
+    """Have the client edit, create, delete and rename what a candidate does; say what came of it.
+
+    Raises
+    ------
+    RequestFailed
+        If anything of it cannot be taken: then nothing is.
+    """
+    uri, identity = argument.get("uri"), argument.get("id")
+    if not isinstance(uri, str) or not isinstance(identity, str):
+        raise JsonRpcInvalidParams("the argument is an object with a `uri` and an `id`")
+    document = await take(ls, TakeParams(uri, [TakeChoice(identity)]))
+    contents = document["contents"]
+    if not contents:
+        raise RequestFailed("nothing to take: the target has all of it")
+    _check(ls, contents)
+    changes = [change for entry in contents for change in _changes(entry)]
+    label = f"Take {identity} ({plural(len(contents), 'file')})"
+    edit = t.WorkspaceEdit(document_changes=changes)
+    answer = await ls.workspace_apply_edit_async(t.ApplyWorkspaceEditParams(edit, label))
+    if not answer.applied:
+        raise RequestFailed(
+            f"the client did not edit: {answer.failure_reason or 'no reason given'}"
+        )
+    notes = [*document["notes"], *(_mode_note(entry) for entry in contents if _has_mode(entry))]
+    said = "; ".join([f"{plural(len(contents), 'file')} edited: save them", *notes])
+    ls.window_show_message(t.ShowMessageParams(t.MessageType.Info, said))
+
+
+def _check(ls: ExciseServer, contents: list[dict[str, Any]]) -> None:
+    """Refuse what the client cannot do, before it does a part of it."""
+    workspace = ls.client_capabilities.workspace
+    can = workspace.workspace_edit if workspace else None
+    if not (workspace and workspace.apply_edit and can and can.document_changes):
+        raise RequestFailed("the client takes no edits of several files: use excise take --write")
+    operations = can.resource_operations or []
+    for entry in contents:
+        needed = _OPERATIONS.get(entry["status"])
+        if entry["problem"]:
+            raise RequestFailed(f"{entry['path']}: {entry['problem']}")
+        if not entry["is_text"]:
+            raise RequestFailed(f"{entry['path']} is not text: use excise take --write")
+        if needed is not None and needed not in operations:
+            raise RequestFailed(
+                f"{entry['path']} is {entry['status']}, which the client cannot do: "
+                "use excise take --write"
+            )
+
+
+def _changes(entry: Mapping[str, Any]) -> Iterator[Change]:
+    match entry["status"]:
+        case "created":
+            yield t.CreateFile(uri=entry["uri"])
+            start = t.Range(t.Position(0, 0), t.Position(0, 0))
+            yield _edited(entry["uri"], None, [t.TextEdit(start, b64decode(entry["new"]).decode())])
+        case "deleted":
+            yield t.DeleteFile(uri=entry["old_uri"])
+        case status:
+            if status == "renamed":
+                yield t.RenameFile(old_uri=entry["old_uri"], new_uri=entry["uri"])
+            if edits := [_text_edit(edit) for edit in entry["edits"]]:
+                version = entry["version"] if status != "renamed" else None
+                yield _edited(entry["uri"], version, edits)
+
+
+def _edited(uri: str, version: int | None, edits: list[t.TextEdit]) -> t.TextDocumentEdit:
+    return t.TextDocumentEdit(t.OptionalVersionedTextDocumentIdentifier(uri, version), [*edits])
+
+
+def _text_edit(edit: Mapping[str, Any]) -> t.TextEdit:
+    start, end = (t.Position(**edit["range"][side]) for side in ("start", "end"))
+    return t.TextEdit(t.Range(start, end), edit["newText"])
+
+
+def _has_mode(entry: Mapping[str, Any]) -> bool:
+    plain = "100644"
+    return bool(entry["mode"]) and entry["mode"] != (entry["old_mode"] or plain)
+
+
+def _mode_note(entry: Mapping[str, Any]) -> str:
+    return f"{entry['path']} is to get mode {entry['mode']}, which an editor cannot set"
