@@ -141,7 +141,7 @@ def test_the_client_may_have_its_own_commands(uri: str):
         lenses = client.call("textDocument/codeLens", params)
         assert [lens["command"]["command"] for lens in lenses[:2]] == [
             "my.compare",
-            "excise.openReview",
+            "excise.standard.openReview",
         ]
         assert client.exit() == 0
 

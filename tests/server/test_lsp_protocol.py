@@ -5,6 +5,8 @@ import json
 import pytest
 from tests.server.raw_client import RawClient
 
+from excise_server.lsp.standard import STANDARD
+
 pytestmark = pytest.mark.slow
 
 URI = "untitled:Untitled-1"
@@ -231,11 +233,14 @@ def test_capabilities_name_what_there_is():
         commands += ["excise.startAgain", "excise.candidates", "excise.addCandidates"]
         commands += ["excise.removeCandidates", "excise.review", "excise.decide"]
         commands += ["excise.hide", "excise.reject", "excise.setBase", "excise.counters"]
+        commands += ["excise.take", *STANDARD]
         assert sorted(found["executeCommandProvider"]["commands"]) == sorted(commands)
-        kinds = ["quickfix", "refactor.rewrite"]
+        rewrite = "refactor.rewrite.excise"
+        kinds = ["quickfix", f"{rewrite}.variant", f"{rewrite}.candidate"]
+        kinds += [f"source.excise.{name}" for name in ("show", "take", "start")]
         assert found["codeActionProvider"]["codeActionKinds"] == kinds
         assert "codeLensProvider" in found
-        assert found["experimental"] == {"excise": {"schema": 2}}
+        assert found["experimental"] == {"excise": {"version": 2, "schema": 2}}
         assert client.exit() == 0
 
 

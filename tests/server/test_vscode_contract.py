@@ -9,6 +9,7 @@ import attrs
 import pytest
 
 from excise_server.lsp import protocol
+from excise_server.lsp.standard import STANDARD
 
 CLIENT = Path(__file__).parents[2] / "vscode-client" / "src"
 WORDS = {str: "string", int: "number", float: "number", bool: "boolean"}
@@ -89,6 +90,7 @@ def test_notifications():
 def test_the_client_has_none_of_the_servers_commands():
     """The language client registers those of the server; a second one keeps it from starting."""
     manifest = (CLIENT.parent / "package.json").read_text(encoding="utf-8")
-    ours = set(re.findall(r'"command": "(excise\.\w+)"', manifest))
+    ours = set(re.findall(r'"command": "(excise[.\w]+)"', manifest))
     assert len(ours) > 10
     assert ours.isdisjoint(protocol.COMMANDS)
+    assert ours.isdisjoint(STANDARD)

@@ -38,12 +38,12 @@ __all__ = [
     "TAKE_CANDIDATE",
 ]
 
-OPEN_CANDIDATES = "excise.openCandidates"
-OPEN_REVIEW = "excise.openReview"
-OPEN_CANDIDATE = "excise.openCandidate"
-PICK_ORIGIN = "excise.pickOrigin"
-RESTART_REVIEW = "excise.restartReview"
-TAKE_CANDIDATE = "excise.takeCandidate"
+OPEN_CANDIDATES = "excise.standard.openCandidates"
+OPEN_REVIEW = "excise.standard.openReview"
+OPEN_CANDIDATE = "excise.standard.openCandidate"
+PICK_ORIGIN = "excise.standard.pickOrigin"
+RESTART_REVIEW = "excise.standard.restartReview"
+TAKE_CANDIDATE = "excise.standard.takeCandidate"
 
 Argument = dict[str, Any]
 Command = Callable[[ExciseServer, Argument], Coroutine[Any, Any, None]]

@@ -1,4 +1,4 @@
-"""excise.takeCandidate: a whole candidate, in all its files, as one edit of the workspace."""
+"""excise.standard.takeCandidate: a candidate, in all its files, as one edit of the workspace."""
 
 from __future__ import annotations
 
