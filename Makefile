@@ -91,6 +91,8 @@ calibration: $(READY)
 bench-patches: $(READY)
 	$(BIN)/python benchmarks/patches.py
 	$(BIN)/python benchmarks/patches_scale.py
+	$(BIN)/python benchmarks/duplicates.py
+	$(BIN)/python benchmarks/duplicates.py time
 
 bench-lsp: $(READY)
 	$(BIN)/python benchmarks/lsp.py

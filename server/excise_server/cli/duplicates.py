@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import click
@@ -14,6 +15,7 @@ from excise.patches.related import LEVELS, Level
 from excise_server.cli.output import write_text
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console, say
+from excise_server.cli.worktrees import opened
 from excise_server.duplicates.find import find_duplicates
 from excise_server.duplicates.proposals import Proposal, proposals_of
 from excise_server.report.documents import json_text
@@ -25,6 +27,7 @@ from excise_server.report.duplicates import (
 )
 from excise_server.sources import Rejected, SourceError
 from excise_server.sources.queue import Queue, read_queue
+from excise_server.sources.requests import read_requests
 
 __all__ = ["command"]
 
@@ -37,10 +40,19 @@ class _Read:
 
     proposals: tuple[Proposal, ...] = ()
     rejected: tuple[Rejected, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @click.command("duplicates", short_help="Find patches that may be about the same issue.")
 @click.argument("new", nargs=-1, metavar="[PATCH|MBOX|DIR...]")
+@click.option(
+    "--git",
+    metavar="PATTERN",
+    multiple=True,
+    help="Pull requests or branches (refs/pull/*/head, agent/*), each against its own merge base; "
+    "the argument is then the repository.",
+)
+@click.option("--onto", metavar="REV", default="", help="With --git: the main line, if not HEAD.")
 @click.option(
     "--among",
     metavar="PATH",
@@ -80,6 +92,8 @@ class _Read:
 def command(
     *,
     new: tuple[str, ...],
+    git: tuple[str, ...],
+    onto: str,
     among: tuple[str, ...],
     least: str,
     top: int,
@@ -90,16 +104,22 @@ def command(
 ) -> int:
     """Find patches that may be about the same issue as a PATCH, by what they do and say.
 
-    Patch files, mailboxes and folders of them (- is standard input); a series is one. Without
-    --among they are compared with each other. "Same edit" is another question, answered beside it.
+    Patch files, mailboxes and folders of them (- is standard input); a series is one. With --git
+    the heads of a repository. Without --among they are compared with each other. "Same edit" is
+    another question, answered beside it.
 
     Pairs that one author, a stack of patches, a revert or a backport explains are named so.
     """
-    if not new:
+    if git and len(new) > 1:
+        raise click.UsageError("--git takes one repository.")
+    if onto and not git:
+        raise click.UsageError("--onto needs --git.")
+    if not (new or git):
         raise click.UsageError("Name patches, mailboxes or a folder of them ('-': standard input).")
     known = None if background is None else _background(background)
-    with progress("Reading"):
-        asked, others = _read(new), _read(among)
+    with progress("Reading", 1.0) as advance:
+        asked = _read_git("".join(new) or ".", git, onto, advance) if git else _read(new)
+        others = _read(among)
     if among and not others.proposals:
         raise SourceError("there is no patch to compare with", name=among[0])
     with progress("Comparing", len(asked.proposals) + len(others.proposals)) as advance:
@@ -113,7 +133,7 @@ def command(
             advance=advance,
         )
     rejected = (*asked.rejected, *others.rejected)
-    _print(duplicates_document(found, rejected), format, output)
+    _print(duplicates_document(found, rejected, asked.notes), format, output)
     for left in rejected:
         say(f"left out: {SourceError(left.reason, name=left.id, hint=left.hint)}")
     return 1 if rejected else 0
@@ -127,6 +147,15 @@ def _read(paths: tuple[str, ...]) -> _Read:
     queue = read_queue(paths, sys.stdin.buffer) if paths else Queue(())
     members = [(member.id, member.message) for member in queue.sent]
     return _Read(tuple(proposals_of(members)), queue.rejected)
+
+
+def _read_git(
+    folder: str, patterns: tuple[str, ...], onto: str, advance: Callable[[float], None]
+) -> _Read:
+    found = read_requests(opened(folder), patterns, onto, advance)
+    if not (found.proposals or found.rejected or found.notes):
+        raise SourceError("no ref matches", name=patterns[0], hint="fetch pull requests first")
+    return _Read(tuple(found.proposals), tuple(found.rejected), tuple(found.notes))
 
 
 def _background(path: str) -> Background:

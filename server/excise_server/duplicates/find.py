@@ -191,7 +191,7 @@ class _Finder:
     def _otherwise(self, pair: Pair, a: Proposal, b: Proposal) -> str:
         if undoes(a.patch, b.patch):
             return REVERTS
-        if a.parts & b.parts and a.parts != b.parts:
+        if a.is_stacked_with(b):
             return BUILDS_ON
         if (a.is_backport or b.is_backport) and pair.relation.what >= CARRIED:
             return BACKPORT

@@ -35,10 +35,11 @@ class Proposal:
     patch
         All of its files; of a series one patch after the other.
     parts
-        The patch-ids of its single patches, and the ids of its commits where these are known:
-        proposals that share one are stacked.
+        The patch-ids of its single patches.
     state
         ``merged`` or ``closed`` where that is known; else empty.
+    commits
+        The ids of its commits, where these are known.
     """
 
     id: str
@@ -48,12 +49,19 @@ class Proposal:
     patch: Patch
     parts: frozenset[str] = frozenset()
     state: str = ""
+    commits: frozenset[str] = frozenset()
 
     @property
     def who(self) -> str:
         """What an author is told by: the address, in lower case, else the name."""
         match = _MAIL.search(self.author)
         return (match[1] if match else self.author).strip().lower()
+
+    def is_stacked_with(self, other: Proposal) -> bool:
+        """Whether one holds a commit, or a patch among others, of the other one."""
+        if self.commits & other.commits:
+            return True
+        return bool(self.parts & other.parts) and self.parts != other.parts
 
     @property
     def is_backport(self) -> bool:

@@ -1,0 +1,134 @@
+"""``excise duplicates --git``: each head against its own merge base, in a real repository."""
+
+from __future__ import annotations
+
+import pytest
+from tests.server.command import excise, one_line
+from tests.server.git_repository import Repo, needs_git
+
+pytestmark = [needs_git, pytest.mark.slow]
+
+CART = "class Cart:\n    def total(self, items):\n        subtotal = sum(items)\n" + "".join(
+    f"        self.step_{n}()\n" for n in range(6)
+)
+OLD, NEW = "return subtotal - discount", "return max(subtotal - discount, {})"
+
+
+@pytest.fixture(scope="module")
+def repo(tmp_path_factory):
+    """Requests 1 and 2 fix one bug; 1 was merged, 2 left earlier, 3 stands on 2, 4 reverts 1."""
+    place = tmp_path_factory.mktemp("git")
+    patch = pytest.MonkeyPatch()
+    made = Repo(place / "repo", place / "home").init()
+    for name in ("GIT_CONFIG_GLOBAL", "HOME"):
+        patch.setenv(name, made.env[name])
+    text = CART + f"        {OLD}\n"
+    made.commit("start", cart__py=text)
+    heads = {}
+
+    def request(number, start, title, author, **files):
+        made.git("checkout", "--quiet", "-B", f"t{number}", start)
+        heads[number] = made.commit(
+            title, **files
+        ) if author is None else amended(title, author, files)  # fmt: skip
+        made.git("update-ref", f"refs/pull/{number}/head", "HEAD")
+
+    def amended(title, author, files):
+        made.commit(title, **files)
+        made.git("commit", "--amend", "--quiet", "--no-edit", "--author", f"{author} <{author}@x>")
+        return made.head()
+
+    title = "Keep the total above zero when the discount is large"
+    request(2, "main", title, "bo", cart__py=text.replace(OLD, NEW.format("0.0")))
+    request(3, "t2", f"{title}: say so", "chen", docs__md="The total is never below zero.\n")
+    made.git("checkout", "--quiet", "main")
+    made.commit("moves on", other__py="x = 1\n" * 40)
+    request(1, "main", title, "ada", cart__py=text.replace(OLD, NEW.format("0")))
+    made.git("checkout", "--quiet", "main")
+    made.git("merge", "--quiet", "--no-ff", "-m", "Merge request 1", "t1")
+    request(4, "main", f'Revert "{title}"', "dana", cart__py=text)
+    made.git("update-ref", "refs/pull/5/head", heads[2])
+    made.git("checkout", "--quiet", "main")
+    yield made
+    patch.undo()
+
+
+def found(repo, *arguments):
+    ran = excise("duplicates", "--git", "pull/*", *arguments, str(repo.path), "--format", "json")
+    assert ran.code == 0, ran.err
+    return ran.json
+
+
+def pair_of(document, one, two):
+    (pair,) = [p for p in document["pairs"] if {p["new"], p["other"]} == {one, two}]
+    return pair
+
+
+def test_heads_are_compared_by_what_is_their_own(repo):
+    document = found(repo)
+    pair = pair_of(document, "#1", "#2")
+    assert (pair["level"], pair["otherwise"]) == ("likely", "")
+    assert pair["where"] > 0.99
+    assert pair["reasons"]["where"][0]["path"] == "cart.py"
+    states = {entry["id"]: entry["state"] for entry in document["proposals"]}
+    assert (states["#1"], states["#2"]) == ("merged", "")
+
+
+def test_stacks_and_reverts_are_named(repo):
+    document = found(repo)
+    assert pair_of(document, "#2", "#3")["otherwise"] == "builds on"
+    assert pair_of(document, "#1", "#4")["otherwise"] == "reverts"
+
+
+def test_two_refs_of_one_commit_are_one(repo):
+    document = found(repo)
+    assert "#5 is the commit of #2" in document["notes"]
+    assert "#5" not in {entry["id"] for entry in document["proposals"]}
+
+
+def test_a_head_has_the_numbers_of_its_patch(repo, tmp_path):
+    """What `git format-patch` and hosts give as the patch of a request is the same proposal."""
+    for number in (1, 2):
+        mail = repo.git("format-patch", "--stdout", "-1", f"refs/pull/{number}/head")
+        (tmp_path / f"{number}.patch").write_bytes(mail)
+    ran = excise("duplicates", str(tmp_path), "--format", "json")
+    (alone,), together = ran.json["pairs"], pair_of(found(repo), "#1", "#2")
+    for key in ("what", "where", "why", "same_edit"):
+        assert alone[key] == together[key]
+
+
+def test_what_the_main_line_has_is_said(repo):
+    repo.git("update-ref", "refs/pull/6/head", "main~1^")
+    try:
+        assert any(note.startswith("#6: the main line has all") for note in found(repo)["notes"])
+    finally:
+        repo.git("update-ref", "-d", "refs/pull/6/head")
+
+
+def test_nothing_of_a_repository_is_run(repo, tmp_path):
+    """Drivers, conversions and drivers of submodules that a repository names are not looked at."""
+    mark = tmp_path / "ran"
+    hook = f"touch {mark}; cat"
+    settings = (("diff.evil.textconv", hook), ("diff.evil.command", hook), ("diff.external", hook),
+                ("core.fsmonitor", hook), ("filter.evil.smudge", hook))  # fmt: skip
+    for name, value in settings:
+        repo.git("config", name, value)
+    attributes = repo.path / ".git" / "info" / "attributes"
+    attributes.parent.mkdir(exist_ok=True)
+    attributes.write_text("*.py diff=evil filter=evil\n")
+    try:
+        assert pair_of(found(repo), "#1", "#2")["level"] == "likely"
+        assert not mark.exists()
+    finally:
+        attributes.unlink()
+        for name, _ in settings:
+            repo.git("config", "--unset", name)
+
+
+def test_bad_questions(repo, tmp_path):
+    git = ("duplicates", "--git", "nothing/*")
+    one_line(excise(*git, str(repo.path)), "no ref matches", "fetch")
+    one_line(excise(*git, str(tmp_path)), "not in a git repository")
+    one_line(excise(*git, str(repo.path), "--onto", "gone"), "no commit 'gone'")
+    assert excise(*git, "a", "b").code == 2
+    assert excise("duplicates", "x.patch", "--onto", "main").code == 2
