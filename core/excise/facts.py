@@ -121,7 +121,7 @@ class FactsReader:
         # matrix the later one wins, and either answer is right.
         reader, known = self._reader, dict(self._known)
         if reader is None or not reader.reads(origin, grammar):
-            reader, known = _Reader(origin, grammar), {}
+            reader, known = _Reader(origin, grammar, reader), {}
         for text in dict.fromkeys(revisions):
             if text not in known:
                 known[text] = reader.facts(text, (cancel, timeout))
@@ -155,12 +155,15 @@ def _united(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 class _Reader:
     """An origin, read once for all its revisions."""
 
-    def __init__(self, origin: str, grammar: str) -> None:
+    def __init__(self, origin: str, grammar: str, before: _Reader | None = None) -> None:
         self._origin, self._grammar = origin, grammar
         self._module: python_facts.Module | None = None
         if grammar == "python":
+            module = None if before is None else before._module
+            if module is not None and len(module.known) >= _MOST_STATEMENTS:
+                module = None
             try:
-                self._module = python_facts.Module.of(origin)
+                self._module = python_facts.Module.of(origin, module)
             except (SyntaxError, Unparsable):
                 self._module = None
         self._bare_origin: str | None = None

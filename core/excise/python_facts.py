@@ -16,6 +16,7 @@ from functools import cached_property
 
 from excise.errors import Unparsable
 from excise.python_names import DEFINITION, KnownNames, Names, bound_by, target_of, top_level
+from excise.python_parts import Piece, parse, parse_beside
 
 __all__ = ["PARSER", "Module"]
 
@@ -43,8 +44,7 @@ _EFFECTS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
 class Module:
     """A text that Python's parser accepts."""
 
-    tree: ast.Module
-    lines: tuple[str, ...]
+    pieces: tuple[Piece, ...]
     known: KnownNames
 
     @classmethod
@@ -54,7 +54,7 @@ class Module:
         Parameters
         ----------
         beside
-            Another version of it: the statements that both have are looked through once.
+            Another version of it: statements that both have are parsed and looked through once.
 
         Raises
         ------
@@ -69,30 +69,39 @@ class Module:
         """
         if len(text) > MOST:
             raise Unparsable(f"over {MOST:,} characters")
+        lines = text.replace("\r", "\n").split("\n")  # what Python takes for a line
         sys.audit("excise.parse", PARSER, text.encode("utf-8", "surrogatepass"))
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of escapes like "\d": Python's, not ours to tell
-                tree = ast.parse(text)
+                pieces = None
+                if beside is not None:
+                    pieces = parse_beside(beside.pieces, lines)
+                if pieces is None:
+                    pieces = parse(text, lines)
         except (ValueError, RecursionError, MemoryError) as error:
             if isinstance(error, SyntaxError):
                 raise
             raise Unparsable(f"Python's parser gives up: {error}") from None
         finally:
             sys.audit("excise.parsed", PARSER)
-        lines = text.replace("\r", "\n").split("\n")  # what Python takes for a line
-        return cls(tree, tuple(lines), {} if beside is None else beside.known)
+        return cls(pieces, {} if beside is None else beside.known)
+
+    @cached_property
+    def body(self) -> list[ast.stmt]:
+        """The top-level statements."""
+        return [piece.node for piece in self.pieces]
 
     @cached_property
     def definitions(self) -> tuple[str, ...]:
         """Top-level functions and classes, in order, those below a condition included."""
-        names = [node.name for node in top_level(self.tree.body) if isinstance(node, DEFINITION)]
+        names = [node.name for node in top_level(self.body) if isinstance(node, DEFINITION)]
         return tuple(dict.fromkeys(names))
 
     @property
     def is_code(self) -> bool:
         """Whether there is any statement."""
-        return bool(self.tree.body)
+        return bool(self.pieces)
 
     @cached_property
     def undefined(self) -> frozenset[str]:
@@ -119,42 +128,38 @@ class Module:
             Names whose parameters, imports and assignments (of values that call nothing) do not
             count.
         """
+        before = [piece for piece in origin.pieces if not _is_idle(piece.node, unread)]
+        after = [piece for piece in self.pieces if not _is_idle(piece.node, unread)]
+        if len(before) != len(after):
+            return False
         try:
-            return _Comparison(origin.lines, self.lines, unread).of_bodies(
-                origin.tree.body, self.tree.body
+            return all(
+                old is new or _Comparison(old, new, unread).of_statements(old.node, new.node)
+                for old, new in zip(before, after, strict=True)
             )
         except RecursionError:
             return False
 
     @cached_property
     def _names(self) -> Names:
-        return Names.of(self.tree, self.lines, self.known)
+        return Names.of(self.pieces, self.known)
 
 
 @dataclass(frozen=True, slots=True)
 class _Comparison:
-    """Two programs, side by side."""
+    """Two top-level statements, side by side."""
 
-    old: tuple[str, ...]
-    new: tuple[str, ...]
+    old: Piece
+    new: Piece
     unread: frozenset[str]
 
-    def of_bodies(self, old: list[ast.stmt], new: list[ast.stmt]) -> bool:
-        before = [node for node in old if not self._is_idle(node)]
-        after = [node for node in new if not self._is_idle(node)]
-        return len(before) == len(after) and all(map(self._of_statements, before, after))
+    def of_statements(self, old: ast.stmt, new: ast.stmt) -> bool:
+        return _shown(self.old, old) == _shown(self.new, new) or self._of(old, new)
 
-    def _of_statements(self, old: ast.stmt, new: ast.stmt) -> bool:
-        return self._lines(self.old, old) == self._lines(self.new, new) or self._of(old, new)
-
-    def _lines(self, lines: tuple[str, ...], node: ast.stmt) -> object:
-        """Return what two statements share only if they are alike; several on a line differ."""
-        decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-        first = min([node.lineno, *(decorator.lineno for decorator in decorators)])
-        last = node.end_lineno or node.lineno
-        whole = node.col_offset == len(lines[first - 1]) - len(lines[first - 1].lstrip())
-        whole = whole and ";" not in lines[last - 1]
-        return lines[first - 1 : last] if whole else node
+    def _of_bodies(self, old: list[ast.stmt], new: list[ast.stmt]) -> bool:
+        before = [node for node in old if not _is_idle(node, self.unread)]
+        after = [node for node in new if not _is_idle(node, self.unread)]
+        return len(before) == len(after) and all(map(self.of_statements, before, after))
 
     def _of(self, old: object, new: object) -> bool:
         if type(old) is not type(new):
@@ -171,7 +176,7 @@ class _Comparison:
 
     def _of_field(self, field: str, old: object, new: object) -> bool:
         if field in _BODIES and isinstance(old, list) and isinstance(new, list):
-            return self.of_bodies(old, new)
+            return self._of_bodies(old, new)
         if isinstance(old, ast.arguments) and isinstance(new, ast.arguments):
             return self._of(self._parameters(old), self._parameters(new))
         if field == "names" and isinstance(old, list) and isinstance(new, list):
@@ -195,27 +200,33 @@ class _Comparison:
         kept = [row for row in rows if row[1] and row[1].arg not in self.unread]
         return [item for row in kept for item in row]
 
-    def _is_idle(self, node: ast.stmt) -> bool:
-        """Whether a statement does nothing, or nothing but to bind names that do not count."""
-        match node:
-            case ast.Pass() | ast.Expr(value=ast.Constant()):
-                return True
-            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
-                return all(bound_by(alias) in self.unread for alias in aliases)
-            case ast.Assign(targets=targets, value=value):
-                return self._binds_unread(targets, value)
-            case (
-                ast.AnnAssign(target=target, value=value)
-                | ast.AugAssign(target=target, value=value)
-            ):
-                return self._binds_unread([target], value)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                return name in self.unread
-            case ast.ClassDef(name=name):
-                return name in self.unread
-        return False
 
-    def _binds_unread(self, targets: list[ast.expr], value: ast.expr | None) -> bool:
-        if not all(target_of(target) in self.unread for target in targets):
-            return False
-        return value is None or not any(isinstance(node, _EFFECTS) for node in ast.walk(value))
+def _shown(piece: Piece, node: ast.stmt) -> object:
+    """Return what two statements share only if they are alike; several on a line differ."""
+    lines = piece.lines_of(node)
+    whole = node.col_offset == len(lines[0]) - len(lines[0].lstrip()) and ";" not in lines[-1]
+    return lines if whole else node
+
+
+def _is_idle(node: ast.stmt, unread: frozenset[str]) -> bool:
+    """Whether a statement does nothing, or nothing but to bind names that do not count."""
+    match node:
+        case ast.Pass() | ast.Expr(value=ast.Constant()):
+            return True
+        case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+            return all(bound_by(alias) in unread for alias in aliases)
+        case ast.Assign(targets=targets, value=value):
+            return _binds_unread(targets, value, unread)
+        case ast.AnnAssign(target=target, value=value) | ast.AugAssign(target=target, value=value):
+            return _binds_unread([target], value, unread)
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            return name in unread
+        case ast.ClassDef(name=name):
+            return name in unread
+    return False
+
+
+def _binds_unread(targets: list[ast.expr], value: ast.expr | None, unread: frozenset[str]) -> bool:
+    if not all(target_of(target) in unread for target in targets):
+        return False
+    return value is None or not any(isinstance(node, _EFFECTS) for node in ast.walk(value))

@@ -6,6 +6,8 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from excise.python_parts import Piece
+
 __all__ = ["DEFINITION", "Names", "bound_by", "target_of", "top_level"]
 
 _WORD = re.compile(r"[^\W\d]\w*")
@@ -61,21 +63,20 @@ class Names:
         self.has_star = False
 
     @classmethod
-    def of(cls, tree: ast.Module, lines: Sequence[str], known: KnownNames) -> Names:
-        """Collect the names of a tree.
+    def of(cls, pieces: Sequence[Piece], known: KnownNames) -> Names:
+        """Collect the names of a text.
 
         Parameters
         ----------
-        lines
-            The lines of its text.
         known
             The names of statements that were read before, of any text; those of this one join them.
         """
         names = cls()
-        own = _EVERY if any(isinstance(n, DEFINITION) for n in top_level(tree.body)) else _NONE
-        for statement in tree.body:
+        body = [piece.node for piece in pieces]
+        own = _EVERY if any(isinstance(node, DEFINITION) for node in top_level(body)) else _NONE
+        for statement, lines, *_ in pieces:
             if not _is_text(statement):
-                key = own, _ends(statement), _lines_of(statement, lines)
+                key = own, _ends(statement), lines
                 if key not in known:
                     known[key] = cls._below(statement, own)
                 names._join(known[key])
@@ -168,11 +169,6 @@ class Names:
 
 KnownNames = dict[tuple[int, tuple[int, int], tuple[str, ...]], Names]
 """The names of statements, by their lines: revisions of one text share most of them."""
-
-
-def _lines_of(statement: ast.stmt, lines: Sequence[str]) -> tuple[str, ...]:
-    first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", ()))])
-    return tuple(lines[first - 1 : statement.end_lineno])
 
 
 def _ends(statement: ast.stmt) -> tuple[int, int]:

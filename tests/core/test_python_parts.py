@@ -1,0 +1,121 @@
+"""A Python text beside another one: what is not parsed again is as if it were."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from excise import python_facts, python_parts
+from excise.errors import Unparsable
+from excise.facts import FactsReader, facts_of
+
+STATEMENTS = r'''
+x = 1
+y = x; z = y
+def f(a):
+    return a + x
+    def g():
+        pass
+if x:
+elif y:
+else:
+try:
+except E:
+finally:
+match x:
+    case 1:
+case (x)
+@f
+class A:
+# a
+    # b
+\
+y = \
+s = (
+)
+[1,
+2]
+"""
+'''
+LINES = st.sampled_from(
+    [
+        *STATEMENTS.split("\n"),
+        *("    ", "import os", "from os import *", "print(x)", "async def h(): pass", "y = 1;"),
+        *(
+            "'''a",
+            "exec(x)",
+            "x: int = 0",
+            "for x in y:",
+            "é = ª",
+            "\fy = 2",
+            "\tz",
+            "\0",
+            "\ufeff",
+        ),
+    ]
+)
+TEXTS = st.lists(LINES, max_size=12).map("\n".join)
+
+
+def whole(text, beside=None):
+    try:
+        module = python_facts.Module.of(text, beside)
+    except (SyntaxError, Unparsable) as error:
+        return type(error), str(error)
+    return (
+        [ast.dump(node) for node in module.body],
+        [piece.lines for piece in module.pieces],
+        [piece.lines_of(piece.node) for piece in module.pieces],
+        module.definitions,
+        module.undefined,
+        {
+            name: set(own) if isinstance(own, set) else own
+            for name, own in vars(module._names).items()
+        },
+    )
+
+
+def equal_from_scratch(origin, revision):
+    try:
+        beside = python_facts.Module.of(origin)
+    except (SyntaxError, Unparsable):
+        return
+    assert whole(revision, beside) == whole(revision)
+    reader = FactsReader()
+    reader.read("# another origin\n" + origin, [origin], "python")
+    assert reader.read(origin, [revision], "python") == facts_of(origin, [revision], "python")
+
+
+@given(TEXTS, TEXTS)
+def test_any_two_texts(origin, revision):
+    equal_from_scratch(origin, revision)
+
+
+@given(st.lists(TEXTS, min_size=3, max_size=5), st.integers(0, 4), TEXTS, st.booleans())
+def test_an_edit_of_a_text(parts, at, new, ended):
+    old = "\n".join(parts) + "\n" * ended
+    parts[at % len(parts)] = new
+    equal_from_scratch(old, "\n".join(parts))
+
+
+@pytest.mark.slow
+def test_every_line_of_a_module_gone_or_twice():
+    text = Path(python_parts.__file__).read_text()
+    lines, beside = text.split("\n"), python_facts.Module.of(text)
+    for at in range(len(lines)):
+        for instead in ([], [lines[at]] * 2, ["else:", lines[at]]):
+            revision = "\n".join([*lines[:at], *instead, *lines[at + 1 :]])
+            assert whole(revision, beside) == whole(revision)
+
+
+def test_what_an_edit_leaves_alone_is_not_parsed_again(monkeypatch):
+    text = Path(python_parts.__file__).read_text()
+    beside = python_facts.Module.of(text)
+    parsed, parse = [], ast.parse
+    monkeypatch.setattr(ast, "parse", lambda text: parsed.append(text) or parse(text))
+    python_facts.Module.of(text.replace("ends = [_last", "tails = [_last"), beside)
+    assert [part.strip().partition("(")[0] for part in parsed] == ["def _pieces"]
