@@ -18,6 +18,7 @@ from tests.server.command import (
     one_line,
     spawn,
 )
+from tests.server.terminal import on_terminal
 
 import excise as library
 from excise import ScoreMatrix, cluster
@@ -286,6 +287,8 @@ similarity  0.28  ━━━━━━━╌╌╌╌╌╌╌╌╌╌╌╌╌�
 overlaps
 es|gran:nested|lcs:star|place:anchored|del:f1|n:4|comments:keep|tok:python@0.13.0|v:2
 
+"""
+SIDE_BY_SIDE = """\
 region 1 of 2 · 18 % of all divergent 1-4-grams ────────────────────────────────
          origin 2                A 2                     B 2
          (nothing)               (nothing)               return g(x)
@@ -306,6 +309,29 @@ added    –                       + 2 2                   )
 deleted  1                       –                       +
 0.83
 """
+BELOW = """\
+region 1 of 2 · 18 % of all divergent 1-4-grams
+origin 2
+    (nothing)
+A 2
+    (nothing)
+B 2
+    return g(x)
+		both	only A	only B
+added	0.00	–	–	g (
+
+region 2 of 2 · 82 % of all divergent 1-4-grams
+origin 2
+    return x + 1
+A 2
+    return x + 2 + 2
+B 2
+    return g(x)
+		both	only A	only B
+kept	0.00	–	+	–
+added	0.00	–	+ 2 2	)
+deleted	0.83	1	–	+
+"""
 ORIGIN_TEXT = "def f(x):\n    return x + 1\n"
 TWO = document(
     ORIGIN_TEXT,
@@ -316,7 +342,17 @@ TWO = document(
 
 
 def test_explain_is_readable_side_by_side():
-    assert excise("explain", "-", stdin=TWO).out == EXPLAINED
+    shown = on_terminal("explain", "-", stdin=json.dumps(TWO), env={"TERM": "dumb"})
+    assert "\n".join(line.rstrip() for line in shown.split("\n")).endswith(SIDE_BY_SIDE)
+
+
+def test_off_a_terminal_explain_wraps_nothing_and_has_a_record_a_line():
+    assert excise("explain", "-", stdin=TWO).out == EXPLAINED + BELOW
+    name, line = "n" * 200, f"value = {' + '.join('abcdefgh' * 20)}\n"
+    two = document("value = 1\n", **{name: line, "b": "value = 2\n"})
+    shown = excise("explain", "-", stdin=two).out.split("\n")
+    assert f"A       {name}" in shown
+    assert f"    {line.rstrip()}" in shown
 
 
 def test_explain_lists_exactly_the_tokens_that_the_score_counts():
@@ -326,11 +362,11 @@ def test_explain_lists_exactly_the_tokens_that_the_score_counts():
     for region, view in zip(ran.json["regions"], printed, strict=True):
         for name, row in (("keep", "kept"), ("add", "added"), ("delete", "deleted")):
             both, a, b = region["counts"][name][0]
-            lines = [line for line in view.split("\n") if line.startswith(f"{row} ")]
+            lines = [line for line in view.split("\n") if line.startswith(f"{row}\t")]
             if not (a or b):
                 assert lines == []
                 continue
-            cells = [lines[0][at : at + 24].split() for at in (9, 33, 57)]
+            cells = [cell.split() for cell in lines[0].split("\t")[2:]]
             counts = [0 if cell == ["–"] else len(cell) for cell in cells]
             assert counts == [both, a - both, b - both]
 

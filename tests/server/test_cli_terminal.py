@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import pty
@@ -23,6 +22,7 @@ from tests.server.command import (
     plain_environment,
     spawn,
 )
+from tests.server.terminal import on_terminal
 
 from excise_server.cli import progress
 from excise_server.report.escape import printable, source_text
@@ -32,37 +32,6 @@ pytestmark = pytest.mark.slow
 # All that a terminal may be told by us: colours, and on a progress bar the cursor and the line.
 OURS = re.compile(r"\x1b\[[\d;]*m")
 HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202egnp\u2066\u200b\r\x08\x00".replace("\x00", "")
-
-
-def on_terminal(*arguments: str, env=None, stdin: str | None = None) -> str:
-    """Run the command with a terminal of 80 columns as output and error; return all it got."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        command_line(*arguments),
-        stdin=subprocess.PIPE,
-        stdout=theirs,
-        stderr=theirs,
-        env=plain_environment(**{"TERM": "xterm-256color", "COLUMNS": "80"} | (env or {})),
-    )
-    os.close(theirs)
-    assert process.stdin is not None
-    if stdin is not None:
-        process.stdin.write(stdin.encode())
-    process.stdin.close()
-    chunks = []
-    while True:
-        try:
-            chunk = os.read(ours, 65536)
-        except OSError as error:  # how Linux says that the other side is closed
-            if error.errno != errno.EIO:
-                raise
-            break
-        if not chunk:
-            break
-        chunks.append(chunk)
-    os.close(ours)
-    process.wait(timeout=60)
-    return b"".join(chunks).decode()
 
 
 # --- escaping ------------------------------------------------------------------------------------

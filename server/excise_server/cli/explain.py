@@ -74,9 +74,9 @@ def _print(score: excise.Score, found: RevisionSet, choices: Choices) -> None:
     texts = (normalise(found.origin), normalise(a.text), normalise(b.text))
     names = Names(columns, texts if choices.comments == "keep" else None)
     out = console()
-    out.print(
-        legend(columns, (found.name, a.id, b.id)), "", summary(score, "similarity", columns[1:])
-    )
+    out.print(legend(columns, (found.name, a.id, b.id)))
+    out.print()
+    out.print(summary(score, "similarity", columns[1:]))
     for line in notes_text("note", [f"{name}: {note}" for name, note in found.notes]):
         out.print(line)
     for view in region_views(score, names):

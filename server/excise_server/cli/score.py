@@ -114,9 +114,9 @@ def _print_score(
     chosen = (normalise(texts[0]), normalise(texts[at]), normalise(texts[-1]))
     names = Names(columns, chosen if choices.comments == "keep" else None, deletion)
     out = console()
-    out.print(
-        legend(columns, (paths[0], paths[at], paths[-1])), "", summary(score, "score", columns[1:])
-    )
+    out.print(legend(columns, (paths[0], paths[at], paths[-1])))
+    out.print()
+    out.print(summary(score, "score", columns[1:]))
     for view in region_views(score, names):
         out.print(view)
 

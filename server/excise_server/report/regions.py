@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rich.console import RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.rule import Rule
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from excise import DivergentRegion, Score, Segment
+import excise
+from excise import DivergentRegion, Score
 from excise.excision import excision
 from excise_server.report.escape import printable
 from excise_server.report.region_places import (
@@ -51,14 +53,14 @@ class Names:
     deletion: str = "f1"
 
 
-def legend(columns: Sequence[str], ids: Sequence[str]) -> RenderableType:
+def legend(columns: Sequence[str], ids: Sequence[str]) -> Text:
     """Return which file or revision each column is."""
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column()
-    table.add_column(overflow="fold")
-    for column, name in zip(columns, ids, strict=True):
-        table.add_row(Text(column, "bold cyan"), Text(printable(name)))
-    return table
+    width = max(map(len, columns))
+    lines = [
+        Text.assemble((column.ljust(width), "bold cyan"), "  ", printable(name))
+        for column, name in zip(columns, ids, strict=True)
+    ]
+    return Text("\n").join(lines)
 
 
 def region_views(score: Score, names: Names) -> Iterator[RenderableType]:
@@ -81,46 +83,75 @@ def _regions(members: Sequence[Numbered], of: int, names: Names) -> Iterator[Ren
     for at, region in members:
         share = f"{100 * region.share:.0f} %" if region.share >= 0.005 else "under 1 %"
         head = (f"region {at} of {of}", "bold")
-        title = Text.assemble(head, f" · {share} of all divergent 1-4-grams")
         yield Text()
-        yield Rule(title, align="left", style="dim")
-        yield _view(region, names)
+        yield _Region(Text.assemble(head, f" · {share} of all divergent 1-4-grams"), region, names)
 
 
 # --- the texts -----------------------------------------------------------------------------------
 
 
-def _view(region: DivergentRegion, names: Names) -> Table:
-    """Return a table: above origin, A and B; below what both, only A and only B did."""
-    table = Table.grid(padding=(0, 2, 0, 0), expand=True)
-    table.add_column(width=7)
-    for _ in range(3):
-        table.add_column(ratio=1, overflow="fold")
-    segments = (region.origin, region.a, region.b)
-    texts = names.texts or (None, None, None)
-    heads = [
-        Text.assemble((column, "bold cyan"), (f" {line_range([segment])}", "dim"))
-        for column, segment in zip(names.columns, segments, strict=True)
-    ]
-    table.add_row("", *heads)
-    table.add_row("", *_bodies(segments, texts))
-    table.add_row()
-    for row in _operations(region, names):
-        table.add_row(*row)
-    return table
+@dataclass(frozen=True, slots=True)
+class _Region:
+    """Above origin, A and B; below what both, only A and only B did.
+
+    On a terminal the three are side by side; off one they are below each other, unwrapped, and the
+    operations are rows of cells parted by tabs.
+    """
+
+    title: Text
+    region: DivergentRegion
+    names: Names
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if console.is_terminal:
+            yield Rule(self.title, align="left", style="dim")
+            yield self._side_by_side()
+            return
+        yield self.title
+        for head, body in zip(self._heads(), self._bodies(), strict=True):
+            yield head
+            yield from (Text(f"    {line}") for line in body.unwrapped())
+        for row in _operations(self.region, self.names):
+            # A text would have its tabs expanded.
+            yield Segment("\t".join(cell.plain for cell in row))
+            yield Segment.line()
+
+    def _side_by_side(self) -> Table:
+        table = Table.grid(padding=(0, 2, 0, 0), expand=True)
+        table.add_column(width=7)
+        for _ in range(3):
+            table.add_column(ratio=1, overflow="fold")
+        table.add_row("", *self._heads())
+        table.add_row("", *self._bodies())
+        table.add_row()
+        for name, agreed, *cells in _operations(self.region, self.names):
+            table.add_row(Text("\n").join((name, agreed) if agreed else (name,)), *cells)
+        return table
+
+    @property
+    def _segments(self) -> tuple[excise.Segment, ...]:
+        return self.region.origin, self.region.a, self.region.b
+
+    def _heads(self) -> list[Text]:
+        return [
+            Text.assemble((column, "bold cyan"), (f" {line_range([segment])}", "dim"))
+            for column, segment in zip(self.names.columns, self._segments, strict=True)
+        ]
+
+    def _bodies(self) -> list[Source]:
+        """Return the exact text of the segments, within the rest of their first and last lines."""
+        texts = self.names.texts or (None, None, None)
+        sources = [_source(*both) for both in zip(self._segments, texts, strict=True)]
+        drop = shared_indentation(source for source in sources if source != _NOTHING)
+        return [replace(source, drop=drop) for source in sources]
 
 
-def _bodies(segments: Sequence[Segment], texts: Sequence[str | None]) -> Iterator[RenderableType]:
-    """Yield the exact text of the segments, within the rest of their first and last lines."""
-    sources = [_source(segment, text) for segment, text in zip(segments, texts, strict=True)]
-    drop = shared_indentation(source for source in sources if source is not None)
-    for source in sources:
-        yield Text("(nothing)", "dim italic") if source is None else replace(source, drop=drop)
+_NOTHING = Source("(nothing)", "", "")
 
 
-def _source(segment: Segment, text: str | None) -> Source | None:
+def _source(segment: excise.Segment, text: str | None) -> Source:
     if not segment.text or segment.span is None:
-        return None
+        return _NOTHING
     before = after = ""
     if text is not None:
         start, stop = segment.span
@@ -142,9 +173,9 @@ def _clipped(text: str) -> str:
 
 
 def _operations(region: DivergentRegion, names: Names) -> Iterator[list[Text]]:
-    """Yield the tokens (1-grams) that both revisions, or one of them, kept, added and deleted."""
+    """Yield what was done, how far it agrees, and the tokens (1-grams) of both and of one alone."""
     _, a, b = names.columns
-    yield [Text(), *(Text(who, "cyan") for who in ("both", f"only {a}", f"only {b}"))]
+    yield [Text(), Text(), *(Text(who, "cyan") for who in ("both", f"only {a}", f"only {b}"))]
     values = excision(region.counts, names.deletion)
     tokens = [_tokens(segment) for segment in (region.origin, region.a, region.b)]
     origin, left, right = (Counter(row) for row in tokens)
@@ -158,14 +189,15 @@ def _operations(region: DivergentRegion, names: Names) -> Iterator[list[Text]]:
             both = by_a & by_b
             agreed = number(None if value is None else float(value))
             yield [
-                Text.assemble((name, "bold"), "\n", agreed),
+                Text(name, "bold"),
+                agreed,
                 _listed(tokens[from_a], both),
                 _listed(tokens[from_a], by_a - both),
                 _listed(tokens[from_b], by_b - both),
             ]
 
 
-def _tokens(segment: Segment) -> list[str]:
+def _tokens(segment: excise.Segment) -> list[str]:
     return [str(token) for token in segment.tokens]
 
 

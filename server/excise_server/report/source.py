@@ -34,6 +34,10 @@ class Source:
         for line in text.split("\n", allow_blank=True):
             yield from _wrapped(line[_dropped(line.plain, self.drop) :], console, options.max_width)
 
+    def unwrapped(self) -> list[str]:
+        """Return the lines without the indentation that all share."""
+        return [line[_dropped(line, self.drop) :] for line in self.lines]
+
     @property
     def lines(self) -> list[str]:
         """The lines as they are printed, with their indentation."""
