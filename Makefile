@@ -23,7 +23,7 @@ unexport PYTHONDONTWRITEBYTECODE
 RUN_CLIENT = VENV="$(abspath $(VENV))" node $(CLIENT)/scripts/run.mjs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo quick test test-dist dist lock check format bench bench-ir bench-lsp bench-patches calibration eval eval-envs images schema nightly fuzz clean \
+.PHONY: help docs demo quick test test-dist dist lock check format bench bench-ir bench-lsp bench-patches calibration eval eval-envs images schema nightly fuzz clean \
   code vsix test-vscode check-vscode check-client-changes screenshots
 
 help:
@@ -40,6 +40,7 @@ help:
 	@echo "make bench-lsp what the language server costs an editor: p50, p95, max"
 	@echo "make eval     the measures of the field beside Excision Score, on EXCISE_DATA: tables, figures"
 	@echo "make eval-envs environments of their own for CodeBLEU (45 MB), BERTScore and LENS (1.5 GB)"
+	@echo "make docs     the documentation as a site, in build/site; strict, and nothing of it from the network"
 	@echo "make schema   write docs/schema, the JSON Schema of what the commands print"
 	@echo "make images   draw the pictures of the README and docs from real output"
 	@echo "make test-vscode the VS Code extension alone; fails where Node or a browser is missing"
@@ -111,6 +112,13 @@ eval-envs: .venv-codebleu/.ready .venv-models/.ready
 	  print(*project["dependency-groups"]["$*"], sep="\n")' | \
 	  .venv-$*/bin/python -m pip install --quiet --disable-pip-version-check -r /dev/stdin
 	@touch $@
+
+# Into build/site, strictly: a broken link or an unknown name of the library fails. 10 s, 30 MB of packages.
+docs: $(READY)
+	@$(BIN)/python -c 'import material, mkdocstrings_handlers.python' 2>/dev/null || \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "build/site/index.html"
 
 schema: $(READY)
 	$(BIN)/python docs/schema.py

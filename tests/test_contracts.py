@@ -160,7 +160,7 @@ def test_the_lock_of_ci_pins_every_requirement_within_its_range():
     document = tomllib.loads((ROOT / "pyproject.toml").read_text())
     extras = document["project"]["optional-dependencies"]
     wanted = [*document["build-system"]["requires"], *document["project"]["dependencies"]]
-    for extra in ("all", "dev", "eval", "distributed", "interop"):
+    for extra in ("all", "dev", "eval", "distributed", "docs", "interop"):
         wanted += extras[extra]
     for need in map(Requirement, wanted):
         assert pinned[canonicalize_name(need.name)] in need.specifier, need

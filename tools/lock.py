@@ -17,7 +17,7 @@ HEAD = (
     "# Made by `make lock`: the ranges of pyproject.toml at the versions that the tests run with.\n"
 )
 CLIENT, CI = Path("vscode-client/requirements.txt"), Path(".ci/requirements.txt")
-CI_EXTRAS = ("all", "dev", "eval", "distributed", "interop")
+CI_EXTRAS = ("all", "dev", "eval", "distributed", "docs", "interop")
 
 
 def main() -> None:
