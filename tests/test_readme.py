@@ -40,7 +40,7 @@ def test_make_demo_runs_a_session():
         [sys.executable, "examples/demo.py"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert "5 revisions, 4 clusters" in done.stdout
+    assert "5 candidates in 4 groups" in done.stdout
 
 
 @pytest.mark.slow
