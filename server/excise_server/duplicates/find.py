@@ -24,7 +24,7 @@ BACKPORT = "backport"
 
 COMMON = 20
 """A line in more than one of so many proposals is no reason, .."""
-FEW = 3
+FEW = 8
 """.. unless it is in no more than these."""
 
 CARRIED = 0.9

@@ -20,7 +20,8 @@ from excise_server.report.markdown import code_span, inert
 from excise_server.report.shapes import RejectedEntry
 from excise_server.sources import Rejected
 
-__all__ = ["duplicates_document", "duplicates_markdown", "duplicates_tsv", "numbers_of"]
+__all__ = ["duplicates_document", "duplicates_markdown", "duplicates_tsv"]
+__all__ += ["numbers_of", "reason_lines"]
 
 _COLUMNS = [
     "new",
@@ -137,17 +138,25 @@ def _markdown(pair: DuplicatePair, proposals: dict[str, ProposalEntry]) -> Itera
     yield f"**{pair.word}**{otherwise}: {_named(new)} and {_named(other)}"
     yield ""
     yield f"- {numbers_of(pair)}; {_share(pair.probability)} of such pairs are about one issue"
+    yield from (f"- {line}" for line in reason_lines(pair))
+
+
+def reason_lines(pair: DuplicatePair) -> Iterator[str]:
+    """Yield the reasons of a pair as Markdown.
+
+    All of it is code: a host makes references of numbers, names and commits elsewhere.
+    """
     if pair.reasons is None:
         return
     for line in pair.reasons.where:
-        yield f"- both touch {code_span(f'{line.path}:{line.line}')} {code_span(line.text)}"
+        yield f"both touch {code_span(f'{line.path}:{line.line}')} {code_span(line.text)}"
     if pair.reasons.what:
-        yield f"- both change {', '.join(map(code_span, pair.reasons.what))}"
+        yield f"both change {', '.join(map(code_span, pair.reasons.what))}"
     if pair.reasons.why:
-        yield f"- both say {', '.join(map(inert, pair.reasons.why))}"
+        yield f"both say {', '.join(map(code_span, pair.reasons.why))}"
 
 
 def _named(proposal: ProposalEntry) -> str:
-    title = f" {inert(proposal.title)}" if proposal.title else ""
+    title = f" {code_span(proposal.title)}" if proposal.title else ""
     state = f" ({proposal.state})" if proposal.state else ""
     return f"{code_span(proposal.id)}{title}{state}"

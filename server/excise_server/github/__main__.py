@@ -1,0 +1,85 @@
+"""What the action runs: ``python -m excise_server.github``; all of its input is in environment."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+
+from excise_server.cli.output import write_text
+from excise_server.cli.streams import say, set_up_streams
+from excise_server.duplicates.find import find_duplicates
+from excise_server.github.api import Api
+from excise_server.github.comment import comment_text, publish, said_pairs
+from excise_server.github.pulls import Pulls, read_pulls
+from excise_server.report.documents import json_text
+from excise_server.report.duplicate_shapes import DuplicatesDocument
+from excise_server.report.duplicates import duplicates_document
+from excise_server.sources import SourceError
+
+__all__ = ["main"]
+
+_MOST = 3_000
+_TOP = 5
+
+
+def main(environment: Mapping[str, str] = os.environ) -> int:
+    """Compare one pull request with the open ones; print the comment, or publish it."""
+    set_up_streams()
+    try:
+        return _run(environment)
+    except SourceError as error:
+        say(str(error))
+        return 1
+
+
+def _run(environment: Mapping[str, str]) -> int:
+    number = _number(environment, "EXCISE_PULL_REQUEST", 1, 10**12)
+    most = _number(environment, "EXCISE_LIMIT", 1, _MOST)
+    api = Api(
+        environment.get("GITHUB_API_URL", "https://api.github.com"),
+        environment.get("GITHUB_REPOSITORY", ""),
+        environment.get("EXCISE_TOKEN", ""),
+    )
+    pulls = read_pulls(api, number, most, environment.get("EXCISE_CACHE", ""))
+    document = _compared(pulls)
+    pairs = said_pairs(document)
+    for left in pulls.rejected:
+        say(f"left out: {left.id}: {left.reason}")
+    for note in pulls.notes:
+        say(note)
+    if environment.get("EXCISE_DRY_RUN", "true") != "false":
+        print(comment_text(document) if pairs else "nothing to say")
+    else:
+        label = environment.get("EXCISE_LABEL", "")
+        bot = environment.get("EXCISE_BOT", "github-actions[bot]")
+        print(publish(api, number, document, label, bot))
+    _outputs(environment, document)
+    return 0
+
+
+def _compared(pulls: Pulls) -> DuplicatesDocument:
+    assert pulls.asked is not None
+    found = find_duplicates([pulls.asked], pulls.others, least="possibly", top=_TOP)
+    return duplicates_document(found, pulls.rejected, pulls.notes)
+
+
+def _outputs(environment: Mapping[str, str], document: DuplicatesDocument) -> None:
+    """Hand on what was found: numbers and the path of a file, never a text of outside."""
+    report = environment.get("EXCISE_REPORT", "")
+    if report:
+        write_text(report, json_text(document))
+    if path := environment.get("GITHUB_OUTPUT", ""):
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(f"likely={len(said_pairs(document))}\nreport={report}\n")
+
+
+def _number(environment: Mapping[str, str], name: str, least: int, most: int) -> int:
+    text = environment.get(name, "")
+    if not (text.isascii() and text.isdigit() and least <= int(text[:15]) <= most):
+        raise SourceError(f"{name} must be a number from {least:,} to {most:,}")
+    return int(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

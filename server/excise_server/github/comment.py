@@ -1,0 +1,92 @@
+"""The one comment on a pull request: made, edited in place, or left unwritten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from excise_server.github.api import Api
+from excise_server.report.duplicate_shapes import DuplicatePair, DuplicatesDocument
+from excise_server.report.duplicates import numbers_of, reason_lines
+from excise_server.report.markdown import code_span
+
+__all__ = ["MARK", "comment_text", "publish", "said_pairs"]
+
+MARK = "<!-- excise duplicates -->"
+"""The first line of our comment, by which it is found again."""
+
+_MOST_COMMENTS = 1_000
+_NOTHING = "Nothing that is likely about the same issue is open any more."
+
+
+def said_pairs(document: DuplicatesDocument) -> list[DuplicatePair]:
+    """Return the pairs worth a comment: likely or one edit, and not otherwise explained."""
+    return [
+        pair
+        for pair in document.pairs
+        if not pair.otherwise
+        and (pair.level == "likely" or (pair.same_edit and pair.same_edit.is_same_edit))
+    ]
+
+
+def comment_text(document: DuplicatesDocument) -> str:
+    """Return the comment; inert, whatever a title or a line holds."""
+    pairs = said_pairs(document)
+    body = "\n".join(_lines(document, pairs)) if pairs else _NOTHING
+    return f"{MARK}\n{body}\n"
+
+
+def _lines(document: DuplicatesDocument, pairs: list[DuplicatePair]) -> Iterator[str]:
+    proposals = {proposal.id: proposal for proposal in document.proposals}
+    yield "This may be about the same issue as:"
+    yield ""
+    for pair in pairs:
+        other = proposals[pair.other]
+        by = f" by {code_span(other.author)}" if other.author else ""
+        state = f", {other.state}" if other.state else ""
+        title = f" {code_span(other.title)}" if other.title else ""
+        # The number is ours to say: a reference to a pull request of this repository.
+        yield f"- {pair.other}{title}{by}{state}: **{pair.word}**  {numbers_of(pair)}"
+        yield from (f"  - {line}" for line in reason_lines(pair))
+    yield ""
+    yield (
+        "Found by what both change, where, and why they say so "
+        f"({code_span(document.signature)}), and judged by nobody: please look before you decide."
+    )
+
+
+def publish(api: Api, number: int, document: DuplicatesDocument, label: str, bot: str) -> str:
+    """Write the comment and the label as they should be; return what was done.
+
+    Nothing is written where there is nothing to say, and a comment of somebody else is never
+    edited, whatever it begins with.
+
+    Raises
+    ------
+    ApiError
+        If the host refuses.
+    """
+    text, pairs = comment_text(document), said_pairs(document)
+    comments = api.listed(f"/issues/{number}/comments", _MOST_COMMENTS)
+    own = next((each for each in comments if _is_own(each, bot)), None)
+    if own is None and not pairs:
+        return "nothing to say"
+    if own is not None and own.get("body") == text:
+        done = "the comment says so already"
+    elif own is not None:
+        api.write("PATCH", f"/issues/comments/{int(own['id'])}", {"body": text})
+        done = "the comment was edited"
+    else:
+        api.write("POST", f"/issues/{number}/comments", {"body": text})
+        done = "the comment was made"
+    if pairs and label:
+        api.write("POST", f"/issues/{number}/labels", {"labels": [label]})
+    return done
+
+
+def _is_own(comment: dict[str, object], bot: str) -> bool:
+    user = comment.get("user")
+    login = user.get("login") if isinstance(user, dict) else None
+    body = comment.get("body")
+    if login != bot or not isinstance(comment.get("id"), int):
+        return False
+    return isinstance(body, str) and body.startswith(MARK)

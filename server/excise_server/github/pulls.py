@@ -1,0 +1,117 @@
+"""Pull requests as proposals: what the API says of them, and their diffs, kept by head."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from excise.patches import PatchError, parse, patch_id
+from excise_server.duplicates.proposals import Proposal
+from excise_server.github.api import Api, ApiError, RateLimitError
+from excise_server.sources import Rejected
+
+__all__ = ["Pulls", "read_pulls"]
+
+_SHA = re.compile(r"[0-9a-f]{40,64}")
+
+
+@dataclass(slots=True)
+class Pulls:
+    """The pull request that was asked about, the others, and what was left out."""
+
+    asked: Proposal | None = None
+    others: list[Proposal] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def read_pulls(api: Api, number: int, most: int, cache: str = "") -> Pulls:
+    """Read one pull request, and those that are open.
+
+    Parameters
+    ----------
+    number
+        Of the one that is asked about.
+    most
+        Others that are read, those updated last first.
+    cache
+        A folder that keeps diffs by the commit of their head; empty: none.
+
+    Raises
+    ------
+    ApiError
+        If the one that is asked about, or the list of the others, cannot be read.
+    """
+    first = api.one(f"/pulls/{number}")
+    listed = list(api.listed("/pulls?state=open&sort=updated&direction=desc", most))
+    pulls = [first, *(pull for pull in listed if pull.get("number") != number)]
+    heads = {_branch(pull, "head") for pull in pulls}
+    found = Pulls()
+    for at, pull in enumerate(pulls):
+        name = f"#{pull.get('number')}"
+        try:
+            proposal = _proposal(api, pull, heads, cache)
+        except RateLimitError as error:
+            if at == 0:
+                raise
+            found.notes.append(f"{error.reason}: {at - 1:,} of {len(pulls) - 1:,} were compared")
+            break
+        except (ApiError, PatchError) as error:
+            if at == 0:
+                raise ApiError(error.reason, name=name) from error
+            found.rejected.append(Rejected(name, error.reason))
+            continue
+        if at == 0:
+            found.asked = proposal
+        else:
+            found.others.append(proposal)
+    return found
+
+
+def _proposal(
+    api: Api, pull: dict[str, Any], heads: Sequence[str] | set[str], cache: str
+) -> Proposal:
+    number = pull.get("number")
+    sha = (pull.get("head") or {}).get("sha")
+    if not isinstance(number, int) or not isinstance(sha, str) or not _SHA.fullmatch(sha):
+        raise ApiError("an answer without its number or commit")
+    patch = parse(_diff(api, number, sha, cache))
+    user = (pull.get("user") or {}).get("login")
+    # Branches stand for the commits that stacked requests share.
+    stack = {_branch(pull, "head")} | ({_branch(pull, "base")} & set(heads))
+    return Proposal(
+        f"#{number}",
+        " ".join(str(pull.get("title") or "").split()),
+        str(pull.get("body") or ""),
+        str(user or ""),
+        patch,
+        frozenset({patch_id(patch)}) if patch.files else frozenset(),
+        "merged" if pull.get("merged_at") else "" if pull.get("state") == "open" else "closed",
+        frozenset(stack - {""}),
+    )
+
+
+def _branch(pull: dict[str, Any], side: str) -> str:
+    end = pull.get(side) or {}
+    repository = (end.get("repo") or {}).get("full_name")
+    return f"{repository}:{end.get('ref')}" if repository and end.get("ref") else ""
+
+
+def _diff(api: Api, number: int, sha: str, cache: str) -> bytes:
+    if not cache:
+        return api.diff(number)
+    path = os.path.join(cache, f"{number}-{sha}.diff")
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        data = api.diff(number)
+    os.makedirs(cache, exist_ok=True)
+    part = f"{path}.part"
+    with open(part, "wb") as file:
+        file.write(data)
+    os.replace(part, path)
+    return data

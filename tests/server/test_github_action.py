@@ -1,0 +1,310 @@
+"""The action: its own steps, run on recorded answers of the API over a real local repository."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from tests.server.git_repository import Repo, needs_git
+from tests.server.test_duplicates_git import CART, NEW, OLD
+
+from excise_server.github.__main__ import main
+
+pytestmark = [needs_git, pytest.mark.slow]
+
+ROOT = Path(__file__).parents[2]
+ACTION = (ROOT / "action.yml").read_text(encoding="utf-8")
+TITLE = "Keep the total above zero when the discount is large"
+HOSTILE = (
+    "@all #1 acme/shop#2 [x](javascript:y) <img src=x> `code` ![i](http://e) deadbeef\u202e --> |"
+)
+BOT = "github-actions[bot]"
+
+
+def steps() -> dict[str, tuple[str, dict[str, str]]]:
+    """The scripts of the steps by their names, with what their environment is made of."""
+    found = {}
+    for step in re.split(r"^    - name: ", ACTION, flags=re.M)[1:]:
+        name, _, rest = step.partition("\n")
+        script = re.search(r"^      run: \|\n((?:        .*\n?)+)", rest, re.M)
+        if script:
+            env = dict(re.findall(r"^        (EXCISE_\w+): \$\{\{ (.+?) \}\}$", rest, re.M))
+            found[name] = re.sub(r"^ {8}", "", script[1], flags=re.M), env
+    return found
+
+
+def defaults() -> dict[str, str]:
+    block = ACTION.partition("inputs:\n")[2].partition("outputs:\n")[0]
+    found = re.findall(r"^  ([\w-]+):\n    description: .*\n    default: (.*)$", block, re.M)
+    return {name: value.strip('"') for name, value in found}
+
+
+class Host:
+    """A host that answers what was written down, and remembers what is written to it."""
+
+    def __init__(self, repo: Repo, heads: dict[int, dict]) -> None:
+        self.repo, self.heads = repo, heads
+        self.comments: list[dict] = []
+        self.writes: list[tuple[str, str, dict]] = []
+        self.asked: list[str] = []
+        self.broken: dict[str, tuple[int, dict, bytes]] = {}
+        host = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.reply(*host.answer(self.path, self.headers))
+
+            def do_POST(self):
+                data = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                host.writes.append((self.command, self.path, data))
+                self.reply(201, {}, b"{}")
+
+            do_PATCH = do_POST
+
+            def reply(self, status, headers, body):
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                cut = headers.get("x-cut")
+                self.send_header("content-length", str(len(body) + (99 if cut else 0)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server.server_port}"
+
+    def forget(self) -> None:
+        self.comments, self.writes, self.asked, self.broken = [], [], [], {}
+
+    def answer(self, path: str, headers) -> tuple[int, dict, bytes]:
+        self.asked.append(path)
+        assert headers["authorization"] == "Bearer secret"
+        for part, broken in self.broken.items():
+            if part in path + " " + headers["accept"]:
+                return broken
+        if found := re.fullmatch(r"/repos/acme/shop/pulls/(\d+)", path):
+            number = int(found[1])
+            if number not in self.heads:
+                return 404, {}, b"{}"
+            if "diff" in headers["accept"]:
+                return 200, {}, self.repo.git("diff", f"main...refs/pull/{number}/head")
+            return 200, {}, json.dumps(self.heads[number]).encode()
+        page = int(re.search(r"[?&]page=(\d+)", path)[1])
+        listed = self.comments if "/comments" in path else list(self.heads.values())
+        return 200, {}, json.dumps(listed if page == 1 else []).encode()
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory):
+    place = tmp_path_factory.mktemp("host")
+    repo = Repo(place / "repo", place / "home").init()
+    text = CART + f"        {OLD}\n"
+    repo.commit("start", cart__py=text, other__py="def label(price):\n    return str(price)\n")
+    heads = {}
+
+    def request(number, title, login, start="main", base="main", **files):
+        repo.git("checkout", "--quiet", "-B", f"t{number}", start)
+        sha = repo.commit(title, **files)
+        repo.git("update-ref", f"refs/pull/{number}/head", "HEAD")
+        heads[number] = {
+            "number": number,
+            "title": title,
+            "body": "<!-- template -->\nA large discount made the total negative.",
+            "user": {"login": login},
+            "state": "open",
+            "merged_at": None,
+            "head": {"sha": sha, "ref": f"t{number}", "repo": {"full_name": "acme/shop"}},
+            "base": {"ref": base, "repo": {"full_name": "acme/shop"}},
+        }
+
+    request(1, TITLE, "ada", cart__py=text.replace(OLD, NEW.format("0")))
+    request(2, f"{TITLE} {HOSTILE}", "bo", cart__py=text.replace(OLD, NEW.format("0.0")))
+    request(
+        3, "Labels are in euros", "chen", other__py="def label(price):\n    return f'{price} e'\n"
+    )
+    request(4, TITLE, "ada", cart__py=text.replace(OLD, NEW.format("0 + 0")))
+    request(5, f"{TITLE}, part two", "dana", "t1", "t1", docs__md="Never below zero.\n")
+    repo.git("checkout", "--quiet", "main")
+    made = Host(repo, heads)
+    yield made
+    made.server.shutdown()
+
+
+@pytest.fixture
+def run(host, tmp_path):
+    """Run the step that compares, in a shell, as a runner would."""
+    host.forget()
+    (tmp_path / "excise-venv").symlink_to(sys.prefix)
+    script, names = steps()["Compare"]
+
+    def started(number="1", shell=True, **inputs):
+        values = defaults() | {"pull-request": number, "token": "secret"}
+        values |= {name.replace("_", "-"): value for name, value in inputs.items()}
+        env = {name: values[text.removeprefix("inputs.")] for name, text in names.items()}
+        env |= {
+            "PATH": os.environ["PATH"],
+            "GITHUB_API_URL": host.url,
+            "GITHUB_REPOSITORY": "acme/shop",
+            "GITHUB_OUTPUT": str(tmp_path / "output"),
+            "RUNNER_TEMP": str(tmp_path),
+        }
+        if not shell:
+            return main(env)
+        return subprocess.run(
+            ["bash", "-e", "-o", "pipefail", "-c", script],
+            env=env,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    started.folder = tmp_path
+    return started
+
+
+def test_a_dry_run_prints_the_comment_and_writes_nothing(run, host):
+    done = run()
+    assert done.returncode == 0, done.stderr
+    assert host.writes == []
+    lines = done.stdout.split("\n")
+    assert lines[0] == "<!-- excise duplicates -->"
+    (found,) = [line for line in lines if line.startswith("- #")]
+    numbers = r"what \S+  where \S+  why \S+  \(same edit \S+\)"
+    form = rf"- #2 .* by `bo`: \*\*likely the same issue\*\*  {numbers}"
+    assert re.fullmatch(form, found)
+    assert any(
+        re.match(r"  - both touch `cart\.py:\d+` `return subtotal - discount`", x) for x in lines
+    )
+    outputs = dict(x.split("=", 1) for x in (run.folder / "output").read_text().split())
+    assert outputs["likely"] == "1"
+    report = json.loads(Path(outputs["report"]).read_text())
+    assert {p["other"]: p["otherwise"] for p in report["pairs"]} == {
+        "#2": "",
+        "#4": "another of this author's",
+        "#5": "builds on",
+    }
+
+
+def test_texts_of_strangers_are_inert(run):
+    shown = run().stdout
+    outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", shown)
+    assert not re.search(r"@|<(?!!-- excise)|javascript|!\[|\]\(|deadbeef|\u202e", outside)
+    assert set(re.findall(r"#\d+", outside)) == {"#2"}
+
+
+def test_the_comment_is_made_once_and_edited_in_place(run, host):
+    assert "made" in run(dry_run="false").stdout
+    (_, where, sent), (_, label, labels) = host.writes
+    assert (where, label) == (
+        "/repos/acme/shop/issues/1/comments",
+        "/repos/acme/shop/issues/1/labels",
+    )
+    assert labels == {"labels": ["possible-duplicate"]}
+    stranger = {"id": 1, "user": {"login": "eve"}, "body": sent["body"]}
+    own = {"id": 2, "user": {"login": BOT}, "body": sent["body"]}
+    host.comments, host.writes = [stranger, own], []
+    assert "already" in run(dry_run="false").stdout
+    assert [path for _, path, _ in host.writes] == ["/repos/acme/shop/issues/1/labels"]
+    own["body"] = "<!-- excise duplicates -->\nolder"
+    host.writes = []
+    assert "edited" in run(dry_run="false", label="").stdout
+    assert [x[:2] for x in host.writes] == [("PATCH", "/repos/acme/shop/issues/comments/2")]
+
+
+def test_nothing_below_likely_is_said(run, host):
+    done = run("3", dry_run="false")
+    assert (done.returncode, host.writes) == (0, [])
+    assert "nothing to say" in done.stdout
+    host.comments = [{"id": 7, "user": {"login": BOT}, "body": "<!-- excise duplicates -->\nold"}]
+    run("3", dry_run="false")
+    ((_, path, sent),) = host.writes
+    assert path.endswith("/comments/7")
+    assert "Nothing" in sent["body"]
+
+
+def test_a_stack_is_named_and_not_said(run):
+    run("5")
+    report = json.loads((run.folder / "excise.json").read_text())
+    assert {p["other"]: p["otherwise"] for p in report["pairs"]}.get(
+        "#1", "builds on"
+    ) == "builds on"
+
+
+def test_diffs_are_kept_by_head(run, host):
+    run()
+    first = [path for path in host.asked if re.search(r"/pulls/\d+$", path)]
+    host.asked = []
+    run()
+    assert len(first) == 6
+    assert host.asked[0] == "/repos/acme/shop/pulls/1"
+    assert len([path for path in host.asked if re.search(r"/pulls/\d+$", path)]) == 1
+
+
+LIMIT = 403, {"x-ratelimit-remaining": "0"}, b"{}"
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        ({"pulls/1": LIMIT}, "rate limit"),
+        ({"pulls?": (429, {}, b"{}")}, "rate limit"),
+        ({"pulls/1": (401, {}, b"{}")}, "token is not accepted"),
+        ({"pulls/1 application/vnd.github.v3.diff": (406, {}, b"")}, "too large"),
+        ({"pulls?": (200, {}, b'[{"number": 2')}, "cut, or not JSON"),
+        ({"pulls?": (200, {"x-cut": "1"}, b"[]")}, "no whole answer"),
+        ({"pulls?": (200, {}, b"{}")}, "not a list"),
+        ({"pulls/1": (302, {"location": "http://localhost:1/x"}, b"")}, "another host"),
+        ({"pulls/1": (200, {}, b'{"number": "1; rm -rf /", "head": {"sha": "../x"}}')}, "without"),
+    ],
+)
+def test_bad_answers_are_named(run, host, capsys, broken, said):
+    host.broken = broken
+    assert run(dry_run="false", shell=False) == 1
+    out, err = capsys.readouterr()
+    assert said in err
+    assert err.count("\n") == 1, err
+    assert host.writes == []
+    assert "secret" not in err + out
+
+
+def test_what_could_not_be_compared_is_named(run, host):
+    host.broken = {"pulls/4 application/vnd.github.v3.diff": (406, {}, b"")}
+    done = run()
+    assert "left out: #4: the diff is too large" in done.stderr
+    assert "- #2" in done.stdout
+    for path in (run.folder / "excise-diffs").iterdir():
+        path.unlink()
+    host.broken = {"pulls/3 application/vnd.github.v3.diff": LIMIT}
+    done = run()
+    assert "rate limit of the API is reached: 1 of 4 were compared" in done.stderr
+    assert "- #2" in done.stdout
+
+
+@pytest.mark.parametrize("number", ["", "0", "-1", "1\n2", "x", "$(id)", "9" * 40])
+def test_numbers_are_numbers(run, host, capsys, number):
+    assert run(number, shell=False) == 1
+    assert "EXCISE_PULL_REQUEST must be a number" in capsys.readouterr().err
+    assert host.asked == []
+
+
+def test_the_action_takes_nothing_by_name_and_no_text_into_a_script():
+    install, _ = steps()["Install from this action's folder"]
+    assert re.findall(r"pip install .*", install) == ['pip install --quiet "$GITHUB_ACTION_PATH"']
+    assert not any("${{" in script for script, _ in steps().values())
+    assert "actions/checkout" not in ACTION
+    assert defaults()["dry-run"] == "true"
