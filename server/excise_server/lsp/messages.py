@@ -27,7 +27,7 @@ def parsed(frame: bytes) -> dict[str, Any]:
     try:
         message = json.loads(frame)
     except (ValueError, RecursionError) as error:
-        raise JsonRpcParseError("no JSON") from error
+        raise JsonRpcParseError("not JSON") from error
     if not isinstance(message, dict):
         raise JsonRpcInvalidRequest("not a JSON-RPC message")
     msg_id = message.get("id")

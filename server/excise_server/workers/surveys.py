@@ -171,4 +171,4 @@ def _everyone(asked: Mapping[str, Any]) -> tuple[str, Candidates]:
 
 
 def _refused(name: str) -> float:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
