@@ -19,7 +19,7 @@ from excise.excision import WHITESPACE_ONLY
 from excise.facts import EditFacts, facts_of, joined_facts
 from excise.joined import Files, JoinedOrigin, key_of
 from excise.pairs import Group, Map, Standings, compare
-from excise.preparation import Prepared
+from excise.preparation import Prepared, Readings
 from excise.reading import read
 from excise.signature import Options, signature
 from excise.text import normalise
@@ -85,6 +85,8 @@ class ChangeMatrix:
         Per change set: whether it leaves all tokens as they are.
     syntax_errors
         Per change set: whether it breaks the syntax of a file whose own syntax is whole.
+    readings
+        What was read of the files, for `excise.ScoreMatrix.from_texts` of one of them.
     """
 
     ids: tuple[str, ...]
@@ -98,6 +100,7 @@ class ChangeMatrix:
     no_ops: tuple[bool, ...]
     unchanged: tuple[bool, ...]
     syntax_errors: tuple[bool, ...]
+    readings: Readings
     _words: npt.NDArray[np.int8]
     _task: _Task
 
@@ -278,6 +281,7 @@ def _matrix(ids: tuple[str, ...], task: _Task) -> ChangeMatrix:
         no_ops=tuple(not change_set.paths for change_set in task.change_sets),
         unchanged=tuple(row.is_origin for row in rows),
         syntax_errors=tuple(row.has_errors for row in rows),
+        readings=joined.readings,
         _words=standings.words,
         _task=task,
     )

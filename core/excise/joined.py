@@ -19,7 +19,7 @@ from itertools import chain
 from excise._walk import CancelFlag
 from excise.alignment import Edits, Units
 from excise.errors import Unparsable
-from excise.preparation import Preparation, Prepared
+from excise.preparation import Preparation, Prepared, Readings
 from excise.reading import TOO_LARGE, Content, Reading, is_large, read
 from excise.signature import Options
 from excise.tokens import Lines, TokenStream, Vocabulary
@@ -68,6 +68,8 @@ class JoinedOrigin:
         For each change set how many tokens it deletes and inserts, by path.
     notes
         By path: why a grammar cannot read the origin's file.
+    readings
+        What a grammar read of each file.
     unread
         By change set (its index) and path: why a grammar cannot read the text. Such a file counts
         as unchanged until it is read again with its path in `lexical`.
@@ -87,6 +89,7 @@ class JoinedOrigin:
         self.options, self.reading = Options(), Reading(timeout=timeout)
         self.notes: dict[str, str] = {}
         self.unread: dict[tuple[int, str], str] = {}
+        self.readings = Readings()
         self.edited: list[dict[str, int]] = [{} for _ in change_sets]
         self._files, self._change_sets, self._lexical = origin, change_sets, lexical
         self._vocabulary = Vocabulary()
@@ -96,7 +99,10 @@ class JoinedOrigin:
         for path in sorted(origin):
             preparation = self._prepared(path, cancel, tokeniser)
             self.tokenisers.add(preparation.tokeniser)
-            self._lay(rows, path, preparation, self._revisions(path, preparation, cancel))
+            revisions = self._revisions(path, preparation, cancel)
+            self._lay(rows, path, preparation, revisions)
+            if preparation.reading.grammar and not tokeniser:
+                self.readings.keep(preparation, revisions.values())
         self.tokeniser = tokeniser or "+".join(sorted(self.tokenisers))
         self.origin = rows[-1].prepared(key_of({}))
         self._known = {

@@ -20,7 +20,7 @@ from excise.excision import WHITESPACE_ONLY, Score, score_pair, syntax_notes
 from excise.facts import EditFacts, FactsReader
 from excise.hunks import Hunks, Side, find_hunks
 from excise.pairs import Group, Map, Standings, compare
-from excise.preparation import Preparation, Prepared
+from excise.preparation import Preparation, Prepared, Readings
 from excise.reading import TOO_LARGE, Content, Reading, is_large, normalised, read
 from excise.signature import Options, signature
 from excise.text import Text
@@ -121,6 +121,7 @@ class ScoreMatrix:
         cancel: CancelFlag | None = None,
         timeout: float | None = None,
         strict: bool = True,
+        readings: Readings | None = None,
     ) -> ScoreMatrix:
         """Score every pair of revisions.
 
@@ -142,6 +143,8 @@ class ScoreMatrix:
         timeout
             CPU seconds that a parser may take for one text (default: as many as it wants). The
             pairs of a revision that takes more are lexical; so are all, if the origin does.
+        readings
+            Those of `excise.ChangeMatrix`: what it read of the file is not read again.
 
         Raises
         ------
@@ -164,7 +167,10 @@ class ScoreMatrix:
         contents = [
             normalised(text, f"revision {name!r}") for name, text in zip(names, texts, strict=True)
         ]
-        task = _Task(names, source, contents, language, path, map, cancel, timeout)
+        task = _Task(
+            names, source, contents, language, path, map, cancel, timeout,
+            readings=readings or Readings(),
+        )  # fmt: skip
         try:
             return _matrix(task, options)
         except Cancelled as error:
@@ -312,6 +318,7 @@ class _Task:
     # Contents that a parser was found not to read, with the note: not tried again.
     unparsable: dict[Content, str] = field(default_factory=dict)
     facts: FactsReader = field(default_factory=FactsReader)
+    readings: Readings = field(default_factory=Readings)
 
     def lexical(self) -> dict[int, str]:
         """Return which revisions are known to be tokenised lexically, and why."""
@@ -356,7 +363,7 @@ def _groups(task: _Task, options: Options) -> tuple[tuple[_Group, ...], dict[int
         revision = preparation.origin
         if at not in lexical:
             try:
-                revision = preparation.revision(text, task.cancel)
+                revision = task.readings.revision(preparation, text, task.cancel)
             except Unparsable as error:
                 lexical[at] = f"lexical tokens: {error}"
         revisions.append(revision)
@@ -373,6 +380,8 @@ def _origin(task: _Task, options: Options, lexical: Mapping[int, str]) -> Prepar
     reading = read([task.origin, *others], task.language, task.path, options, task.timeout)
     if PARSER_SLOW in task.notes and reading.grammar:
         reading = Reading.lexical(options)
+    if (known := task.readings.origin(task.origin, options, reading)) is not None:
+        return known
     try:
         return Preparation(task.origin, options, reading, cancel=task.cancel)
     except Unparsable as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Protocol
@@ -191,6 +191,36 @@ class Preparation:
         if not grammar:
             return strip_blank(content)
         return syntax.drop_comments(content, grammar, cancel, timeout)
+
+
+class Readings:
+    """Origins and revisions that were read, for who compares some of them again.
+
+    Used by one thread.
+    """
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self._known: dict[object, tuple[Preparation, dict[Content, Prepared]]] = {}
+
+    def keep(self, preparation: Preparation, revisions: Iterable[Prepared]) -> None:
+        """Keep an origin and its revisions, as they are."""
+        key = (preparation.origin.text, preparation.options, preparation.reading)
+        self._known[key] = preparation, {revision.text: revision for revision in revisions}
+
+    def origin(self, text: Content, options: Options, reading: Reading) -> Preparation | None:
+        """Return an origin that was read just so."""
+        known = self._known.get((text, options, reading))
+        return None if known is None else known[0]
+
+    def revision(
+        self, preparation: Preparation, text: Content, cancel: CancelFlag | None = None
+    ) -> Prepared:
+        """Return a revision of an origin, read now if it was not before."""
+        key = (preparation.origin.text, preparation.options, preparation.reading)
+        known = self._known.get(key)
+        revision = known[1].get(text) if known is not None and known[0] is preparation else None
+        return preparation.revision(text, cancel) if revision is None else revision
 
 
 def prepare(

@@ -190,7 +190,9 @@ def compare_candidates(
         ranked_by, chosen, threshold=threshold, linkage=linkage, level=judged.level,
         facts=tuple(map(_facts_of_code, by_path)),
     )  # fmt: skip
-    files = tuple(review_files(_members(candidates, batch), cancel) for batch in ranked)
+    files = tuple(
+        review_files(_members(candidates, batch), cancel, matrix.readings) for batch in ranked
+    )
     reasons = tuple(
         _reasons(
             candidates, judged, batch, of_batch,

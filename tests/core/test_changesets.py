@@ -13,7 +13,7 @@ from tests.reference import change_sets as oracle
 from tests.reference.budget import scaled
 from tests.reference.triples import text_triple
 
-from excise import ChangeMatrix, ChangeSet, ScoreMatrix
+from excise import ChangeMatrix, ChangeSet, ScoreMatrix, syntax
 from excise.errors import Unparsable
 
 LINES = st.lists(
@@ -46,6 +46,30 @@ def test_one_file_has_the_numbers_of_its_texts(origin, revisions, path):
     assert matrix.edit_sizes == texts.edit_sizes
     assert matrix.unchanged == texts.unchanged
     assert matrix.syntax_errors == texts.syntax_errors
+    again = ScoreMatrix.from_texts(origin, revisions, path=path, readings=matrix.readings)
+    assert all(np.array_equal(getattr(again, plane), getattr(texts, plane)) for plane in PLANES)
+    assert (again.signature, again.notes) == (texts.signature, texts.notes)
+    found, expected = again.hunks(), texts.hunks()
+    assert list(found) == list(expected)
+    for i, j in combinations(range(len(revisions)), 2):
+        assert list(found.counts(again.pair(i, j))) == list(expected.counts(texts.pair(i, j)))
+
+
+def test_what_was_read_is_not_read_again(monkeypatch):
+    origin = "def f(a):\n    return a\n"
+    texts = [origin + f"x = {number}\n" for number in range(3)]
+    matrix = matrix_of({PYTHON: origin}, *({PYTHON: text} for text in texts))
+    parsed, parse = [], syntax.parse
+    monkeypatch.setattr(
+        syntax, "parse", lambda text, *more, **options: (parsed.append(text), parse(text, *more))[1]
+    )
+    new = [*texts[1:], origin + "y\n"]
+    scratch = ScoreMatrix.from_texts(origin, new, path=PYTHON)
+    assert parsed == [origin, *new]
+    parsed.clear()
+    again = ScoreMatrix.from_texts(origin, new, path=PYTHON, readings=matrix.readings)
+    assert parsed == new[2:]
+    assert np.array_equal(again.values, scratch.values)
 
 
 @pytest.mark.parametrize("seed", range(4))

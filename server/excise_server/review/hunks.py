@@ -9,9 +9,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import excise
 from excise.patches import FilePair
+from excise.preparation import Readings
 from excise.reading import PARSER_SECONDS
 from excise_server.changes import LINK, SUBMODULE, Side, patch_files
 from excise_server.review.candidate import Candidate
@@ -131,7 +133,9 @@ class ReviewedFile:
 
 
 def review_files(
-    candidates: Sequence[Candidate], cancel: excise.CancelFlag | None = None
+    candidates: Sequence[Candidate],
+    cancel: excise.CancelFlag | None = None,
+    readings: Readings | None = None,
 ) -> tuple[ReviewedFile, ...]:
     """Return every file that some of the candidates touch, by path.
 
@@ -141,6 +145,8 @@ def review_files(
     ----------
     candidates
         Changes of one origin. Every one counts in ``unchanged``, whatever it touches.
+    readings
+        What a `excise.ChangeMatrix` of them has read.
 
     Raises
     ------
@@ -156,8 +162,9 @@ def review_files(
             changes[key].append(change)
             origins[key] = change.old
     ids = [candidate.id for candidate in candidates]
+    hunks_of = partial(_hunks, origins=origins, ids=ids, cancel=cancel, readings=readings)
     return tuple(
-        ReviewedFile(path, origins[path], tuple(own), _hunks(path, origins[path], own, ids, cancel))
+        ReviewedFile(path, origins[path], tuple(own), hunks_of(path, own))
         for path, own in sorted(changes.items())
     )
 
@@ -181,12 +188,15 @@ def _change(candidate: Candidate, pair: FilePair) -> FileChange:
 
 def _hunks(
     path: str,
-    origin: Side | None,
     changes: Sequence[FileChange],
+    *,
+    origins: Mapping[str, Side | None],
     ids: Sequence[str],
     cancel: excise.CancelFlag | None,
+    readings: Readings | None,
 ) -> tuple[ReviewHunk, ...]:
     """Return the hunks of the texts; equal texts are read once."""
+    origin = origins[path]
     text = "" if origin is None else origin.text
     if text is None:
         return ()
@@ -197,8 +207,9 @@ def _hunks(
         return ()
     special = any(_is_special(side) for change in changes for side in (change.old, change.new))
     matrix = excise.ScoreMatrix.from_texts(
-        text, distinct, path=None if special else path, cancel=cancel, timeout=PARSER_SECONDS
-    )
+        text, distinct, path=None if special else path, cancel=cancel, timeout=PARSER_SECONDS,
+        readings=readings,
+    )  # fmt: skip
     index = {own: at for at, own in enumerate(distinct)}
     staying = [name for name in ids if name not in apart]
     at = {name: index.get(texts.get(name, text), -1) for name in staying}
