@@ -1,4 +1,4 @@
-"""`excise mcp` serves a real client: three tools, read only, inside of what it was started for."""
+"""`excise mcp` serves a real client: four tools, read only, inside of what it was started for."""
 
 from __future__ import annotations
 
@@ -69,7 +69,9 @@ def test_a_real_client_over_the_pipe_of_the_command(repo):
             return tools, await client.call_tool("list_candidates", {})
 
     tools, answer = asyncio.run(ask())
-    assert [tool.name for tool in tools] == ["list_candidates", "review", "take"]
+    assert [tool.name for tool in tools] == [
+        *("list_candidates", "review", "take", "find_duplicates"),
+    ]
     for tool in tools:
         assert tool.annotations.read_only_hint
         assert tool.output_schema["properties"]
@@ -140,6 +142,34 @@ def test_what_is_taken_is_a_patch_for_git_and_nothing_is_written(repo):
     assert "overlap" in both.content[0].text
     assert "the review has changed" in stale.content[0].text
     assert "zoe" in nobody.content[0].text
+
+
+@pytest.mark.slow
+@needs_git
+def test_an_agent_asks_who_is_fixing_this_already(repo):
+    for name in ("ada", "chen"):
+        repo.git("commit", "-qam", "f2 adds too much", cwd=repo.path.parent / name)
+    patch = repo.git("diff", "main", "ada").decode().replace("x - 2", "x - 2.0")
+    mine = {"branches": ["ada", "chen"], "patch": patch, "title": "f2 adds two too much"}
+    asked, each, bad, none, large = served(
+        repo.path,
+        ("find_duplicates", mine),
+        ("find_duplicates", {"branches": ["ada", "chen"]}),
+        ("find_duplicates", mine | {"patch": "no diff"}),
+        ("find_duplicates", {"branches": ["nobody/*"], "patch": patch}),
+        ("find_duplicates", mine | {"patch": "x" * 2_000_001}),
+    )
+    found = asked.structured_content
+    assert (found["asked"], found["among"], found["left_out"]) == (1, 2, 0)
+    assert {pair["other"] for pair in found["pairs"]} == {"ada", "chen"}
+    (pair, *_) = found["pairs"]
+    assert pair["word"] == "likely the same issue"
+    assert any("a.py:10 return x + 2" in reason for reason in pair["reasons"])
+    (pair,) = each.structured_content["pairs"]
+    assert pair["otherwise"] == "another of this author's"
+    assert none.structured_content["pairs"] == []
+    assert bad.is_error
+    assert large.is_error
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, ConfigDict
 
 __all__ = ["BatchAnswer", "CandidateAnswer", "CandidatesAnswer", "FileAnswer", "GroupAnswer"]
+__all__ += ["DuplicateAnswer", "DuplicatesAnswer"]
 __all__ += ["HunkAnswer", "ReviewAnswer", "TakeAnswer", "VariantAnswer"]
 
 
@@ -113,3 +114,40 @@ class TakeAnswer(_Answer):
     base64: bool
     """Whether the patch is in base64, as it is not UTF-8."""
     notes: list[str]
+
+
+class DuplicateAnswer(_Answer):
+    """Two proposals that may be about one issue."""
+
+    new: str
+    """The id of what was asked about: `patch`, or a branch or pull request."""
+    other: str
+    title: str
+    """Of the other one."""
+    author: str
+    word: str
+    probability: float
+    """How often such pairs, among the nearest of each, were about one issue."""
+    what: float
+    where: float
+    why: float | None
+    """Null: one of the two has no message."""
+    same_edit: float
+    """How much of the very edit they share: another question."""
+    otherwise: str
+    """What else explains it: one author, a stack, a revert, a backport; else empty."""
+    reasons: list[str]
+    """Lines that both touch, or change, and words of both messages."""
+
+
+class DuplicatesAnswer(_Answer):
+    """Pairs that may be about one issue, the most probable first."""
+
+    asked: int
+    among: int
+    """0: they were compared with each other."""
+    pairs: list[DuplicateAnswer]
+    left_out: int
+    """Pairs that did not fit."""
+    notes: list[str]
+    rejected: list[str]

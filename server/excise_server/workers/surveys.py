@@ -48,6 +48,7 @@ def survey(kind: str, arguments: bytes, cancel: CancelFlag) -> bytes:
         "review": _review,
         "take": _take,
         "taken": _taken,
+        "duplicates": _duplicates,
     }
     document = surveys[kind](asked, cancel)
     return json.dumps(plain(document)).encode()
@@ -63,6 +64,7 @@ def document_of(kind: str, data: bytes | memoryview) -> dict[str, Any]:
     """
     from excise_server.report.candidate_shapes import CandidatesDocument, TakenDocument
     from excise_server.report.documents import plain
+    from excise_server.report.duplicate_shapes import DuplicatesDocument
     from excise_server.report.review_shapes import ReviewDocument
     from excise_server.report.take_shapes import TakeDocument
     from excise_server.report.worktree_shapes import WorktreesDocument
@@ -73,6 +75,7 @@ def document_of(kind: str, data: bytes | memoryview) -> dict[str, Any]:
         "review": ReviewDocument,
         "take": TakeDocument,
         "taken": TakenDocument,
+        "duplicates": DuplicatesDocument,
     }
     try:
         shape = msgspec.convert(json.loads(bytes(data), parse_constant=_refused), shapes[kind])
@@ -149,6 +152,33 @@ def _taken(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
     choose = partial(choices_planned, plan)
     result = take_from_review(candidates, choose, digest=plan.digest or None, sha256=sha256)
     return taken_document(top, result)
+
+
+def _duplicates(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
+    """Compare a patch with the heads of a repository, or these with each other."""
+    from excise.patches import read
+    from excise_server.duplicates.find import find_duplicates
+    from excise_server.duplicates.proposals import Proposal, proposals_of
+    from excise_server.git.repository import open_folder
+    from excise_server.report.duplicates import duplicates_document
+    from excise_server.sources import SourceError
+    from excise_server.sources.requests import read_requests
+
+    repository = open_folder(asked["folder"], asked["folders"])
+    heads = read_requests(repository, asked["branches"], asked["base"])
+    cancel.check()
+    if not asked["patch"]:
+        found = find_duplicates(heads.proposals)
+        return duplicates_document(found, heads.rejected, heads.notes)
+    messages = read(asked["patch"].encode("utf-8", "replace"))
+    own = proposals_of([("patch", message) for message in messages])
+    if not own:
+        raise SourceError(messages[0].error or "it holds no diff", name="the patch")
+    title, text = asked["title"] or own[0].title, asked["message"] or own[0].text
+    one = Proposal("patch", title, text, own[0].author, own[0].patch, own[0].parts)
+    # Without heads there is nothing to compare with, and nothing is found.
+    found = find_duplicates([one], heads.proposals)
+    return duplicates_document(found, heads.rejected, heads.notes)
 
 
 def _everyone(asked: Mapping[str, Any]) -> tuple[str, Candidates]:
