@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 from tests.server.command import excise
+from tests.server.edited_worktrees import client_of, edited_worktrees
 from tests.server.git_repository import Repo, make, needs_git
 from tests.server.raw_client import RawClient
 
@@ -22,26 +23,14 @@ pytestmark = [needs_git, pytest.mark.slow]
 
 @pytest.fixture
 def repo(tmp_path, monkeypatch) -> Repo:
-    made = make(tmp_path, monkeypatch)
-    made.commit(a__py=ORIGIN, b__py="B = 1\n")
-    for name, old, new in (
-        ("ada", "a + b", "a - b"),
-        ("bo", "a + b", "a - b"),
-        ("cy", "* 2", "+ a"),
-    ):
-        made.git("worktree", "add", "--quiet", "-b", name, tmp_path / name)
-        (tmp_path / name / "a.py").write_text(ORIGIN.replace(old, new))
-        os.utime(tmp_path / name / "a.py", (1_600_000_000, 1_600_000_000))  # no longer written
-    return made
+    edits = {"ada": ("a + b", "a - b"), "bo": ("a + b", "a - b"), "cy": ("* 2", "+ a")}
+    return edited_worktrees(tmp_path, monkeypatch, edits, a__py=ORIGIN, b__py="B = 1\n")
 
 
 @pytest.fixture
 def client(repo: Repo) -> Iterator[RawClient]:
-    with RawClient() as client:
-        client.initialize(workspaceFolders=[{"uri": repo.path.as_uri(), "name": "w"}])
+    with client_of(repo) as client:
         yield client
-        assert client.exit() == 0
-        assert not any("Traceback" in line for line in client.log)
 
 
 def listed(client: RawClient, repo: Repo, **more) -> dict:

@@ -40,6 +40,17 @@ def edit(path, old=EDIT[0], new=EDIT[1], file="a.py"):
     (path / file).write_text(text.replace(old, new, 1))
 
 
+def stacked(repo):
+    """Return a worktree that was made on top of a feature branch."""
+    repo.git("checkout", "--quiet", "-b", "feature")
+    edit(repo.path, "x + 1", "x - 1")
+    repo.commit("a feature")
+    path = worktree(repo, "ada", start="feature")
+    edit(path)
+    repo.git("checkout", "--quiet", "main")
+    return path
+
+
 def committed(repo, path, message="the edit"):
     repo.git("add", "--all", cwd=path)
     repo.git("commit", "--quiet", "--message", message, cwd=path)
@@ -108,12 +119,7 @@ def test_the_remote_branches_that_agents_push_are_found_and_others_are_not(repo)
 
 
 def test_a_worktree_stacked_on_a_feature_counts_only_its_own_edits(repo):
-    repo.git("checkout", "--quiet", "-b", "feature")
-    edit(repo.path, "x + 1", "x - 1")
-    repo.commit("a feature")
-    path = worktree(repo, "ada", start="feature")
-    edit(path)
-    repo.git("checkout", "--quiet", "main")
+    path = stacked(repo)
     found = collect(repo.context(branches=()))
     assert texts(found) == {"worktree:ada": TEXT.replace(*EDIT)}
     assert known(found)["worktree:ada"].base == repo.head("feature")

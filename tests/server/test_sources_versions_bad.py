@@ -9,7 +9,16 @@ from dataclasses import replace
 
 import pytest
 from tests.server.git_repository import Repo, make, needs_git, reasons, texts
-from tests.server.test_sources_versions import EDIT, TEXT, committed, edit, known, notes, worktree
+from tests.server.test_sources_versions import (
+    EDIT,
+    TEXT,
+    committed,
+    edit,
+    known,
+    notes,
+    stacked,
+    worktree,
+)
 
 from excise_server.git import checkouts, command
 from excise_server.sources import versions
@@ -25,17 +34,6 @@ def repo(tmp_path, monkeypatch):
     made = make(tmp_path, monkeypatch)
     made.commit(a__py=TEXT, b__py="b = 1\n")
     return made
-
-
-def stacked(repo):
-    """Return a worktree that was made on top of a feature branch."""
-    repo.git("checkout", "--quiet", "-b", "feature")
-    edit(repo.path, "x + 1", "x - 1")
-    repo.commit("a feature")
-    path = worktree(repo, "ada", start="feature")
-    edit(path)
-    repo.git("checkout", "--quiet", "main")
-    return path
 
 
 def test_a_reflog_that_expired_leaves_the_merge_base(repo):
