@@ -54,7 +54,9 @@ class Standard:
     def __init__(self, work: Workload) -> None:
         self.work, self.client = work, RawClient()
         folders = [{"uri": work.repo.path.as_uri(), "name": "project"}]
-        self.capabilities = self.client.initialize(HELIX, workspaceFolders=folders)
+        self.capabilities = self.client.initialize(
+            HELIX, workspaceFolders=folders, initializationOptions={"standardNavigation": True}
+        )
         self.version = 0
         self.shown: list[str] = []
         self.edits: list[Message] = []
@@ -154,11 +156,27 @@ def test_two_variants_are_looked_at(standard: Standard):
         assert standard.page() == changed(name)
     standard.choose("Show the hunks of this file side by side")
     page = standard.page()
-    assert "## Hunk 1: line 10, undecided" in page
+    assert "## Hunk 1: line 13, undecided" in page
     first, second = page.split("## Hunk ")[1:3]
     assert "both" not in first
     assert first.index("return x + 2") < first.index("return x - 2")
     assert "**bo, chen** (2 of 3)" in second
+
+
+def test_hunks_are_symbols_and_lead_to_each_candidate_s_own_file(standard: Standard):
+    document = {"textDocument": {"uri": standard.work.uri}}
+    hunks = standard.call("textDocument/documentSymbol", document)
+    assert [h["location"]["range"]["start"]["line"] for h in hunks] == [LINE, LINE + 16]
+    assert [h["name"].partition(",")[0] for h in hunks][1] == "2 of 3 make this change"
+    at = {"position": {"line": LINE, "character": 0}}
+    for place in standard.call("textDocument/implementation", document | at):
+        path = Path(unquote(urlsplit(place["uri"]).path))
+        line = path.read_text().split("\n")[place["range"]["start"]["line"]]
+        assert (path.parent.name, line) in [("ada", "    return x - 2"), ("bo", "    return 2 * x")]
+    everyone = standard.call("workspace/symbol", {"query": ""})
+    assert sorted(symbol["name"] for symbol in everyone) == ["ada", "bo", "chen"]
+    [ada] = standard.call("workspace/symbol", {"query": "ADA"})
+    assert ada["location"]["range"]["start"]["line"] == LINE
 
 
 def test_one_hunk_is_taken(standard: Standard):
@@ -183,7 +201,7 @@ def test_a_whole_file_and_a_whole_candidate_are_taken(standard: Standard):
 def test_after_undo_everything_is_offered_again(standard: Standard):
     user = standard
     user.version += 1
-    user.client.change(user.work.uri, user.version, {"text": changed("ada")})
+    user.client.change(user.work.uri, user.version, {"text": changed("ada", ORIGIN)})
     assert not [a for a in user.actions(LINE) if a["title"].startswith("Take the lines of ada")]
     user.version += 1
     user.client.change(user.work.uri, user.version, {"text": ORIGIN})

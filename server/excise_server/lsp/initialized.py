@@ -7,6 +7,7 @@ from lsprotocol import types as t
 from excise_server.lsp.compare import register_content
 from excise_server.lsp.configuration import ask, register
 from excise_server.lsp.diagnostic import OPTIONS, diagnostic
+from excise_server.lsp.navigation import NAVIGATION
 from excise_server.lsp.server import ExciseServer
 
 __all__ = ["initialize", "initialized"]
@@ -20,6 +21,9 @@ def initialize(ls: ExciseServer, params: t.InitializeParams) -> None:
     if ls.publisher.refresher.pulls:
         # Only then: Neovim would ask, and show both what it got and what it was sent.
         ls.feature(t.TEXT_DOCUMENT_DIAGNOSTIC, OPTIONS)(diagnostic)
+    if ls.settings.standard_navigation:
+        for method, handler in NAVIGATION.items():
+            ls.feature(method)(handler)
 
 
 def initialized(ls: ExciseServer, _params: t.InitializedParams) -> None:

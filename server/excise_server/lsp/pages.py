@@ -67,7 +67,7 @@ class Pages:
             If the page cannot be written.
         """
         try:
-            path = await asyncio.to_thread(self._write, about, name, text)
+            path = await asyncio.to_thread(self.write, about, name, text)
         except OSError as error:
             raise RequestFailed(f"the page cannot be written: {error.strerror}") from error
         await self.open(path, line)
@@ -96,7 +96,8 @@ class Pages:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
 
-    def _write(self, about: str, name: str, text: str) -> str:
+    def write(self, about: str, name: str, text: str) -> str:
+        """Write a page, in a thread that may wait; return its path."""
         folder = self._made() / hashlib.sha256(about.encode("utf-8", "replace")).hexdigest()[:12]
         folder.mkdir(mode=0o700, exist_ok=True)
         path, aside = folder / file_name(name), folder / secrets.token_hex(8)

@@ -33,7 +33,8 @@ class Settings:
     """The choices, with their defaults; those of the sources are `source_settings`' affair.
 
     ``client_commands`` are the client's own commands by the names of ours; with
-    ``virtual_documents`` it opens URIs of revisions by itself. ``schema`` is the version of the
+    ``virtual_documents`` it opens URIs of revisions by itself; with ``standard_navigation`` hunks
+    are symbols, and variants implementations. ``schema`` is the version of the
     shapes (`protocol.SCHEMA`) that it reads: clients of 0.1 say none.
     """
 
@@ -43,6 +44,7 @@ class Settings:
     options: Options = field(default_factory=Options)
     client_commands: Mapping[str, str] = field(default_factory=dict)
     virtual_documents: bool = False
+    standard_navigation: bool = False
     schema: int = 1
 
 
@@ -67,6 +69,7 @@ def settings_of(options: object) -> Settings:
         ),
         client_commands=top.mapping("clientCommands", str),
         virtual_documents=top.given("virtualDocuments", bool, False),
+        standard_navigation=top.given("standardNavigation", bool, False),
         schema=top.given("schema", int, 1),
     )
 

@@ -25,6 +25,11 @@ _OPERATIONS = {
 }
 
 
+# A column past the end is the end. Neovim's buffer of an empty file has a line, whose end it then
+# takes for the one that is replaced: with an empty range it would write an empty line after ours.
+_EMPTY = t.Range(t.Position(0, 0), t.Position(0, 1))
+
+
 async def take_candidate(ls: ExciseServer, argument: Mapping[str, Any]) -> None:
     """Have the client edit, create, delete and rename what a candidate does; say what came of it.
 
@@ -41,9 +46,8 @@ async def take_candidate(ls: ExciseServer, argument: Mapping[str, Any]) -> None:
     if not contents:
         raise RequestFailed("nothing to take: the target has all of it")
     _check(ls, contents)
-    changes = [change for entry in contents for change in _changes(entry)]
     label = f"Take {identity} ({plural(len(contents), 'file')})"
-    edit = t.WorkspaceEdit(document_changes=changes)
+    edit = _workspace_edit(ls, [change for entry in contents for change in _changes(entry)])
     answer = await ls.workspace_apply_edit_async(t.ApplyWorkspaceEditParams(edit, label))
     if not answer.applied:
         raise RequestFailed(
@@ -58,9 +62,9 @@ def _check(ls: ExciseServer, contents: list[dict[str, Any]]) -> None:
     """Refuse what the client cannot do, before it does a part of it."""
     workspace = ls.client_capabilities.workspace
     can = workspace.workspace_edit if workspace else None
-    if not (workspace and workspace.apply_edit and can and can.document_changes):
-        raise RequestFailed("the client takes no edits of several files: use excise take --write")
-    operations = can.resource_operations or []
+    if not (workspace and workspace.apply_edit):
+        raise RequestFailed("the client takes no edits (workspace/applyEdit)")
+    operations = (can and can.resource_operations) or []
     for entry in contents:
         needed = _OPERATIONS.get(entry["status"])
         if entry["problem"]:
@@ -74,12 +78,23 @@ def _check(ls: ExciseServer, contents: list[dict[str, Any]]) -> None:
             )
 
 
+def _workspace_edit(ls: ExciseServer, changes: list[Change]) -> t.WorkspaceEdit:
+    """Return the edit as the client takes it; who knows operations on files knows this order."""
+    workspace = ls.client_capabilities.workspace
+    can = workspace.workspace_edit if workspace else None
+    if can and (can.document_changes or can.resource_operations):
+        return t.WorkspaceEdit(document_changes=changes)
+    edited = [change for change in changes if isinstance(change, t.TextDocumentEdit)]
+    plain = {e.text_document.uri: [x for x in e.edits if isinstance(x, t.TextEdit)] for e in edited}
+    return t.WorkspaceEdit(changes=plain)
+
+
 def _changes(entry: Mapping[str, Any]) -> Iterator[Change]:
     match entry["status"]:
         case "created":
             yield t.CreateFile(uri=entry["uri"])
-            start = t.Range(t.Position(0, 0), t.Position(0, 0))
-            yield _edited(entry["uri"], None, [t.TextEdit(start, b64decode(entry["new"]).decode())])
+            text = b64decode(entry["new"]).decode()
+            yield _edited(entry["uri"], None, [t.TextEdit(_EMPTY, text)])
         case "deleted":
             yield t.DeleteFile(uri=entry["old_uri"])
         case status:

@@ -57,7 +57,7 @@ class Workspace:
 
     @classmethod
     def make(cls, folder: Path) -> Workspace:
-        for name in ("project", "revisions", "home", "bin"):
+        for name in ("project", "revisions", "home"):
             (folder / name).mkdir()
         work = cls(folder)
         work.file.write_bytes((EXAMPLE / "inventory.py").read_bytes())
@@ -65,10 +65,6 @@ class Workspace:
             (folder / "revisions" / f"{path.name.rpartition('-')[2]}.py").write_bytes(
                 path.read_bytes()
             )
-        # The documented configurations start "python3": here that is the tests' interpreter.
-        python = folder / "bin" / "python3"
-        python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
-        python.chmod(0o755)
         return work
 
     @property
@@ -87,48 +83,65 @@ class Workspace:
 
     def run(self, command: list[str], config: str) -> Seen:
         """Run an editor's script; return what it saw."""
-        (self.folder / "config").write_text(config, encoding="utf-8")
-        seen = self.folder / "seen.json"
-        keyboard, keys = os.pipe()  # nobody types, and it does not end: Vim would
-        try:
-            found = subprocess.run(
-                command,
-                cwd=self.folder / "project",
-                env=self._environment(seen),
-                stdin=keyboard,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                timeout=TIMEOUT,
-                check=False,
-            )
-        finally:
-            os.close(keyboard)
-            os.close(keys)
-        output = found.stdout.decode(errors="replace")
-        if (why := seen.with_suffix(".why")).exists():  # Vim has no standard error to tell it on
-            output += why.read_text(encoding="utf-8")
-        assert seen.exists(), f"the editor ended with {found.returncode}:\n{output}"
-        result = json.loads(seen.read_bytes())
-        assert found.returncode == 0, (result, output)
-        return result
-
-    def _environment(self, seen: Path) -> dict[str, str]:
-        home = str(self.folder / "home")
-        names = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
-        return (
-            {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-            | dict.fromkeys(names, home)
-            | {
-                "HOME": home,
-                "PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
-                "TERM": "dumb",
-                "EXCISE_CONFIG": str(self.folder / "config"),
-                "EXCISE_FILE": str(self.file),
-                "EXCISE_REVISIONS": str(self.folder / "revisions" / "*.py"),
-                "EXCISE_LINE": str(self.line),
-                "EXCISE_SEEN": str(seen),
-            }
+        revisions, line = str(self.folder / "revisions" / "*.py"), str(self.line)
+        return run(
+            self.folder, self.file, command, config, EXCISE_REVISIONS=revisions, EXCISE_LINE=line
         )
+
+
+def run(folder: Path, file: Path, command: list[str], config: str, **more: str) -> Seen:
+    """Run an editor's script on a file of a workspace; return what it saw."""
+    (folder / "config").write_text(config, encoding="utf-8")
+    seen = folder / "seen.json"
+    seen.unlink(missing_ok=True)
+    python3(folder / "bin")
+    environment = _environment(folder) | {
+        "EXCISE_CONFIG": str(folder / "config"), "EXCISE_FILE": str(file), "EXCISE_SEEN": str(seen)
+    }  # fmt: skip
+    keyboard, keys = os.pipe()  # nobody types, and it does not end: Vim would
+    try:
+        found = subprocess.run(
+            command,
+            cwd=file.parent,
+            env=environment | more,
+            stdin=keyboard,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=TIMEOUT,
+            check=False,
+        )
+    finally:
+        os.close(keyboard)
+        os.close(keys)
+    output = found.stdout.decode(errors="replace")
+    if (why := seen.with_suffix(".why")).exists():  # Vim has no standard error to tell it on
+        output += why.read_text(encoding="utf-8")
+    assert seen.exists(), f"the editor ended with {found.returncode}:\n{output}"
+    result = json.loads(seen.read_bytes())
+    assert found.returncode == 0, (result, output)
+    return result
+
+
+def python3(folder: Path) -> None:
+    """Have the documented configurations start the tests' interpreter as "python3"."""
+    folder.mkdir(exist_ok=True)
+    python = folder / "python3"
+    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    home = str(folder / "home")
+    names = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME")
+    return (
+        {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        | dict.fromkeys(names, home)
+        | {
+            "HOME": home,
+            "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
+            "TERM": "dumb",
+        }
+    )
 
 
 @dataclass(frozen=True)

@@ -12,19 +12,22 @@ from pathlib import Path
 
 from tests.server.git_repository import Repo
 
-ORIGIN = "".join(f"def f{n}(x):\n    return x + {n}\n\n\n" for n in range(8))
+BASE = "".join(f"def f{n}(x):\n    return x + {n}\n\n\n" for n in range(8))
+ORIGIN = f"import os\n\n\n{BASE}"
+"""What the target has by now: the candidates started before that."""
+
 EDITS = {
     "ada": {"x + 2": "x - 2"},
     "bo": {"x + 2": "2 * x", "x + 6": "6 * x"},
     "chen": {"x + 6": "6 * x"},
 }
-LINE = 9
+LINE = 12
 """The line of the first hunk in a.py, from 0."""
 LONG_AGO = (1_600_000_000, 1_600_000_000)
 
 
-def changed(name: str) -> str:
-    text = ORIGIN
+def changed(name: str, text: str = BASE) -> str:
+    """A candidate's a.py, or what it makes of another text."""
     for old, new in EDITS[name].items():
         text = text.replace(old, new)
     return text
@@ -39,7 +42,7 @@ class Workload:
     @classmethod
     def make(cls, folder: Path) -> Workload:
         repo = Repo(folder / "project", folder / "home").init()
-        repo.commit(a__py=ORIGIN, b__py="B = 1\n", old__py="OLD = 1\n")
+        repo.commit(a__py=BASE, b__py="B = 1\n", old__py="OLD = 1\n")
         for name in EDITS:
             tree = folder / "trees" / name
             repo.git("worktree", "add", "--quiet", "-b", name, tree)
@@ -47,6 +50,7 @@ class Workload:
         (folder / "trees/ada/new.py").write_text("NEW = 1\n")
         (folder / "trees/ada/old.py").unlink()
         (folder / "trees/bo/b.py").write_text("B = 2\n")
+        repo.commit(a__py=ORIGIN)
         for path in (folder / "trees").rglob("*.py"):
             os.utime(path, LONG_AGO)  # nobody is writing them
         return cls(repo)

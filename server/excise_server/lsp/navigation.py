@@ -1,0 +1,155 @@
+"""Standard navigation for those who switch it on: hunks as symbols, variants as implementations.
+
+It is off by default: beside a language's own server it would stand in the way of its outline.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from lsprotocol import types as t
+from pygls.uris import from_fs_path
+
+from excise.text import normalise, raw_lines
+from excise_server.editor.analysis import Analysis
+from excise_server.editor.document import document_key
+from excise_server.editor.line_map import LineMap
+from excise_server.editor.wording import hunk_words, names_of
+from excise_server.lsp.disk import local_path
+from excise_server.lsp.publishing import Outcome
+from excise_server.lsp.rpc import RequestFailed
+from excise_server.lsp.server import ExciseServer
+from excise_server.lsp.to_proto import Mapper
+from excise_server.sources import SourceError
+from excise_server.sources.paths import read_bytes, text_of
+
+__all__ = ["NAVIGATION", "document_symbol", "implementation", "workspace_symbol"]
+
+MAX_PLACES = 50
+"""Most places that one question leads to."""
+
+
+async def implementation(
+    ls: ExciseServer, params: t.ImplementationParams
+) -> list[t.Location] | None:
+    """Return the lines of the hunk under the cursor in each candidate that changes it."""
+    uri = params.text_document.uri
+    if (analysis := await ls.to_show(uri)) is None:
+        return None
+    mapper, line = _mapper(ls, analysis), params.position.line
+    shown = [mapper.visible(*lines) for lines in analysis.lines]
+    wanted = [
+        (member, analysis.hunks[at].hunk.spans[member])
+        for at, where in enumerate(shown)
+        if where.start.line <= line <= where.end.line
+        for variant in analysis.hunks[at].hunk.variants
+        if variant.text != analysis.hunks[at].hunk.text
+        for member in variant.members
+        if member != analysis.snapshot.own
+    ]
+    files = ls.gatherer.files(document_key(uri))
+    try:
+        places = await asyncio.to_thread(_places, ls, analysis, wanted[:MAX_PLACES], files)
+    except OSError as error:
+        raise RequestFailed(f"the page cannot be written: {error.strerror}") from error
+    return places or None
+
+
+async def document_symbol(
+    ls: ExciseServer, params: t.DocumentSymbolParams
+) -> list[t.DocumentSymbol] | list[t.SymbolInformation] | None:
+    """Return the hunks of a document, in its order."""
+    uri = params.text_document.uri
+    if (analysis := await ls.to_show(uri)) is None:
+        return None
+    mapper, names = _mapper(ls, analysis), names_of(analysis.snapshot.revisions)
+    count, kind = len(analysis.snapshot.texts), t.SymbolKind.Event
+    symbols = [
+        (hunk_words(scores.hunk, count, names), mapper.visible(*lines), decided)
+        for scores, lines, decided in zip(
+            analysis.hunks, analysis.lines, analysis.decided, strict=True
+        )
+    ]
+    text_document = ls.client_capabilities.text_document
+    can = text_document.document_symbol if text_document else None
+    if can and can.hierarchical_document_symbol_support:
+        return [
+            t.DocumentSymbol(said, kind, where, where, "decided" if decided else "undecided")
+            for said, where, decided in symbols
+        ]
+    return [t.SymbolInformation(t.Location(uri, w), said, kind) for said, w, _ in symbols]
+
+
+def workspace_symbol(
+    ls: ExciseServer, params: t.WorkspaceSymbolParams
+) -> list[t.SymbolInformation] | None:
+    """Return the candidates of open documents, each where it first changes one of them."""
+    symbols: dict[str, t.SymbolInformation] = {}
+    for uri in ls.session.open_uris():
+        outcome = ls.publisher.outcome(document_key(uri))
+        if not isinstance(outcome, Outcome):
+            continue
+        analysis = outcome.analysis
+        names, mapper = names_of(analysis.snapshot.revisions), _mapper(ls, analysis)
+        for at, identity in enumerate(analysis.snapshot.ids):
+            said = names[at] if names[at] in identity else f"{names[at]} ({identity})"
+            if params.query.casefold() not in said.casefold() or at == analysis.snapshot.own:
+                continue
+            where = t.Location(uri, mapper.visible(*_first_change(analysis, at)))
+            symbols.setdefault(identity, t.SymbolInformation(where, said, t.SymbolKind.Package))
+    return list(symbols.values()) or None
+
+
+NAVIGATION: dict[str, Callable[..., Any]] = {
+    t.TEXT_DOCUMENT_IMPLEMENTATION: implementation,
+    t.TEXT_DOCUMENT_DOCUMENT_SYMBOL: document_symbol,
+    t.WORKSPACE_SYMBOL: workspace_symbol,
+}
+
+
+def _first_change(analysis: Analysis, candidate: int) -> tuple[int, int]:
+    """Return the lines of the first hunk that a candidate changes; without one, the first line."""
+    for scores, lines in zip(analysis.hunks, analysis.lines, strict=True):
+        hunk = scores.hunk
+        if any(candidate in v.members and v.text != hunk.text for v in hunk.variants):
+            return lines
+    return 0, 1
+
+
+def _mapper(ls: ExciseServer, analysis: Analysis) -> Mapper:
+    snapshot = analysis.snapshot
+    return Mapper(snapshot.origin if snapshot.buffer is None else snapshot.buffer, ls.encoding)
+
+
+def _places(
+    ls: ExciseServer,
+    analysis: Analysis,
+    wanted: Sequence[tuple[int, tuple[int, int]]],
+    files: dict[str, str],
+) -> list[t.Location]:
+    """Return where candidates have lines: in their own files, else on a page; in a thread."""
+    snapshot, names = analysis.snapshot, names_of(analysis.snapshot.revisions)
+    document = (local_path(snapshot.uri_or_path) or snapshot.uri_or_path).rpartition("/")[2]
+    places = []
+    for member, (lo, hi) in wanted:
+        revision = snapshot.revisions[member]
+        text, path = normalise(revision.text), files.get(revision.id)
+        if path is None or (own := _text_of(path)) is None:
+            about, name = f"{revision.id} {snapshot.uri_or_path}", f"{names[member]}-{document}"
+            path = ls.pages.write(about, name, text)
+        elif own != text:  # it was replayed from what it started from
+            lo, hi = LineMap.between(raw_lines(text), raw_lines(own)).span(lo, hi)
+            text = own
+        where = Mapper(text, ls.encoding).visible(lo, hi)
+        places.append(t.Location(from_fs_path(path) or "", where))
+    return places
+
+
+def _text_of(path: str) -> str | None:
+    """Return the text of a file that a source found just before, if it is still there."""
+    try:
+        return normalise(text_of(read_bytes(path, [path.rpartition("/")[0]])))
+    except SourceError:
+        return None
