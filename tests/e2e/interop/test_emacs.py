@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 from tests.e2e.interop import sessions
+from tests.e2e.interop.workload import LINE, ORIGIN, Workload, changed
+from tests.server.git_repository import needs_git
 
 pytestmark = pytest.mark.slow
 
@@ -28,3 +30,20 @@ def test_a_session_in_emacs(tmp_path: Path):
     config = sessions.documented("Emacs", "elisp")
     seen = work.run([EMACS, "-q", "--batch", "-l", script], config)
     sessions.check(seen, sessions.expected(work), work)
+
+
+@needs_git
+@pytest.mark.skipif(not has_eglot(), reason=f"Emacs with eglot is not installed: {INSTALL}")
+def test_a_whole_review_in_emacs_without_client_code(tmp_path: Path):
+    work = Workload.make(tmp_path)
+    config = sessions.documented("Emacs", "elisp").partition("(defun excise-add")[0]
+    command = [EMACS, "-q", "--batch", "-l", str(sessions.HERE / "review.el")]
+    seen = sessions.run(tmp_path, work.file, command, config, EXCISE_LINE=str(LINE))
+    candidates, ada, bo = seen["pages"]
+    assert "**ada**" in candidates
+    assert (ada, bo) == (changed("ada"), changed("bo"))
+    assert (seen["hunk"], seen["undone"]) == (changed("ada", ORIGIN), ORIGIN)
+    assert seen["file"] == seen["whole"] == changed("bo", ORIGIN)
+    assert seen["beside"] == "B = 2\n"
+    # This client cannot delete files: nothing of a candidate that does is taken.
+    assert "excise take --write" in seen["refused"]
