@@ -23,7 +23,7 @@ unexport PYTHONDONTWRITEBYTECODE
 RUN_CLIENT = VENV="$(abspath $(VENV))" node $(CLIENT)/scripts/run.mjs
 
 .DEFAULT_GOAL := help
-.PHONY: help docs demo quick test test-dist dist lock check format bench bench-ir bench-lsp bench-patches calibration eval eval-envs images schema nightly fuzz clean \
+.PHONY: help check-wheel check-release docs demo quick test test-dist dist lock check format bench bench-ir bench-lsp bench-patches calibration eval eval-envs images schema nightly fuzz clean \
   code vsix test-vscode check-vscode check-client-changes screenshots
 
 help:
@@ -47,6 +47,8 @@ help:
 	@echo "make vsix     package the VS Code extension into dist/: universal, and with the server for this platform"
 	@echo "make dist     the source distribution and the wheel, into dist/"
 	@echo "make test-dist install both in clean environments and run them"
+	@echo "make check-wheel what is in the wheel, and whether each Python that is here can use it"
+	@echo "make check-release lint the workflow of a release"
 	@echo "make lock     pin what the extension's server needs, by hashes, at the versions of .venv"
 	@echo "make screenshots renew the pictures of the VS Code extension under docs/images/"
 	@echo "make fuzz     random inputs for whatever reads what others wrote (SECONDS=120 in all)"
@@ -131,6 +133,12 @@ dist: $(DISTRIBUTIONS)
 $(DISTRIBUTIONS): $(INSTALLED) $(DISTRIBUTED) tools/distribution.py
 	@$(BIN)/python tools/distribution.py dist
 	@touch $@
+
+check-wheel: $(DISTRIBUTIONS) .venv-release/.ready
+	@.venv-release/bin/python tools/wheel_checks.py dist
+
+check-release: .venv-release/.ready
+	@.venv-release/bin/zizmor --offline --quiet .github/workflows
 
 test-dist: $(INSTALLED)
 	EXCISE_DIST=required $(BIN)/python -m pytest tests/distribution
