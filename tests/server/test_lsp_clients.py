@@ -206,3 +206,22 @@ def test_after_undo_everything_is_offered_again(standard: Standard):
     user.version += 1
     user.client.change(user.work.uri, user.version, {"text": ORIGIN})
     assert [a for a in user.actions(LINE) if a["title"].startswith("Take the lines of ada")]
+
+
+def test_what_was_pasted_is_a_candidate_or_is_refused(standard: Standard):
+    client, uri = standard.client, standard.work.uri
+    params = {"uri": uri, "text": f"Try this:\n```python\n{changed('bo', ORIGIN)}```\n"}
+    assert standard.call("excise/addText", params) == {
+        "id": "pasted 1",
+        "kind": "fence",
+        "notes": [],
+    }
+    run = {"command": "excise.addText", "arguments": [params | {"id": "mine", "label": "Mine"}]}
+    assert standard.call("workspace/executeCommand", run)["id"] == "mine"
+    listed = standard.call("excise/listRevisions", {"uri": uri})["revisions"]
+    assert {"id": "mine", "label": "Mine"} in listed
+    error = client.refused("excise/addText", params | {"text": "def f2(x):\n    return x\n"})
+    assert (error["code"], "piece" in error["message"]) == (-32803, True)
+    patch = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-import sys\n+import re\n"
+    assert "a.py" in client.refused("excise/addText", params | {"text": patch})["message"]
+    standard.call("excise/removeRevisions", {"uri": uri, "ids": ["pasted 1", "mine"]})

@@ -233,7 +233,7 @@ def test_capabilities_name_what_there_is():
         commands += ["excise.startAgain", "excise.candidates", "excise.addCandidates"]
         commands += ["excise.removeCandidates", "excise.review", "excise.decide"]
         commands += ["excise.hide", "excise.reject", "excise.setBase", "excise.counters"]
-        commands += ["excise.take", *STANDARD]
+        commands += ["excise.take", "excise.addText", *STANDARD]
         assert sorted(found["executeCommandProvider"]["commands"]) == sorted(commands)
         rewrite = "refactor.rewrite.excise"
         kinds = ["quickfix", f"{rewrite}.variant", f"{rewrite}.candidate"]

@@ -16,6 +16,7 @@ from lsprotocol import types as t
 from excise_server.lsp import protocol
 from excise_server.lsp.add_candidates import add_candidates, remove_candidates
 from excise_server.lsp.add_revisions import add_revisions
+from excise_server.lsp.add_text import add_text
 from excise_server.lsp.apply import apply_choice
 from excise_server.lsp.candidates import candidates
 from excise_server.lsp.code_action import KINDS, code_action
@@ -62,6 +63,7 @@ __all__ = ["HANDLERS", "create_server", "serve_stdio", "serve_tcp"]
 # session. Coroutines wait for an analysis and only read; the client can cancel them.
 CUSTOM: dict[str, Callable[..., Any]] = {
     protocol.ADD_REVISIONS: add_revisions,
+    protocol.ADD_TEXT: add_text,
     protocol.READ_PATCH: read_patch,
     protocol.REMOVE_REVISIONS: remove_revisions,
     protocol.START_AGAIN: start_again,

@@ -38,6 +38,8 @@ import type {
 import type {
   AddRevisionsParams,
   AddRevisionsResult,
+  AddTextParams,
+  AddTextResult,
   ListRevisionsParams,
   ListRevisionsResult,
   ReadPatchParams,
@@ -50,6 +52,7 @@ import type { SourcesParams, SourcesResult } from "./sources";
 /** Params and result of each request. */
 export interface Methods {
   "excise/addRevisions": [AddRevisionsParams, AddRevisionsResult];
+  "excise/addText": [AddTextParams, AddTextResult];
   "excise/readPatch": [ReadPatchParams, ReadPatchResult];
   "excise/removeRevisions": [RemoveRevisionsParams, RemoveRevisionsResult];
   "excise/startAgain": [StartAgainParams, StartAgainResult];

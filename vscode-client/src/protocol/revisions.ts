@@ -27,6 +27,19 @@ export interface AddRevisionsResult {
   readonly rejected: readonly Rejection[];
 }
 
+export interface AddTextParams {
+  readonly uri: string;
+  readonly text: string;
+  readonly id?: string | null;
+  readonly label?: string | null;
+}
+
+export interface AddTextResult {
+  readonly id: string;
+  readonly kind: string;
+  readonly notes: readonly string[];
+}
+
 export interface ReadPatchParams {
   readonly uri: string;
   readonly patch: string;

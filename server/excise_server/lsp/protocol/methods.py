@@ -47,6 +47,8 @@ from excise_server.lsp.protocol.review import (
 from excise_server.lsp.protocol.revisions import (
     AddRevisionsParams,
     AddRevisionsResult,
+    AddTextParams,
+    AddTextResult,
     ListRevisionsParams,
     ListRevisionsResult,
     ReadPatchParams,
@@ -62,6 +64,7 @@ from excise_server.lsp.protocol.sources import (
 __all__ = [
     "ADD_CANDIDATES",
     "ADD_REVISIONS",
+    "ADD_TEXT",
     "APPLY_REVISION",
     "APPLY_VARIANT",
     "CANDIDATES",
@@ -98,6 +101,7 @@ SCHEMA = 2
 ADD_REVISIONS = "excise/addRevisions"
 REMOVE_REVISIONS = "excise/removeRevisions"
 LIST_REVISIONS = "excise/listRevisions"
+ADD_TEXT = "excise/addText"
 READ_PATCH = "excise/readPatch"
 REPORT = "excise/report"
 SOURCES = "excise/sources"
@@ -133,6 +137,7 @@ class Method(NamedTuple):
 
 METHODS: dict[str, Method] = {
     ADD_REVISIONS: Method(AddRevisionsParams, AddRevisionsResult),
+    ADD_TEXT: Method(AddTextParams, AddTextResult),
     READ_PATCH: Method(ReadPatchParams, ReadPatchResult),
     REMOVE_REVISIONS: Method(RemoveRevisionsParams, RemoveRevisionsResult),
     START_AGAIN: Method(StartAgainParams, StartAgainResult),

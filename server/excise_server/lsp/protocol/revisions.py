@@ -7,6 +7,8 @@ import attrs
 __all__ = [
     "AddRevisionsParams",
     "AddRevisionsResult",
+    "AddTextParams",
+    "AddTextResult",
     "Base",
     "ListRevisionsParams",
     "ListRevisionsResult",
@@ -60,6 +62,25 @@ class AddRevisionsResult:
 
     accepted: list[str]
     rejected: list[Rejection]
+
+
+@attrs.frozen
+class AddTextParams:
+    """What was pasted or picked for a document, and what it is to be called."""
+
+    uri: str
+    text: str
+    id: str | None = None
+    label: str | None = None
+
+
+@attrs.frozen
+class AddTextResult:
+    """The candidate that it became, how it was given, and what to know of it."""
+
+    id: str
+    kind: str
+    notes: list[str]
 
 
 @attrs.frozen

@@ -1,0 +1,48 @@
+"""excise/addText: what a user pasted or picked becomes a candidate of a document, or is refused."""
+
+from __future__ import annotations
+
+import asyncio
+
+from excise.text import Revision
+from excise_server.editor.session import path_of
+from excise_server.lsp.protocol import AddTextParams, AddTextResult
+from excise_server.lsp.rpc import RequestFailed
+from excise_server.lsp.server import ExciseServer
+from excise_server.report.escape import printable
+from excise_server.sources import SourceError
+from excise_server.sources.pasted import pasted
+from excise_server.sources.paths import visible
+
+__all__ = ["add_text"]
+
+
+async def add_text(ls: ExciseServer, params: AddTextParams) -> AddTextResult:
+    """Take a whole file, a fenced block or a diff as a candidate.
+
+    Raises
+    ------
+    RequestFailed
+        If it is not a version of the document, or does not apply; the message says why.
+    """
+    try:
+        origin = ls.session.origin(params.uri)
+        made = await asyncio.to_thread(pasted, origin, params.text, path_of(params.uri) or "")
+    except SourceError as error:
+        raise RequestFailed(printable(visible(str(error)))) from error
+    identity = params.id or _free(ls, params.uri)
+    revision = Revision(identity, made.text, params.label or made.label)
+    _, rejected = ls.session.add(params.uri, [revision])
+    if rejected:
+        raise RequestFailed(printable(rejected[0].reason))
+    return AddTextResult(identity, made.kind, list(made.notes))
+
+
+def _free(ls: ExciseServer, uri: str) -> str:
+    """Return an id that no candidate of the document has."""
+    document = ls.session.find(uri)
+    known = {} if document is None else document.revisions
+    number = 1
+    while (name := f"pasted {number}") in known:
+        number += 1
+    return name
