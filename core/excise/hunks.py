@@ -26,7 +26,7 @@ from excise.tokens import Vocabulary
 if TYPE_CHECKING:
     from excise.line_matches import Mask
 
-__all__ = ["Hunk", "HunkCounts", "Hunks", "Variant", "find_hunks"]
+__all__ = ["Hunk", "HunkCounts", "Hunks", "Key", "Variant", "find_hunks"]
 
 
 Key = tuple[PreparedOrigin, bool]
@@ -140,8 +140,22 @@ class Hunks(Sequence[Hunk]):
         -----
         With ``lcs=paper`` a region can reach over several hunks: the one where it begins.
         """
-        starts = self._starts[score.reading]
-        return max(bisect_right(starts, region.bounds.o_lo) - 1, 0)
+        [home] = self.homes(score.reading, (region.bounds.o_lo,))
+        return home
+
+    def homes(self, reading: Key, first: Iterable[int]) -> tuple[int, ...]:
+        """Return the indices of the hunks that hold regions, as `home` does.
+
+        Parameters
+        ----------
+        reading
+            That of the score; one that is not of these hunks has no home.
+        first
+            The first token of each region in the origin.
+        """
+        if (starts := self._starts.get(reading)) is None:
+            return ()
+        return tuple([max(bisect_right(starts, token) - 1, 0) for token in first])
 
     def counts(self, score: Score) -> Iterator[HunkCounts]:
         """Yield the counts of a pair in every hunk that holds regions of it.

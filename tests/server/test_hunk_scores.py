@@ -128,3 +128,55 @@ def test_without_revisions_there_is_nothing_but_a_signature():
     analysis = Analyst().analyse(Snapshot("m.py", ORIGIN, (), path="m.py"), excise.CancelFlag())
     assert analysis.hunks == ()
     assert "tok:python@" in analysis.comparison.signature
+
+
+def said(analysis):
+    """Return all that an analysis says, in plain values."""
+    matrix = analysis.comparison.matrix
+    return (
+        matrix.values.tolist(),
+        matrix.contained.tolist(),
+        analysis.comparison.ranking,
+        [cluster.members for cluster in analysis.comparison.clusters],
+        [(s.hunk, s.compared, list(s.pairs), s.mean, s.share) for s in analysis.hunks],
+        analysis.sites,
+        analysis.given,
+    )
+
+
+@given(
+    st.lists(TEXT, min_size=4, max_size=5),
+    st.lists(st.tuples(st.integers(0, 3), TEXT), max_size=5),
+    st.sampled_from(GRANULARITIES),
+)
+def test_one_edit_after_the_other_is_as_if_all_were_new(texts, edits, granularity):
+    analyst, cancel = Analyst(), excise.CancelFlag()
+    origin, *texts = texts
+    for at, text in [(0, texts[0]), *edits]:
+        texts[at % len(texts)] = text
+        revisions = tuple(map(Revision, map(str, range(len(texts))), texts))
+        snapshot = Snapshot("m.py", origin, revisions, "python", options=Options(granularity))
+        assert said(analyst.analyse(snapshot, cancel)) == said(Analyst().analyse(snapshot, cancel))
+
+
+def test_only_pairs_of_the_text_that_changed_are_counted(monkeypatch):
+    counted, pair = [], excise.ScoreMatrix.pair
+    monkeypatch.setattr(
+        excise.ScoreMatrix, "pair", lambda *of: (counted.append(of[1:]), pair(*of))[1]
+    )
+    texts = [BOTH.replace("a * 3", f"a * {number}") for number in range(8)]
+    analyst, cancel = Analyst(), excise.CancelFlag()
+
+    def analyse(**more):
+        revisions = tuple(map(Revision, "abcdefgh", texts))
+        counted.clear()
+        return analyst.analyse(Snapshot("m.py", ORIGIN, revisions, "python", **more), cancel)
+
+    analyse()
+    assert len(counted) == 28
+    assert analyse(buffer="# typed\n" + ORIGIN, version=2).sites
+    assert counted == []
+    texts[3] = A.replace("return x", "return -x")
+    analyse()
+    assert len(counted) == 7
+    assert all(3 in of for of in counted)

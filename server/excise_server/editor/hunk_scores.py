@@ -8,18 +8,20 @@ alike in other hunks counts nothing here. With a single hunk these are the numbe
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
 
 import excise
 from excise.excision import excision
+from excise.hunks import Key
 from excise_server.cancellation import raise_if_cancelled
 
 __all__ = [
     "MAX_COMPARED",
     "MAX_PAIRS",
     "HunkScores",
+    "KnownPairs",
     "Numbers",
     "PairNumbers",
     "mean_numbers",
@@ -78,13 +80,71 @@ class HunkScores:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """What is known of a pair: its regions, by their first tokens and hunks, and its numbers."""
+
+    reading: Key
+    first: tuple[int, ...]
+    homes: tuple[int, ...]
+    numbers: tuple[tuple[int, PairNumbers], ...]
+
+    def moved(self, hunks: excise.Hunks) -> _Pair | None:
+        """Return the same in other hunks; None where regions that met in a hunk no longer do."""
+        homes = hunks.homes(self.reading, self.first)
+        if homes == self.homes:
+            return self
+        if len(homes) != len(self.homes):
+            return None
+        moves = set(zip(self.homes, homes, strict=True))
+        if not len(moves) == len(set(homes)) == len(set(self.homes)):
+            return None
+        new = dict(moves)
+        numbers = tuple((new[home], numbers) for home, numbers in self.numbers)
+        return _Pair(self.reading, self.first, homes, numbers)
+
+    def named(self, a: int, b: int) -> _Pair:
+        """Return the same of the revisions that now have these texts."""
+        if all((pair.a, pair.b) == (a, b) for _, pair in self.numbers[:1]):
+            return self
+        numbers = tuple((home, replace(pair, a=a, b=b)) for home, pair in self.numbers)
+        return replace(self, numbers=numbers)
+
+
+class KnownPairs:
+    """Pairs of texts that were counted, for the next comparison with the same origin.
+
+    Numbers are symmetric, and depend on the two texts, how they are read, and which of their
+    regions share a hunk. Used by one thread.
+    """
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self._pairs: dict[tuple[str, str], _Pair] = {}
+
+    def find(self, texts: tuple[str, str], hunks: excise.Hunks) -> _Pair | None:
+        """Return a pair as it is in these hunks; None where it is to be counted."""
+        known = self._pairs.get(texts) or self._pairs.get(texts[::-1])
+        return None if known is None else known.moved(hunks)
+
+    def renew(self, pairs: dict[tuple[str, str], _Pair]) -> None:
+        """Know these pairs, and no other ones."""
+        self._pairs = pairs
+
+
 def score_hunks(
     hunks: excise.Hunks,
     matrix: excise.ScoreMatrix,
     order: Sequence[int],
     cancel: excise.CancelFlag | None = None,
+    known: tuple[KnownPairs, Sequence[str]] | None = None,
 ) -> tuple[HunkScores, ...]:
     """Return the numbers of every hunk; pairs are taken among the first of ``order``.
+
+    Parameters
+    ----------
+    known
+        Pairs that were counted before, and the texts of the revisions; it knows these pairs then.
 
     Raises
     ------
@@ -95,17 +155,18 @@ def score_hunks(
         return ()
     compared = tuple(order[:MAX_COMPARED])
     diverging: list[list[PairNumbers]] = [[] for _ in hunks]
+    before, texts = known or (KnownPairs(), [str(index) for index in range(len(matrix.ids))])
     # Many pairs do the same in a hunk: one made an edit that the other did not.
-    known: dict[excise.EditCounts, Numbers] = {}
+    numbers: dict[excise.EditCounts, Numbers] = {}
+    counted: dict[tuple[str, str], _Pair] = {}
     for a, b in combinations(compared, 2):
         raise_if_cancelled(cancel)
-        score = matrix.pair(a, b)
-        for home, counts, share in hunks.counts(score):
-            if not counts.defined:
-                numbers = _undefined(hunks, home, score)
-            else:
-                numbers = known.get(counts) or known.setdefault(counts, _numbers(counts))
-            diverging[home].append(PairNumbers(a, b, numbers, share))
+        key = texts[a], texts[b]
+        pair = before.find(key, hunks) or _counted(hunks, matrix.pair(a, b), numbers)
+        counted[key] = pair = pair.named(a, b)
+        for home, own in pair.numbers:
+            diverging[home].append(own)
+    before.renew(counted)
     total = _pairs(len(compared))
     return tuple(
         HunkScores(
@@ -117,6 +178,21 @@ def score_hunks(
         )
         for hunk, pairs in zip(hunks, diverging, strict=True)
     )
+
+
+def _counted(
+    hunks: excise.Hunks, score: excise.Score, known: dict[excise.EditCounts, Numbers]
+) -> _Pair:
+    """Count a pair in every hunk that holds regions of it."""
+    found = []
+    for home, counts, share in hunks.counts(score):
+        if not counts.defined:
+            numbers = _undefined(hunks, home, score)
+        else:
+            numbers = known.get(counts) or known.setdefault(counts, _numbers(counts))
+        found.append((home, PairNumbers(-1, -1, numbers, share)))
+    first = tuple(outline.bounds.o_lo for outline in score.outlines)
+    return _Pair(score.reading, first, hunks.homes(score.reading, first), tuple(found))
 
 
 def _numbers(counts: excise.EditCounts) -> Numbers:
