@@ -10,7 +10,7 @@ import msgspec
 
 from excise_server.report import shapes
 from excise_server.report.candidate_shapes import CandidatesDocument
-from excise_server.report.duplicate_shapes import DuplicatesDocument
+from excise_server.report.duplicate_shapes import DuplicatesDocument, RelatedGroupsDocument
 from excise_server.report.patch_shapes import PatchDocument
 from excise_server.report.review_shapes import ReviewDocument
 from excise_server.report.take_shapes import TakeDocument
@@ -29,6 +29,7 @@ DOCUMENTS: dict[str, tuple[str, type[shapes.Shape]]] = {
     "cluster": ("What `excise cluster --origin --json` prints.", shapes.ClusterDocument),
     "patches": ("What `excise cluster --json` prints for patches.", PatchDocument),
     "duplicates": ("What `excise duplicates --format json` prints.", DuplicatesDocument),
+    "related": ("What `excise cluster --related --json` prints.", RelatedGroupsDocument),
     "worktrees": ("What `excise worktrees --json` prints.", WorktreesDocument),
     "candidates": ("What `excise/candidates` answers an editor.", CandidatesDocument),
     "take": ("What `excise take --json` prints.", TakeDocument),

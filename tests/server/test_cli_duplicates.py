@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from tests.server.command import excise, one_line
 
-from excise_server.report.duplicate_shapes import DuplicatesDocument
+from excise_server.report.duplicate_shapes import DuplicatesDocument, RelatedGroupsDocument
 
 
 def mail(title: str, diff: str, why: str = "", author: str = "ada", tag: str = "PATCH") -> str:
@@ -134,6 +134,35 @@ def test_less_and_more_is_shown(folder):
     assert [pair["why"] for pair in silent] == [None]
     many = [pairs(folder / "1.patch", "--among", folder, "--min", "any", "--top", n) for n in "12"]
     assert len(many[0]) <= 1 <= len(many[1])
+
+
+def test_groups_have_one_to_read_and_say_why(folder):
+    ran = excise("cluster", "--related", str(folder), "--json")
+    assert ran.code == 0, ran.err
+    found = ran.json
+    assert msgspec.to_builtins(msgspec.convert(found, RelatedGroupsDocument)) == found
+    (group, alone) = found["clusters"]
+    assert sorted(group["members"]) == ["1.patch", "2.patch"]
+    assert alone["members"] == ["3.patch"]
+    (pair,) = found["pairs"]
+    assert pair["new"] == group["representative"]
+    (same,) = pairs(folder)
+    assert all(pair[key] == same[key] for key in ("mean", "word", "same_edit"))
+    text = excise("cluster", "--related", str(folder)).out
+    assert "likely the same issue" in text
+    assert "1 group, 1 alone; average linkage, distance 0.61" in text
+    apart = excise("cluster", "--related", "--threshold", "0.1", str(folder), "--json").json
+    assert len(apart["clusters"]) == 3
+
+
+@pytest.mark.parametrize(
+    "more",
+    [("--csv",), ("--idf",), ("--comments", "drop"), ("--git", "x"), ("--linkage", "single")],
+)
+def test_groups_of_issues_take_no_options_of_edits(folder, more):
+    ran = excise("cluster", "--related", str(folder), *more)
+    assert ran.code == 2
+    assert "--related takes" in ran.err
 
 
 def written(place, **patches):

@@ -11,7 +11,7 @@ import pytest
 from tests.server.command import ORIGIN, SUGGESTIONS, excise
 
 from excise_server.report import shapes
-from excise_server.report.duplicate_shapes import DuplicatesDocument
+from excise_server.report.duplicate_shapes import DuplicatesDocument, RelatedGroupsDocument
 from excise_server.report.review_shapes import ReviewDocument
 from excise_server.report.take_shapes import TakeDocument
 from excise_server.report.worktree_shapes import WorktreesDocument
@@ -47,6 +47,7 @@ def test_what_is_printed_has_its_shape_exactly(shape, arguments):
         *(shapes.RankDocument, shapes.ClusterDocument, shapes.RecordLine, shapes.ErrorLine),
         shapes.SummaryDocument,
         *(WorktreesDocument, ReviewDocument, TakeDocument, DuplicatesDocument),
+        RelatedGroupsDocument,
     ],
 )
 def test_every_key_is_described(shape):

@@ -302,7 +302,9 @@ def test_numbers_are_numbers(run, host, capsys, number):
 
 def test_the_action_takes_nothing_by_name_and_no_text_into_a_script():
     install, _ = steps()["Install from this action's folder"]
-    assert re.findall(r"pip install .*", install) == ['pip install --quiet "$GITHUB_ACTION_PATH"']
+    assert re.findall(r"pip install .*", install) == [
+        'pip install --quiet "${GITHUB_ACTION_PATH}[all]"'
+    ]
     assert not any("${{" in script for script, _ in steps().values())
     assert "actions/checkout" not in ACTION
     assert defaults()["dry-run"] == "true"

@@ -12,6 +12,7 @@ from excise_server.cli.output import write_text
 from excise_server.cli.patch_options import PatchChoices, patch_options
 from excise_server.cli.patches import cluster_commits, cluster_in_repository, cluster_patches
 from excise_server.cli.progress import progress
+from excise_server.cli.related import cluster_related
 from excise_server.cli.streams import console
 from excise_server.cli.worktrees import Shown, compare
 from excise_server.report.documents import cluster_document, json_text
@@ -59,6 +60,10 @@ def command(
     Without --origin: patch files, mailboxes and folders of them (- is standard input). What cannot
     be read is named as rejected, and the others are grouped without it.
     """
+    if chosen.related:
+        if origin is not None or git or repo is not None or onto is not None:
+            raise click.UsageError("--related takes patches, and no --origin, --git or --repo.")
+        return cluster_related(revisions, choices, chosen)
     if onto is not None and repo is None:
         raise click.UsageError("--onto needs --repo.")
     if repo is not None:

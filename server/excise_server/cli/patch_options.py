@@ -32,6 +32,7 @@ class PatchChoices:
     incremental: str | None = None
     dask: str | None = None
     workers: int | None = None
+    related: bool = False
 
     @property
     def ignored(self) -> tuple[str, ...]:
@@ -43,7 +44,10 @@ class PatchChoices:
         """The options given that only patches have."""
         names = ("same_base", "newest", "series", "idf", "incremental", "workers", "dask")
         given = [f"--{name.replace('_', '-')}" for name in names if getattr(self, name)]
-        return [*given, *(f"--{name}" for name in ("scores", "csv") if getattr(self, name))]
+        return [
+            *given,
+            *(f"--{name}" for name in ("scores", "csv", "related") if getattr(self, name)),
+        ]
 
 
 _OPTIONS = (
@@ -79,6 +83,12 @@ _OPTIONS = (
         "--workers", type=click.IntRange(1, 1024), help="Patches: so many processes here."
     ),
     click.option("--dask", metavar="ADDRESS", help="Patches: workers of this Dask scheduler."),
+    click.option(
+        "--related",
+        is_flag=True,
+        help="Patches: group what may be about the same issue, not the same edit "
+        "(docs/duplicates.md).",
+    ),
     click.option("--scores", is_flag=True, help="Patches: with --json, also every pair above 0."),
     click.option("--csv", is_flag=True, help="Patches: print a line a patch."),
     click.option("--html", metavar="FILE", help="Also write a report to be opened in a browser."),

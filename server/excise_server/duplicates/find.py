@@ -15,7 +15,8 @@ from excise.patches.related_pool import RelatedPool
 from excise_server.duplicates.proposals import Proposal
 from excise_server.duplicates.reasons import Reasons, reasons_of, undoes
 
-__all__ = ["AUTHOR", "BACKPORT", "BUILDS_ON", "REVERTS", "Duplicates", "Pair", "find_duplicates"]
+__all__ = ["AUTHOR", "BACKPORT", "BUILDS_ON", "REVERTS", "Duplicates", "Pair", "PairFinder"]
+__all__ += ["find_duplicates"]
 
 AUTHOR = "another of this author's"
 BUILDS_ON = "builds on"
@@ -126,7 +127,7 @@ def find_duplicates(
     for done, proposal in enumerate(proposals, start=1):
         pool.add(reader.evidence(proposal.patch, proposal.title, proposal.text))
         advance(done)
-    finder = _Finder(proposals, pool, least)
+    finder = PairFinder(proposals, pool, least)
     pairs: dict[tuple[int, int], Pair] = {}
     for at in range(len(asked)):
         for pair in finder.nearest(at, range(len(asked), len(proposals)) if others else None, top):
@@ -141,8 +142,13 @@ def _order(pair: Pair) -> tuple[bool, float, float, int, int]:
     return (not pair.is_same_edit, -relation.probability, -relation.mean, pair.new, pair.other)
 
 
-class _Finder:
-    def __init__(self, proposals: Sequence[Proposal], pool: RelatedPool, least: Level) -> None:
+class PairFinder:
+    """Looks for the pairs of proposals, and says all that is known of one."""
+
+    def __init__(
+        self, proposals: Sequence[Proposal], pool: RelatedPool, least: Level = "possibly"
+    ) -> None:
+        """Take the proposals, their evidence, and the least level that counts."""
         self.proposals, self.pool, self.least = proposals, pool, least
         self.edits = _Edits(proposals)
         self._places = Counter(t for e in pool.evidence for t in e.where.terms)
@@ -159,7 +165,7 @@ class _Finder:
         for at in self._equal[self.proposals[new].parts][:_MOST_EQUAL]:
             near.setdefault(at, self.pool.relation(new, at))
         pairs = [
-            Pair(new, at, relation, is_same_edit=self.edits.equal(new, at))
+            self.pair(new, at, relation)
             for at, relation in near.items()
             if at != new and (among is None or at in among) and not self._is_itself(new, at)
         ]
@@ -171,9 +177,15 @@ class _Finder:
         names = {a.id.rpartition("/")[2], b.id.rpartition("/")[2]}
         return len(names) == 1 and a.parts == b.parts and a.text == b.text
 
-    def explained(self, pair: Pair) -> Pair:
-        """Return a pair with everything that people are told of it."""
-        if pair.relation.level == "none" and not pair.is_same_edit:
+    def pair(self, new: int, other: int, relation: Relation | None = None) -> Pair:
+        """Return a pair, not yet explained."""
+        if relation is None:
+            relation = self.pool.relation(new, other)
+        return Pair(new, other, relation, is_same_edit=self.edits.equal(new, other))
+
+    def explained(self, pair: Pair, *, always: bool = False) -> Pair:
+        """Return a pair with everything that people are told of it; if it is none, not much."""
+        if pair.relation.level == "none" and not (pair.is_same_edit or always):
             return pair
         a, b = (self.proposals[at] for at in (pair.new, pair.other))
         evidence = [self.pool.evidence[at] for at in (pair.new, pair.other)]

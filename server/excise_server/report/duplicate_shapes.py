@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from excise_server.report.shapes import Document, RejectedEntry, Shape
+from excise_server.report.shapes import Document, GroupEntry, RejectedEntry, Shape
 
 __all__ = [
     "DuplicatePair",
     "DuplicatesDocument",
     "ProposalEntry",
+    "RelatedGroupsDocument",
     "SameEditEntry",
     "SharedLine",
     "SharedReasons",
@@ -72,6 +73,18 @@ class DuplicatesDocument(Document, frozen=True, kw_only=True):
 
     asked: int
     among: int
+    pairs: list[DuplicatePair]
+    proposals: list[ProposalEntry]
+    notes: list[str]
+    rejected: list[RejectedEntry]
+
+
+class RelatedGroupsDocument(Document, frozen=True, kw_only=True):
+    """What ``cluster --related --json`` prints; a pair's ``new`` stands for its group."""
+
+    threshold: float
+    linkage: str
+    clusters: list[GroupEntry]
     pairs: list[DuplicatePair]
     proposals: list[ProposalEntry]
     notes: list[str]

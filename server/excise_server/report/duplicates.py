@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from excise.patches.related_pool import RELATED_LINKAGE
 from excise_server.duplicates.find import Duplicates, Pair
+from excise_server.duplicates.groups import RelatedGroups
+from excise_server.duplicates.proposals import Proposal
 from excise_server.duplicates.reasons import Reasons
 from excise_server.report.digits import digits
 from excise_server.report.duplicate_shapes import (
     DuplicatePair,
     DuplicatesDocument,
     ProposalEntry,
+    RelatedGroupsDocument,
     SameEditEntry,
     SharedLine,
     SharedReasons,
 )
 from excise_server.report.escape import printable
 from excise_server.report.markdown import code_span, inert
-from excise_server.report.shapes import RejectedEntry
+from excise_server.report.shapes import GroupEntry, RejectedEntry
 from excise_server.sources import Rejected
 
 __all__ = ["duplicates_document", "duplicates_markdown", "duplicates_tsv"]
-__all__ += ["numbers_of", "reason_lines"]
+__all__ += ["groups_document", "numbers_of", "reason_lines"]
 
 _COLUMNS = [
     "new",
@@ -48,21 +52,46 @@ def duplicates_document(
         signature=found.signature,
         asked=found.asked,
         among=len(found.proposals) - found.asked,
-        pairs=[_pair(found, pair) for pair in found.pairs],
-        proposals=[
-            ProposalEntry(id=p.id, title=p.title, author=p.author, state=p.state)
-            for p in (found.proposals[at] for at in shown)
-        ],
+        pairs=[_pair(found.proposals, pair) for pair in found.pairs],
+        proposals=[_entry(found.proposals[at]) for at in shown],
         notes=list(notes),
         rejected=[RejectedEntry(id=left.id, reason=left.reason) for left in rejected],
     )
 
 
-def _pair(found: Duplicates, pair: Pair) -> DuplicatePair:
+def groups_document(
+    found: RelatedGroups, rejected: Iterable[Rejected] = (), notes: Sequence[str] = ()
+) -> RelatedGroupsDocument:
+    """Return the groups, the largest first; those that stand alone are among them."""
+    ids = [proposal.id for proposal in found.proposals]
+    return RelatedGroupsDocument(
+        signature=found.signature,
+        threshold=found.threshold,
+        linkage=RELATED_LINKAGE,
+        clusters=[
+            GroupEntry(
+                members=[ids[at] for at in cluster.members],
+                representative=ids[cluster.representative],
+                min_similarity=cluster.min_similarity,
+            )
+            for cluster in found.clusters
+        ],
+        pairs=[_pair(found.proposals, pair) for pair in found.pairs],
+        proposals=[_entry(proposal) for proposal in found.proposals],
+        notes=list(notes),
+        rejected=[RejectedEntry(id=left.id, reason=left.reason) for left in rejected],
+    )
+
+
+def _entry(p: Proposal) -> ProposalEntry:
+    return ProposalEntry(id=p.id, title=p.title, author=p.author, state=p.state)
+
+
+def _pair(proposals: Sequence[Proposal], pair: Pair) -> DuplicatePair:
     relation, likeness = pair.relation, pair.likeness
     return DuplicatePair(
-        new=found.proposals[pair.new].id,
-        other=found.proposals[pair.other].id,
+        new=proposals[pair.new].id,
+        other=proposals[pair.other].id,
         word=pair.word,
         level=relation.level,
         probability=relation.probability,

@@ -7,13 +7,18 @@ from collections.abc import Iterator
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from excise_server.report.duplicate_shapes import DuplicatePair, DuplicatesDocument, ProposalEntry
+from excise_server.report.duplicate_shapes import (
+    DuplicatePair,
+    DuplicatesDocument,
+    ProposalEntry,
+    RelatedGroupsDocument,
+)
 from excise_server.report.duplicates import numbers_of
 from excise_server.report.escape import printable
 from excise_server.report.fitting import cut
 from excise_server.report.tables import notes_text, plural, signature_text
 
-__all__ = ["duplicates_lines"]
+__all__ = ["duplicates_lines", "group_lines"]
 
 _STYLES = {"likely": "bold red", "possibly": "yellow", "none": "dim"}
 _INDENT = "    "
@@ -35,18 +40,47 @@ def duplicates_lines(document: DuplicatesDocument, out: Console) -> Iterator[Ren
 
 
 def _pair(pair: DuplicatePair, proposals: dict[str, ProposalEntry], width: int) -> Iterator[Text]:
-    style = "dim" if pair.otherwise else _STYLES[pair.level]
-    otherwise = f" ({pair.otherwise})" if pair.otherwise else ""
-    yield Text.assemble((f"{pair.word}{otherwise}", style), f"  {numbers_of(pair)}")
+    yield Text.assemble(_word(pair), f"  {numbers_of(pair)}")
     for name in (pair.new, pair.other):
-        proposal = proposals[name]
-        state = f" ({proposal.state})" if proposal.state else ""
-        shown = cut(printable(name), max(12, width // 3))
-        room = max(8, width - len(shown) - len(state) - 4)
-        yield Text.assemble("  ", (shown, "bold"), state, "  ",
-                            (cut(printable(proposal.title), room), ""))  # fmt: skip
+        yield _proposal("  ", proposals[name], width)
     for line in _reasons(pair):
         yield Text(f"{_INDENT}{cut(line, max(8, width - len(_INDENT)))}", "dim")
+
+
+def group_lines(document: RelatedGroupsDocument, out: Console) -> Iterator[RenderableType]:
+    """Yield the groups: the one to read, then what each other member has to do with it."""
+    width = out.width if out.is_terminal else 1 << 20
+    proposals = {proposal.id: proposal for proposal in document.proposals}
+    pairs = {pair.other: pair for pair in document.pairs}
+    groups = [group for group in document.clusters if len(group.members) > 1]
+    for number, group in enumerate(groups, start=1):
+        yield _proposal(f"{number:>3} ● ", proposals[group.representative], width)
+        for name in group.members:
+            if name == group.representative:
+                continue
+            pair = pairs[name]
+            yield _proposal("      ", proposals[name], width)
+            yield Text.assemble("        ", _word(pair), f"  {numbers_of(pair)}")
+        yield Text()
+    alone = len(document.clusters) - len(groups)
+    about = f"{plural(len(groups), 'group')}, {alone:,} alone; "
+    yield Text(f"{about}{document.linkage} linkage, distance {document.threshold:g}")
+    yield from notes_text("note", document.notes)
+    yield signature_text(document.signature)
+
+
+def _proposal(start: str, proposal: ProposalEntry, width: int) -> Text:
+    state = f" ({proposal.state})" if proposal.state else ""
+    shown = cut(printable(proposal.id), max(12, width // 3))
+    room = max(8, width - len(start) - len(shown) - len(state) - 2)
+    title = cut(printable(proposal.title), room)
+    return Text.assemble(start, (shown, "bold"), state, "  ", title)
+
+
+def _word(pair: DuplicatePair) -> Text:
+    style = "dim" if pair.otherwise else _STYLES[pair.level]
+    otherwise = f" ({pair.otherwise})" if pair.otherwise else ""
+    return Text(f"{pair.word}{otherwise}", style)
 
 
 def _reasons(pair: DuplicatePair) -> Iterator[str]:
