@@ -14,17 +14,14 @@ import secrets
 import shutil
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException
 
+from excise_server.lsp.connection import Connection
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.report.escape import printable
 from excise_server.workers.quarantine import cache_folder
-
-if TYPE_CHECKING:
-    from excise_server.lsp.server import ExciseServer
 
 __all__ = ["Pages", "file_name"]
 
@@ -39,7 +36,7 @@ _MOST_NAME = 80
 class Pages:
     """Writes pages into a folder of this server's own, and has the client show them."""
 
-    def __init__(self, server: ExciseServer) -> None:
+    def __init__(self, server: Connection) -> None:
         """Make no folder before there is a page."""
         self._server = server
         self._folder: Path | None = None

@@ -13,17 +13,14 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException
 
 from excise import Cancelled
 from excise_server.cancellation import StopFlag
+from excise_server.lsp.connection import Connection
 from excise_server.lsp.rpc import RequestFailed
-
-if TYPE_CHECKING:
-    from excise_server.lsp.server import ExciseServer
 
 __all__ = ["DELAY", "RequestsShown", "WorkShown"]
 
@@ -48,7 +45,7 @@ class WorkShown:
 
     Parameters
     ----------
-    server : ExciseServer
+    server : Connection
         Whose client shows progress, if it can.
     describe : callable
         What is worked on, for people, by the key of the document; empty: not to be shown.
@@ -58,7 +55,7 @@ class WorkShown:
 
     def __init__(
         self,
-        server: ExciseServer,
+        server: Connection,
         describe: Callable[[str], str],
         cancel: Callable[[str], None],
     ) -> None:
@@ -129,7 +126,7 @@ class WorkShown:
 class RequestsShown:
     """Shows the work of requests that take long, each by itself."""
 
-    def __init__(self, server: ExciseServer) -> None:
+    def __init__(self, server: Connection) -> None:
         """Show nothing yet."""
         self._keys = (f"request {number}" for number in count(1))
         self._running: dict[str, tuple[str, StopFlag]] = {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
 
@@ -15,11 +14,9 @@ from excise_server.editor.document import document_key
 from excise_server.editor.findings import Findings
 from excise_server.editor.snapshot import Snapshot
 from excise_server.lsp import protocol, to_proto
+from excise_server.lsp.connection import Connection
 from excise_server.lsp.refresh import Refresher
 from excise_server.lsp.related import Related
-
-if TYPE_CHECKING:
-    from excise_server.lsp.server import ExciseServer
 
 __all__ = ["Outcome", "Publisher"]
 
@@ -48,13 +45,13 @@ class Publisher:
 
     Parameters
     ----------
-    server : ExciseServer
+    server : Connection
         Whose client is told.
     files : callable
         The absolute paths of a document's revisions that stand in files, by id.
     """
 
-    def __init__(self, server: ExciseServer, files: Callable[[str], dict[str, str]]) -> None:
+    def __init__(self, server: Connection, files: Callable[[str], dict[str, str]]) -> None:
         """Start without results."""
         self._server, self._files = server, files
         self.refresher = Refresher(server)

@@ -6,16 +6,13 @@ import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException
 
 from excise_server.editor.document import document_key
+from excise_server.lsp.connection import Connection
 from excise_server.lsp.virtual import parse_uri
-
-if TYPE_CHECKING:
-    from excise_server.lsp.server import ExciseServer
 
 __all__ = ["Refresher"]
 
@@ -28,7 +25,7 @@ MAX_OPENED = 1000
 class Refresher:
     """Asks the client to renew lenses, pulled diagnostics and the texts of revisions."""
 
-    def __init__(self, server: ExciseServer) -> None:
+    def __init__(self, server: Connection) -> None:
         """Remember whom to ask."""
         self._server = server
         self._opened: OrderedDict[str, None] = OrderedDict()

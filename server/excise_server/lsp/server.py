@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 from urllib.parse import unquote
 
 from lsprotocol import types as t
-from pygls.lsp.server import LanguageServer
 
 from excise import Cancelled
 from excise_server.cancellation import StopFlag
@@ -23,17 +22,16 @@ from excise_server.editor.analysis import Analysis
 from excise_server.editor.document import document_key
 from excise_server.editor.session import Session, ToReplay
 from excise_server.editor.snapshot import Snapshot
+from excise_server.lsp.connection import Connection
 from excise_server.lsp.disk import local_path, read_inside
-from excise_server.lsp.from_proto import encoding_of
 from excise_server.lsp.gathering import Gatherer
 from excise_server.lsp.mailboxes import Mailboxes
 from excise_server.lsp.pages import Pages
 from excise_server.lsp.progress import RequestsShown, WorkShown
 from excise_server.lsp.publishing import Outcome, Publisher
 from excise_server.lsp.rpc import Protocol, RequestFailed
-from excise_server.lsp.settings import Settings, settings_of
+from excise_server.lsp.settings import settings_of
 from excise_server.lsp.source_settings import SourceChoices, source_choices_of
-from excise_server.lsp.sync import Encoding
 from excise_server.lsp.typed_lines import TypedLines
 from excise_server.lsp.work import Work
 from excise_server.report.escape import printable
@@ -47,7 +45,7 @@ __all__ = ["ExciseServer"]
 logger = logging.getLogger(__name__)
 
 
-class ExciseServer(LanguageServer):
+class ExciseServer(Connection):
     """A language server for one client.
 
     Attributes
@@ -64,19 +62,13 @@ class ExciseServer(LanguageServer):
         Compares the patches in documents that hold any.
     publisher
         Keeps results, and tells the client of them.
-    typed
-        The lines that are being typed.
     pages
         What a client is shown that knows only the standard protocol.
-    settings
-        The client's choices.
     requests
         Shows the work of requests that take long.
     on_client
         Told the number of the client's process, once.
     """
-
-    protocol: Protocol
 
     def __init__(self, version: str) -> None:
         """Prepare a session; nothing is imported or started that `initialize` can do without."""
@@ -86,7 +78,6 @@ class ExciseServer(LanguageServer):
             text_document_sync_kind=t.TextDocumentSyncKind.Incremental,
             protocol_cls=Protocol,
         )
-        self.settings = Settings()
         self.initial_options: object = None
         self.on_client: Callable[[int | None], None] = lambda _process: None
         self.session = Session(changed=self._changed, read=self._read)
@@ -109,7 +100,6 @@ class ExciseServer(LanguageServer):
         self._picked_origin: OriginChoice | None = None
         self._restarting: dict[str, asyncio.Future[None]] = {}
         self.requests = RequestsShown(self)
-        self._asking: set[asyncio.Task[None]] = set()
 
     def configure(self, options: object) -> None:
         """Take the client's choices; what is shown follows."""
@@ -141,22 +131,6 @@ class ExciseServer(LanguageServer):
     def look_at(self, uri: str) -> None:
         """Note which document the user has before them: it does not wait for others."""
         self._looked_at = document_key(uri)
-
-    def spawn(self, asking: Coroutine[Any, Any, None]) -> None:
-        """Ask the client something that no message waits for."""
-        task = asyncio.get_running_loop().create_task(asking)
-        self._asking.add(task)
-        task.add_done_callback(self._asked)
-
-    def _asked(self, task: asyncio.Task[None]) -> None:
-        self._asking.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            logger.error("asking the client failed", exc_info=error)
-
-    @property
-    def encoding(self) -> Encoding:
-        """Units of the columns that the client counts in."""
-        return encoding_of(self.workspace.position_encoding)
 
     def warm_up(self) -> None:
         """Have the worker import what the first analysis needs, while the user opens a file."""

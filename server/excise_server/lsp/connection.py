@@ -1,0 +1,57 @@
+"""The way to one client: what the parts of the server know of it, and how they ask it something."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from typing import Any
+
+from pygls.lsp.server import LanguageServer
+
+from excise_server.lsp.from_proto import encoding_of
+from excise_server.lsp.rpc import Protocol
+from excise_server.lsp.settings import Settings
+from excise_server.lsp.sync import Encoding
+from excise_server.lsp.typed_lines import TypedLines
+
+__all__ = ["Connection"]
+
+logger = logging.getLogger(__name__)
+
+
+class Connection(LanguageServer):
+    """The server's side of a client, below everything that answers it.
+
+    Attributes
+    ----------
+    settings
+        The client's choices.
+    typed
+        The lines that are being typed.
+    """
+
+    protocol: Protocol
+    typed: TypedLines
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 pygls'
+        """Prepare; the arguments are those of pygls' server."""
+        super().__init__(*arguments, **options)
+        self.settings = Settings()
+        self._asking: set[asyncio.Task[None]] = set()
+
+    @property
+    def encoding(self) -> Encoding:
+        """Units of the columns that the client counts in."""
+        return encoding_of(self.workspace.position_encoding)
+
+    def spawn(self, asking: Coroutine[Any, Any, None]) -> None:
+        """Ask the client something that no message waits for."""
+        task = asyncio.get_running_loop().create_task(asking)
+        self._asking.add(task)
+        task.add_done_callback(self._asked)
+
+    def _asked(self, task: asyncio.Task[None]) -> None:
+        self._asking.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("asking the client failed", exc_info=error)
