@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pty
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -13,6 +15,8 @@ import unicodedata
 
 import click
 import pytest
+from rich.console import Console
+from rich.table import Table
 from tests.server.command import (
     ORIGIN,
     SUGGESTIONS,
@@ -26,6 +30,8 @@ from tests.server.terminal import on_terminal
 
 from excise_server.cli import progress
 from excise_server.report.escape import printable, source_text
+from excise_server.report.fitting import cut
+from excise_server.report.records import Records, name_column
 
 pytestmark = pytest.mark.slow
 
@@ -291,3 +297,29 @@ def test_the_table_of_commands_says_what_each_says_of_itself():
 def test_serve_refuses_wrong_ports_before_it_starts():
     assert "0<=x<=65535" in excise("serve", "--tcp", "70000").err
     assert "Choose one of" in excise("serve", "--stdio", "--tcp", "0").err
+
+
+def test_a_reader_that_goes_away_is_no_failure_of_a_record():
+    """rich ends a process whose output has no reader with 1, which means something else here."""
+    words = " ".join(map(shlex.quote, command_line("matrix", ORIGIN, *SUGGESTIONS)))
+    shell = f"{words} | true; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", shell], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.parametrize("columns", [20, 40, 400])
+def test_few_columns_lose_no_cell(columns):
+    def build(length: int) -> Table:
+        table = Table(box=None)
+        name_column(table, "revision", [cut("a" * 30 + str(row), length) for row in range(3)])
+        for head in ("agreement", "tokens", "score", "notes"):
+            table.add_column(head, no_wrap=True)
+        for row in range(3):
+            table.add_row(cut("a" * 30 + str(row), length), *(f"{row}.{cell}" for cell in range(4)))
+        return table
+
+    out = Console(file=io.StringIO(), force_terminal=True, width=columns, color_system=None)
+    out.print(Records(build))
+    printed = out.file.getvalue()
+    assert re.findall(r"\d\.\d", printed) == [f"{r}.{c}" for r in range(3) for c in range(4)]
+    assert max(map(len, printed.split("\n"))) <= columns

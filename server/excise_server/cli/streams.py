@@ -44,9 +44,13 @@ def console() -> Console:
     """Return the console for people: colours and wrapped lines on a terminal only."""
     from rich.console import Console
 
+    class Piped(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # rich would end the process with 1; our exit code is 141
+
     terminal = sys.stdout.isatty()
     file = sys.stdout if terminal else cast(IO[str], _Trimmed(sys.stdout))
-    return Console(file=file, markup=False, highlight=False, emoji=False, soft_wrap=not terminal)
+    return Piped(file=file, markup=False, highlight=False, emoji=False, soft_wrap=not terminal)
 
 
 class _Trimmed:

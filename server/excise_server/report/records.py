@@ -14,6 +14,8 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from excise_server.report.fitting import filled
+
 __all__ = ["UNWRAPPED", "Records", "name_column"]
 
 UNWRAPPED = 1 << 20
@@ -48,9 +50,23 @@ class Records:
         for length in (UNWRAPPED, *_LENGTHS):
             table = self.build(length)
             width = Measurement.get(console, options.update(width=UNWRAPPED), table).minimum
-            if width <= options.max_width or length == _LENGTHS[-1]:
+            if width <= options.max_width:
                 yield table
                 return
+        yield from self._stacked(options.max_width)
+
+    def _stacked(self, width: int) -> RenderResult:
+        """Yield the cells of each row one after the other, for a terminal of few columns."""
+        columns = self.build(min(_LENGTHS[-1], width // 2)).columns
+        heads = [str(column.header) for column in columns]
+        for row in zip(*(column.cells for column in columns), strict=True):
+            cells = [str(cell).rstrip(_BARS) for cell in row]
+            parts = [
+                Text(f"{head} {cell}".strip())
+                for head, cell in zip(heads, cells, strict=True)
+                if cell
+            ]
+            yield from filled(parts, width, Text(), ", ")
 
     def _lines(self) -> RenderResult:
         above = ""
