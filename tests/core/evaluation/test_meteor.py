@@ -201,7 +201,7 @@ def test_a_broken_wordnet_is_told_by_file_and_line():
     files = tiny_files()
     with pytest.raises(MeasureUnavailableError, match=r"no index\.adv, data\.adv"):
         WordNet({name: files[name] for name in files if not name.endswith(".adv")})
-    with pytest.raises(MeasureUnavailableError, match=r"index\.noun, line 2 is no line"):
+    with pytest.raises(MeasureUnavailableError, match=r"index\.noun, line 2 is not a line"):
         WordNet({**files, "index.noun": b"  1 a licence\nnot an index\n"})
     lost = WordNet({**files, "data.noun": b"short"})
     with pytest.raises(MeasureUnavailableError, match=r"data\.noun has no synset at offset"):
