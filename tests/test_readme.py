@@ -13,6 +13,7 @@ import pytest
 from examples.candidates import build
 from tests.server.git_repository import needs_git
 from tests.server.test_worktree_table import on_a_terminal
+from tests.terminal import shown
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -77,11 +78,19 @@ def test_the_library_in_ten_lines():
 
 @pytest.mark.slow
 @needs_git
-def test_the_table_of_candidates_is_what_the_command_prints(tmp_path):
+def test_what_worktrees_and_review_print(tmp_path):
     shop = build(tmp_path)
     prompt, table = block("console").split("\n", 1)
     assert prompt == "shop$ excise worktrees"
     assert "\n".join(on_a_terminal(shop, 80)).startswith(table.rstrip("\n"))
+    prompt, review = block("console", 1).split("\n", 1)
+    printed = shown(prompt.removeprefix("shop$ "), shop)
+    if os.environ.get("UPDATE_EXPECT"):
+        hunks = printed[printed.index("shop/prices.py:") : printed.index("\n\nlanded")]
+        new = README.replace(block("console", 1), f"{prompt}\n{hunks}\n")
+        (ROOT / "README.md").write_text(new, encoding="utf-8")
+    else:
+        assert review in printed
 
 
 def test_the_editor_lines_name_the_real_command_and_request():
