@@ -1,84 +1,118 @@
 /**
- * `make screenshots`: renews the pictures of the extension under docs/images/, light and dark.
+ * `make screenshots`: renews the pictures of the extension under docs/images/.
  *
- * Nothing in them is drawn by hand: a real VS Code shows a repository with four worktrees.
+ * Nothing in them is drawn by hand: a real VS Code shows a repository with five worktrees. With a folder as its
+ * argument it leaves docs/ alone, and also takes those that are only looked at: high contrast, a narrow side bar,
+ * many candidates, what the view says where it has nothing to show.
  */
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import type { Browser } from "playwright-core";
 import { newWindow, startBrowser } from "./lib/browser.js";
 import { installCodeServer } from "./lib/code_server.js";
-import { FILE, makeRepository } from "./lib/fixture.js";
+import { FILE, makeFolder, makeMany, makeReview } from "./lib/fixture.js";
 import { makeVsix } from "./lib/package.js";
 import { IMAGES, main, PROJECT, VSIX } from "./lib/places.js";
 import { fewerColours } from "./lib/png.js";
 import { Scratch } from "./lib/scratch.js";
 import { type Server, startServer } from "./lib/server.js";
-import { Workbench } from "./lib/workbench.js";
+import { until, Workbench } from "./lib/workbench.js";
 
-const THEMES = { light: "Default Light Modern", dark: "Default Dark Modern" } as const;
-type Theme = keyof typeof THEMES;
+const THEMES = { light: "Default Light Modern", dark: "Default Dark Modern" };
+const MORE = { "contrast-dark": "Default High Contrast", "contrast-light": "Default High Contrast Light" };
+
+/** Pictures that a page shows. */
+const SHOWN = ["candidates-light", "candidates-dark", "hunks-dark", "whole-light", "similarity-dark"];
+
+/** How many pixels the side bar grows for a picture. */
+const WIDER = 140;
 
 await main(async () => {
   await installCodeServer();
   await makeVsix({ vsix: VSIX });
-  const folder = process.argv[2] ?? IMAGES;
+  const [folder, all] = process.argv[2] === undefined ? [IMAGES, false] : [process.argv[2], true];
   mkdirSync(folder, { recursive: true });
   await Scratch.during("pictures", async (scratch) => {
     const browser = await startBrowser();
     scratch.later(() => browser.close());
-    for (const theme of Object.keys(THEMES) as Theme[]) {
-      const server = await startServer({
-        home: scratch.sub(`server-${theme}`),
-        extensions: [VSIX],
-        settings: {
-          "workbench.colorTheme": THEMES[theme],
-          "editor.minimap.enabled": false,
-          "git.blame.statusBarItem.enabled": false,
-        },
-      });
+    for (const [theme, label] of Object.entries(all ? { ...THEMES, ...MORE } : THEMES)) {
+      const settings = {
+        "workbench.colorTheme": label,
+        "editor.minimap.enabled": false,
+        "git.blame.statusBarItem.enabled": false,
+      };
+      const server = await startServer({ home: scratch.sub(`server-${theme}`), extensions: [VSIX], settings });
       scratch.later(() => server.stop());
-      await pictures(browser, server, scratch.sub(`work-${theme}`), (name) =>
-        join(folder, `vscode-${name}-${theme}.png`),
-      );
+      const path = (name: string): string | undefined =>
+        all || SHOWN.includes(`${name}-${theme}`) ? join(folder, `vscode-${name}-${theme}.png`) : undefined;
+      await pictures(browser, server, scratch.sub(`work-${theme}`), path);
+      if (all && theme === "light") await others(browser, server, scratch.sub("others"), path);
     }
   });
 });
 
-async function pictures(
-  browser: Browser,
-  server: Server,
-  work: string,
-  path: (name: string) => string,
-): Promise<void> {
-  const repository = makeRepository(work);
+type Path = (name: string) => string | undefined;
+
+async function take(bench: Workbench, path: string | undefined): Promise<void> {
+  if (path === undefined) return;
+  await bench.settled();
+  const picture = await bench.page.screenshot({ animations: "disabled", caret: "hide" });
+  writeFileSync(path, fewerColours(picture));
+  console.log(`${relative(PROJECT, path)}: ${(statSync(path).size / 1000).toFixed(0)} kB`);
+}
+
+async function pictures(browser: Browser, server: Server, work: string, path: Path): Promise<void> {
   const window = await newWindow(browser);
-  const bench = await Workbench.open(window, server, repository.folder);
-  const take = async (name: string): Promise<void> => {
-    await bench.settled();
-    const picture = await bench.page.screenshot({ animations: "disabled", caret: "hide" });
-    writeFileSync(path(name), fewerColours(picture));
-    console.log(`${relative(PROJECT, path(name))}: ${(statSync(path(name)).size / 1000).toFixed(0)} kB`);
-  };
+  const bench = await Workbench.open(window, server, makeReview(work).folder);
   await bench.openFile(FILE);
   await bench.squiggles.first().waitFor();
-  const rows = await bench.showRevisions();
-  await bench.widen(120);
-  await bench.revision("dana").locator(".monaco-tl-twistie").click();
-  await rows.and(bench.page.locator('[aria-level="3"]')).first().waitFor();
+  await bench.showCandidates();
+  await bench.widen(WIDER);
+  await bench.hunks.first().waitFor();
+  await bench.candidate("bo").locator(".monaco-tl-twistie").click();
   await bench.goTo(44);
-  await take("revisions");
+  await take(bench, path("candidates"));
 
   await bench.actions();
-  await take("actions");
+  await take(bench, path("actions"));
   await bench.page.keyboard.press("Escape");
 
-  await bench.command("Excise: Compare All Revisions");
-  await bench.page.locator(".multiDiffEntry").first().waitFor();
-  await take("compare");
+  await bench.hunks.filter({ hasText: "Lines 43 to 45" }).click();
+  const hunks = bench.webview().locator(".hunk");
+  await hunks.first().waitFor();
+  await bench.page.keyboard.press("1");
+  await until(() => bench.webview().locator("#progress").innerText(), (text) => text.startsWith("1 of"));
+  await bench.page.keyboard.press("p");
+  await bench.page.keyboard.press("p");
+  await take(bench, path("hunks"));
 
+  await bench.candidate("bo").click();
+  await bench.page.locator(".multiDiffEntry").first().waitFor();
+  await take(bench, path("whole"));
+
+  await bench.openFile(FILE);
+  await bench.showCandidates();
   await bench.command("Excise: Show Similarity Picture");
   await bench.similarity().waitFor();
-  await take("similarity");
+  await take(bench, path("similarity"));
   await window.context.close();
+}
+
+/** What no page shows, and somebody must have seen. */
+async function others(browser: Browser, server: Server, work: string, path: Path): Promise<void> {
+  const shown = async (folder: string, name: string, narrower: number, ready: (bench: Workbench) => Promise<unknown>): Promise<void> => {
+    const window = await newWindow(browser);
+    const bench = await Workbench.open(window, server, folder);
+    await bench.page.getByRole("tab", { name: /^Excise/ }).click();
+    await ready(bench);
+    await bench.widen(narrower);
+    await take(bench, path(name));
+    await window.context.close();
+  };
+  const rows = (bench: Workbench): Promise<void> => bench.candidates.first().waitFor();
+  await shown(makeReview(join(work, "narrow")).folder, "narrow", -125, rows);
+  await shown(makeMany(join(work, "many"), 20).folder, "many", WIDER, rows);
+  const button = (name: string) => (bench: Workbench): Promise<void> => bench.page.getByRole("button", { name }).first().waitFor();
+  await shown(makeFolder(join(work, "plain")), "state-refused", 0, button("Look Again"));
+  await shown(makeMany(join(work, "none"), 0).folder, "state-nothing", 0, button("Where Excise Looked"));
 }

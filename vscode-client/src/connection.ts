@@ -31,8 +31,8 @@ interface Experimental {
 
 /** Lenses of the server run these commands of ours. */
 const CLIENT_COMMANDS = {
-  "excise.compare": "excise.compareAll",
-  "excise.showHunk": "excise.chooseVariant",
+  "excise.compare": "excise.openHunks",
+  "excise.showHunk": "excise.openHunks",
 };
 
 export interface Surroundings {

@@ -3,24 +3,40 @@ import * as vscode from "vscode";
 import type { ExciseApi } from "../excise";
 import { createApi } from "./api";
 import { Bootstrap } from "./bootstrap";
+import { Decorations } from "./candidates/decorations";
+import { Candidates } from "./candidates/store";
+import { CandidatesView } from "./candidates/view";
 import { addFromBranch, addFromClipboard, addFromFile, addFromPatch, addSelected } from "./commands/add";
-import { applyHunk, applyRevision, chooseVariant, revealHunk } from "./commands/apply";
-import { compareAll, compareRepresentative, compareRevision } from "./commands/compare";
+import {
+  hideCandidate,
+  openFolder,
+  refreshCandidates,
+  rejectCandidate,
+  restoreCandidate,
+  reviewCandidates,
+  setCandidateBase,
+} from "./commands/candidates";
 import { type Command, type Parts, register } from "./commands/context";
+import { nextHunk, openHunks, previousHunk, revealHunk } from "./commands/hunks";
 import { chooseOrigin } from "./commands/origin";
 import { removeRevision } from "./commands/remove";
+import { compareCandidates, openFile, showCandidate } from "./commands/show";
 import { startReviewAgain } from "./commands/startReviewAgain";
+import { takeCandidate, takeFile, takeVariant } from "./commands/take";
 import { installServer, printDebugInformation, restartServer, showLogs } from "./commands/server";
-import { addFromWorktree, scoreWorktrees } from "./commands/worktrees";
+import { addFromWorktree } from "./commands/worktrees";
 import { SECTION, SERVER_SETTINGS, settings } from "./config";
 import type { Servers } from "./connection";
 import { CurrentDocument, isSource } from "./documents";
+import { HunkEditors } from "./hunks/editors";
+import { HunksView } from "./hunks/view";
 import { Reports } from "./reports";
+import { Reviews } from "./reviews";
 import { Revisions } from "./revisions";
-import { RevisionsView } from "./revisionsView";
 import { showSimilarity } from "./similarity/panel";
 import { Status } from "./status";
 import { Supervisor } from "./supervisor";
+import { Contents } from "./take/contents";
 import { looksRevised } from "./triggers";
 
 const COMMANDS: Record<string, Command> = {
@@ -30,26 +46,44 @@ const COMMANDS: Record<string, Command> = {
   addFromPatch,
   addFromWorktree,
   addSelected,
-  apply: applyRevision,
-  applyHunk,
   chooseOrigin,
-  chooseVariant,
-  compareAll,
-  compareRepresentative,
-  compareRevision,
+  compareCandidates,
+  hideCandidate,
   installServer,
+  nextHunk,
+  openFile,
+  openFolder,
+  openHunks,
+  previousHunk,
   printDebugInformation,
+  refreshCandidates,
+  rejectCandidate,
   removeRevision,
   restartServer,
+  restoreCandidate,
   revealHunk,
-  scoreWorktrees,
+  reviewCandidates,
+  setCandidateBase,
+  showCandidate,
   showLogs,
   showSimilarity,
   startReviewAgain,
+  takeCandidate,
+  takeFile,
+  takeVariant,
 };
 
 /** The names that 0.1 had, for key bindings: they go with the release after the next. */
-const FORMER: Record<string, string> = { applyRegion: "applyHunk", revealRegion: "revealHunk" };
+const FORMER: Record<string, string> = {
+  apply: "takeCandidate",
+  applyHunk: "takeVariant",
+  applyRegion: "takeVariant",
+  chooseVariant: "takeVariant",
+  compareAll: "openHunks",
+  compareRevision: "showCandidate",
+  revealRegion: "revealHunk",
+  scoreWorktrees: "reviewCandidates",
+};
 
 let servers: Servers | undefined;
 
@@ -66,7 +100,12 @@ export function activate(context: vscode.ExtensionContext): ExciseApi {
   const current = new CurrentDocument();
   const reports = new Reports(supervisor);
   const revisions = new Revisions(supervisor);
-  const parts: Parts = { context, log, bootstrap, supervisor, current, reports, revisions };
+  const candidates = new Candidates(supervisor, current, reports, log);
+  const reviews = new Reviews(supervisor, candidates, reports);
+  const [contents, hunkEditors] = [new Contents(), new HunkEditors()];
+  const services = { context, log, bootstrap, supervisor, current, reports, revisions };
+  const parts: Parts = { ...services, candidates, reviews, contents, hunkEditors };
+  contents.connect(parts);
   const [api, listening] = createApi(reports, revisions);
   context.subscriptions.push(
     log,
@@ -74,7 +113,13 @@ export function activate(context: vscode.ExtensionContext): ExciseApi {
     current,
     reports,
     listening,
-    new RevisionsView(current, reports, supervisor),
+    candidates,
+    reviews,
+    contents,
+    hunkEditors,
+    new CandidatesView(current, reports, supervisor, candidates),
+    new HunksView(current, reviews),
+    new Decorations(candidates),
     new Status(current, reports, supervisor),
     ...Object.entries(COMMANDS).map(([name, command]) => register(parts, `excise.${name}`, command)),
     ...Object.entries(FORMER).map(([name, now]) => renamed(log, `excise.${name}`, `excise.${now}`)),
@@ -118,7 +163,10 @@ function listeners(parts: Parts): vscode.Disposable[] {
       }
     }),
     // What an agent makes while a file is open: a worktree, or a file beside it.
-    ...worktreesMade(() => void startIfRevised(parts)),
+    ...worktreesMade(() => {
+      parts.candidates.later();
+      void startIfRevised(parts);
+    }),
     vscode.workspace.onDidSaveTextDocument(() => void startIfRevised(parts)),
     vscode.window.onDidChangeWindowState(({ focused }) => {
       if (focused) {
@@ -133,8 +181,8 @@ function listeners(parts: Parts): vscode.Disposable[] {
 function worktreesMade(told: () => void): vscode.Disposable[] {
   return (vscode.workspace.workspaceFolders ?? []).flatMap((folder) => {
     const pattern = new vscode.RelativePattern(folder, ".git/worktrees/*");
-    const watcher = vscode.workspace.createFileSystemWatcher(pattern, false, true, true);
-    return [watcher, watcher.onDidCreate(told)];
+    const watcher = vscode.workspace.createFileSystemWatcher(pattern, false, true, false);
+    return [watcher, watcher.onDidCreate(told), watcher.onDidDelete(told)];
   });
 }
 

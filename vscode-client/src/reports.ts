@@ -16,13 +16,18 @@ export class Reports implements vscode.Disposable {
   private readonly sourcesKnown = new Map<string, Promise<SourcesResult | undefined>>();
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
   private readonly listening: vscode.Disposable;
+  /** A connection has one listener for a notification: this hands it on. */
+  private readonly told = new vscode.EventEmitter<DidChangeReportParams>();
   readonly onDidChange = this.changed.event;
+  readonly onDidHear = this.told.event;
 
   constructor(private readonly supervisor: Servers) {
     this.listening = vscode.Disposable.from(
       supervisor.onDidOpen((connection) => {
         connection.onNotification(DID_CHANGE_REPORT, (params) => {
-          this.forget(vscode.Uri.parse((params as DidChangeReportParams).uri));
+          const told = params as DidChangeReportParams;
+          this.told.fire(told);
+          this.forget(vscode.Uri.parse(told.uri));
         });
         // Another origin may have the same text: then the scores stay, and what stands beside does not.
         connection.onTold(() => this.forgetAll());
@@ -36,6 +41,7 @@ export class Reports implements vscode.Disposable {
         }
       }),
       this.changed,
+      this.told,
     );
   }
 

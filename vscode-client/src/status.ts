@@ -8,7 +8,7 @@ import type { State } from "./supervisor";
 import { count, message } from "./text";
 
 const STATES: Record<Exclude<State, "running">, string> = {
-  idle: "Excise starts when there are revisions",
+  idle: "Excise starts when there are candidates",
   starting: "Excise is starting",
   missing: "Excise has no server",
   failed: "The Excise server has stopped",
@@ -71,7 +71,7 @@ export class Status implements vscode.Disposable {
     const origin = sources?.origin?.label;
     const number = reported?.report?.revisions.length ?? 0;
     this.item.severity = vscode.LanguageStatusSeverity.Information;
-    this.item.text = number === 0 ? "No revisions" : count(number, "revision");
+    this.item.text = number === 0 ? "No candidates" : count(number, "candidate");
     this.item.detail = reported?.problem
       ? message(reported.problem)
       : origin === undefined
@@ -81,6 +81,6 @@ export class Status implements vscode.Disposable {
     this.item.command =
       (sources?.offers.length ?? 0) > 0
         ? { command: "excise.chooseOrigin", title: "Choose Origin" }
-        : { command: "excise.revisions.focus", title: "Show" };
+        : { command: "excise.candidates.focus", title: "Show" };
   }
 }

@@ -6,11 +6,16 @@ const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u206
 
 /** One line of text with every hidden character visible, shortened in its middle. */
 export function plain(text: string, longest = 80): string {
-  const cut = shortened(text, longest);
-  return cut.replace(HIDDEN, (mark) => {
-    const code = mark.charCodeAt(0).toString(16);
-    return mark === "\n" ? "⏎" : mark === "\t" ? " " : `\\u${code.padStart(4, "0")}`;
-  });
+  return shortened(text, longest).replace(HIDDEN, (mark) => (mark === "\n" ? "⏎" : mark === "\t" ? " " : escaped(mark)));
+}
+
+/** A part of a line of code with every hidden character visible; tabs stay. */
+export function visible(code: string): string {
+  return code.replace(HIDDEN, (mark) => (mark === "\t" ? mark : escaped(mark)));
+}
+
+function escaped(mark: string): string {
+  return `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 /** The same for messages and lists, where `$(name)` is an icon and `[a](b)` a link. */

@@ -1,38 +1,68 @@
-// The document of `excise worktrees --json`, as far as it is shown.
+// The documents of `excise worktrees --json` and `excise/candidates` (docs/json.md), as far as they are shown.
 import type { Rejection, ReportCluster } from "./protocol";
-import { count } from "./text";
 
-/** The document of `excise worktrees --json` (docs/json.md), as far as it is used here. */
+/** Lines of the files of one kind. */
+export interface Lines {
+  readonly files: number;
+  readonly added: number;
+  readonly deleted: number;
+}
+
+/** A file that a candidate changes. */
+export interface ChangedFile {
+  readonly path: string;
+  /** `code`, `tests`, `docs` or `generated`. */
+  readonly kind: string;
+  /** `modified`, `created`, `deleted` or `renamed`. */
+  readonly status: string;
+  readonly added: number;
+  readonly deleted: number;
+  readonly facts: readonly string[];
+}
+
 export interface WorktreesResult {
   readonly repository: string;
   readonly base: string;
   readonly candidates: readonly string[];
   readonly similarity: readonly (readonly number[])[];
-  readonly clusters: readonly ReportCluster[];
-  readonly batches: readonly { readonly number: number; readonly members: readonly string[] }[];
+  readonly clusters: readonly (ReportCluster & {
+    readonly batch: number;
+    readonly reasons: readonly { readonly text: string; readonly members: readonly string[] }[];
+  })[];
+  readonly batches: readonly {
+    readonly number: number;
+    readonly task: string | null;
+    readonly members: readonly string[];
+  }[];
   readonly ranking: readonly {
     readonly id: string;
     readonly label: string;
+    readonly tool: string | null;
     readonly batch: number;
     /** Null: it is alone in its batch. */
     readonly rank: number | null;
     readonly agreement: number | null;
     readonly edit_size: number;
+    readonly verdict: string | null;
     readonly no_op: boolean;
     readonly syntax_errors: boolean;
     readonly cluster: number;
     readonly representative: boolean;
+    readonly kind: string;
     readonly folder: string | null;
+    readonly branch: string | null;
+    readonly behind: number;
+    /** Seconds since 1970. */
+    readonly made: number | null;
+    readonly identical: readonly string[];
+    readonly being_written: boolean;
+    readonly conflicts: readonly { readonly path: string; readonly reason: string }[];
+    readonly lines: Readonly<Record<string, Lines>>;
     readonly notes: readonly string[];
-    readonly files: readonly {
-      readonly path: string;
-      readonly status: string;
-      readonly added: number;
-      readonly deleted: number;
-      readonly facts: readonly string[];
-    }[];
+    readonly files: readonly ChangedFile[];
   }[];
   readonly unchanged: readonly string[];
+  readonly landed: readonly string[];
   readonly rejected: readonly Rejection[];
 }
 
@@ -49,23 +79,3 @@ export interface CandidatesResult extends WorktreesResult {
 }
 
 export type Work = WorktreesResult["ranking"][number];
-
-/** The worktrees, batch after batch, and inside a batch in rank order. */
-export function works(result: WorktreesResult): readonly Work[] {
-  return result.ranking;
-}
-
-/** "3 in 2 clusters, 1 unchanged, 1 refused". */
-export function summary({ ranking, batches, clusters, unchanged, rejected }: WorktreesResult): string {
-  const parts = [`${ranking.length} in ${count(clusters.length, "cluster")}`];
-  if (batches.length > 1) {
-    parts.push(`${batches.length} tasks`);
-  }
-  if (unchanged.length > 0) {
-    parts.push(`${unchanged.length} unchanged`);
-  }
-  if (rejected.length > 0) {
-    parts.push(`${rejected.length} refused`);
-  }
-  return parts.join(", ");
-}

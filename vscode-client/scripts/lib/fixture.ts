@@ -1,7 +1,7 @@
 /** Workspaces, always copies: a repository with four worktrees, made from examples/inventory. */
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { EXAMPLE } from "./places.js";
 
 /** Who has a worktree; every other one has committed, the rest is uncommitted. */
@@ -42,6 +42,77 @@ export function makeRepository(parent: string): Repository {
     if (index % 2 === 0) git(worktree, "commit", "--quiet", "--all", "--message", `By ${name}`);
     worktrees.set(name, worktree);
   });
+  return { folder, file: join(folder, FILE), worktrees };
+}
+
+/** Files of the target beside the document, for what happens to whole files. */
+const LEGACY = "def old_price(item):\n    return item.price\n";
+const HELPERS = Array.from({ length: 8 }, (_, n) => `def helper_${n}(value):\n    return value + ${n}\n`).join("\n\n");
+
+/**
+ * Five worktrees of one task, as agents leave them: two make the same change, one from an older commit, one
+ * in conflict with main; a file is created, one deleted, one renamed.
+ */
+export function makeReview(parent: string): Repository {
+  const folder = join(parent, "inventory");
+  mkdirSync(folder, { recursive: true });
+  git(folder, "init", "--quiet", "--initial-branch=main");
+  const write = (root: string, name: string, text: string): void => {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), text);
+  };
+  write(folder, FILE, origin());
+  write(folder, "legacy.py", LEGACY);
+  write(folder, "helpers.py", HELPERS);
+  write(folder, ".gitignore", ".claude/\n");
+  git(folder, "add", ".");
+  git(folder, "commit", "--quiet", "--message", "The stock of a small warehouse");
+  const worktrees = new Map<string, string>();
+  const add = (name: string, path: string, branch: string): string => {
+    git(folder, "worktree", "add", "--quiet", "-b", branch, path);
+    worktrees.set(name, path);
+    return path;
+  };
+  // Two from the first commit: main has moved since.
+  const ada = add("ada", join(folder, ".claude", "worktrees", "ada"), "worktree-ada");
+  write(ada, FILE, suggestion("ada"));
+  git(ada, "commit", "--quiet", "--all", "--message", "What is reserved is not free");
+  const dana = add("dana", join(parent, "inventory-dana"), "dana");
+  write(dana, FILE, suggestion("dana").replace("of a small warehouse", "of a warehouse"));
+  write(folder, FILE, origin().replace("of a small warehouse", "of one small warehouse"));
+  git(folder, "commit", "--quiet", "--all", "--message", "One warehouse");
+  const moved = (text: string): string => text.replace("of a small warehouse", "of one small warehouse");
+  const eli = add("eli", join(parent, "inventory.worktrees", "eli"), "copilot/eli");
+  write(eli, FILE, moved(suggestion("ada")));
+  const bo = add("bo", join(parent, "inventory-bo"), "bo");
+  write(bo, FILE, moved(suggestion("bo")));
+  rmSync(join(bo, "legacy.py"));
+  renameSync(join(bo, "helpers.py"), join(bo, "tools.py"));
+  write(bo, "tools.py", HELPERS.replace("value + 3", "value + 33"));
+  git(bo, "add", "--all");
+  git(bo, "commit", "--quiet", "--message", "Free pieces, and no legacy");
+  const chen = add("chen", join(parent, "inventory-chen"), "chen");
+  write(chen, FILE, moved(suggestion("chen")));
+  write(chen, join("tests", "test_inventory.py"), "from inventory import Inventory\n\n\ndef test_empty():\n    assert Inventory().value() == 0\n");
+  return { folder, file: join(folder, FILE), worktrees };
+}
+
+/** A repository with so many worktrees, three of which always say the same. */
+export function makeMany(parent: string, count: number): Repository {
+  const folder = join(parent, "inventory");
+  mkdirSync(folder, { recursive: true });
+  git(folder, "init", "--quiet", "--initial-branch=main");
+  writeFileSync(join(folder, FILE), origin());
+  git(folder, "add", FILE);
+  git(folder, "commit", "--quiet", "--message", "The stock of a small warehouse");
+  const worktrees = new Map<string, string>();
+  for (let n = 0; n < count; n++) {
+    const name = `agent-${n}`;
+    const path = join(parent, "inventory.worktrees", name);
+    git(folder, "worktree", "add", "--quiet", "-b", `copilot/${name}`, path);
+    writeFileSync(join(path, FILE), origin().replace("quantity > item.on_hand", `quantity > item.on_hand - ${Math.floor(n / 3)}`));
+    worktrees.set(name, path);
+  }
   return { folder, file: join(folder, FILE), worktrees };
 }
 

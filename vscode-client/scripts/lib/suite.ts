@@ -44,10 +44,10 @@ export function suite(name: string, options: Options = {}) {
   });
   after(() => scratch.close(failed));
 
-  return (title: string, body: (stage: Stage) => Promise<void>): void => {
+  return (title: string, body: (stage: Stage) => Promise<void>, make = makeRepository): void => {
     void test(title, { timeout: options.patience ?? 120_000 }, async () => {
       const number = (count += 1);
-      const repository = makeRepository(scratch.sub(`work-${number}`));
+      const repository = make(scratch.sub(`work-${number}`));
       options.prepare?.(repository);
       const window = await newWindow(browser);
       const picture = join(scratch.folder, `failed-${number}.png`);

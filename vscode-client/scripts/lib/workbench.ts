@@ -1,5 +1,5 @@
 /** What a user does in a workbench, and what the workbench shows; every step waits for its effect. */
-import type { Locator, Page } from "playwright-core";
+import type { FrameLocator, Locator, Page } from "playwright-core";
 import { type Window } from "./browser.js";
 import type { Server } from "./server.js";
 
@@ -85,17 +85,36 @@ export class Workbench {
     return this.page.locator(`.monaco-list[aria-label^="${tree}"] .monaco-list-row`);
   }
 
-  /** Show the view of the extension, with its tree filled. */
-  async showRevisions(): Promise<Locator> {
+  /** Show the views of the extension, with candidates in the first of them. */
+  async showCandidates(): Promise<Locator> {
     await this.page.getByRole("tab", { name: /^Excise/ }).click();
-    const rows = this.page.locator(".pane .monaco-list-row");
+    const rows = this.candidates;
     await rows.first().waitFor();
     return rows;
   }
 
-  /** The row of a revision in that view. */
-  revision(name: string): Locator {
-    return this.page.locator(".pane .monaco-list-row", { hasText: new RegExp(`#\\d+ ?${name}`) });
+  /** The rows of the view of candidates. */
+  get candidates(): Locator {
+    return this.pane("Candidates");
+  }
+
+  /** The rows of the view of hunks. */
+  get hunks(): Locator {
+    return this.pane("Hunks");
+  }
+
+  private pane(title: string): Locator {
+    return this.page.locator(".pane", { has: this.page.locator(`.pane-header[aria-label^="${title}"]`) }).locator(".monaco-list-row");
+  }
+
+  /** The row of a candidate in that view. */
+  candidate(name: string): Locator {
+    return this.candidates.filter({ has: this.page.locator(".label-name", { hasText: new RegExp(`\\b${name}$`) }) });
+  }
+
+  /** What a webview of ours shows, in the inner of its two frames. */
+  webview(): FrameLocator {
+    return this.page.frameLocator("iframe.webview.ready").frameLocator("iframe#active-frame");
   }
 
   /** Press a button that a row of a tree shows while the mouse is over it. */
@@ -130,8 +149,7 @@ export class Workbench {
 
   /** The grid of the similarity picture: in the inner of the two frames of its webview. */
   similarity(): Locator {
-    const outer = this.page.frameLocator("iframe.webview.ready");
-    return outer.frameLocator("iframe#active-frame").locator("#grid");
+    return this.webview().locator("#grid");
   }
 
   /** Nothing moves any more: two pictures in a row are the same. */

@@ -1,26 +1,8 @@
-// Comparing: all with the origin, one with the origin, one with its cluster's representative.
+// Comparing the revisions of one document: one with the origin, or two with each other.
 import * as vscode from "vscode";
 import type { Comparison } from "../protocol";
-import type { RevisionNode } from "../model";
-import { message, plain, score } from "../text";
-import { Halt, type Parts, documentOf, reportOf, show } from "./context";
-
-/** All revisions beside the origin, in one editor. */
-export async function compareAll(parts: Parts, argument?: unknown): Promise<void> {
-  const uri = documentOf(parts, argument);
-  if (parts.current.uri?.toString() !== uri.toString()) {
-    await show(uri);
-  }
-  const { report } = await reportOf(parts, uri);
-  const { changes } = await parts.supervisor.request("excise/compare", { uri: uri.toString() });
-  const resources = changes.map((change) => [
-    vscode.Uri.parse(change.modified),
-    vscode.Uri.parse(change.original),
-    vscode.Uri.parse(change.modified),
-  ]);
-  const title = `${plain(uri.path.split("/").at(-1) ?? "")}: ${report.revisions.length} revisions`;
-  await vscode.commands.executeCommand("vscode.changes", title, resources);
-}
+import { count, message, plain } from "../text";
+import { Halt, type Parts, documentOf, reportOf } from "./context";
 
 /** One revision beside the origin. */
 export async function compareRevision(parts: Parts, argument?: unknown): Promise<void> {
@@ -30,17 +12,6 @@ export async function compareRevision(parts: Parts, argument?: unknown): Promise
     throw new Halt("this revision is gone");
   }
   await diff(change.original, change.modified, change.label);
-}
-
-/** One revision beside the representative of its cluster. */
-export async function compareRepresentative(parts: Parts, argument?: unknown): Promise<void> {
-  const { uri, id } = await revisionOf(parts, argument, "Compare with its representative");
-  const { report } = await reportOf(parts, uri);
-  const cluster = report.clusters.find(({ members }) => members.includes(id));
-  if (cluster === undefined || cluster.representative === id) {
-    throw new Halt(`${id} is the representative of its cluster`);
-  }
-  await comparePair(parts, uri, cluster.representative, id);
 }
 
 /** Two revisions side by side. */
@@ -74,20 +45,21 @@ export interface Chosen {
 /** The revision of a command: that of the view, or one that the user picks. */
 export async function revisionOf(parts: Parts, argument: unknown, title: string): Promise<Chosen> {
   const uri = documentOf(parts, argument);
-  const given = (argument as Partial<RevisionNode> | undefined)?.revision;
+  const given = (argument as { revision?: unknown } | undefined)?.revision;
   if (typeof given === "string") {
     return { uri, id: given };
   }
   const { report } = await reportOf(parts, uri);
+  const names = await parts.reviews.names(uri);
   const items = [...report.revisions]
     .sort((a, b) => a.rank - b.rank)
     .map((revision) => ({
       id: revision.id,
-      label: `#${revision.rank} ${message(revision.id, 60)}`,
+      label: message(names.get(revision.id) ?? revision.id, 60),
       description: [
-        `cluster ${revision.cluster}`,
-        ...(revision.agreement === null ? [] : [`agreement ${score(revision.agreement)}`]),
-        ...(revision.noOp ? ["no change"] : []),
+        count(revision.editSize, "token"),
+        ...(revision.syntaxErrors ? ["breaks the syntax"] : []),
+        ...(revision.noOp ? ["changes nothing"] : []),
       ].join(" · "),
       detail: [message(revision.label, 80), ...revision.notes.map((note) => message(note, 80))]
         .filter((text) => text !== "")

@@ -1,10 +1,14 @@
 // What commands work with.
 import * as vscode from "vscode";
 import type { Bootstrap } from "../bootstrap";
+import type { Candidates } from "../candidates/store";
 import type { Servers } from "../connection";
 import { type CurrentDocument, isSource, uriOf } from "../documents";
+import type { HunkEditors } from "../hunks/editors";
 import type { Reported, Reports } from "../reports";
+import type { Reviews } from "../reviews";
 import type { Revisions } from "../revisions";
+import type { Contents } from "../take/contents";
 import { Unavailable } from "../supervisor";
 import { message, reason } from "../text";
 
@@ -16,6 +20,10 @@ export interface Parts {
   readonly current: CurrentDocument;
   readonly reports: Reports;
   readonly revisions: Revisions;
+  readonly reviews: Reviews;
+  readonly candidates: Candidates;
+  readonly contents: Contents;
+  readonly hunkEditors: HunkEditors;
 }
 
 /** A command cannot go on, for a reason that the user is told. */

@@ -3,7 +3,9 @@ import { revisionOf } from "./compare";
 import type { Parts } from "./context";
 
 export async function removeRevision(parts: Parts, argument?: unknown): Promise<void> {
-  const { uri, id } = await revisionOf(parts, argument, "Remove a revision from the comparison");
+  const node = argument as { candidate?: unknown } | undefined;
+  const chosen = typeof node?.candidate === "string" ? { ...node, revision: node.candidate } : argument;
+  const { uri, id } = await revisionOf(parts, chosen, "Remove a revision from the comparison");
   await parts.revisions.remove(uri, [id]);
   parts.reports.forget(uri);
 }

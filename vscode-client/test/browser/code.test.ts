@@ -21,8 +21,8 @@ test("make code opens the example, and ends without a trace", { timeout: 180_000
     await window.page.goto(url.href);
     const bench = Workbench.on(window);
     await bench.squiggles.first().waitFor(); // the document is open
-    await bench.showRevisions();
-    await bench.inline(bench.page.locator(".pane .monaco-list-row", { hasText: "#1" }), "Apply Revision");
+    await bench.showCandidates();
+    await bench.inline(bench.candidate("ada"), "Take Candidate");
     await bench.save();
     assert.equal(readFileSync(`${folder}/${FILE}`, "utf8"), suggestion("ada"));
     code.kill("SIGINT");

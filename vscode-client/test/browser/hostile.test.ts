@@ -44,7 +44,7 @@ inWorkbench("in hovers, lenses, the view, the picture and comparisons", async ({
   const asked = watched(bench.page);
   await bench.openFile(FILE);
   await bench.squiggles.first().waitFor();
-  const rows = await bench.showRevisions();
+  const rows = await bench.showCandidates();
   await until(
     () => rows.allInnerTexts(),
     (texts) => texts.some((text) => text.includes("$(alert)") && text.includes("onclick")),
@@ -68,7 +68,7 @@ inWorkbench("in hovers, lenses, the view, the picture and comparisons", async ({
   await until(() => grid.getAttribute("aria-rowcount"), (count) => count === "6");
   await inert(bench.page, asked);
 
-  await bench.command("Excise: Compare All Revisions");
-  await bench.page.locator(".multiDiffEntry").first().waitFor();
+  await bench.command("Excise: Open Hunk Editor");
+  await bench.webview().locator(".hunk").first().waitFor();
   await inert(bench.page, asked);
 });

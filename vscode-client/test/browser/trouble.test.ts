@@ -43,7 +43,7 @@ function serversOf(scratch: string): number[] {
 
 inWorkbench("a server that was killed is back, and the user is told once", async ({ bench, scratch }) => {
   await bench.openFile(FILE);
-  const rows = await bench.showRevisions();
+  const rows = await bench.showCandidates();
   await bench.squiggles.first().waitFor();
   const [old, ...more] = serversOf(scratch);
   assert.ok(old && more.length === 0);

@@ -47,15 +47,15 @@ inWorkbench("without trust: files beside, no git, no program of the workspace; w
 }) => {
   await bench.trust("No");
   await bench.openFile(FILE);
-  await bench.showRevisions();
-  await bench.revision("eli").waitFor();
+  await bench.showCandidates();
+  await bench.candidate("eli").waitFor();
   await bench.squiggles.first().waitFor();
-  assert.equal(await bench.revision("ada").count(), 0);
+  assert.equal(await bench.candidate("ada").count(), 0);
   assert.ok(!existsSync(join(scratch, "git.log")), "git was started");
   assert.ok(!existsSync(join(repository.folder, MARKS)), "a program of the workspace was started");
 
   await bench.grantTrust();
-  await bench.revision("ada").waitFor();
+  await bench.candidate("ada").waitFor();
   assert.match(readFileSync(join(scratch, "git.log"), "utf8"), /worktree list --porcelain/);
   assert.match(readFileSync(join(repository.folder, MARKS), "utf8"), /serve --stdio/);
 });

@@ -60,7 +60,7 @@ describe("a document with five revisions", () => {
     );
     const shown = lenses.flatMap(({ command }) => (command ? [command] : []));
     assert.ok(shown.some(({ title }) => title.startsWith("5 candidates in 4 groups")), JSON.stringify(shown));
-    assert.ok(shown.some(({ title }) => /of 5 change this, each in its own way/.test(title)));
+    assert.ok(shown.some(({ title }) => title.includes('of 5 change this, each in its own way')));
     const known = new Set(await vscode.commands.getCommands());
     for (const { command } of shown) assert.ok(known.has(command), command);
   });

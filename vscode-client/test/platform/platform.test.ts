@@ -46,7 +46,7 @@ inWorkbench("it asks, installs the wheel that it carries, and scores", async ({ 
   await dialog.getByRole("button", { name: "Install", exact: true }).click();
   await dialog.waitFor({ state: "detached" });
   await bench.squiggles.first().waitFor({ timeout: 500_000 });
-  const rows = await bench.showRevisions();
+  const rows = await bench.showCandidates();
   await until(() => rows.count(), (count) => count > 4);
   const [[, ...args] = [], ...more] = servers(scratch);
   assert.equal(more.length, 0);

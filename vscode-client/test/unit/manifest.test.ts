@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
+import { html as hunks } from "../../src/hunks/html";
 import { html } from "../../src/similarity/html";
 import { OLDEST_SERVER } from "../../src/versions";
 
@@ -60,7 +61,7 @@ test("menus, welcome texts and walkthroughs name commands that exist", () => {
   const linked = [...texts.matchAll(/command:([\w.]+)/g)].map(([, name]) => name ?? "");
   assert.ok(linked.length > 8);
   for (const name of linked.filter((one) => one.startsWith("excise."))) {
-    assert.ok(commands.has(name) || name === "excise.revisions.focus", name);
+    assert.ok(commands.has(name) || name === "excise.candidates.focus", name);
   }
 });
 
@@ -112,8 +113,8 @@ test("one run-time dependency, the types of the oldest editor, and versions that
   assert.equal(OLDEST_SERVER.split(".").length, 3);
 });
 
-test("the page of the picture allows one script, and nothing from anywhere else", () => {
-  const page = html({ nonce: "NONCE", cspSource: "vscode-resource:", script: "s.js", style: "s.css" });
+for (const [name, made] of Object.entries({ picture: html, hunks })) test(`the page of the ${name} allows one script, and nothing from anywhere else`, () => {
+  const page = made({ nonce: "NONCE", cspSource: "vscode-resource:", script: "s.js", style: "s.css" });
   const policy = /content="(default-src[^"]*)"/.exec(page)?.[1] ?? "";
   assert.match(policy, /^default-src 'none'; script-src 'nonce-NONCE'; style-src vscode-resource:;/);
   assert.doesNotMatch(policy, /unsafe|https?:|\*/);

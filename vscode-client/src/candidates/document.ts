@@ -1,0 +1,74 @@
+// Candidates that are known for one document only: where there is no repository to ask, or what lies beside a file.
+import { nameOf, shortNames } from "../names";
+import type { ReportResult, ReportRevision } from "../protocol";
+import { count, plain } from "../text";
+import type { CandidateNode, GroupNode, Mark } from "./nodes";
+import { joined, share } from "./words";
+
+/** The groups of a document's revisions, without those that are known already. */
+export function documentGroups(
+  uri: string,
+  report: ReportResult,
+  known: ReadonlySet<string>,
+): (GroupNode | CandidateNode)[] {
+  const names = shortNames(
+    report.revisions.map(({ id }) => id),
+    uri,
+  );
+  const byId = new Map(report.revisions.map((revision) => [revision.id, revision]));
+  return report.clusters.flatMap(({ members, representative, min_similarity }): (GroupNode | CandidateNode)[] => {
+    const nodes = members
+      .filter((id) => !known.has(id))
+      .map((id) => byId.get(id))
+      .filter((revision) => revision !== undefined)
+      .sort((a, b) => a.rank - b.rank)
+      .map((revision) => revisionNode(uri, revision, names.get(revision.id) ?? nameOf(revision.id)));
+    const [first] = nodes;
+    if (nodes.length < 2 || first === undefined) {
+      return nodes;
+    }
+    const label = share(nodes.length, report.revisions.length, min_similarity === 1);
+    return [
+      {
+        kind: "group",
+        id: `group ${representative}`,
+        candidate: representative,
+        label,
+        description: nodes.map((node) => node.label).join(", "),
+        tooltip: [`${label}: ${nodes.map((node) => node.label).join(", ")}`],
+        children: nodes,
+      },
+    ];
+  });
+}
+
+function revisionNode(uri: string, revision: ReportRevision, name: string): CandidateNode {
+  const label = revision.label === "" || revision.label === revision.id ? "" : plain(revision.label, 80);
+  const parts = [
+    count(revision.editSize, "token"),
+    revision.syntaxErrors ? "breaks the syntax" : "",
+    revision.noOp ? "changes nothing" : "",
+    label === name ? "" : label,
+    ...revision.notes.filter((note) => !note.startsWith("syntax errors")).map((note) => plain(note, 60)),
+  ];
+  return {
+    kind: "candidate",
+    id: `candidate ${revision.id}`,
+    candidate: revision.id,
+    label: name,
+    description: joined(...parts),
+    tooltip: [plain(revision.id, 200), ...(label === "" ? [] : [label]), ...revision.notes.map((note) => plain(note, 300))],
+    mark: markOf(revision),
+    abilities: ["revision"],
+    folder: null,
+    uri,
+    children: [],
+  };
+}
+
+function markOf(revision: ReportRevision): Mark {
+  if (revision.syntaxErrors) {
+    return "broken";
+  }
+  return revision.noOp || revision.notes.includes("whitespace-only") ? "nothing" : "none";
+}

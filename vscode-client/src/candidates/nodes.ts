@@ -1,0 +1,62 @@
+// What the view of candidates is made of. Plain data, so that it can be tested without an editor.
+import type { Status } from "./status";
+
+interface Shown {
+  readonly id: string;
+  readonly label: string;
+  readonly description: string;
+  /** A paragraph each. */
+  readonly tooltip: readonly string[];
+}
+
+/** Candidates of one task; only where there are several tasks. */
+export interface BatchNode extends Shown {
+  readonly kind: "batch";
+  readonly children: readonly (GroupNode | CandidateNode)[];
+}
+
+/** Candidates that say the same. */
+export interface GroupNode extends Shown {
+  readonly kind: "group";
+  /** The id of the one that stands for them. */
+  readonly candidate: string;
+  readonly children: readonly CandidateNode[];
+}
+
+/** What is special about a candidate; the worst that applies. */
+export type Mark = "failed" | "broken" | "conflict" | "written" | "nothing" | "passed" | "none";
+
+export interface CandidateNode extends Shown {
+  readonly kind: "candidate";
+  readonly candidate: string;
+  readonly mark: Mark;
+  /** What can be done with it: `folder`, `given`, `file` (it is known for one document only). */
+  readonly abilities: readonly string[];
+  readonly folder: string | null;
+  /** The document that it is a revision of, where it is known for that one only. */
+  readonly uri: string | null;
+  readonly children: readonly FileNode[];
+}
+
+export interface FileNode extends Shown {
+  readonly kind: "file";
+  readonly candidate: string;
+  /** The absolute path of the file in the target. */
+  readonly file: string;
+  /** Relative to the repository, as the candidate has it. */
+  readonly path: string;
+  readonly status: Status;
+}
+
+/** Candidates that were set aside, at the end. */
+export interface AsideNode extends Shown {
+  readonly kind: "aside";
+  readonly children: readonly AsideEntry[];
+}
+
+export interface AsideEntry extends Shown {
+  readonly kind: "hidden" | "rejected";
+  readonly candidate: string;
+}
+
+export type Node = BatchNode | GroupNode | CandidateNode | FileNode | AsideNode | AsideEntry;

@@ -1,0 +1,66 @@
+// What the view says where it has nothing to show: one state, with its own text and way out.
+import type { State as ServerState } from "../supervisor";
+
+export type ViewState =
+  | "missing"
+  | "failed"
+  | "starting"
+  | "idle"
+  | "virtual"
+  | "notebook"
+  | "empty"
+  | "untrusted"
+  | "searching"
+  | "indexing"
+  | "refused"
+  | "nothing"
+  | "shown";
+
+export interface Circumstances {
+  readonly server: ServerState;
+  readonly trusted: boolean;
+  /** Schemes of the workspace folders; none: no folder is open. */
+  readonly folders: readonly string[];
+  /** What is looked at: a document that can be compared, a notebook, something else or nothing. */
+  readonly document: "source" | "notebook" | "other" | "none";
+  /** The repository is being looked at. */
+  readonly searching: boolean;
+  /** The document is being read and compared. */
+  readonly indexing: boolean;
+  /** Why the candidates of the repository are not known; empty: they are, or none was asked for. */
+  readonly refusal: string;
+  /** How many candidates there are to show. */
+  readonly count: number;
+}
+
+export function viewState(at: Circumstances): ViewState {
+  if (at.server === "missing" || at.server === "failed") {
+    return at.server;
+  }
+  if (at.count > 0) {
+    return "shown";
+  }
+  if (at.folders.length > 0 && at.folders.every((scheme) => scheme !== "file")) {
+    return "virtual";
+  }
+  if (at.server === "starting" || at.server === "idle") {
+    return at.server;
+  }
+  return running(at);
+}
+
+function running(at: Circumstances): ViewState {
+  if (at.searching || at.indexing) {
+    return at.searching ? "searching" : "indexing";
+  }
+  if (at.document === "notebook") {
+    return "notebook";
+  }
+  if (at.folders.length === 0 && at.document === "none") {
+    return "empty";
+  }
+  if (!at.trusted) {
+    return "untrusted";
+  }
+  return at.refusal === "" ? "nothing" : "refused";
+}

@@ -1,0 +1,167 @@
+// The candidates of the repository that is looked at: asked for when somebody looks, and anew when they may have changed.
+import * as vscode from "vscode";
+import type { Servers } from "../connection";
+import type { CurrentDocument } from "../documents";
+import type { DidChangeReportParams } from "../protocol";
+import type { Reports } from "../reports";
+import { reason } from "../text";
+import type { CandidatesResult } from "../worktrees";
+
+/** How long news are gathered before the repository is looked at again. */
+const PAUSE_MS = 700;
+
+/** The errors of the protocol that mean: this request, and not the server, failed. */
+const CANCELLED = -32800;
+
+export interface Found {
+  readonly folder: vscode.Uri;
+  readonly result: CandidatesResult | undefined;
+  /** Why there is no result. */
+  readonly refusal: string;
+}
+
+export class Candidates implements vscode.Disposable {
+  private found: Found | undefined;
+  private asking: { readonly folder: string; readonly stop: vscode.CancellationTokenSource } | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  /** Somebody looks: only then a repository is read. */
+  private wanted = false;
+  private stale = true;
+  private readonly versions = new Map<string, number | null>();
+  private readonly changed = new vscode.EventEmitter<undefined>();
+  private readonly listening: vscode.Disposable;
+  readonly onDidChange = this.changed.event;
+
+  constructor(
+    private readonly supervisor: Servers,
+    private readonly current: CurrentDocument,
+    reports: Reports,
+    private readonly log: vscode.LogOutputChannel,
+  ) {
+    this.listening = vscode.Disposable.from(
+      reports.onDidHear((told) => this.hear(told)),
+      supervisor.onDidOpen((connection) => {
+        connection.onTold(() => this.later());
+        this.now();
+      }),
+      supervisor.onDidChangeState((state) => {
+        if (state === "missing" || state === "failed") {
+          this.found = undefined;
+        }
+        this.changed.fire(undefined);
+      }),
+      current.onDidChange(() => {
+        if (this.found?.folder.toString() !== this.folder?.toString()) {
+          this.now();
+        }
+      }),
+      vscode.window.onDidChangeWindowState(({ focused }) => {
+        if (focused) {
+          this.later();
+        }
+      }),
+      vscode.workspace.onDidSaveTextDocument(() => this.later()),
+      this.changed,
+    );
+  }
+
+  get shown(): Found | undefined {
+    return this.found?.folder.toString() === this.folder?.toString() ? this.found : undefined;
+  }
+
+  get searching(): boolean {
+    return this.asking !== undefined;
+  }
+
+  /** The folder whose repository is meant: that of the document, else the first of the workspace. */
+  get folder(): vscode.Uri | undefined {
+    const { uri } = this.current;
+    const own = uri === undefined ? undefined : vscode.workspace.getWorkspaceFolder(uri);
+    return (own ?? vscode.workspace.workspaceFolders?.find((folder) => folder.uri.scheme === "file"))?.uri;
+  }
+
+  /** Say whether somebody looks. */
+  look(visible: boolean): void {
+    this.wanted = visible || this.wanted;
+    if (visible && this.stale) {
+      this.now();
+    }
+  }
+
+  /** Look again, soon: several news are one. */
+  later(): void {
+    this.stale = true;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.now(), PAUSE_MS);
+  }
+
+  now(): void {
+    clearTimeout(this.timer);
+    this.stale = true;
+    if (this.wanted) {
+      void this.ask();
+    }
+  }
+
+  /** The candidates as they are now, for a command. */
+  async fresh(): Promise<Found | undefined> {
+    this.wanted = true;
+    await this.supervisor.ensure();
+    if (this.stale || this.shown === undefined) {
+      await this.ask();
+    }
+    return this.shown;
+  }
+
+  dispose(): void {
+    clearTimeout(this.timer);
+    this.asking?.stop.cancel();
+    this.listening.dispose();
+  }
+
+  /** What comes without a key that was typed is news of a candidate. */
+  private hear({ uri, version }: DidChangeReportParams): void {
+    const before = this.versions.get(uri);
+    this.versions.set(uri, version);
+    if (before === version || before === undefined) {
+      this.later();
+    }
+  }
+
+  private async ask(): Promise<void> {
+    const { folder } = this;
+    const { connection } = this.supervisor;
+    this.asking?.stop.cancel();
+    this.asking = undefined;
+    if (folder === undefined || connection === undefined || !vscode.workspace.isTrusted) {
+      this.found = undefined;
+      this.changed.fire(undefined);
+      return;
+    }
+    const stop = new vscode.CancellationTokenSource();
+    const asking = { folder: folder.toString(), stop };
+    this.asking = asking;
+    this.stale = false;
+    this.changed.fire(undefined);
+    const answer = await connection.request("excise/candidates", { uri: asking.folder }, stop.token).then(
+      (result) => ({ folder, result, refusal: "" }),
+      (error: unknown) => (isCancelled(error) ? undefined : { folder, result: undefined, refusal: reason(error) }),
+    );
+    stop.dispose();
+    if (this.asking !== asking) {
+      return;
+    }
+    this.asking = undefined;
+    if (answer !== undefined) {
+      this.found = answer;
+      if (answer.refusal !== "") {
+        this.log.info(`no candidates: ${answer.refusal}`);
+      }
+    }
+    this.changed.fire(undefined);
+  }
+}
+
+function isCancelled(error: unknown): boolean {
+  return typeof error === "object" && error !== null && "code" in error && error.code === CANCELLED;
+}

@@ -1,0 +1,60 @@
+// What is said of candidates: how many do something, how large it is, how old.
+import type { Lines, Work } from "../worktrees";
+import { count, plain } from "../text";
+
+/** "3 of 5 make this change"; where their texts differ a little, "similar changes". */
+export function share(members: number, all: number, same: boolean): string {
+  const what = same ? "this change" : "similar changes";
+  if (members === all) {
+    return `${all === 2 ? "Both" : `All ${all}`} make ${what}`;
+  }
+  return `${members} of ${all} make ${what}`;
+}
+
+/** "+12 −3"; nothing for no lines. */
+export function lines(of: Pick<Lines, "added" | "deleted"> | undefined): string {
+  const { added, deleted } = of ?? { added: 0, deleted: 0 };
+  return added + deleted === 0 ? "" : `+${added} −${deleted}`;
+}
+
+/** The size of a candidate: its code, then what counts apart. */
+export function size({ lines: kinds, files }: Work): string[] {
+  const code = lines(kinds["code"]);
+  const apart = ["tests", "docs", "generated"].flatMap((kind) => {
+    const shown = lines(kinds[kind]);
+    return shown === "" ? [] : [`${kind} ${shown}`];
+  });
+  return [...(code === "" && apart.length > 0 ? [] : [code === "" ? count(files.length, "file") : code]), ...apart];
+}
+
+const UNITS: readonly (readonly [string, number])[] = [
+  ["y", 31_536_000],
+  ["mo", 2_592_000],
+  ["d", 86_400],
+  ["h", 3600],
+  ["min", 60],
+];
+
+/** "3 h ago". */
+export function age(made: number | null, now: number): string {
+  if (made === null || made > now) {
+    return "";
+  }
+  const [unit, seconds] = UNITS.find(([, length]) => now - made >= length) ?? ["", 0];
+  return unit === "" ? "just now" : `${Math.floor((now - made) / seconds)} ${unit} ago`;
+}
+
+/** "passes", "fails", as checks said; nothing where none were run. */
+export function verdict(said: string | null): string {
+  const words: Readonly<Record<string, string>> = { passed: "passes", failed: "fails" };
+  return said === null ? "" : (words[said] ?? plain(said, 20));
+}
+
+export function conflicts({ conflicts: all }: Work): string {
+  return all.length === 0 ? "" : count(all.length, "conflict");
+}
+
+/** The parts of a line that say anything. */
+export function joined(...parts: readonly string[]): string {
+  return parts.filter((part) => part !== "").join(" · ");
+}

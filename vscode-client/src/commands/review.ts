@@ -1,0 +1,110 @@
+// What commands do with the review of a document: find a hunk in it, and decide it.
+import * as vscode from "vscode";
+import { opened } from "../documents";
+import { hunkKey } from "../hunks/page";
+import type { ReviewHunk, ReviewResult } from "../protocol";
+import { plain } from "../text";
+import { Halt, type Parts, show } from "./context";
+
+type Open = ReviewResult & { readonly version: number };
+
+/** The review of a document that has one, and is open afterwards. */
+export async function reviewed(parts: Parts, uri: vscode.Uri): Promise<Open> {
+  if (opened(uri) === undefined) {
+    await show(uri);
+  }
+  const { review, problem } = await parts.reviews.fresh(uri);
+  const name = plain(uri.path.split("/").at(-1) ?? "");
+  if (review === undefined || review.hunks.length === 0) {
+    throw new Halt(problem === "" ? `no candidate changes ${name}` : problem);
+  }
+  if (review.version === null) {
+    throw new Halt("the server does not have this document; try again");
+  }
+  return { ...review, version: review.version };
+}
+
+/** The hunk that a command names, or the one under the cursor; -1: none. */
+export function hunkAt(review: ReviewResult, uri: vscode.Uri, argument: unknown): number {
+  const { hunk, key } = (argument ?? {}) as { hunk?: unknown; key?: unknown };
+  if (typeof key === "string") {
+    return review.hunks.findIndex((one) => hunkKey(one) === key);
+  }
+  if (typeof hunk === "number") {
+    return hunk;
+  }
+  const editor = vscode.window.activeTextEditor;
+  const line = editor?.document.uri.toString() === uri.toString() ? editor.selection.active.line : -1;
+  return review.hunks.findIndex(({ range: { start, end } }) => {
+    const last = end.character === 0 && end.line > start.line ? end.line - 1 : end.line;
+    return start.line <= line && line <= last;
+  });
+}
+
+/** Have a hunk say what a variant says, or the origin (null), which is then decided on purpose. */
+export async function decide(
+  parts: Parts,
+  uri: vscode.Uri,
+  review: Open,
+  index: number,
+  variant: number | null,
+): Promise<boolean> {
+  await writable(uri);
+  const hunk = review.hunks[index];
+  if (hunk === undefined) {
+    throw new Halt("this hunk is not there any more");
+  }
+  const params = { uri: uri.toString(), hunk: index, version: review.version, state: review.state };
+  if (variant !== null) {
+    const { applied, reason } = await parts.supervisor.request("excise/applyVariant", { ...params, variant });
+    if (!applied) {
+      throw new Halt(`not taken: ${reason === "" ? "the editor refused the edit" : reason}`);
+    }
+    parts.reviews.forget(uri);
+    return true;
+  }
+  if (hunk.decision !== "origin") {
+    await replace(uri, review, hunk, hunk.text, "Keep the origin");
+  }
+  await keep(parts, uri, hunk, true);
+  return true;
+}
+
+/** Note that the origin stays in a hunk, or may not. */
+export async function keep(parts: Parts, uri: vscode.Uri, hunk: ReviewHunk, decided: boolean): Promise<void> {
+  const now = await reviewed(parts, uri);
+  const index = now.hunks.findIndex((one) => hunkKey(one) === hunkKey(hunk));
+  const params = { uri: uri.toString(), hunk: index, version: now.version, state: now.state, decided };
+  await parts.supervisor.request("excise/decide", params);
+  parts.reviews.forget(uri);
+}
+
+/** Put a text into a hunk, of exactly the version that was reviewed. */
+export async function replace(
+  uri: vscode.Uri,
+  review: ReviewResult,
+  { range: { start, end } }: ReviewHunk,
+  text: string,
+  label: string,
+): Promise<void> {
+  const edit = new vscode.WorkspaceEdit();
+  const range = new vscode.Range(start.line, start.character, end.line, end.character);
+  edit.replace(uri, range, text, { label, needsConfirmation: false });
+  if (opened(uri)?.version !== review.version || !(await vscode.workspace.applyEdit(edit))) {
+    throw new Halt("the document has changed meanwhile; try again");
+  }
+}
+
+export async function writable(uri: vscode.Uri): Promise<void> {
+  if (uri.scheme !== "file") {
+    return;
+  }
+  const stat = await vscode.workspace.fs.stat(uri).then(
+    (known) => known,
+    () => undefined,
+  );
+  const locked = ((stat?.permissions ?? 0) & vscode.FilePermission.Readonly) !== 0;
+  if (locked || vscode.workspace.fs.isWritableFileSystem(uri.scheme) === false) {
+    throw new Halt(`${plain(uri.path.split("/").at(-1) ?? "")} is read-only: nothing was changed`);
+  }
+}

@@ -1,0 +1,99 @@
+// Taking: what the server puts together becomes one edit of the workspace, which one undo takes back.
+import * as vscode from "vscode";
+import { Halt, type Parts } from "../commands/context";
+import type { TakeChoice } from "../protocol";
+import { opened } from "../documents";
+import { count, message, plain } from "../text";
+import type { Content, TakeResult } from "./document";
+
+const EXECUTABLE = "100755";
+
+/** What a folder's candidates offer, put together; nothing is changed. */
+export async function putTogether(
+  parts: Parts,
+  folder: vscode.Uri,
+  choices: readonly TakeChoice[],
+): Promise<TakeResult> {
+  return parts.supervisor.request("excise/take", { uri: folder.toString(), choices });
+}
+
+/** Take what was chosen; `name` is what the undo stack calls it. Returns how many files changed. */
+export async function takeChoices(
+  parts: Parts,
+  folder: vscode.Uri,
+  choices: readonly TakeChoice[],
+  name: string,
+): Promise<number> {
+  const first = await putTogether(parts, folder, choices);
+  await Promise.all(first.contents.map(held));
+  // The edits of a file that the server had not open are of the disk: now they are of the editor's text.
+  const unknown = first.contents.some(({ edits, version }) => edits !== null && version === null);
+  const taken = unknown ? await putTogether(parts, folder, choices) : first;
+  const problem = taken.contents.find((content) => content.problem !== "");
+  if (problem !== undefined) {
+    throw new Halt(`nothing was taken: ${plain(problem.path, 100)}: ${problem.problem}`);
+  }
+  if (taken.contents.length === 0) {
+    throw new Halt("there is nothing to take: the files are so already");
+  }
+  const edit = new vscode.WorkspaceEdit();
+  taken.contents.forEach((content) => enter(edit, content, { label: message(name, 60), needsConfirmation: false }));
+  if (!(await vscode.workspace.applyEdit(edit))) {
+    throw new Halt("nothing was taken: the editor refused the edit");
+  }
+  say(taken, name);
+  return taken.contents.length;
+}
+
+/** Have the editor hold a file whose text is to change, so that the server edits what it shows. */
+async function held({ edits, old_uri }: Content): Promise<void> {
+  if (edits !== null) {
+    await vscode.workspace.openTextDocument(vscode.Uri.parse(old_uri));
+  }
+}
+
+function enter(edit: vscode.WorkspaceEdit, content: Content, note: vscode.WorkspaceEditEntryMetadata): void {
+  const uri = vscode.Uri.parse(content.uri);
+  const old = vscode.Uri.parse(content.old_uri);
+  if (content.new === null) {
+    edit.deleteFile(old, {}, note);
+    return;
+  }
+  const contents = Buffer.from(content.new, "base64");
+  if (content.old === null) {
+    edit.createFile(uri, { contents }, note);
+    return;
+  }
+  if (uri.toString() !== old.toString()) {
+    // First: what is edited under the former name is lost where no tab shows the file.
+    edit.renameFile(old, uri, {}, note);
+  }
+  if (content.edits === null) {
+    if (content.old !== content.new) {
+      edit.createFile(uri, { contents, overwrite: true }, note);
+    }
+    return;
+  }
+  if (opened(old)?.version !== content.version) {
+    throw new Halt(`nothing was taken: ${plain(content.old_path, 100)} has changed meanwhile; try again`);
+  }
+  content.edits.forEach(({ range: { start, end }, newText }) => {
+    edit.replace(uri, new vscode.Range(start.line, start.character, end.line, end.character), newText, note);
+  });
+}
+
+/** What the edit could not do, or what is to be known of the result; nothing else interrupts. */
+function say(taken: TakeResult, name: string): void {
+  const modes = taken.contents.filter(({ mode, old_mode, status }) =>
+    status === "created" ? mode === EXECUTABLE : mode !== null && mode !== old_mode,
+  );
+  const notes = [
+    ...taken.notes,
+    ...modes.map(({ path, mode }) => `the editor cannot set the mode of ${path}: chmod ${mode === EXECUTABLE ? "+x" : "-x"}`),
+  ];
+  if (notes.length > 0) {
+    void vscode.window.showWarningMessage(`Excise: ${notes.map((note) => message(note)).join("; ")}`);
+  }
+  const done = `$(check) Excise: ${message(name, 60)}: ${count(taken.contents.length, "file")}, not saved yet`;
+  vscode.window.setStatusBarMessage(done, 6000);
+}
