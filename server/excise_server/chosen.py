@@ -135,5 +135,5 @@ def check_digest(wanted: str, every: Candidates, batches: Sequence[Sequence[Cand
     if wanted not in known:
         raise SourceError(
             f"the review has changed: its digest is {known[0]}, and not {visible(wanted)[:80]}",
-            hint="look at it again with excise review, and choose anew",
+            hint="look at it again with excise review, and choose again",
         )

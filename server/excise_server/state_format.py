@@ -52,7 +52,7 @@ def unpack_message(text: str) -> Message:
         references = tuple(found.pop("references"))
         return Message(**found, series=series, references=references, patch=Patch(files, warnings))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise BadStateError(f"a message that cannot be read: {error}") from error
+        raise BadStateError(f"unreadable message: {error}") from error
 
 
 def packed(ints: array[int]) -> bytes:
@@ -71,7 +71,7 @@ def unpacked(data: bytes) -> array[int]:
     try:
         return array("i", zlib.decompress(data))
     except (zlib.error, ValueError, TypeError) as error:
-        raise BadStateError(f"ints that cannot be read: {error}") from error
+        raise BadStateError(f"unreadable ints: {error}") from error
 
 
 def checked(edits: Edits, words: int, names: int, lines: int) -> Edits:

@@ -56,7 +56,9 @@ def write_files(top: str, files: Sequence[FileEdit], undo: Path) -> list[Written
         way to do it safely. Then all files are as they were.
     """
     if os.open not in os.supports_dir_fd or not hasattr(os, "O_NOFOLLOW"):
-        raise SourceError("--write is not possible here", hint="pipe the patch into git apply")
+        raise SourceError(
+            "--write is not supported on this system", hint="pipe the patch into git apply"
+        )
     with _Tree(top) as tree:
         plan = [tree.planned(file) for file in files]
         plan = [written for written in plan if written.edit.is_edit]
@@ -86,7 +88,7 @@ def _save(path: Path, data: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
-        raise SourceError(f"the way back cannot be saved: {error}") from error
+        raise SourceError(f"the undo patch cannot be saved: {error}") from error
 
 
 class _Tree:
@@ -118,15 +120,15 @@ class _Tree:
             if here is not None and file.new is not None and here.data == file.new.data:
                 return Written(FileEdit(file.path, file.path, here, here), status)
             if status is not None:
-                raise SourceError("there is a file of this name already")
+                raise SourceError("a file of this name already exists")
             return Written(file, None)
         if here is None or status is None:
-            raise SourceError("it is not there any more")
+            raise SourceError("it no longer exists")
         if file.path != file.old_path and self._read(file.path)[0] is not None:
-            raise SourceError("there is a file of this name already")
+            raise SourceError("a file of this name already exists")
         after = None if file.new is None else edited_beside(file.old, file.new, here)
         if after is None and not is_same_file(here, file.old):
-            raise SourceError("it has other edits, which would be lost with it")
+            raise SourceError("it has other edits, which would be lost")
         return Written(FileEdit(file.path, file.old_path, here, after), status)
 
     def _read(self, path: str) -> tuple[os.stat_result | None, Side | None]:
@@ -137,7 +139,7 @@ class _Tree:
                 if stat.S_ISLNK(status.st_mode):
                     return status, Side(LINK, os.fsencode(os.readlink(name, dir_fd=folder)))
                 if not stat.S_ISREG(status.st_mode):
-                    raise SourceError("something that is not a file is there")
+                    raise SourceError("something other than a file has this name")
                 if status.st_size > MAX_BYTES:
                     raise SourceError(f"it is over {MAX_BYTES // 1_000_000} MB")
                 with open(os.open(name, _READ, dir_fd=folder), "rb") as file:
@@ -159,7 +161,7 @@ class _Tree:
                 try:
                     deeper = os.open(folder, _FOLDER, dir_fd=inner)
                 except NotADirectoryError as error:
-                    raise SourceError("a link or a file is in the way of its folder") from error
+                    raise SourceError("a link or a file is where its folder would be") from error
                 os.close(inner)
                 inner = deeper
             yield inner, name

@@ -239,7 +239,7 @@ def test_nothing_and_nothing_much():
 def test_too_many_patches_that_hang_together_are_refused(monkeypatch):
     pool = pool_of([hunk(f"+f(a, b, {n});") for n in range(4)])
     monkeypatch.setattr("excise.patches.grouping.MOST", 3)
-    with pytest.raises(PatchError, match=r"4 patches hang together at .*, and at most 3"):
+    with pytest.raises(PatchError, match=r"4 patches form one component at .*, and at most 3"):
         group(pool)
     assert len(group(pool, threshold=0.0)) == 4
 

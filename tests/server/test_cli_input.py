@@ -99,8 +99,14 @@ def test_cluster_needs_an_origin():
         ({"origin": "a\0"}, "'origin': binary: NUL character at offset 1"),
         ({"origin": ""}, "'revisions' is not a list"),
         ({"origin": "", "revisions": [1]}, "revisions[0] is not an object"),
-        ({"origin": "", "revisions": [{"text": ""}]}, "'id' of revisions[0] is not a string"),
-        ({"origin": "", "revisions": [{"id": ""}]}, "'id' of revisions[0] is not a string"),
+        (
+            {"origin": "", "revisions": [{"text": ""}]},
+            "'id' of revisions[0] is not a non-empty string",
+        ),
+        (
+            {"origin": "", "revisions": [{"id": ""}]},
+            "'id' of revisions[0] is not a non-empty string",
+        ),
         (document("") | {"path": 1}, "'path' is not a string"),
     ],
 )
@@ -129,7 +135,7 @@ def test_bad_texts_of_a_document_are_rejected():
         ("nul", "'text': binary: NUL character at offset 0"),
         ("none", "'text' is missing"),
         ("number", "'text' is not a string"),
-        ("surrogate", "'text': no Unicode text: lone surrogate U+DC80 at offset 0"),
+        ("surrogate", "'text': not Unicode text: lone surrogate U+DC80 at offset 0"),
     ]
     ran = excise("explain", "-", stdin=document("x", a="y", b="\0"))
     one_line(ran, "cannot read b", "NUL character")

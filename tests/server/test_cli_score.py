@@ -173,7 +173,7 @@ def test_an_unknown_language_is_a_note():
         (RECORD | {"reference": []}, "'reference' is an empty list"),
         (RECORD | {"reference": ["a", 1]}, "'reference[1]' is not a string"),
         (RECORD | {"hypothesis": "a\0"}, "'hypothesis': binary: NUL character at offset 1"),
-        (RECORD | {"origin": "\ud800"}, "'origin': no Unicode text: lone surrogate U+D800"),
+        (RECORD | {"origin": "\ud800"}, "'origin': not Unicode text: lone surrogate U+D800"),
         (RECORD | {"language": 1}, "'language' is not a string"),
         (RECORD | {"origin": "x" * 10_000_001}, "'origin': 10.000001 MB, limit 10 MB"),
     ],

@@ -155,7 +155,7 @@ def test_a_value_under_another_signature_is_computed_anew(data, tmp_path):
     journal.write_text(journal.read_text().replace("unit:char", "unit:byte").replace("0.9", "0.1"))
     ran = excise(*options)
     assert ran.json == first.json
-    assert "nes: the journal has it under another signature; computed anew" in ran.err
+    assert "nes: the journal has it under another signature; computed again" in ran.err
 
 
 @pytest.mark.parametrize("content", ["important notes\n", '{"id": 1}\n', "\n"])

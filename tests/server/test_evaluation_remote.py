@@ -207,9 +207,9 @@ def test_a_model_without_its_package_is_told(tmp_path):
 
 
 def test_a_folder_that_is_no_wordnet_is_an_error(tmp_path):
-    with pytest.raises(SourceError, match=r"no folder of WordNet: no index\.noun"):
+    with pytest.raises(SourceError, match=r"not a folder of WordNet: no index\.noun"):
         resources(str(tmp_path), environment={})
-    with pytest.raises(SourceError, match="no folder of WordNet"):
+    with pytest.raises(SourceError, match="not a folder of WordNet"):
         resources(environment={"EXCISE_WORDNET": str(tmp_path / "absent")})
 
 

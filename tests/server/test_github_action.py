@@ -264,7 +264,7 @@ LIMIT = 403, {"x-ratelimit-remaining": "0"}, b"{}"
         ({"pulls/1": (401, {}, b"{}")}, "token is not accepted"),
         ({"pulls/1 application/vnd.github.v3.diff": (406, {}, b"")}, "too large"),
         ({"pulls?": (200, {}, b'[{"number": 2')}, "cut, or not JSON"),
-        ({"pulls?": (200, {"x-cut": "1"}, b"[]")}, "no whole answer"),
+        ({"pulls?": (200, {"x-cut": "1"}, b"[]")}, "incomplete answer"),
         ({"pulls?": (200, {}, b"{}")}, "not a list"),
         ({"pulls/1": (302, {"location": "http://localhost:1/x"}, b"")}, "another host"),
         ({"pulls/1": (200, {}, b'{"number": "1; rm -rf /", "head": {"sha": "../x"}}')}, "without"),

@@ -197,10 +197,10 @@ REFUSED = {
     "relative": {"changes": [change("/etc/passwd", "x\n")]},
     "relative to": {"changes": [change("C:\\x.py", "x\n")]},
     "..": {"changes": [change("../ada/a.py", "x\n")]},
-    "no empty part": {"changes": [change("a//b.py", "x\n")]},
+    "must not have empty": {"changes": [change("a//b.py", "x\n")]},
     ". or ..": {"changes": [change("./a.py", "x\n")]},
     "NUL": {"changes": [change("a\0.py", "x\n")]},
-    "leaves the workspace": {"changes": [change("link/a.py", "x\n")]},
+    "leads out of the workspace": {"changes": [change("link/a.py", "x\n")]},
     ".git": {"changes": [change(".git/hooks/pre-commit", "x\n")]},
     "1 to 4,096": {"changes": [change("", "x\n")]},
     "no commit": {"changes": [change("a.py", "x\n")], "base": "nowhere"},
@@ -465,7 +465,7 @@ def test_what_is_taken_is_the_command_s_patch_and_edits_of_the_editor_s_text(
     (repo.path / "c.py").write_text("mine\n")
     entries = taken(client, repo, {"candidate": "worktree:ada"})["contents"]
     assert {e["path"]: e["problem"] for e in entries if e["problem"]} == {
-        "c.py": "there is a file of this name already"
+        "c.py": "a file of this name already exists"
     }
     (repo.path / "b.py").write_text("B = 2\n")
     entries = taken(client, repo, {"candidate": "worktree:ada"})["contents"]

@@ -86,7 +86,7 @@ def test_what_is_no_regular_file(work):
     assert refusal(work / "pipe", work) == "it is a named pipe"
     assert refusal(work / "socket", work) == "it is a socket"
     assert refusal(work, work) == "it is a directory"
-    system = "a path of the system, no file of the workspace"
+    system = "a system path, not a file of the workspace"
     for path in ("/dev/null", "/proc/self/environ", "/dev/stdin", "/sys/kernel/notes"):
         assert refusal(path, "/") == system
     (work / "environ").symlink_to("/proc/self/environ")

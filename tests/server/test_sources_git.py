@@ -244,7 +244,7 @@ def test_blobs_in_one_process_each_answer_in_its_place(repo):
     names = ["a.py", "no\nsuch", "d", "inside", "leaves", "a.py/x", "d/inner.py"]
     got = repository.blobs([f"{repo.head()}:{name}" for name in names])
     shown = [a.data if isinstance(a, Blob) else a.reason for a in got]
-    link = "a link that leads to no file of the tree"
+    link = "a link that leads to nothing in the tree"
     absent = "the file does not exist there"
     assert shown == [
         b"one\ntwo\n",

@@ -325,8 +325,8 @@ def test_folders_outside_are_refused(repo, tmp_path):
     found = find(repo.context(patches=names))
     assert found.revisions == ()
     assert reasons(found) == {
-        "patches:../out": "it leaves the workspace: name a folder in it",
-        f"patches:{tmp_path / 'out'}": "it leaves the workspace: name a folder in it",
+        "patches:../out": "it leads out of the workspace: name a folder inside",
+        f"patches:{tmp_path / 'out'}": "it leads out of the workspace: name a folder inside",
         "patches:link": "outside the workspace folders",
         "patches:none": "no such folder in the workspace",
         "patch:1.patch": "outside the workspace folders",

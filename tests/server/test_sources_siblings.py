@@ -54,7 +54,7 @@ def test_orig_is_the_origin_and_rej_is_no_revision(ask, tmp_path):
     assert reasons(found) == {"file:a.py.rej": "rejected hunks, not a revision"}
     assert ask(find=collect).origin.text == "before\n"
     chosen = ask(origin="head", find=collect)
-    assert reasons(chosen)["file:a.py.orig"] == "an origin, but the setting says head"
+    assert reasons(chosen)["file:a.py.orig"] == "an origin, but the setting chooses head"
     assert chosen.origin is None
     (tmp_path / "b.py.orig").write_text("x\n")
     assert reasons(ask("*.orig"))["file:b.py.orig"] == "the origin of another file"
@@ -90,11 +90,11 @@ def test_the_document_itself_is_no_revision(ask):
 @pytest.mark.parametrize(
     ("glob", "reason"),
     [
-        ("../*", "it leaves the document's folder"),
-        ("x/../../*", "it leaves the document's folder"),
+        ("../*", "it leads out of the document's folder"),
+        ("x/../../*", "it leads out of the document's folder"),
         ("/etc/*", "an absolute path: a glob starts at the document's folder"),
         ("C:/x", "an absolute path: a glob starts at the document's folder"),
-        ("**/*", "** is not known here: name the folder"),
+        ("**/*", "** is not supported here: name the folder"),
         ("${home}/*", "no variable 'home'"),
     ],
 )

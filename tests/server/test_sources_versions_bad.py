@@ -223,7 +223,7 @@ def test_a_file_that_became_a_folder_a_link_or_a_pipe(repo):
     found = collect(repo.context(branches=()))
     assert {name: d.change for name, d in found.details} == {"worktree:folder": "deleted"}
     assert reasons(found) == {
-        "worktree:link": "it is a link there",
+        "worktree:link": "it is a symbolic link there",
         "worktree:pipe": "it is a named pipe",
     }
 

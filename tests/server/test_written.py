@@ -67,6 +67,6 @@ def test_a_link_is_replaced_and_never_followed(tmp_path):
 def test_a_way_back_that_cannot_be_saved_stops_everything(tmp_path):
     edit = FileEdit("a", "a", None, Side("100644", b"1"))
     (tmp_path / "file").write_text("")
-    with pytest.raises(SourceError, match="way back"):
+    with pytest.raises(SourceError, match="undo patch"):
         write_files(str(tmp_path), [edit], tmp_path / "file" / "undo.patch")
     assert not (tmp_path / "a").exists()

@@ -155,7 +155,7 @@ def _checked(found: object, name: str) -> str:
         found.encode()
     except UnicodeEncodeError as error:
         place = f"U+{ord(found[error.start]):04X} at offset {error.start}"
-        raise RecordError(f"'{name}' is no Unicode text: lone surrogate {place}") from error
+        raise RecordError(f"'{name}' is not Unicode text: lone surrogate {place}") from error
     return found
 
 

@@ -77,7 +77,7 @@ def _elsewhere(item: Item, compute: Remote | None, language: str) -> Result:
 
 def _needed(compute: Remote | None) -> Remote:
     if compute is None:
-        raise MeasureUnavailableError("nothing was handed in that computes it")
+        raise MeasureUnavailableError("nothing that computes it was handed in")
     return compute
 
 

@@ -106,7 +106,7 @@ def ter(item: Item, _resources: Resources) -> Result:
     ours, theirs = len(item.hypothesis.split()), max(len(text.split()) for text in item.references)
     if ours * theirs > TER_PAIRS:
         raise MeasureUnavailableError(
-            f"ter: {ours:,} words beside {theirs:,} are too many for its search of shifts"
+            f"ter: {ours:,} words beside {theirs:,} are too many for its shift search"
         )
     score = _ter().sentence_score(item.hypothesis, item.references).score
     forget(item.hypothesis, *item.references)

@@ -45,7 +45,7 @@ class WordNet:
     def __init__(self, files: Mapping[str, bytes]) -> None:
         """Read the indexes and exceptions (not the data, of which little is ever needed)."""
         if absent := [name for name in FILES if name not in files]:
-            raise MeasureUnavailableError(f"WordNet is not whole: no {', '.join(absent)}")
+            raise MeasureUnavailableError(f"WordNet is incomplete: no {', '.join(absent)}")
         self._data = {part: files[f"data.{part}"] for part in PARTS}
         self._offsets = {part: dict(_index(part, files[f"index.{part}"])) for part in PARTS}
         self._bases = {part: _exceptions(files.get(f"{part}.exc", b"")) for part in PARTS}

@@ -90,7 +90,7 @@ def _clusters(
         return [Cluster((members[0],), members[0], 1.0)]
     if len(members) > MOST:
         raise PatchError(
-            f"{len(members):,} patches hang together at distance {threshold:g}, "
+            f"{len(members):,} patches form one component at distance {threshold:g}, "
             f"and at most {MOST:,} can be grouped at once: choose a smaller threshold"
         )
     values = close.values(array("i", members))

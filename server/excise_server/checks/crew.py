@@ -175,7 +175,7 @@ class Crew:
         if result.get("cut"):
             self._say(f"{label}: {result['cut']:,} bytes of output left out of its log")
         if result.get("left") and result["ended"] == "exit":
-            self._say(f"{label}: ended {result['left']} of its processes that it left behind")
+            self._say(f"{label}: ended {result['left']} processes that it left running")
         self._report(running.candidate, *_verdict(result), result.get("seconds"))
 
     def _report(

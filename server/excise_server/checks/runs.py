@@ -64,7 +64,7 @@ def run_in_worktrees(
     where = f"{len(here)} worktree{'' if len(here) == 1 else 's'}, {jobs} at a time"
     say(f"running {command} in {where}; output in {runs.folder}")
     for candidate in runs.not_run:
-        say(f"{candidate.label}: not run, it is not a folder on the disk")
+        say(f"{candidate.label}: not run: it is not a folder on disk")
     with _stoppable() as is_stopped, open(runs.file, "x", encoding="utf-8") as file:
         crew = Crew(command, seconds, runs, len(here), file, say)
         adopt_orphans(True)

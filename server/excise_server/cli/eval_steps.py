@@ -233,7 +233,7 @@ def show(
 def complain(found: Evaluation, bad: list[BadLine]) -> None:
     """Name on standard error what was left out; all of it is in the JSON."""
     for name in found.outdated:
-        say(f"{name}: the journal has it under another signature; computed anew")
+        say(f"{name}: the journal has it under another signature; computed again")
     lines = [f"line {one.number}: {one.reason}" for one in bad]
     failed = [f"{one.task}: {one.measure}: {one.reason}" for one in found.failures]
     for what, items in (("record left out", lines), ("no value", failed)):

@@ -142,7 +142,7 @@ def _hand_over(top: str, result: TakenFromReview, *, write: bool, as_json: bool)
     for note in taken.notes:
         say(f"note: {note}")
     if not taken.files:
-        say("nothing to take: the target has all of it")
+        say("nothing to take: the target already has all of it")
     return 0
 
 
@@ -150,14 +150,14 @@ def _write(top: str, taken: Taken) -> str | None:
     """Write the files; return the command that takes them back, unless nothing was to be done."""
     cache = cache_folder()
     if cache is None:
-        raise SourceError("no folder for the way back", hint="set HOME or XDG_CACHE_HOME")
+        raise SourceError("no folder to save the undo patch in", hint="set HOME or XDG_CACHE_HOME")
     name = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}-{secrets.token_hex(2)}.patch"
     file = cache / "undo" / name
     written = write_files(top, taken.files, file)
     for change in written:
         say(f"{change.edit.status}: {visible(change.edit.path)}")
     if not written:
-        say("nothing was written: the files are so already")
+        say("nothing was written: the files already have this content")
         return None
     return _command(top, file)
 

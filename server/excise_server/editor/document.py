@@ -207,7 +207,7 @@ def enter(document: Document, revision: Revision) -> str:
 def objection(document: Document, revision: Revision) -> str:
     """Return why a revision is not taken; empty if it is."""
     if not 0 < len(revision.id) <= MAX_ID:
-        return f"an id has 1 to {MAX_ID} characters"
+        return f"an id must have 1 to {MAX_ID} characters"
     if len(document.revisions) >= MAX_REVISIONS and revision.id not in document.revisions:
         return f"skipped: limit {MAX_REVISIONS} revisions a document"
     try:

@@ -140,7 +140,7 @@ def wordnet_folder(
         absent = [name for name in FILES if not (Path(named) / name).is_file()]
         if absent:
             hint = "name the folder that holds data.noun and its like"
-            raise SourceError(f"no folder of WordNet: no {absent[0]}", name=named, hint=hint)
+            raise SourceError(f"not a folder of WordNet: no {absent[0]}", name=named, hint=hint)
         return str(Path(named).resolve())
     return next(_found(environment), None)
 

@@ -279,9 +279,9 @@ def _failure(command: str, status: int, said: str) -> GitError:
     if "not a git repository" in said:
         return NoRepositoryError("not in a git repository")
     if "must be run in a work tree" in said:
-        return NoRepositoryError("inside a repository's own folder")
+        return NoRepositoryError("inside the .git folder of a repository")
     if "cannot use bare repository" in said:
-        return NoRepositoryError("in a bare repository, which is not used")
+        return NoRepositoryError("in a bare repository, which has no files to compare")
     if found := re.search(r"dubious ownership in repository at '(.+)'", said):
         return GitError(
             f"git refuses the repository at {found[1]}: another user owns it",

@@ -207,7 +207,7 @@ def _answer(out: bytes, position: int, name: bytes) -> tuple[tuple[str, int] | S
             return SourceError(f"it is a {found[2].decode()}, no file"), found.end()
         return (found[1].decode(), int(found[3])), found.end()
     if found := _DETOUR.match(out, position):
-        return SourceError("a link that leads to no file of the tree"), (
+        return SourceError("a link that leads to nothing in the tree"), (
             found.end() + int(found[2]) + 1
         )
     if out.startswith(name + b" ", position) and (

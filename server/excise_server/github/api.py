@@ -65,7 +65,7 @@ class Api:
     def __init__(self, base: str, repository: str, token: str) -> None:
         """Ask nothing yet."""
         if urllib.parse.urlsplit(base).scheme not in ("https", "http"):
-            raise ApiError("the address of the API is not one of the web", name=base)
+            raise ApiError("the address of the API is not http or https", name=base)
         self._start = f"{base.rstrip('/')}/repos/{urllib.parse.quote(repository)}"
         self._token = token
         self._opener = urllib.request.build_opener(_SameHost)
@@ -119,9 +119,9 @@ class Api:
         except urllib.error.HTTPError as error:
             raise _refusal(error, path) from error
         except (OSError, http.client.HTTPException) as error:
-            raise ApiError(f"no whole answer: {error}", name=path) from error
+            raise ApiError(f"incomplete answer: {error}", name=path) from error
         if length.isdigit() and len(body) < min(int(length), MAX_ANSWER + 1):
-            raise ApiError("no whole answer: the connection ended early", name=path)
+            raise ApiError("incomplete answer: the connection ended early", name=path)
         if len(body) > MAX_ANSWER:
             raise ApiError(f"over the limit of {MAX_ANSWER // 1_000_000} MB", name=path)
         return body

@@ -77,7 +77,7 @@ def _proposal(
     number = pull.get("number")
     sha = (pull.get("head") or {}).get("sha")
     if not isinstance(number, int) or not isinstance(sha, str) or not _SHA.fullmatch(sha):
-        raise ApiError("an answer without its number or commit")
+        raise ApiError("an answer without a number or a commit")
     patch = parse(_diff(api, number, sha, cache))
     user = (pull.get("user") or {}).get("login")
     # Branches stand for the commits that stacked requests share.

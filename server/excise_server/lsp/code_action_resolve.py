@@ -32,5 +32,5 @@ async def code_action_resolve(ls: ExciseServer, action: t.CodeAction) -> t.CodeA
     assert isinstance(params, Choice)
     _, action.edit = await edit_of(ls, params)
     if action.edit is None:
-        raise RequestFailed("the document says so already")
+        raise RequestFailed("the document already has this text")
     return action

@@ -23,7 +23,7 @@ def read_inside(uri: str, folders: Sequence[str]) -> str:
     """
     path = local_path(uri)
     if path is None:
-        raise SourceError("not open, and not on disk: no path of this machine")
+        raise SourceError("not open, and not a file on this machine")
     if not inside(path, folders):
         raise SourceError("not open, and outside the workspace folders")
     try:

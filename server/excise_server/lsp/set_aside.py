@@ -28,7 +28,7 @@ async def _set_aside(
     ls: ExciseServer, ids: Sequence[str], state: CandidateState, aside: bool | None
 ) -> SetAsideResult:
     if any(not 0 < len(name) <= MAX_ID for name in ids):
-        raise JsonRpcInvalidParams(f"an id has 1 to {MAX_ID} characters")
+        raise JsonRpcInvalidParams(f"an id must have 1 to {MAX_ID} characters")
     if len(ids) > MAX_DECISIONS:
         raise JsonRpcInvalidParams(f"{MAX_DECISIONS:,} ids at most")
     await ls.memory.ready()

@@ -27,9 +27,9 @@ async def set_base(ls: ExciseServer, params: SetBaseParams) -> SetBaseResult:
     """
     place = place_of(ls, params.uri)
     if not 0 < len(params.id) <= MAX_ID:
-        raise JsonRpcInvalidParams(f"an id has 1 to {MAX_ID} characters")
+        raise JsonRpcInvalidParams(f"an id must have 1 to {MAX_ID} characters")
     if params.id in ls.session.given:
-        raise RequestFailed("add the candidate again with another base: it is the client's own")
+        raise RequestFailed("the client added it: add it again with another base")
     commit = None
     if params.base is not None:
         try:
@@ -50,5 +50,5 @@ def _commit(place: Place, name: str) -> str:
     from excise_server.git.repository import open_folder
 
     if not name or "\0" in name:
-        raise SourceError("a base is the name of a commit")
+        raise SourceError("a base must name a commit")
     return commit_named(open_folder(place.folder, place.folders), name, "base")

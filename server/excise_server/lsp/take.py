@@ -115,7 +115,7 @@ def _with_edit(
 
 
 def _in_the_way(path: Path) -> str:
-    return "there is a file of this name already" if os.path.lexists(path) else ""
+    return "a file of this name already exists" if os.path.lexists(path) else ""
 
 
 def _edits(entry: Mapping[str, Any], text: str) -> list[LineEdit] | None:
@@ -129,7 +129,7 @@ def _edits(entry: Mapping[str, Any], text: str) -> list[LineEdit] | None:
     now, old = normalise(text), Side(entry["old_mode"], b64decode(entry["old"]))
     if entry["new"] is None or not entry["is_text"]:
         if old.text is not None and now != old.text:
-            raise SourceError("it has other edits, which would be lost with it")
+            raise SourceError("it has other edits, which would be lost")
         return None
     new = Side(old.mode, b64decode(entry["new"]))
     here = Side(old.mode, now.encode("utf-8", "surrogatepass"))

@@ -44,14 +44,14 @@ async def take_candidate(ls: ExciseServer, argument: Mapping[str, Any]) -> None:
     document = await take(ls, TakeParams(uri, [TakeChoice(identity)]))
     contents = document["contents"]
     if not contents:
-        raise RequestFailed("nothing to take: the target has all of it")
+        raise RequestFailed("nothing to take: the target already has all of it")
     _check(ls, contents)
     label = f"Take {identity} ({plural(len(contents), 'file')})"
     edit = _workspace_edit(ls, [change for entry in contents for change in _changes(entry)])
     answer = await ls.workspace_apply_edit_async(t.ApplyWorkspaceEditParams(edit, label))
     if not answer.applied:
         raise RequestFailed(
-            f"the client did not edit: {answer.failure_reason or 'no reason given'}"
+            f"the client refused the edit: {answer.failure_reason or 'no reason given'}"
         )
     notes = [*document["notes"], *(_mode_note(entry) for entry in contents if _has_mode(entry))]
     said = "; ".join([f"{plural(len(contents), 'file')} edited: save them", *notes])

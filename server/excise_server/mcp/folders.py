@@ -45,9 +45,9 @@ def allowed_folder(asked: str, served: Sequence[str], roots: Sequence[str] | Non
         raise FolderError("a path cannot hold a null character")
     folder = os.path.realpath(os.path.join(served[0], os.path.expanduser(asked)))
     if not inside(folder, served):
-        raise FolderError(f"{asked!r} is outside of the folders that `excise mcp` was started for")
+        raise FolderError(f"{asked!r} is outside the folders that `excise mcp` was started for")
     if roots is not None and not inside(folder, [os.path.realpath(root) for root in roots]):
-        raise FolderError(f"{asked!r} is outside of the roots that your client announced")
+        raise FolderError(f"{asked!r} is outside the roots that your client announced")
     if not os.path.isdir(folder):
         raise FolderError(f"{asked!r} is not a folder")
     return folder

@@ -216,10 +216,10 @@ def _remembered(row: Sequence[Any], path: str, workspace: Workspace) -> Remember
     if commit:
         repository = _repository(path, workspace)
         if repository is None:
-            raise SourceError("there is no repository any more")
+            raise SourceError("the repository is gone")
         text = normalise(text_of(repository.blob(f"{commit}:{blob_path}").data))
         if voice_of(text) != digest:
-            raise SourceError("the commit has another text")
+            raise SourceError("the commit has a different text")
     spans = frozenset((int(lo), int(hi)) for lo, hi in json.loads(kept))
     known = {str(name): str(voice) for name, voice in json.loads(voices).items()}
     return Remembered(str(text), spans, known)

@@ -30,7 +30,7 @@ def edited_beside(old: Side, new: Side, here: Side) -> Side:
         If it has other edits on the same lines.
     """
     if (here.mode == LINK) is not (old.mode == LINK):
-        raise SourceError("it is not as the target has it")
+        raise SourceError("it differs from the target")
     if new.mode in (old.mode, here.mode):
         new = replace(new, mode=here.mode)
     if here.data in (old.data, new.data):
@@ -38,7 +38,7 @@ def edited_beside(old: Side, new: Side, here: Side) -> Side:
     texts = [None if side.mode == LINK else side.text for side in (old, here, new)]
     before, now, after = texts
     if before is None or now is None or after is None:
-        raise SourceError("it is not as the target has it")
+        raise SourceError("it differs from the target")
     if now == before:
         return Side(new.mode, edited_bytes(here.data, after))
     merged = excise.replay(before, now, after)

@@ -122,7 +122,7 @@ def check_text(text: str) -> str:
     try:
         size = len(text.encode())
     except UnicodeEncodeError as error:
-        reason = f"no Unicode text: lone surrogate U+{ord(text[error.start]):04X}"
+        reason = f"not Unicode text: lone surrogate U+{ord(text[error.start]):04X}"
         raise SourceError(f"{reason} at offset {error.start}") from error
     if size > MAX_BYTES:
         raise too_large(size)

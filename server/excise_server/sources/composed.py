@@ -132,7 +132,7 @@ def _before(
     path = pair.old
     if path is None:
         if files.now.get(pair.path) is not None:
-            raise SourceError(f"{visible(pair.path)}: a patch before it creates the file, too")
+            raise SourceError(f"{visible(pair.path)}: an earlier patch creates the file already")
         return None
     if path in files.now:
         earlier = files.now[path]

@@ -91,9 +91,9 @@ def read_junit(start: bytes, stream: IO[bytes], limit: int) -> list[Suite]:
                 raise SourceError(f"a tag or comment over {_MAX_TAG / 1e6:g} MB")
         parser.Parse(b"", True)
     except expat.ExpatError as error:
-        raise SourceError(f"not whole XML: {error}") from error
+        raise SourceError(f"incomplete XML: {error}") from error
     except (LookupError, ValueError) as error:  # an encoding that nobody knows
-        raise SourceError(f"not XML that can be read: {error}") from error
+        raise SourceError(f"unreadable XML: {error}") from error
     if not reader.is_junit:
         raise SourceError("not JUnit XML: no testsuite in it")
     return reader.suites

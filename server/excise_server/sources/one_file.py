@@ -232,7 +232,7 @@ class _Reader:
     ) -> FileChange:
         for side in (before, after):
             if side is not None and side.mode in (LINK, SUBMODULE):
-                raise SourceError("a link or a submodule, not a text")
+                raise SourceError("a link or a submodule, not a text file")
         file = os.path.join(candidate.folder, *path.split("/")) if candidate.folder else ""
         return FileChange(before.data if before else None, after.data, file=file)
 
@@ -290,5 +290,5 @@ def _lying(folder: Folder, path: str) -> Content:
     if entry.refused:
         return SourceError(entry.refused)
     if entry.mode == LINK:
-        return SourceError("it is a link there")
+        return SourceError("it is a symbolic link there")
     return Side(_MODE, entry.data or b"", entry.blob)

@@ -108,7 +108,7 @@ def _fenced(text: str) -> str | None:
         blocks.append(text[opening.end() + 1 : closing.start()])
         end = closing.end()
     if len(blocks) > 1:
-        raise SourceError(f"it has {len(blocks)} fenced blocks", hint="paste the one that is meant")
+        raise SourceError(f"it has {len(blocks)} fenced blocks", hint="paste only the one you mean")
     return blocks[0] if blocks else None
 
 
@@ -120,7 +120,7 @@ def _check_whole(origin: str, text: str) -> None:
         if line.strip() not in own and _ELISION.match(line.rstrip("\n")):
             shown = printable(line.strip())[:60]
             raise SourceError(
-                f"line {number}, {shown!a}, stands for lines that are left out",
+                f"line {number}, {shown!a}, stands for omitted lines",
                 hint="paste the whole file, or a diff",
             )
     said = {line.strip() for line in after} - {""}

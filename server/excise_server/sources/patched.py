@@ -51,7 +51,7 @@ def patched(origin: str, patch: str, path: str) -> Patched:
     notes: list[str] = []
     for pair in _about(path, [pair for message in messages for pair in message.patch.files]):
         if {pair.old_mode, pair.new_mode} & {LINK, SUBMODULE}:
-            raise SourceError("a link or a submodule, not a text")
+            raise SourceError("a link or a submodule, not a text file")
         applied = apply(pair, None if pair.old is None else text)
         if applied.text is None:
             raise SourceError("it deletes the file")

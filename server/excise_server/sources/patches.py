@@ -104,7 +104,7 @@ class _Texts:
             if any(name.startswith(wanted) for name in blob_ids(text)):
                 return text
         if self.repository is None:
-            raise SourceError(f"made from the text {wanted}, which is not the saved file")
+            raise SourceError(f"made from blob {wanted}, which is not the saved file")
         try:
             return self.repository.blob(wanted).data
         except AbsentError:
@@ -129,7 +129,7 @@ def _files(context: Context, refused: list[Refused]) -> tuple[list[str], list[Wa
     for name in dict.fromkeys(context.settings.patches):
         try:
             if os.path.isabs(name) or ".." in name.replace("\\", "/").split("/"):
-                raise SourceError("it leaves the workspace: name a folder in it")
+                raise SourceError("it leads out of the workspace: name a folder inside")
             for folder in _existing(name, context.folders):
                 names = [n for n in list_folder(folder, context.folders) if n.endswith(_ENDINGS)]
                 paths |= dict.fromkeys(os.path.join(folder, n) for n in names)
@@ -213,14 +213,14 @@ def _before(pair: FilePair, texts: _Texts) -> bytes:
         If it does not say so, or there is nothing to apply.
     """
     if {pair.old_mode, pair.new_mode} & {LINK, SUBMODULE}:
-        raise SourceError("a link or a submodule, not a text")
+        raise SourceError("a link or a submodule, not a text file")
     if pair.new is None:
         raise SourceError("it deletes the file")
     if not (pair.hunks or pair.binary):
         raise SourceError("it changes no line of the file")
     if not pair.old_blob:
         hint = "make it with git diff, or git format-patch"
-        raise SourceError("no index line: it does not say which text it was made from", hint=hint)
+        raise SourceError("no index line, so it is unknown which text it was made from", hint=hint)
     if not (_ID.fullmatch(pair.old_blob) and _ID.fullmatch(pair.new_blob)):
         raise SourceError(f"its index line does not have {_LEAST_DIGITS} digits of both ids")
     if pair.new not in texts.paths:

@@ -51,7 +51,7 @@ def contained(path: str, folders: Iterable[str]) -> tuple[str, str]:
     except (OSError, ValueError) as error:
         raise file_error(path, error) from error
     if any(_inside(system, real) for system in _SYSTEM):
-        raise SourceError("a path of the system, no file of the workspace")
+        raise SourceError("a system path, not a file of the workspace")
     # The innermost folder: the fewest components that someone else could change meanwhile.
     holding = [root for root in roots if _inside(root, real)]
     if not holding:

@@ -68,7 +68,7 @@ def checked(proposal: Proposal, folder: str, folders: Sequence[str], *, trusted:
         Why it is not taken, with the file where it is about one.
     """
     if not 0 < len(proposal.id) <= _MAX_ID:
-        raise SourceError(f"an id has 1 to {_MAX_ID} characters")
+        raise SourceError(f"an id must have 1 to {_MAX_ID} characters")
     if not proposal.changes:
         raise SourceError("no changes: there is nothing to compare")
     if len(proposal.changes) > MAX_FILES:
@@ -80,7 +80,7 @@ def checked(proposal: Proposal, folder: str, folders: Sequence[str], *, trusted:
         except SourceError as error:
             raise SourceError(f"{_shown(change.path)}: {error.reason}") from error
         if file.uri in files:
-            raise SourceError(f"{_shown(change.path)}: another change is about this file, too")
+            raise SourceError(f"{_shown(change.path)}: there are two changes of this file")
         files[file.uri] = file
     if proposal.base is not None:
         files = _with_commit(files, proposal.base, folder, folders, trusted)
@@ -89,7 +89,7 @@ def checked(proposal: Proposal, folder: str, folders: Sequence[str], *, trusted:
             same = normalise(file.base) == normalise(file.text)
             if same and file.status == "M":
                 name = _shown(os.path.basename(uri))
-                raise SourceError(f"{name}: its text is its base's: nothing is changed")
+                raise SourceError(f"{name}: its text equals its base: nothing is changed")
     return Given(proposal.id, proposal.label, files)
 
 
@@ -119,32 +119,32 @@ def _status(change: ProposedFile) -> Status:
             "a deleted file has no text" if status == "D" else "without a text, its status is D"
         )
     if (status == "R") is not (change.old_path is not None):
-        raise SourceError("a renamed file, and no other, has an old path")
+        raise SourceError("a renamed file must have an old path, and no other may")
     if status == "A" and change.base is not None:
-        raise SourceError("an added file has no base")
+        raise SourceError("an added file cannot have a base")
     return status
 
 
 def _beneath(path: str, folder: str, folders: Sequence[str]) -> str:
     """Return the absolute path of one that is relative to a folder, and stays in the workspace."""
     if not path or len(path) > _MAX_PATH:
-        raise SourceError(f"a path has 1 to {_MAX_PATH:,} characters")
+        raise SourceError(f"a path must have 1 to {_MAX_PATH:,} characters")
     if "\0" in path:
-        raise SourceError("a path holds no NUL character")
+        raise SourceError("a path must not hold a NUL character")
     try:
         path.encode()
     except UnicodeEncodeError as error:
-        raise SourceError("a path is no Unicode text") from error
+        raise SourceError("a path is not Unicode text") from error
     if path.startswith(("/", "\\")) or _DRIVE.match(path):
-        raise SourceError("a path is relative to the workspace folder")
+        raise SourceError("a path must be relative to the workspace folder")
     parts = path.split("/")
     if any(part in ("", ".", "..") for part in parts) or (os.sep != "/" and os.sep in path):
-        raise SourceError("a path has no empty part, and no . or ..")
+        raise SourceError("a path must not have empty, . or .. parts")
     if any(part.lower() == ".git" for part in parts):
-        raise SourceError("nothing in .git is a file of the working tree")
+        raise SourceError("files in .git are not part of the working tree")
     whole = os.path.join(folder, *parts)
     if not inside(whole, folders):
-        raise SourceError("a link on its way leaves the workspace")
+        raise SourceError("a link in its path leads out of the workspace")
     return whole
 
 
@@ -164,7 +164,7 @@ def _with_commit(
             "the workspace is not trusted: git is not started for a base that is a commit"
         )
     if not base or "\0" in base:
-        raise SourceError("a base is the name of a commit")
+        raise SourceError("a base must name a commit")
     repository = open_folder(folder, folders)
     commit = commit_named(repository, base, "base")
     wanted = [uri for uri, f in files.items() if f.status != "A" and f.base is None]

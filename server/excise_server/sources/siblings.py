@@ -64,9 +64,9 @@ def _parts(pattern: str, name: str) -> list[str]:
         raise SourceError("an absolute path: a glob starts at the document's folder")
     parts = [part for part in pattern.split("/") if part not in ("", ".")]
     if ".." in parts or (os.sep != "/" and os.sep in pattern):
-        raise SourceError("it leaves the document's folder")
+        raise SourceError("it leads out of the document's folder")
     if any("**" in part for part in parts):
-        raise SourceError("** is not known here: name the folder")
+        raise SourceError("** is not supported here: name the folder")
     return [_VARIABLE.sub(lambda m: glob.escape(values[m[1]]), part) for part in parts]
 
 
@@ -119,11 +119,13 @@ def _read(
 def _origin(text: str, choice: str) -> OriginText:
     """Return a ``.orig`` as origin, unless the user chose another or it holds a conflict."""
     if choice != "saved":
-        raise SourceError(f"an origin, but the setting says {choice}")
+        raise SourceError(f"an origin, but the setting chooses {choice}")
     try:
         conflicted = parse_markers(text) is not None
     except SourceError:
         conflicted = True
     if conflicted:
-        raise SourceError("it holds conflict markers (git mergetool leaves such a file): no origin")
+        raise SourceError(
+            "it holds conflict markers, as git mergetool leaves them, and cannot be an origin"
+        )
     return OriginText(text, "orig", ".orig file")

@@ -70,7 +70,7 @@ class Analyser:
     def _asked(self, snapshot: Snapshot, cancel: StopFlag) -> Analysis:
         def read(answer: Answer) -> Analysis:
             if not isinstance(answer, Scored):
-                raise BrokenFrameError("another answer than was asked for")
+                raise BrokenFrameError("an answer of another kind than was asked for")
             uri = snapshot.uri_or_path
             analysis, self._known[uri] = unpack(snapshot, answer, self._known.get(uri))
             return analysis

@@ -98,7 +98,7 @@ class Crew:
             if isinstance(answer, Refused):
                 raise SourceError(as_text(answer.reason))
             if not isinstance(answer, Surveyed):
-                raise BrokenFrameError("another answer than was asked for")
+                raise BrokenFrameError("an answer of another kind than was asked for")
             return document_of(kind, answer.document)
 
         try:
@@ -120,11 +120,11 @@ class Crew:
 
         def read(answer: Answer) -> list[str]:
             if not isinstance(answer, Replayed) or len(answer.texts) != len(texts):
-                raise BrokenFrameError("another answer than was asked for")
+                raise BrokenFrameError("an answer of another kind than was asked for")
             try:
                 return [as_text(text) for text in answer.texts]
             except UnicodeDecodeError as error:
-                raise BrokenFrameError(f"a message that cannot be: {error}") from error
+                raise BrokenFrameError(f"malformed message: {error}") from error
 
         sent = as_bytes(before), as_bytes(current), tuple(map(as_bytes, texts))
         return self._first.station.ask(lambda head: Replay(*head, *sent), read, cancel)

@@ -44,13 +44,13 @@ def read_frame(read: Callable[[int], bytes]) -> bytearray | None:
     if not head:
         return None
     if len(head) < _HEAD:
-        raise BrokenFrameError("the stream ended inside of a frame")
+        raise BrokenFrameError("the stream ended inside a frame")
     length = int.from_bytes(head, "little")
     if length > LONGEST:
         raise BrokenFrameError(f"a frame of {length:,} bytes, limit {LONGEST:,}")
     body = _read(read, length)
     if len(body) < length:
-        raise BrokenFrameError("the stream ended inside of a frame")
+        raise BrokenFrameError("the stream ended inside a frame")
     return body
 
 

@@ -87,4 +87,4 @@ def shared_page(descriptor: int | None = None) -> tuple[Note, int]:
     try:
         return Note(mmap.mmap(descriptor, SIZE)), descriptor
     except ValueError as error:
-        raise OSError(f"no page to share: {error}") from error
+        raise OSError(f"cannot share a page: {error}") from error

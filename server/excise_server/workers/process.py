@@ -67,7 +67,7 @@ class Worker:
             If the system starts none.
         """
         if not sys.executable:
-            raise WorkerMissingError("this interpreter does not know its own name")
+            raise WorkerMissingError("the path of this interpreter is unknown")
         self._note, page = _shared()
         try:
             self._process = _popen(page)
@@ -174,7 +174,7 @@ class Worker:
                 raise answer
             elif isinstance(answer, Opened) or answer.number != number:
                 self.kill()
-                raise BrokenFrameError("an answer to what nobody asked")
+                raise BrokenFrameError("an answer that nobody asked for")
             else:
                 return answer
 

@@ -84,7 +84,7 @@ class Quarantine:
             if match is not None and match[3] == version():
                 self._names[bytes.fromhex(match[1]) + match[2].encode()] = None
         if None in matches:
-            self._say("is damaged: what can be read of it counts")
+            self._say("is damaged; only what can be read of it is used")
 
     def _write(self, line: str) -> None:
         assert self._path is not None

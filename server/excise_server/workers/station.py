@@ -170,7 +170,7 @@ class Station:
                 deaths.append(death)
                 self._bury(death, deaths)
                 if lexical:
-                    raise FailedInWorkerError("a worker died without any parser") from death
+                    raise FailedInWorkerError("a worker died outside any parser") from death
             except BrokenFrameError as error:
                 self._drop()
                 broken += 1

@@ -81,7 +81,7 @@ def document_of(kind: str, data: bytes | memoryview) -> dict[str, Any]:
         shape = msgspec.convert(json.loads(bytes(data), parse_constant=_refused), shapes[kind])
         return dict(plain(shape))
     except (msgspec.MsgspecError, ValueError, RecursionError) as error:
-        raise BrokenFrameError(f"a message that cannot be: {error}") from error
+        raise BrokenFrameError(f"malformed message: {error}") from error
 
 
 def _worktrees(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:

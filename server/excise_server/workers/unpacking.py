@@ -77,7 +77,7 @@ def unpack(snapshot: Snapshot, answer: Scored, known: Known | None) -> tuple[Ana
             given = [reader.hunk(frame) for frame in answer.given]
         places = _sites(answer.given_sites, answer.given_flags, len(given), _lines(shown))
     except (ValueError, TypeError, IndexError, OverflowError) as error:
-        raise BrokenFrameError(f"a message that cannot be: {error}") from error
+        raise BrokenFrameError(f"malformed message: {error}") from error
     return Analysis(
         snapshot,
         known.comparison,
@@ -278,4 +278,4 @@ def _within(numbers: Sequence[int] | memoryview[int], limit: int, what: str) -> 
 
 def _check(holds: bool, what: str) -> None:
     if not holds:
-        raise BrokenFrameError(f"a message that cannot be: {what}")
+        raise BrokenFrameError(f"malformed message: {what}")

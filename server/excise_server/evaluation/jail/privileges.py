@@ -61,7 +61,7 @@ def _try_threads() -> None:
     except BlockingIOError:
         resource.setrlimit(resource.RLIMIT_NPROC, (soft, hard))
         return
-    raise GuardError("threads", "as many as one likes can be started")
+    raise GuardError("threads", "the number of processes cannot be limited")
 
 
 def drop() -> None:
