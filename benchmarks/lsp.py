@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from time import perf_counter
 
+import lsp_budgets
 import workloads
 from lsp_client import URI, Client, Message
 
@@ -206,6 +207,7 @@ def main() -> None:
     budgets = {name: budget for name, (budget, _) in ROWS.items()}
     for name, budget in (budgets | {"initialize": "1000", "exit while scoring": "1000"}).items():
         print(f"| {name} | {budget} | {' | '.join(written(c[name]) for c in columns)} |")
+    print(f"\nBudgets of a review, the server alone\n\n{lsp_budgets.table(chosen.events // 2)}")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from excise_server.lsp.protocol import TakeChoice, TakeParams
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.take import take
-from excise_server.report.tables import plural
 
 __all__ = ["take_candidate"]
 
@@ -46,7 +45,8 @@ async def take_candidate(ls: ExciseServer, argument: Mapping[str, Any]) -> None:
     if not contents:
         raise RequestFailed("nothing to take: the target already has all of it")
     _check(ls, contents)
-    label = f"Take {identity} ({plural(len(contents), 'file')})"
+    files = f"{len(contents)} file{'s' if len(contents) > 1 else ''}"
+    label = f"Take {identity} ({files})"
     edit = _workspace_edit(ls, [change for entry in contents for change in _changes(entry)])
     answer = await ls.workspace_apply_edit_async(t.ApplyWorkspaceEditParams(edit, label))
     if not answer.applied:
@@ -54,7 +54,7 @@ async def take_candidate(ls: ExciseServer, argument: Mapping[str, Any]) -> None:
             f"the client refused the edit: {answer.failure_reason or 'no reason given'}"
         )
     notes = [*document["notes"], *(_mode_note(entry) for entry in contents if _has_mode(entry))]
-    said = "; ".join([f"{plural(len(contents), 'file')} edited: save them", *notes])
+    said = "; ".join([f"{files} edited: save them", *notes])
     ls.window_show_message(t.ShowMessageParams(t.MessageType.Info, said))
 
 

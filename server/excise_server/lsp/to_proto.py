@@ -20,7 +20,7 @@ from excise_server.report.words import words_of
 __all__ = ["Mapper", "diagnostics", "hunk", "report"]
 
 SOURCE = "excise"
-MAX_RELATED = 20
+MAX_RELATED = 8
 MAX_SEVERE = 20
 """Most hunks of a file that are more than a hint."""
 

@@ -1,0 +1,177 @@
+"""What a review costs the server alone: the second table of `make bench-lsp`.
+
+CPU is that of the server and its workers, so that it does not depend on what else the machine does.
+Every event has a process of its own, but for the keys.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import workloads
+from lsp_client import URI, Client, Message
+
+TICKS = os.sysconf("SC_CLK_TCK")
+BESIDE = "file:///nowhere/beside.py"
+
+Found = list[float]
+
+
+def cpu(client: Client) -> float:
+    """Return the CPU seconds that a server and its workers have used until now."""
+    used, todo = 0.0, [client.process.pid]
+    while todo:
+        pid = todo.pop()
+        try:
+            stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            for thread in Path(f"/proc/{pid}/task").iterdir():
+                todo += map(int, (thread / "children").read_text().split())
+        except FileNotFoundError:
+            continue
+        used += sum(map(int, stat[11:15])) / TICKS
+    return used
+
+
+def large(count: int = 3000) -> list[str]:
+    """Return the lines of a document with 200 hunks."""
+    return [f"x{n} = {n}" for n in range(count)]
+
+
+def candidates(lines: list[str], count: int) -> list[str]:
+    """Return texts that differ from a document in every fifteenth line."""
+    return [
+        "\n".join(f"{line} + y{n % 4}" if at % 15 == 5 else line for at, line in enumerate(lines))
+        for n in range(count)
+    ]
+
+
+def added(client: Client, uri: str, texts: list[str]) -> Message:
+    records = [{"id": f"r{n}", "text": text} for n, text in enumerate(texts)]
+    return client.request("excise/addRevisions", {"uri": uri, "revisions": records})
+
+
+def opened(uri: str, text: str) -> Message:
+    document = {"uri": uri, "languageId": "python", "version": 1, "text": text}
+    return {"method": "textDocument/didOpen", "params": {"textDocument": document}}
+
+
+def marked(client: Client, uri: str) -> Message:
+    """Wait for the first marks of a document."""
+    return client.wait(
+        lambda m: (
+            m.get("method") == "textDocument/publishDiagnostics"
+            and m["params"]["uri"] == uri
+            and bool(m["params"]["diagnostics"])
+        )
+    )[1]
+
+
+def initialize(events: int) -> Iterator[float]:
+    """CPU of a process until it has answered initialize, before it starts a worker."""
+    for _ in range(events):
+        with Client() as client:
+            request = client.request("initialize", {"processId": None, "capabilities": {}})
+            client.send(request)
+            client.answer(request)
+            yield cpu(client)
+
+
+def first_mark(events: int) -> Iterator[float]:
+    """CPU from opening a document of 2,000 lines with 5 candidates to its first mark.
+
+    What starting a worker costs is part of it where that has not begun yet.
+    """
+    text, texts = workloads.text_b(), workloads.revisions_of_b(5)
+    for _ in range(events):
+        with Client() as client:
+            client.initialize()
+            before = cpu(client)
+            client.send(opened(URI, text), added(client, URI, texts))
+            marked(client, URI)
+            yield cpu(client) - before
+
+
+def six_megabytes(events: int) -> Iterator[float]:
+    """The same for a file of 6 MB with two candidates."""
+    lines = [f"    value_{n} = compute({n}, {n % 7})" for n in range(160_000)]
+    other = [*lines]
+    other[1000], other[80_000] = "    pass", "    value = None"
+    for _ in range(max(1, events // 20)):
+        with Client() as client:
+            client.initialize()
+            before = cpu(client)
+            texts = ["\n".join(other), "\n".join(other[:-1])]
+            client.send(opened(URI, "\n".join(lines)), added(client, URI, texts))
+            marked(client, URI)
+            yield cpu(client) - before
+
+
+def visible_first(events: int) -> Iterator[float]:
+    """Whether what is looked at has marks before a document that was asked for earlier."""
+    text, few, many = workloads.text_b(), workloads.revisions_of_b(5), workloads.revisions_of_b(64)
+    for _ in range(max(1, events // 5)):
+        with Client() as client:
+            client.initialize()
+            client.send(opened(BESIDE, text), added(client, BESIDE, many), opened(URI, text),
+                        added(client, URI, few))  # fmt: skip
+            _, message = client.wait(
+                lambda m: (
+                    m.get("method") == "textDocument/publishDiagnostics"
+                    and bool(m["params"]["diagnostics"])
+                )
+            )
+            yield float(message["params"]["uri"] == URI)
+
+
+def keys(events: int, rows: dict[str, Found]) -> None:
+    """Note what each key parses, scores and sends, in a document with 20 candidates."""
+    lines, rng = large(), random.Random(workloads.SEED)
+    with Client() as client:
+        client.initialize()
+        client.send(opened(URI, "\n".join(lines)), added(client, URI, candidates(lines, 20)))
+        marked(client, URI)
+        counted = client.call("excise/counters", {})[1]["result"]
+        for _ in range(events):
+            before = cpu(client)
+            client.send(client.keystroke(rng.randrange(len(lines)), 0, "#"))
+            message = marked(client, URI)
+            rows["a key: CPU ms"].append((cpu(client) - before) * 1e3)
+            rows["a key: kB sent"].append(len(json.dumps(message, separators=(",", ":"))) / 1e3)
+        now = client.call("excise/counters", {})[1]["result"]
+        rows["all keys: texts parsed"].append(now["parses"] - counted["parses"])
+        rows["all keys: pairs scored"].append(now["pairs"] - counted["pairs"])
+
+
+def table(events: int) -> str:
+    """Return the table, in Markdown: p50, p95 and the maximum of so many events."""
+    rows: dict[str, Found] = {
+        "initialize: CPU s": list(initialize(events)),
+        "open to first mark: CPU s": list(first_mark(events)),
+        "6 MB to first mark: CPU s": list(six_megabytes(events)),
+        "the document that is looked at comes first (1: yes)": list(visible_first(events)),
+    }
+    rows |= {name: [] for name in BUDGETS if "key" in name}
+    keys(events, rows)
+    lines = ["| | budget | p50 / p95 / max | events |", "|---|---|---|---|"]
+    for name, found in rows.items():
+        ordered = sorted(found)
+        shown = (ordered[len(ordered) // 2], ordered[int(len(ordered) * 0.95)], ordered[-1])
+        said = " / ".join(f"{value:.3g}" for value in shown)
+        lines.append(f"| {name} | {BUDGETS[name]} | {said} | {len(found)} |")
+    return "\n".join(lines)
+
+
+BUDGETS = {
+    "initialize: CPU s": ".3",
+    "open to first mark: CPU s": ".6",
+    "6 MB to first mark: CPU s": "1.5",
+    "the document that is looked at comes first (1: yes)": "1",
+    "a key: CPU ms": "-",
+    "a key: kB sent": "50",
+    "all keys: texts parsed": "0",
+    "all keys: pairs scored": "0",
+}
