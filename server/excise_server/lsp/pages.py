@@ -124,5 +124,5 @@ def file_name(name: str) -> str:
     >>> file_name("codex/3f: a.py"), file_name("..")
     ('codex-3f-a.py', 'page')
     """
-    plain = re.sub(r"[^\w.+-]+", "-", name, flags=re.ASCII).strip("-.")
+    plain = re.sub(r"[^\w.+-]+|\.\.+", "-", name, flags=re.ASCII).strip("-.")
     return plain[-_MOST_NAME:].lstrip("-.") or "page"

@@ -6,6 +6,7 @@ done is an error with the reason, which every client shows.
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable, Coroutine
 from typing import Any
@@ -80,7 +81,8 @@ async def open_candidate(ls: ExciseServer, argument: Argument) -> None:
         return
     if identity not in snapshot.ids:
         raise JsonRpcInvalidParams("unknown candidate")
-    if (path := ls.gatherer.files(document_key(uri)).get(identity)) is not None:
+    path = ls.gatherer.files(document_key(uri)).get(identity)
+    if path is not None and await asyncio.to_thread(os.path.isfile, path):
         await ls.pages.open(path)
         return
     at = snapshot.ids.index(identity)
