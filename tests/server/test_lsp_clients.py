@@ -6,6 +6,7 @@ Emacs in tests/e2e/interop.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -206,6 +207,42 @@ def test_after_undo_everything_is_offered_again(standard: Standard):
     user.version += 1
     user.client.change(user.work.uri, user.version, {"text": ORIGIN})
     assert [a for a in user.actions(LINE) if a["title"].startswith("Take the lines of ada")]
+
+
+def test_runs_in_a_folder_of_the_setting_are_candidates(tmp_path: Path):
+    work = Workload.make(tmp_path)
+    work.repo.write("b.py", "B = 7\n")
+    diff = work.repo.git("diff", "--full-index").decode()
+    work.repo.git("checkout", "--quiet", "b.py")
+    line = {
+        "instance_id": "task-1",
+        "model_patch": diff.replace("7", "8"),
+        "model_name_or_path": "m",
+    }
+    work.repo.write("runs/deep/swe.diff", diff)
+    work.repo.write("runs/deep/predictions.jsonl", f"{json.dumps(line)}\nno JSON\n")
+    work.repo.write("runs/deep/broken.patch", diff.replace("-B = 1", "-B = 0"))
+    with RawClient() as client:
+        folders = [{"uri": work.repo.path.as_uri(), "name": "w"}]
+        sources = {"runs": ["runs", "../elsewhere"], "worktrees": False, "branches": []}
+        options = {"sources": sources}
+        client.initialize(HELIX, workspaceFolders=folders, initializationOptions=options)
+        assert client.wait(lambda m: m.get("method") == "workspace/configuration")["id"] is not None
+        asked = client.received[-1]["id"]
+        client.send({"jsonrpc": "2.0", "id": asked, "result": [None]})
+        uri = (work.repo.path / "b.py").as_uri()
+        client.open(uri, "B = 1\n")
+        reports = client.call("excise/sources", {"uri": uri})["sources"]
+        ids = [r["id"] for r in client.call("excise/report", {"uri": uri})["revisions"]]
+        listed = client.call("excise/candidates", {"uri": work.repo.path.as_uri()})
+        taken = client.call("excise/take", {"uri": uri, "choices": [{"candidate": "run:deep/swe"}]})
+        assert client.exit() == 0
+    assert sorted(ids) == ["run:deep/swe", "run:m/task-1"]
+    assert sorted(listed["candidates"]) == sorted(ids)
+    refused = {r["id"]: r["reason"] for report in reports for r in report["refused"]}
+    assert "no such folder" in refused["runs:../elsewhere"]
+    assert "run:deep/broken" in refused
+    assert taken["patch"] == diff
 
 
 def test_what_was_pasted_is_a_candidate_or_is_refused(standard: Standard):

@@ -49,7 +49,7 @@ def test_every_source_watches_what_its_answer_depends_on(tmp_path, monkeypatch):
     repo = make(tmp_path, monkeypatch)
     repo.commit(a__py="one\n")
     (repo.path / "p").mkdir()
-    context = repo.context(patches=("p",))
+    context = repo.context(patches=("p",), runs=("p",))
     for source in SOURCES:
         assert source.find(context, None).watch
         assert source.watches

@@ -57,6 +57,8 @@ class Selection:
         Count files that git does not track (nor ignores) as created.
     patches : tuple of str
         Files and folders of patches (`runs`), to be applied to the target.
+    runs : tuple of str
+        Folders of the same that a setting names: one that cannot be read stops nothing.
     target : bool
         Whether the checkout itself, with what is not committed in it, is a candidate too.
     must_match : bool
@@ -71,6 +73,7 @@ class Selection:
     remembered: tuple[tuple[str, str], ...] = ()
     untracked: bool = True
     patches: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
     target: bool = False
     must_match: bool = True
 

@@ -41,7 +41,7 @@ def source_choices_of(options: object) -> SourceChoices:
     """Read the choices; what is not understood is logged and left at its default.
 
     ``true`` is a source's default (for requests: all), ``false`` is off. ``branches``, ``remotes``,
-    ``requests`` and ``files`` also take a list of patterns, ``patches`` takes a list of folders.
+    ``requests`` and ``files`` also take a list of patterns, ``patches`` and ``runs`` one of names.
 
     >>> source_choices_of({"sources": {"branches": ["agent/*"], "files": False}}).settings.branches
     ('agent/*',)
@@ -61,6 +61,7 @@ def source_choices_of(options: object) -> SourceChoices:
         conflicts=_switch(sources, "conflicts", _DEFAULTS.conflicts),
         files=_patterns(sources, "files", _DEFAULTS.files),
         patches=_patterns(sources, "patches", _DEFAULTS.patches),
+        runs=_patterns(sources, "runs", _DEFAULTS.runs),
     )
     return SourceChoices(
         settings, _switch(sources, "buffer", False), options.get("trusted") is not False

@@ -18,7 +18,9 @@ __all__ = [
     "marked_identical",
 ]
 
-SCHEMES = ("client", "worktree", "branch", "remote", "ref", "patch", "folder", "file", "conflict")
+SCHEMES = (
+    "client", "worktree", "branch", "remote", "ref", "patch", "run", "folder", "file", "conflict",
+)  # fmt: skip
 """Kinds of names, the one that a candidate is known by first."""
 
 
@@ -100,7 +102,9 @@ class Candidate:
     @property
     def place(self) -> str:
         """Its branch, ``detached`` for a worktree on none, the title of a patch; else empty."""
-        return self.branch or {"worktree": "detached", "patch": self.given}.get(self.kind, "")
+        if self.kind in ("patch", "run"):
+            return self.branch or self.given
+        return self.branch or ("detached" if self.kind == "worktree" else "")
 
 
 def in_order(names: Iterable[str]) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from excise_server.sources.given import given_candidates
 from excise_server.sources.identity import labelled, one_each, started, with_refs
 from excise_server.sources.paths import visible
 from excise_server.sources.reading import Lying, read_changes, read_worktrees, replayed
+from excise_server.sources.run_patches import read_runs
 from excise_server.sources.runs import find_patches
 
 __all__ = ["Candidate", "Candidates", "Selection", "find_candidates"]
@@ -112,14 +113,13 @@ def find_candidates(
 def _patches(
     repository: Repository, selection: Selection, origin: str, rejected: list[Rejected]
 ) -> list[Lying]:
-    """Return the patches that were chosen, as made on the target."""
-    if not selection.patches:
-        return []
+    """Return the patches and runs that were chosen, as made on the target."""
     given, unreadable = find_patches(selection.patches)
     rejected += unreadable
-    ids = unique_ids([f"patch:{patch.name}" for patch in given])
+    runs = read_runs(selection.runs, rejected)
+    names = [*(f"patch:{patch.name}" for patch in given), *(f"run:{run.name}" for run in runs)]
     found = []
-    for name, patch in zip(ids, given, strict=True):
+    for name, patch in zip(unique_ids(names), (*given, *runs), strict=True):
         candidate = Candidate(name, "", "", origin, (name,), patch.name, task=patch.task)
         if is_chosen(selection, repository.top, candidate, [patch.name, patch.task]):
             found.append(Lying(candidate, patch=patch.patch))

@@ -63,6 +63,8 @@ class SourceSettings:
         its name and the two parts of that.
     patches : tuple of str
         Folders of patches and mailboxes, relative to a workspace folder.
+    runs : tuple of str
+        Folders of what agents left, as diffs or predictions, relative to a workspace folder.
     """
 
     origin: OriginChoice = "saved"
@@ -78,6 +80,7 @@ class SourceSettings:
     conflicts: bool = True
     files: tuple[str, ...] = ("${file}.suggestion-*", "${file}.orig", "${file}.rej")
     patches: tuple[str, ...] = ()
+    runs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from excise_server.git.repository import Repository
-from excise_server.sources import SourceError, conflicts, origin, patches, siblings, versions
+from excise_server.sources import (
+    SourceError,
+    conflicts,
+    origin,
+    patches,
+    run_patches,
+    siblings,
+    versions,
+)
 from excise_server.sources.finding import Context, Found
 
 __all__ = ["SOURCES", "Source", "setting_of"]
@@ -47,6 +55,7 @@ SOURCES = (
         "HEAD, refs, the list of worktrees, the file in each of them",
     ),
     Source(patches.find, {"patch": "patches"}, "the folders of patches"),
+    Source(run_patches.find, {"run": "runs"}, "the folders of runs, HEAD"),
 )
 """The sources; the first origin that one of them gives is the origin."""
 

@@ -28,6 +28,7 @@ from excise_server.sources.identity import labelled, one_each, started, with_ref
 from excise_server.sources.one_file import FileChange, WholeCandidates, read_file
 from excise_server.sources.paths import text_of, visible
 from excise_server.sources.reading import Lying
+from excise_server.sources.run_patches import run_folders
 
 __all__ = ["find", "selection_of"]
 
@@ -59,6 +60,7 @@ def selection_of(
     settings: SourceSettings,
     bases: Sequence[tuple[str, str]] = (),
     wrong: list[Refused] | None = None,
+    folders: Sequence[str] = (),
 ) -> Selection:
     """Return which candidates the settings choose.
 
@@ -68,6 +70,8 @@ def selection_of(
         The commits that candidates started from, as they were set.
     wrong
         Where patterns are put that cannot be any, with the reason.
+    folders
+        Those of the workspace, in which the folders of runs are.
     """
     patterns = tuple(_patterns(settings, [] if wrong is None else wrong))
     return Selection(
@@ -75,6 +79,7 @@ def selection_of(
         branches=patterns,
         must_match=False,
         remembered=tuple(bases),
+        runs=run_folders(settings.runs, folders),
     )
 
 

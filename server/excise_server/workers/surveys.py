@@ -193,7 +193,9 @@ def _everyone(asked: Mapping[str, Any]) -> tuple[str, Candidates]:
     bases = asked["bases"]
     repository = open_folder(asked["folder"], asked["folders"])
     selection = selection_of(
-        msgspec.convert(asked["settings"], SourceSettings), tuple(bases.items())
+        msgspec.convert(asked["settings"], SourceSettings),
+        tuple(bases.items()),
+        folders=asked["folders"],
     )
     if (branches := asked["branches"]) is not None:
         selection = replace(selection, worktrees=True, branches=tuple(branches), must_match=True)

@@ -1,0 +1,114 @@
+"""Folders of runs, named in a setting: what agents left as diffs or predictions, tried on HEAD.
+
+A run need not say which text it was made from: it is of HEAD, as for the command's ``--patches``.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from excise.patches import PatchError, apply
+from excise.text import Revision
+from excise_server.git.repository import AbsentError, Repository, opened
+from excise_server.sources import SourceError, unique_ids
+from excise_server.sources.finding import Context, Found, Refused, Watch
+from excise_server.sources.paths import inside, text_of, visible
+from excise_server.sources.runs import GivenPatch, find_patches
+
+__all__ = ["find", "read_runs", "run_folders"]
+
+MAX_RUNS = 300
+"""Most runs that are looked at for one document."""
+
+
+def find(context: Context, repository: Repository | SourceError | None = None) -> Found:
+    """Find what the runs in the folders of the setting make of the document."""
+    if not context.settings.runs:
+        return Found()
+    refused: list[Refused] = []
+    folders = run_folders(context.settings.runs, context.folders, refused)
+    watch = tuple(Watch(folder, "**/*.{diff,patch,jsonl}") for folder in folders)
+    try:
+        own = opened(context, repository)
+        if own is None:
+            raise SourceError("not in a git repository")
+        head = own.head()
+        if head is None:
+            raise SourceError("no commit yet")
+        base = _base(own, head)
+    except SourceError as error:
+        return Found(refused=(*refused, Refused("runs", error.reason, error.hint)), watch=watch)
+    revisions, made_from = [], []
+    runs = read_runs(folders, refused)
+    ids = unique_ids([f"run:{run.name}" for run in runs])
+    if len(runs) > MAX_RUNS:
+        refused.append(Refused("runs", f"only the first {MAX_RUNS} of {len(runs)} are read"))
+    for name, run in list(zip(ids, runs, strict=True))[:MAX_RUNS]:
+        try:
+            text = _text(run, own.path, base)
+        except (SourceError, PatchError) as error:
+            reason = error.reason if isinstance(error, SourceError) else str(error)
+            refused.append(Refused(name, visible(reason)))
+            continue
+        if text is not None:
+            revisions.append(Revision(name, text, run.name))
+            made_from.append((name, text_of(base or b"")))
+    return Found(
+        revisions=tuple(revisions),
+        refused=tuple(refused),
+        watch=watch,
+        made_from=tuple(made_from),
+    )
+
+
+def run_folders(
+    names: Sequence[str], folders: Sequence[str], wrong: list[Refused] | None = None
+) -> tuple[str, ...]:
+    """Return the folders of a setting that there are, each inside of the workspace."""
+    found: dict[str, None] = {}
+    for name in dict.fromkeys(names):
+        paths = [os.path.join(folder, name) for folder in folders]
+        kept = [path for path in paths if os.path.isdir(path) and inside(path, folders)]
+        found |= dict.fromkeys(kept)
+        if not kept and wrong is not None:
+            wrong.append(Refused(f"runs:{visible(name)}", "no such folder in the workspace"))
+    return tuple(found)
+
+
+def read_runs(folders: Sequence[str], refused: list[Refused]) -> list[GivenPatch]:
+    """Read the runs of folders; one that holds none stops no other."""
+    runs: list[GivenPatch] = []
+    for folder in folders:
+        try:
+            given, unreadable = find_patches([folder])
+        except SourceError as error:
+            name = visible(os.path.basename(folder))
+            refused.append(Refused(f"runs:{name}", error.reason, error.hint))
+            continue
+        runs += given
+        refused += unreadable
+    return runs
+
+
+def _base(repository: Repository, head: str) -> bytes | None:
+    try:
+        return repository.blob(f"{head}:{repository.path}").data
+    except AbsentError:
+        return None
+
+
+def _text(run: GivenPatch, path: str, base: bytes | None) -> str | None:
+    """Return what a run makes of a document; None where it is about other files."""
+    pairs = [pair for pair in run.patch.files if path in (pair.old, pair.new)]
+    if not pairs:
+        return None
+    if len(pairs) > 1:
+        raise SourceError("it changes the file more than once")
+    pair = pairs[0]
+    if pair.new is None:
+        raise SourceError("it deletes the file")
+    after = apply(pair, None if pair.old is None else base).text
+    if after is None:
+        raise SourceError("it deletes the file")
+    return text_of(after)
