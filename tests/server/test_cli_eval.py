@@ -287,7 +287,7 @@ def test_an_unknown_measure_is_refused_with_the_closest_ones():
         (("eval", "-", "--plot", "a.gif"), ".png or .pdf or .svg"),
         (("eval", "-", "--plot", "no/such/folder/a.png"), "there is no folder no/such/folder"),
         (("eval", "-", "--bootstrap", "-1"), "--bootstrap"),
-        (("eval", "-", "--wordnet", "."), "no folder of WordNet"),
+        (("eval", "-", "--wordnet", "."), "not a folder of WordNet"),
     ],
 )
 def test_wrong_usage_is_refused_before_any_work(arguments, part):

@@ -101,11 +101,11 @@ def test_cluster_needs_an_origin():
         ({"origin": "", "revisions": [1]}, "revisions[0] is not an object"),
         (
             {"origin": "", "revisions": [{"text": ""}]},
-            "'id' of revisions[0] is not a non-empty string",
+            "'id' of revisions[0] must be a non-empty string",
         ),
         (
             {"origin": "", "revisions": [{"id": ""}]},
-            "'id' of revisions[0] is not a non-empty string",
+            "'id' of revisions[0] must be a non-empty string",
         ),
         (document("") | {"path": 1}, "'path' is not a string"),
     ],

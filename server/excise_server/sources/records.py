@@ -169,7 +169,7 @@ def _revision_id(entry: Any, index: int) -> str:  # noqa: ANN401
         raise SourceError(f"revisions[{index}] is not an object")
     value = entry.get("id")
     if not isinstance(value, str) or not value:
-        raise SourceError(f"'id' of revisions[{index}] is not a non-empty string")
+        raise SourceError(f"'id' of revisions[{index}] must be a non-empty string")
     return value
 
 
