@@ -64,16 +64,18 @@ def print_summaries(own: Summary, baseline: Summary | None, *, as_json: bool) ->
     SourceError
         If the two are of other tasks or signatures.
     """
+    if not as_json:
+        # What was scored is printed, whether or not the two can be compared.
+        print(own.corpus)
+        if baseline is not None:
+            print(f"baseline: {baseline.corpus}")
     difference = None
     if baseline is not None:
         try:
             difference = own.corpus.difference(baseline.corpus)
         except excise.OptionError as error:
-            raise SourceError(str(error), name="--baseline") from error
+            raise SourceError(f"no difference: {error}") from error
     if as_json:
         print(json_text(summary_document(own, baseline, difference)))
-        return
-    print(own.corpus)
-    if baseline is not None:
-        print(f"baseline: {baseline.corpus}")
+    elif difference is not None:
         print(difference)
