@@ -32,6 +32,8 @@ cdef class Index:
     cdef Part* parts
     cdef int64_t n_parts, where_capacity, parts_capacity
     cdef bint keyed
+    cdef readonly object first  # per patch the first one that was added with the same ints
+    cdef dict rows              # of each digest of ints: the patch that had them first
     # Scratch of `add`: per node the occurrences in the block's O and A, and which nodes those are.
     cdef int32_t* in_o
     cdef int32_t* in_a

@@ -11,6 +11,9 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memset
 
+from array import array
+from hashlib import blake2b
+
 from excise._multisets cimport append, free_multisets, merged, ordered
 from excise._sites cimport MOST_LINES, NO_HEADING, SITE_INTS, end_patch, free_sites, put_site
 from excise._tables cimport NO_MEMORY, empty, enlarged, find, release
@@ -31,6 +34,16 @@ cdef int by_name(const void* x, const void* y) noexcept nogil:
     return (a.at > b.at) - (a.at < b.at)
 
 
+cdef bytes named(object tokens, object blocks, object around, object context):
+    """Return a name that equal ints share."""
+    cdef object part
+    whole = blake2b(digest_size=16)
+    for part in (tokens, blocks, around, context):
+        whole.update(part.nbytes.to_bytes(8, "little"))
+        whole.update(part)
+    return whole.digest()
+
+
 cdef class Index:
     """Patches as multisets of features, numbered in the order of `add`.
 
@@ -38,10 +51,17 @@ cdef class Index:
     ----------
     keyed
         Whether a feature carries its file's name (``key:name``).
+
+    Attributes
+    ----------
+    first
+        For each patch the first one that was added with equal ints: it scores 1 with it, and the
+        same with any other one.
     """
 
     def __cinit__(self, bint keyed=True):
         self.keyed = keyed
+        self.first, self.rows = array("i"), {}
         if empty(&self.nodes) != 0 or empty(&self.features_) != 0:
             raise MemoryError("excise: out of memory for an index of patches")
         find(&self.nodes, <uint64_t>0xFFFFFFFFFFFFFFFF, True)
@@ -302,6 +322,8 @@ cdef class Index:
                 &context[0] if context.shape[0] else NULL, context.shape[0])
         if status != 0:
             raise MemoryError("excise: out of memory for the n-grams of patches")
+        name = named(tokens, blocks, around, context)
+        self.first.append(self.rows.setdefault(name, self.edits.n - 1))
 
     def context(self, int64_t i, int64_t j):
         """Return how many context lines a pair shares, and how many each has."""

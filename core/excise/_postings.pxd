@@ -18,6 +18,7 @@ cdef struct Relation:
     int64_t* total            # per set
     uint8_t* cut              # per set: ids up to this level are looked up,
     int64_t* rest             # and what all others weigh
+    const uint8_t* is_again   # per set: whether it equals an earlier one, and is left out; or NULL
 
 cdef struct Postings:
     # Of a range of sets: who[post[f]:post[f + 1]] have id f at or below their cuts, ascending.

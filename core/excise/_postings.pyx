@@ -81,6 +81,8 @@ cdef int invert(
         return NO_MEMORY
     # Counted one place to the right, so that filling moves every start to where it belongs.
     for i in range(start, stop):
+        if relation.is_again is not NULL and relation.is_again[i]:
+            continue
         for at in range(sets.first[i], sets.first[i + 1]):
             if relation.levels[sets.ids[at]] <= relation.cut[i]:
                 postings.post[sets.ids[at] + 2] += 1
@@ -92,6 +94,8 @@ cdef int invert(
     for at in range(2, relation.ids + 2):
         postings.post[at] += postings.post[at - 1]
     for i in range(start, stop):
+        if relation.is_again is not NULL and relation.is_again[i]:
+            continue
         for at in range(sets.first[i], sets.first[i + 1]):
             if relation.levels[sets.ids[at]] <= relation.cut[i]:
                 place = postings.post[sets.ids[at] + 1]

@@ -7,7 +7,9 @@ from excise._patches import Index
 from excise._walk import CancelFlag
 
 class Search:
-    def __init__(self, index: Index, least: float, idf: bool = False) -> None: ...
+    def __init__(
+        self, index: Index, least: float, idf: bool = False, distinct: bool = False
+    ) -> None: ...
     def __len__(self) -> int: ...
     def pairs(
         self, start: int, stop: int, cancel: CancelFlag | None = None

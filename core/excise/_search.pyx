@@ -8,7 +8,7 @@ Over 300 lines: the loops over candidates share one scratch memory, and apart ea
 passed through C interfaces.
 """
 from libc.math cimport log
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
@@ -95,15 +95,20 @@ cdef class Search:
     idf
         Weigh an n-gram by ln((1 + N) / (1 + df)) + 1, where df of the N patches have it, under
         whatever name (rounded to 1 / 65536).
+    distinct
+        Leave patches out of `pairs` that equal an earlier one (`Index.first`).
     """
 
     cdef Index index
     cdef Relation edits, lines
     cdef Row row              # of `dense`
     cdef bint busy
+    cdef uint8_t* is_again    # per patch: whether it equals an earlier one; NULL: not asked
 
-    def __cinit__(self, Index index not None, double least, bint idf=False):
+    def __cinit__(self, Index index not None, double least, bint idf=False, bint distinct=False):
         cdef int status
+        cdef int64_t i
+        cdef const int32_t[::1] first = index.first
         self.index = index
         self.edits.sets = &index.edits
         self.lines.sets = &index.lines
@@ -112,6 +117,13 @@ cdef class Search:
         self.lines.ids = index.n_lines
         self.edits.least = min(max(least, 0.0), 1.0)
         self.lines.least = <double>RESCUE_NUMERATOR / RESCUE_DENOMINATOR
+        if distinct:
+            self.is_again = <uint8_t*>malloc(index.edits.n + 1)
+            if self.is_again is NULL:
+                finish(NO_MEMORY)
+            for i in range(index.edits.n):
+                self.is_again[i] = first[i] != i
+            self.edits.is_again = self.lines.is_again = self.is_again
         with nogil:
             status = self.weigh() if idf else 0
             if status == 0:
@@ -124,6 +136,7 @@ cdef class Search:
         free_relation(&self.edits)
         free_relation(&self.lines)
         free_row(&self.row)
+        free(self.is_again)
 
     def __len__(self):
         return self.edits.n
@@ -295,8 +308,9 @@ cdef class Search:
             if status == 0:
                 status = invert(&self.lines, start, stop, &lines)
             while i < stop and status == 0:
-                status = 1 if stopped(halt, 0) else self.search(
-                    i, &row, &edits, &lines, &found, work, halt)
+                if self.is_again is NULL or not self.is_again[i]:
+                    status = 1 if stopped(halt, 0) else self.search(
+                        i, &row, &edits, &lines, &found, work, halt)
                 i += 1
             free_row(&row)
             free_postings(&edits)

@@ -21,6 +21,7 @@ __all__ = [
     "Clusters",
     "Merge",
     "check",
+    "clear_labels",
     "cluster",
     "cluster_values",
     "labels",
@@ -166,7 +167,7 @@ def labels(distances: npt.NDArray[np.float64], threshold: float, linkage: str) -
     """
     if len(distances) < 2:
         return [0] * len(distances)
-    clear = _clear_labels(distances, threshold, linkage)
+    clear = clear_labels(distances, threshold, linkage)
     if clear is not None:
         return clear
     model = _agglomerative(linkage, threshold)
@@ -186,7 +187,7 @@ def _agglomerative(linkage: str, threshold: float) -> Any:  # noqa: ANN401 - it 
     )
 
 
-def _clear_labels(
+def clear_labels(
     distances: npt.NDArray[np.float64], threshold: float, linkage: str
 ) -> list[int] | None:
     """Return the labels where every linkage agrees; None where the linkage decides.

@@ -186,7 +186,7 @@ class _Far(Closeness):
         here: Closeness,
     ) -> None:
         self._pool, self._crew, self._features = pool, crew, features
-        self._least, self._here = least, here
+        self._least, self._here, self.first = least, here, here.first
 
     def pairs(self) -> Iterator[tuple[array[int], array[int]]]:
         n = len(self._pool)

@@ -55,7 +55,7 @@ class _Seen(Closeness):
     """What another one finds, remembered."""
 
     def __init__(self, found: Closeness) -> None:
-        self._found = found
+        self._found, self.first = found, found.first
         self.edges: list[tuple[int, int]] = []
 
     def pairs(self) -> Iterator[tuple[array[int], array[int]]]:

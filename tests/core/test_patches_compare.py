@@ -173,3 +173,34 @@ def test_a_real_mailbox_groups_versions(excise_data):
     for message in found:
         pool.add(message.patch)
     assert [cluster.members for cluster in group(pool)] == [(0, 2), (1, 3)]
+
+
+@pytest.mark.parametrize("linkage", ["complete", "average", "single"])
+def test_copies_are_in_the_groups_of_what_they_copy(linkage):
+    edits = [hunk(f"-x = {n};", f"+x = f({n}, {m});") for n, m in ((1, 2), (1, 3), (4, 5), (6, 1))]
+    pool, alone = pool_of(*edits, edits[2], edits[0], edits[2]), pool_of(*edits)
+    assert pool.compare(0, 5).exact == pool.compare(4, 6).exact == 1
+    for threshold in (0.2, 0.5, 0.7):
+        found = {frozenset(c.members) for c in group(pool, threshold=threshold, linkage=linkage)}
+        assert sum(map(len, found)) == 7
+        assert all(({0, 5} <= own or not {0, 5} & own) for own in found)
+        assert all(({2, 4, 6} <= own or not {2, 4, 6} & own) for own in found)
+        if linkage != "average":
+            bare = {
+                frozenset(c.members) for c in group(alone, threshold=threshold, linkage=linkage)
+            }
+            assert {own & {0, 1, 2, 3} for own in found} == bare
+
+
+def test_the_medoid_counts_every_copy():
+    near, far, other = (hunk("-x = a;", f"+x = f({b});") for b in ("b, c, d", "b, c, e", "b, e, e"))
+    [only] = group(pool_of(near, far, other, other), threshold=0.9)
+    assert only.representative == 2
+    [only] = group(pool_of(other, far, near, near, near), threshold=0.9)
+    assert only.representative == 2
+
+
+def test_many_copies_are_not_refused(monkeypatch):
+    monkeypatch.setattr("excise.patches.grouping.MOST", 3)
+    pool = pool_of(*[hunk("-a", "+f(b);")] * 9, *(hunk("-a", f"+f(b{n});") for n in range(2)))
+    assert group(pool, threshold=0.9)[0].members == tuple(range(11))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from excise.clustering import Cluster, check, labels
+from excise.clustering import Cluster, check, clear_labels, labels
 from excise.patches.errors import PatchError
 from excise.patches.pool import Closeness, Map, Pool
 
@@ -41,9 +41,12 @@ def group(
     excise.errors.OptionError
         On an unknown linkage or a threshold outside [0, 1].
     PatchError
-        If more than 12,000 patches hang together, each close enough to another one of them.
+        If more than 12,000 different patches hang together, each close enough to another one of
+        them; with average linkage equal ones count, too.
     """
     check(threshold, linkage)
+    if threshold == 0:
+        return tuple(Cluster((at,), at, 1.0) for at in range(len(pool)))
     # A hair below, so that rounding in 1 - value never separates what the linkage would join.
     close = pool.closeness(1.0 - threshold - 1e-9, map)
     # A search finds what shares something: empty patches share nothing, and are equal all the same.
@@ -51,9 +54,8 @@ def group(
     edges: Iterable[tuple[int, int]] = [
         (first.setdefault(pool.patch_id(at), at), at) for at in range(len(pool))
     ]
-    if threshold > 0:
-        near = (zip(i, j, strict=True) for i, j in close.pairs())
-        edges = chain(edges, chain.from_iterable(near))
+    near = (zip(i, j, strict=True) for i, j in close.pairs())
+    edges = chain(edges, chain.from_iterable(near))
     found: list[Cluster] = []
     for members in components(len(pool), edges):
         found += _clusters(close, members, threshold, linkage)
@@ -86,25 +88,46 @@ def components(n: int, edges: Iterable[tuple[int, int]]) -> list[list[int]]:
 def _clusters(
     close: Closeness, members: list[int], threshold: float, linkage: str
 ) -> list[Cluster]:
+    """Cluster a component. Of patches with the same numbers the first one stands for all."""
     if len(members) == 1:
         return [Cluster((members[0],), members[0], 1.0)]
-    if len(members) > MOST:
+    first = members if close.first is None else [close.first[at] for at in members]
+    rows = {at: row for row, at in enumerate(dict.fromkeys(first))}
+    _refuse(len(rows), threshold)
+    values = close.values(array("i", rows))
+    label = clear_labels(1.0 - values, threshold, linkage)
+    if label is None and linkage == "average":  # its means count every member
+        _refuse(len(members), threshold)
+        every = [rows[at] for at in first]
+        wide = labels(1.0 - values[every][:, every], threshold, linkage)
+        label_of = dict(zip(first, wide, strict=True))
+        label = [label_of[at] for at in rows]
+    elif label is None:
+        label = labels(1.0 - values, threshold, linkage)
+    together: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for at, own in zip(members, first, strict=True):
+        together[label[rows[own]]].append((at, rows[own]))
+    return [_cluster(values, local) for local in together.values()]
+
+
+def _refuse(n: int, threshold: float) -> None:
+    """Refuse a matrix that would take too much memory."""
+    if n > MOST:
         raise PatchError(
-            f"{len(members):,} patches form one component at distance {threshold:g}, "
+            f"{n:,} patches form one component at distance {threshold:g}, "
             f"and at most {MOST:,} can be grouped at once: choose a smaller threshold"
         )
-    values = close.values(array("i", members))
-    together: dict[int, list[int]] = defaultdict(list)
-    for at, label in enumerate(labels(1.0 - values, threshold, linkage)):
-        together[label].append(at)
-    return [_cluster(values, local, members) for local in together.values()]
 
 
-def _cluster(values: Values, local: list[int], members: list[int]) -> Cluster:
-    inside = values[local][:, local]
+def _cluster(values: Values, local: list[tuple[int, int]]) -> Cluster:
+    """Return a cluster of patches with their rows; equal rows stand in the matrix once."""
+    first: dict[int, int] = {}
+    for at, row in local:
+        first.setdefault(row, at)
+    inside = values[list(first)][:, [row for _, row in local]]
     medoid = int(inside.sum(axis=1).argmax())
-    names = tuple(members[at] for at in local)
-    return Cluster(names, names[medoid], float(inside[medoid].min()))
+    representative = list(first.values())[medoid]
+    return Cluster(tuple(at for at, _ in local), representative, float(inside[medoid].min()))
 
 
 def _unweighted(pool: Pool, cluster: Cluster) -> Cluster:

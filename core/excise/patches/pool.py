@@ -113,7 +113,8 @@ class Pool:
 
     def closeness(self, least: float, map: Map = map) -> Closeness:
         """Return what groups are made of: scores, or with `idf` weighted ones."""
-        return Closeness(Search(self.index, least, self.idf), map)
+        first = self.index.first
+        return Closeness(Search(self.index, least, self.idf, distinct=True), map, first)
 
     def text_id(self, i: int) -> str:
         """Return the name that patches of equal texts share."""
@@ -171,14 +172,28 @@ class Pool:
 
 
 class Closeness:
-    """How close the patches of a pool are: the pairs at `least` or above, and any others."""
+    """How close the patches of a pool are: the pairs at `least` or above, and any others.
 
-    def __init__(self, search: Search, map: Map = map) -> None:
+    Attributes
+    ----------
+    first
+        For each patch the first one with the same numbers beside all others; None: not known.
+    """
+
+    first: Sequence[int] | None = None
+
+    def __init__(self, search: Search, map: Map = map, first: Sequence[int] | None = None) -> None:
         """Look for pairs with the caller's `map`."""
-        self._search, self._map = search, map
+        self._search, self._map, self.first = search, map, first
 
     def pairs(self) -> Iterator[tuple[array[int], array[int]]]:
-        """Yield pairs i < j that are close enough, many at once."""
+        """Yield pairs i < j that are close enough, many at once.
+
+        Of patches with the same numbers only the first is in others; the others are in one with it.
+        """
+        if self.first is not None:
+            again = array("i", (at for at, first in enumerate(self.first) if at != first))
+            yield array("i", (self.first[at] for at in again)), again
         for i, j, _ in _pieces(self._search, self._map):
             yield i, j
 
