@@ -52,11 +52,13 @@ HELIX: Message = {
 class Standard:
     """A user of a client without a line of code for this server."""
 
-    def __init__(self, work: Workload) -> None:
+    def __init__(self, work: Workload, capabilities: Message = HELIX) -> None:
         self.work, self.client = work, RawClient()
         folders = [{"uri": work.repo.path.as_uri(), "name": "project"}]
         self.capabilities = self.client.initialize(
-            HELIX, workspaceFolders=folders, initializationOptions={"standardNavigation": True}
+            capabilities,
+            workspaceFolders=folders,
+            initializationOptions={"standardNavigation": True},
         )
         self.version = 0
         self.shown: list[str] = []

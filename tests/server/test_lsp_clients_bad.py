@@ -228,6 +228,28 @@ def test_a_worktree_that_is_removed_while_it_is_shown(user: Standard):
     assert "chen" in said
 
 
+def test_a_conflict_is_a_question_to_a_client_that_can_be_asked(tmp_path: Path):
+    work = Workload.make(tmp_path)
+    work.repo.commit(a__py=ORIGIN.replace("x + 2", "x + 2 + 0"))
+    can = HELIX | {"window": HELIX["window"] | {"showMessage": {"messageActionItem": {}}}}
+    user = Standard(work, can)
+    with user.client as client:
+        user.open()
+        run = command("takeCandidate", work.uri, id="worktree:ada")
+        for choice, taken in (("Cancel", False), ("Take it all the same", True)):
+            asked = client.request("workspace/executeCommand", run)
+            message = client.wait(lambda m: m.get("method") == "window/showMessageRequest")
+            assert "a.py" in message["params"]["message"]
+            assert "--conflicts" not in message["params"]["message"]
+            answer = {"jsonrpc": "2.0", "id": message["id"], "result": {"title": choice}}
+            client.send(answer)
+            while "method" in (message := client.wait(lambda m: "id" in m)):
+                user.answer(message)
+            assert message["id"] == asked
+            assert ("result" in message, len(user.edits)) == (taken, int(taken))
+        assert client.exit() == 0
+
+
 def test_a_server_that_is_killed_while_taking_leaves_the_files_and_the_next_one_goes_on(
     tmp_path: Path,
 ):

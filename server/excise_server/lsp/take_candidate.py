@@ -13,10 +13,12 @@ from excise_server.lsp.protocol import TakeChoice, TakeParams
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.take import take
+from excise_server.report.escape import printable
 
 __all__ = ["take_candidate"]
 
 Change = t.TextDocumentEdit | t.CreateFile | t.RenameFile | t.DeleteFile
+_CONFLICT, _TAKE = "take it all the same", "Take it all the same"
 _OPERATIONS = {
     "created": t.ResourceOperationKind.Create,
     "renamed": t.ResourceOperationKind.Rename,
@@ -40,13 +42,13 @@ async def take_candidate(ls: ExciseServer, argument: Mapping[str, Any]) -> None:
     uri, identity = argument.get("uri"), argument.get("id")
     if not isinstance(uri, str) or not isinstance(identity, str):
         raise JsonRpcInvalidParams("the argument is an object with a `uri` and an `id`")
-    document = await take(ls, TakeParams(uri, [TakeChoice(identity)]))
+    document = await _taken(ls, uri, identity)
     contents = document["contents"]
     if not contents:
         raise RequestFailed("nothing to take: the target already has all of it")
     _check(ls, contents)
     files = f"{len(contents)} file{'s' if len(contents) > 1 else ''}"
-    label = f"Take {identity} ({files})"
+    label = f"Take {printable(identity)} ({files})"
     edit = _workspace_edit(ls, [change for entry in contents for change in _changes(entry)])
     answer = await ls.workspace_apply_edit_async(t.ApplyWorkspaceEditParams(edit, label))
     if not answer.applied:
@@ -56,6 +58,24 @@ async def take_candidate(ls: ExciseServer, argument: Mapping[str, Any]) -> None:
     notes = [*document["notes"], *(_mode_note(entry) for entry in contents if _has_mode(entry))]
     said = "; ".join([f"{files} edited: save them", *notes])
     ls.window_show_message(t.ShowMessageParams(t.MessageType.Info, said))
+
+
+async def _taken(ls: ExciseServer, uri: str, identity: str) -> dict[str, Any]:
+    """Put a candidate together; ask whether to take what the target changed, too."""
+    try:
+        return await take(ls, TakeParams(uri, [TakeChoice(identity)]))
+    except RequestFailed as error:
+        window = ls.client_capabilities.window
+        if _CONFLICT not in error.message or not (window and window.show_message):
+            raise
+        actions = [t.MessageActionItem(_TAKE), t.MessageActionItem("Cancel")]
+        message = f"{error.message.partition(_CONFLICT)[0].rstrip('; ')}."
+        chosen = await ls.window_show_message_request_async(
+            t.ShowMessageRequestParams(t.MessageType.Warning, message, actions)
+        )
+        if chosen is None or chosen.title != _TAKE:
+            raise
+    return await take(ls, TakeParams(uri, [TakeChoice(identity, conflicts=True)]))
 
 
 def _check(ls: ExciseServer, contents: list[dict[str, Any]]) -> None:
