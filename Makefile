@@ -84,6 +84,7 @@ test: $(READY)
 bench: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/incremental.py
 
 bench-ir: $(READY)
 	$(BIN)/python benchmarks/instructions.py

@@ -1,0 +1,153 @@
+"""What is not done twice, and what a start costs (`make bench`): ratios within one run.
+
+Seconds are those of the processor, instructions those of callgrind. Nothing is asserted.
+"""
+
+from __future__ import annotations
+
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import time
+import typing
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import cycle, islice
+from statistics import median
+from typing import TypeVar
+
+import msgspec
+import workloads
+
+from excise import CancelFlag
+from excise.patches import Pool, group, parse
+from excise.text import Revision
+from excise_server.editor.analysis import Analysis, Analyst
+from excise_server.editor.snapshot import Snapshot
+from excise_server.workers.guard import Guard
+from excise_server.workers.messages import WorkFrame
+from excise_server.workers.packing import pack
+
+T = TypeVar("T")
+
+COPIES = 12_001
+ROUNDS = 5
+PATCH = b"""--- a/x.c
++++ b/x.c
+@@ -1,3 +1,3 @@
+ a();
+-b(x, y);
++c(x, y, z);
+ d();
+"""
+
+
+def timed(work: Callable[[], T]) -> tuple[T, float]:
+    """Return what work returns, and the milliseconds of the processor that it took."""
+    start = time.process_time()
+    result = work()
+    return result, (time.process_time() - start) * 1e3
+
+
+def candidates(count: int, lines: int) -> tuple[str, list[str]]:
+    """Return a Python text of so many lines, and others that differ from it in 11 places."""
+    whole = workloads.lines_of(typing, 2_000)
+    source = list(islice(cycle(whole), lines))
+    texts = ["\n".join(workloads.edited(source, 11, workloads.SEED + n)) for n in range(count)]
+    return "\n".join(source), texts
+
+
+class Review:
+    """Candidates of a long Python file, as a worker of the server analyses them."""
+
+    def __init__(self, count: int, lines: int) -> None:
+        """Analyse them for the first time."""
+        self.origin, self.texts = candidates(count + ROUNDS, lines)
+        self.revisions = [Revision(str(n), text) for n, text in enumerate(self.texts[:count])]
+        self.analyst = Analyst()
+        self.buffer = self.origin
+        self.analysis, self.first = timed(self.analyse)
+
+    def analyse(self) -> Analysis:
+        """Analyse what is there now."""
+        snapshot = Snapshot(
+            "file:///a.py", self.origin, tuple(self.revisions), "python", buffer=self.buffer
+        )
+        return self.analyst.analyse(snapshot, CancelFlag())
+
+    def rewritten(self) -> float:
+        """Return the milliseconds after one candidate's file was rewritten: the median."""
+        times = []
+        for n, text in enumerate(self.texts[-ROUNDS:]):
+            at = n % len(self.revisions)
+            self.revisions[at] = replace(self.revisions[at], text=text)
+            self.analysis, spent = timed(self.analyse)
+            times.append(spent)
+        return median(times)
+
+    def key(self, guard: Guard) -> tuple[int, int, int, float]:
+        """Return texts parsed, pairs scored, bytes that a worker sends, and milliseconds."""
+        before = guard.parses, self.analyst.pairs
+        self.buffer = self.buffer.replace("\n", " \n", 1)
+        analysis, spent = timed(self.analyse)
+        message = pack(analysis, 1, WorkFrame(0, 0, 0), 1, whole=False)
+        sent = len(msgspec.msgpack.encode(message))
+        return guard.parses - before[0], self.analyst.pairs - before[1], sent, spent
+
+
+def instructions(*command: str) -> int:
+    """Return how many instructions a command takes."""
+    valgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+    ran = subprocess.run([*valgrind, *command], capture_output=True, text=True, check=True)
+    found = re.search(r"Collected : (\d+)", ran.stderr)
+    assert found is not None
+    return int(found[1])
+
+
+def start() -> None:
+    """Print what starts cost beside that of Python."""
+    python = sys.executable
+    run = "from excise_server.cli import main; main()"
+    worker = "from excise_server.workers.desk import rehearse; rehearse()"
+    commands = {
+        "excise --version": ("-c", run, "--version"),
+        "excise --help": ("-c", run, "--help"),
+        "a worker, ready": ("-I", "-c", worker),
+        "scikit-learn imported": ("-I", "-c", "import sklearn.cluster"),
+    }
+    if shutil.which("valgrind") is None:
+        print("starts: valgrind is missing")
+        return
+    bare = instructions(python, "-c", "pass")
+    print(f"python -c pass: {bare / 1e6:,.0f} M instructions")
+    for name, arguments in commands.items():
+        print(f"{name}: {instructions(python, *arguments) / bare:.1f} times as many")
+
+
+def main() -> None:
+    """Print all rows."""
+    guard = Guard()
+    guard.install()
+    one, many = Review(1, 2_000), Review(64, 2_000)
+    alone, beside = one.rewritten(), many.rewritten()
+    print(f"first analysis, 64 candidates of 2,000 lines: {many.first:,.0f} ms")
+    print(f"one of them rewritten: {beside:,.0f} ms, 1/{many.first / beside:.0f} of the first")
+    print(f"the only candidate rewritten: {alone:,.0f} ms; 64 against 1: {beside / alone:.1f}")
+    parses, pairs, sent, spent = Review(20, 3_000).key(guard)
+    print(f"a key, 20 of 3,000 lines: {parses} texts parsed, {pairs} pairs scored, ", end="")
+    print(f"{sent:,} bytes from the worker, {spent:.0f} ms")
+    pool, patch = Pool(), parse(PATCH)
+    _, read = timed(lambda: [pool.add(patch) for _ in range(COPIES)])
+    groups, spent = timed(lambda: group(pool))
+    print(
+        f"{COPIES:,} copies of a patch: counted in {read:,.0f} ms, {len(groups)} group in ", end=""
+    )
+    print(f"{spent:,.0f} ms")
+    print(f"at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10:,} MB")
+    start()
+
+
+if __name__ == "__main__":
+    main()
