@@ -82,33 +82,29 @@ class HunkScores:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """What is known of a pair: its regions, by their first tokens and hunks, and its numbers."""
+    """What is known of a pair: its numbers in each hunk, and the regions that share the hunk.
+
+    Regions are known by their first tokens; ``groups`` says which of the numbers each is part of.
+    """
 
     reading: Key
     first: tuple[int, ...]
-    homes: tuple[int, ...]
-    numbers: tuple[tuple[int, PairNumbers], ...]
+    groups: tuple[int, ...]
+    numbers: tuple[PairNumbers, ...]
 
-    def moved(self, hunks: excise.Hunks) -> _Pair | None:
-        """Return the same in other hunks; None where regions that met in a hunk no longer do."""
+    def homes(self, hunks: excise.Hunks) -> dict[int, int] | None:
+        """Return the hunk of each of the numbers; None where other regions share hunks now."""
         homes = hunks.homes(self.reading, self.first)
-        if homes == self.homes:
-            return self
-        if len(homes) != len(self.homes):
+        if len(homes) != len(self.groups):
             return None
-        moves = set(zip(self.homes, homes, strict=True))
-        if not len(moves) == len(set(homes)) == len(set(self.homes)):
-            return None
-        new = dict(moves)
-        numbers = tuple((new[home], numbers) for home, numbers in self.numbers)
-        return _Pair(self.reading, self.first, homes, numbers)
+        pairs = set(zip(self.groups, homes, strict=True))
+        return dict(pairs) if len(pairs) == len(self.numbers) == len(set(homes)) else None
 
     def named(self, a: int, b: int) -> _Pair:
         """Return the same of the revisions that now have these texts."""
-        if all((pair.a, pair.b) == (a, b) for _, pair in self.numbers[:1]):
+        if all((pair.a, pair.b) == (a, b) for pair in self.numbers[:1]):
             return self
-        numbers = tuple((home, replace(pair, a=a, b=b)) for home, pair in self.numbers)
-        return replace(self, numbers=numbers)
+        return replace(self, numbers=tuple(replace(pair, a=a, b=b) for pair in self.numbers))
 
 
 class KnownPairs:
@@ -122,10 +118,9 @@ class KnownPairs:
         """Know nothing yet."""
         self._pairs: dict[tuple[str, str], _Pair] = {}
 
-    def find(self, texts: tuple[str, str], hunks: excise.Hunks) -> _Pair | None:
-        """Return a pair as it is in these hunks; None where it is to be counted."""
-        known = self._pairs.get(texts) or self._pairs.get(texts[::-1])
-        return None if known is None else known.moved(hunks)
+    def find(self, texts: tuple[str, str]) -> _Pair | None:
+        """Return what is known of a pair."""
+        return self._pairs.get(texts) or self._pairs.get(texts[::-1])
 
     def renew(self, pairs: dict[tuple[str, str], _Pair]) -> None:
         """Know these pairs, and no other ones."""
@@ -162,10 +157,13 @@ def score_hunks(
     for a, b in combinations(compared, 2):
         raise_if_cancelled(cancel)
         key = texts[a], texts[b]
-        pair = before.find(key, hunks) or _counted(hunks, matrix.pair(a, b), numbers)
+        pair = before.find(key)
+        homes = None if pair is None else pair.homes(hunks)
+        if pair is None or homes is None:
+            pair, homes = _counted(hunks, matrix.pair(a, b), numbers)
         counted[key] = pair = pair.named(a, b)
-        for home, own in pair.numbers:
-            diverging[home].append(own)
+        for group, own in enumerate(pair.numbers):
+            diverging[homes[group]].append(own)
     before.renew(counted)
     total = _pairs(len(compared))
     return tuple(
@@ -182,17 +180,19 @@ def score_hunks(
 
 def _counted(
     hunks: excise.Hunks, score: excise.Score, known: dict[excise.EditCounts, Numbers]
-) -> _Pair:
-    """Count a pair in every hunk that holds regions of it."""
-    found = []
+) -> tuple[_Pair, dict[int, int]]:
+    """Count a pair in every hunk that holds regions of it; return also which these are."""
+    found: dict[int, PairNumbers] = {}
     for home, counts, share in hunks.counts(score):
         if not counts.defined:
             numbers = _undefined(hunks, home, score)
         else:
             numbers = known.get(counts) or known.setdefault(counts, _numbers(counts))
-        found.append((home, PairNumbers(-1, -1, numbers, share)))
+        found[home] = PairNumbers(-1, -1, numbers, share)
     first = tuple(outline.bounds.o_lo for outline in score.outlines)
-    return _Pair(score.reading, first, hunks.homes(score.reading, first), tuple(found))
+    group = {home: number for number, home in enumerate(found)}
+    groups = tuple(group[home] for home in hunks.homes(score.reading, first))
+    return _Pair(score.reading, first, groups, tuple(found.values())), dict(enumerate(found))
 
 
 def _numbers(counts: excise.EditCounts) -> Numbers:
