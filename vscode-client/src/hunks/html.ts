@@ -24,9 +24,11 @@ export function html({ nonce, cspSource, script, style }: Page): string {
 <p id="progress" role="status"></p>
 <p id="help"><kbd>1</kbd>–<kbd>9</kbd> take, <kbd>0</kbd> keep the origin, <kbd>n</kbd> <kbd>p</kbd> next and previous undecided, <kbd>u</kbd> undo, <kbd>Enter</kbd> open</p>
 </header>
+<main>
 <p id="problem" role="alert"></p>
 <ul id="notes" aria-label="Notes"></ul>
-<main id="hunks"><p id="empty">Reading the file…</p></main>
+<div id="hunks"><p>Reading the file…</p></div>
+</main>
 <script nonce="${nonce}" src="${script}"></script>
 </body>
 </html>`;

@@ -122,7 +122,9 @@ function card(hunk: HunkPage, one: Card): HTMLElement {
   const words = one.words === "" ? [] : [made("span", "said", made("bdi", "", `${one.words}${also}`))];
   const take = made("button", "take", origin ? "Keep" : "Take", ...(one.key === "" ? [] : [" ", made("kbd", "", one.key)]));
   take.type = "button";
-  take.setAttribute("aria-label", origin ? "Keep the origin" : `Take ${one.names.join(", ")}`);
+  // What is heard begins with what is read: voice control goes by that.
+  const heard = one.key === "" ? "" : ` ${one.key}`;
+  take.setAttribute("aria-label", origin ? "Keep 0: the origin" : `Take${heard}: ${one.names.join(", ")}`);
   take.setAttribute("aria-pressed", String(one.chosen));
   take.addEventListener("click", () => choose(hunk, one.variant));
   const heading = made("h3", "", ...names);
@@ -130,8 +132,8 @@ function card(hunk: HunkPage, one: Card): HTMLElement {
   const none = made("span", "nothing", origin ? "nothing here yet" : "deletes these lines");
   const code = made("pre", "", ...(lines.length === 0 ? [none] : lines));
   code.tabIndex = 0;
-  code.setAttribute("role", "region");
-  code.setAttribute("aria-label", origin ? "origin" : `code of ${one.names.join(", ")}`);
+  code.setAttribute("role", "group");
+  code.setAttribute("aria-label", `code of ${origin ? "the origin" : one.names.join(", ")}`);
   const element = made("div", origin ? "card origin" : "card", made("div", "who", heading, ...words, take), code);
   element.classList.toggle("chosen", one.chosen);
   return element;

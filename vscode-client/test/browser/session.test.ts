@@ -1,11 +1,15 @@
 /** A user opens a file that four worktrees have edited, and takes what they want. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { AUTHORS, FILE, origin, suggestion } from "../../scripts/lib/fixture.js";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AUTHORS, FILE, git, makeReview, origin, suggestion } from "../../scripts/lib/fixture.js";
+import { VENV } from "../../scripts/lib/places.js";
 import { suite } from "../../scripts/lib/suite.js";
-import { until } from "../../scripts/lib/workbench.js";
+import { until, type Workbench } from "../../scripts/lib/workbench.js";
 
-const inWorkbench = suite("session");
+const inWorkbench = suite("session", { patience: 300_000 });
 
 /** The line where the four differ, counted from 1. */
 const LINE = origin().split("\n").findIndex((line) => line.includes("# Two customers")) + 1;
@@ -73,3 +77,108 @@ inWorkbench("the similarity picture is used by keyboard, and a click compares", 
   await bench.page.locator(".tab.active", { hasText: /\b(ada|bo)\b/ }).waitFor();
   await bench.page.locator(".monaco-diff-editor, .multiDiffEntry").first().waitFor();
 });
+
+/** The files of a repository as they lie there, beside HEAD: renames found, new ones among them. */
+function changed(folder: string): string {
+  git(folder, "add", "--all");
+  const diff = git(folder, "diff", "--cached", "--find-renames", "HEAD");
+  git(folder, "reset", "--quiet");
+  return diff;
+}
+
+/** What the command makes of the document for the same choices. */
+function taken(folder: string, ...choices: string[]): string {
+  const patch = execFileSync(join(VENV, "bin", "excise"), ["take", "--repo", folder, ...choices]);
+  const copy = mkdtempSync(join(tmpdir(), "excise-taken-"));
+  try {
+    git(folder, "worktree", "add", "--quiet", "--detach", join(copy, "tree"));
+    execFileSync("git", ["apply"], { cwd: join(copy, "tree"), input: patch });
+    return readFileSync(join(copy, "tree", FILE), "utf8");
+  } finally {
+    git(folder, "worktree", "remove", "--force", join(copy, "tree"));
+    rmSync(copy, { recursive: true });
+  }
+}
+
+async function saveAll(bench: Workbench): Promise<void> {
+  await bench.command("File: Save All Files");
+  await bench.page.locator(".tab.dirty").first().waitFor({ state: "detached" });
+}
+
+/** What a screen reader, or somebody who sees little, would stumble over. */
+async function accessible(bench: Workbench): Promise<void> {
+  const body = bench.webview().locator("body");
+  await body.evaluate((_body, source) => void (0, eval)(source), readFileSync("node_modules/axe-core/axe.min.js", "utf8")).catch(() => undefined);
+  const found = await body.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: { run: () => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } };
+    return (await axe.run()).violations.map(({ id, nodes }) => [id, nodes[0]?.html]);
+  });
+  assert.deepEqual(found, []);
+}
+
+inWorkbench("five worktrees: seen, compared, one taken whole, two mixed by keys alone, and remembered", async ({ bench, repository }) => {
+  const { folder, file } = repository;
+  const { page } = bench;
+  const before = readFileSync(file, "utf8");
+  await bench.openFile(FILE);
+  await bench.showCandidates();
+  for (const name of ["bo", "chen", "dana", "eli", "ada"]) await bench.candidate(name).waitFor();
+  const group = bench.candidates.filter({ hasText: "2 of 5 make this change" });
+  await group.waitFor();
+
+  // A whole one, with a file deleted and one renamed: what git says of the candidate.
+  await bench.candidate("bo").click();
+  const entries = page.locator(".multiDiffEntry");
+  await until(() => entries.allInnerTexts(), (texts) => texts.some((text) => text.includes("helpers.py")));
+  await page.locator(".tab.active", { hasText: "bo: what it changes" }).waitFor();
+  await bench.openFile(FILE);
+  await bench.showCandidates();
+  await bench.inline(bench.candidate("bo"), "Take Candidate");
+  await page.locator(".tab.dirty", { hasText: "tools.py" }).waitFor();
+  await saveAll(bench);
+  assert.equal(changed(folder), git(folder, "diff", "--find-renames", "main", "bo"));
+  await bench.focusEditor();
+  await page.keyboard.press("ControlOrMeta+z");
+  await page.locator(".tab.dirty", { hasText: "helpers.py" }).waitFor();
+  await saveAll(bench);
+  await until(() => git(folder, "status", "--porcelain"), (status) => status === "");
+
+  // A commit to main changes no group.
+  git(folder, "commit", "--quiet", "--allow-empty", "--message", "meanwhile");
+  await bench.command("Excise: Look for Candidates Again");
+  await group.waitFor();
+
+  // By keys alone: one for each hunk.
+  await bench.focusEditor();
+  await page.keyboard.press("ControlOrMeta+Alt+h");
+  const progress = bench.webview().locator("#progress");
+  const decided = (count: number): Promise<string> => until(() => progress.innerText(), (text) => text === `${count} of 5 decided`);
+  await decided(0);
+  await accessible(bench);
+  const keys = ["0", "0", "2", "0", "1"];
+  for (const [at, key] of keys.entries()) {
+    await page.keyboard.press(key);
+    await decided(at + 1);
+  }
+  await page.keyboard.press("u");
+  await decided(4);
+  await page.keyboard.press("1");
+  await decided(5);
+  await page.keyboard.press("Enter");
+  await page.locator(`.tab.active[data-resource-name="${FILE}"]`).waitFor();
+  await bench.save();
+  const mix = readFileSync(file, "utf8");
+  assert.notEqual(mix, before);
+  const ids = ["worktree:inventory-bo", `${FILE}#43-45`, "worktree:inventory-dana", `${FILE}#57-60`];
+  assert.equal(mix, taken(folder, ...ids));
+
+  // What was decided is there after a reload, and a worktree that is gone is gone from the view.
+  await page.reload();
+  await page.locator(".editor-instance .view-line").first().waitFor();
+  await bench.candidates.first().waitFor();
+  await page.locator(".pane-header", { hasText: "5 of 5 decided" }).waitFor();
+  git(folder, "worktree", "remove", "--force", repository.worktrees.get("chen") ?? "");
+  await bench.command("Excise: Look for Candidates Again");
+  await bench.candidate("chen").waitFor({ state: "detached" });
+  await bench.candidate("dana").waitFor();
+}, makeReview);
