@@ -16,9 +16,9 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
 
 from excise.patches import Message, Patch, patch_id
+from excise.patches.evidence import COUNTS, ChangeCounts, EvidenceReader
 from excise.patches.features import IGNORED, Edits, Reader, text_id
 from excise.patches.mail import read_piece
 from excise.patches.pool import signature
@@ -27,8 +27,10 @@ from excise_server.state_file import SCHEMA, check, create, errors
 from excise_server.state_format import (
     BadStateError,
     checked,
+    pack_changes,
     pack_message,
     packed,
+    unpack_changes,
     unpack_message,
     unpacked,
 )
@@ -98,10 +100,11 @@ class State:
         self.path, self.ignored = path, tuple(ignored)
         self.entries: list[Entry] = []
         self.rebuilt = ""
-        self._digests: set[bytes] = set()
+        self._digests: dict[bytes, str] = {}
         self._ids: set[str] = set()
         self._by_id: dict[str, Entry] = {}
         self._reader = Reader()
+        self._counter = EvidenceReader()
         with errors(path):
             if not os.path.lexists(path):
                 create(path)
@@ -120,6 +123,10 @@ class State:
     def knows(self, piece: bytes) -> bool:
         """Whether a message of these bytes was there when last looked."""
         return digest_of(piece) in self._digests
+
+    def id_of(self, piece: bytes) -> str:
+        """Return the id of a message of these bytes, which is known."""
+        return self._digests[digest_of(piece)]
 
     def add(self, found: Sequence[New]) -> list[str]:
         """Add what is new in one transaction, and return its ids.
@@ -142,30 +149,6 @@ class State:
             self._by_id = {entry.id: entry for entry in self.entries}
         return [self._by_id[member.id] for member in members]
 
-    def remembered(self, name: str) -> Any:  # noqa: ANN401 - JSON
-        """Return what was remembered under a name; None if nothing is, or it cannot be read."""
-        with errors(self.path):
-            query = "SELECT data FROM groups WHERE name = ?"
-            row = self._file.execute(query, (name,)).fetchone()
-        try:
-            return json.loads(zlib.decompress(row[0])) if row else None
-        except (ValueError, zlib.error):
-            return None
-
-    def remember(self, name: str, value: object) -> None:
-        """Keep a value under a name, until the features are made anew.
-
-        Raises
-        ------
-        SourceError
-            If the file cannot be written.
-        """
-        data = zlib.compress(json.dumps(value).encode(), 1)
-        with errors(self.path), self._writing():
-            # What another version made anew meanwhile is not mixed with ours.
-            if self._made() == self._made_by:
-                self._file.execute("INSERT OR REPLACE INTO groups VALUES (?, ?)", (name, data))
-
     def whole(self, entry: Entry) -> Patch:
         """Return the patch of an entry with its hunks, read again.
 
@@ -179,11 +162,25 @@ class State:
             number, line, data = self._file.execute(query, (entry.n,)).fetchone()
             return read_piece(number, line, zlib.decompress(data)).patch
 
+    def changes(self) -> list[ChangeCounts]:
+        """Return what each entry changes, for `excise.patches.evidence`.
+
+        Raises
+        ------
+        SourceError
+            If the file is damaged.
+        """
+        with errors(self.path):
+            found = dict(self._file.execute("SELECT n, counts FROM changes").fetchall())
+            if missing := [entry.id for entry in self.entries if entry.n not in found]:
+                raise BadStateError(f"nothing is kept of {missing[0]!r}")
+            return [unpack_changes(found[entry.n]) for entry in self.entries]
+
     # --- one version or another ------------------------------------------------------------------
 
     @property
     def _made_by(self) -> str:
-        made = [signature(), *self.ignored, VERSION, sys.byteorder]
+        made = [signature(), COUNTS, *self.ignored, VERSION, sys.byteorder]
         return json.dumps(made)
 
     def _made(self) -> str | None:
@@ -194,7 +191,7 @@ class State:
     def _start(self) -> None:
         try:
             made = self._made()
-            self._file.execute("SELECT count(*) FROM groups")
+            self._file.execute("SELECT count(*) FROM changes")
             if made == self._made_by:
                 self._catch_up()
                 return
@@ -208,10 +205,10 @@ class State:
 
     def _rebuild(self) -> None:
         """Make all features anew from the bytes, in one transaction."""
-        self.entries, self._digests, self._ids, self._reader = [], set(), set(), Reader()
+        self.entries, self._digests, self._ids, self._reader = [], {}, set(), Reader()
         self._by_id = {}
         with self._writing():
-            for name in ("features", "words", "facts", "groups"):
+            for name in ("features", "changes", "words", "facts", "groups"):
                 self._file.execute(f"DROP TABLE IF EXISTS {name}")
             for statement in SCHEMA.split(";"):
                 if "CREATE TABLE" in statement and "pieces" not in statement:
@@ -263,7 +260,7 @@ class State:
 
     def _known(self, entry: Entry, digest: bytes) -> None:
         self.entries.append(entry)
-        self._digests.add(digest)
+        self._digests[digest] = entry.id
         self._ids.add(entry.id)
 
     def _insert(self, new: New) -> str:
@@ -286,6 +283,8 @@ class State:
         text = pack_message(message)
         row = (n, text, *map(packed, edits.ints), json.dumps(edits.notes), *ids)
         self._file.execute(_FEATURES, row)
+        changes = pack_changes(self._counter.counted(message.patch))
+        self._file.execute("INSERT INTO changes VALUES (?, ?)", (n, changes))
         self._known(Entry(n, name, unpack_message(text), edits, *ids), digest)
 
     def _sizes(self) -> tuple[int, ...]:

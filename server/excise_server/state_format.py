@@ -8,10 +8,14 @@ from array import array
 from dataclasses import asdict
 from typing import Any
 
+import msgspec
+
+from excise.patches.evidence import ChangeCounts
 from excise.patches.features import BLOCK, MOST_LINES, NO_HEADING, Edits
 from excise.patches.model import Binary, FilePair, Message, Patch, Series, Warned
 
-__all__ = ["BadStateError", "checked", "pack_message", "packed", "unpack_message", "unpacked"]
+__all__ = ["BadStateError", "checked", "pack_changes", "pack_message", "packed"]
+__all__ += ["unpack_changes", "unpack_message", "unpacked"]
 
 
 class BadStateError(ValueError):
@@ -30,6 +34,7 @@ def pack_message(message: Message) -> str:
         "title": message.title,
         "series": asdict(message.series),
         "references": message.references,
+        "text": message.text,
         "warnings": [[warned.line, warned.what] for warned in message.patch.warnings],
         "files": [_file(pair) for pair in message.patch.files],
     }
@@ -53,6 +58,34 @@ def unpack_message(text: str) -> Message:
         return Message(**found, series=series, references=references, patch=Patch(files, warnings))
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise BadStateError(f"unreadable message: {error}") from error
+
+
+def pack_changes(counts: ChangeCounts) -> bytes:
+    """Return what a patch changes, compressed."""
+    fields = [
+        *(dict(counts.added), dict(counts.deleted), sorted(counts.context), counts.facts),
+        *(dict(counts.where), counts.is_aside),
+    ]
+    return zlib.compress(json.dumps(fields).encode(), 1)
+
+
+def unpack_changes(data: bytes) -> ChangeCounts:
+    """Return what a patch changes.
+
+    Raises
+    ------
+    BadStateError
+        If this is none.
+    """
+    try:
+        shape = tuple[dict[str, int], dict[str, int], list[str], list[str], dict[str, float], bool]
+        read = msgspec.convert(json.loads(zlib.decompress(data)), shape)
+    except (msgspec.ValidationError, ValueError, zlib.error) as error:
+        raise BadStateError(f"changes that cannot be read: {error}") from error
+    added, deleted, context, facts, where, is_aside = read
+    if min((*added.values(), *deleted.values()), default=1) < 1:
+        raise BadStateError("a word that occurs less than once")
+    return ChangeCounts(added, deleted, frozenset(context), tuple(facts), where, is_aside)
 
 
 def packed(ints: array[int]) -> bytes:

@@ -8,16 +8,27 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from excise.patches.background import Background
 from excise.patches.blocks import text_of
-from excise.patches.features import IGNORED, compared, facts_of
-from excise.patches.model import FilePair, Patch
+from excise.patches.features import IGNORED, ONLY_IGNORED, compared, facts_of
+from excise.patches.model import Patch
 from excise.patches.subtokens import Subtokens
 
-__all__ = ["Bag", "Evidence", "EvidenceReader", "place_of", "plain_message"]
+__all__ = [
+    "COUNTS",
+    "Bag",
+    "ChangeCounts",
+    "Evidence",
+    "EvidenceReader",
+    "place_of",
+    "plain_message",
+]
+
+COUNTS = "counts:1"
+"""Version of `ChangeCounts`, for whoever keeps them: what words and places are, and weights."""
 
 KNOWN = 0.5
 """What a changed word counts that the context lines of its patch have, too: it names the
@@ -104,6 +115,32 @@ class Evidence:
     why: Bag = Bag()
 
 
+@dataclass(frozen=True, slots=True)
+class ChangeCounts:
+    """What a patch changes, and where, before it is weighed.
+
+    Attributes
+    ----------
+    added, deleted
+        Sub-tokens of the lines, with how often they occur.
+    context
+        Sub-tokens of the lines around.
+    facts
+        Terms of header facts.
+    where
+        Terms of places, with their weights.
+    is_aside
+        Whether all its files are such that count only if there is no other.
+    """
+
+    added: Mapping[str, int]
+    deleted: Mapping[str, int]
+    context: frozenset[str]
+    facts: tuple[str, ...]
+    where: Mapping[str, float]
+    is_aside: bool = False
+
+
 class EvidenceReader:
     """Makes evidence of patches under one background."""
 
@@ -124,23 +161,18 @@ class EvidenceReader:
         message
             Its message or description, with or without the subject.
         """
-        files, _ = compared(patch, IGNORED)
-        what, where = self._changes(files)
-        return Evidence(Bag.of(what), Bag.of(where), self._why(subject, message))
+        return self.weighed([self.counted(patch)], subject, message)
 
-    def words(self, text: str) -> Counter[str]:
-        """Count the sub-tokens of a text."""
-        return self._subtokens.of(text)
-
-    def _changes(self, files: Iterable[FilePair]) -> tuple[dict[str, float], dict[str, float]]:
+    def counted(self, patch: Patch) -> ChangeCounts:
+        """Count what a patch changes, and where; no background is needed yet."""
+        files, notes = compared(patch, IGNORED)
         signed = {"+": list[str](), "-": list[str](), " ": list[str]()}
-        what: dict[str, float] = {}
+        facts: list[str] = []
         where: dict[str, float] = {}
         for pair in files:
             path = pair.old or pair.path
             where[path] = PATH
-            for fact in facts_of(pair):
-                what[f"={pair.path}\0{fact}"] = self.background.change("")
+            facts += (f"={pair.path}\0{fact}" for fact in facts_of(pair))
             for hunk in pair.hunks:
                 if hunk.heading:
                     where[f"{path}\0@{text_of([hunk.heading])[0]}"] = 1.0
@@ -149,12 +181,35 @@ class EvidenceReader:
                     place = place_of(path, line)
                     if place and (line[:1] == "-" or place not in where):
                         where[place] = DELETED if line[:1] == "-" else 1.0
-        context = self.words("\n".join(signed[" "]))
-        for sign in "+-":
-            for word, n in self.words("\n".join(signed[sign])).items():
+        words = {sign: self.words("\n".join(lines)) for sign, lines in signed.items()}
+        context = frozenset(words[" "])
+        is_aside = ONLY_IGNORED in notes
+        return ChangeCounts(words["+"], words["-"], context, tuple(facts), where, is_aside)
+
+    def weighed(
+        self, parts: Sequence[ChangeCounts], subject: str = "", message: str = ""
+    ) -> Evidence:
+        """Return the evidence of patches that were counted and make one proposal."""
+        kept = [part for part in parts if not part.is_aside] or parts
+        added: Counter[str] = Counter()
+        deleted: Counter[str] = Counter()
+        where: dict[str, float] = {}
+        for part in kept:
+            added.update(part.added)
+            deleted.update(part.deleted)
+            for term, weight in part.where.items():
+                where[term] = max(weight, where.get(term, 0.0))
+        context = frozenset[str]().union(*(part.context for part in kept))
+        what = {fact: self.background.change("") for part in kept for fact in part.facts}
+        for sign, counts in (("+", added), ("-", deleted)):
+            for word, n in counts.items():
                 weight = math.log1p(n) * self.background.change(word)
                 what[sign + word] = weight * KNOWN if word in context else weight
-        return what, where
+        return Evidence(Bag.of(what), Bag.of(where), self._why(subject, message))
+
+    def words(self, text: str) -> Counter[str]:
+        """Count the sub-tokens of a text."""
+        return self._subtokens.of(text)
 
     def _why(self, subject: str, message: str) -> Bag:
         counts = self.words(

@@ -19,6 +19,7 @@ __all__ = [
     "IGNORED",
     "MOST_LINES",
     "NO_HEADING",
+    "ONLY_IGNORED",
     "EditedBlock",
     "Edits",
     "Reader",

@@ -6,6 +6,7 @@ import io
 import json
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 
 import click
@@ -26,8 +27,11 @@ from excise_server.report.duplicates import (
     duplicates_tsv,
 )
 from excise_server.sources import Rejected, SourceError
+from excise_server.sources.known import read_watched
+from excise_server.sources.known_proposals import known_proposals
 from excise_server.sources.queue import Queue, read_queue
 from excise_server.sources.requests import read_requests
+from excise_server.state import State
 
 __all__ = ["command"]
 
@@ -58,6 +62,12 @@ class _Read:
     metavar="PATH",
     multiple=True,
     help="Compare with these, and not with each other: patches, mailboxes, folders of them.",
+)
+@click.option(
+    "--state",
+    metavar="FILE",
+    help="Compare with all that this file knows, and keep what is new in it (as cluster "
+    "--incremental, of which it may be the file).",
 )
 @click.option(
     "--min",
@@ -95,6 +105,7 @@ def command(
     git: tuple[str, ...],
     onto: str,
     among: tuple[str, ...],
+    state: str | None,
     least: str,
     top: int,
     no_message: bool,
@@ -114,29 +125,49 @@ def command(
         raise click.UsageError("--git takes one repository.")
     if onto and not git:
         raise click.UsageError("--onto needs --git.")
-    if not (new or git):
+    if state is not None and (git or among):
+        raise click.UsageError("--state keeps mails and files: drop --git and --among.")
+    if not (new or git or state):
         raise click.UsageError("Name patches, mailboxes or a folder of them ('-': standard input).")
     known = None if background is None else _background(background)
-    with progress("Reading", 1.0) as advance:
-        asked = _read_git("".join(new) or ".", git, onto, advance) if git else _read(new)
-        others = _read(among)
-    if among and not others.proposals:
-        raise SourceError("there is no patch to compare with", name=among[0])
-    with progress("Comparing", len(asked.proposals) + len(others.proposals)) as advance:
-        found = find_duplicates(
-            asked.proposals,
-            others.proposals,
-            least=_level(least),
-            top=top,
-            with_why=not no_message,
-            background=known,
-            advance=advance,
-        )
+    with ExitStack() as stack:
+        with progress("Reading", 1.0) as advance:
+            if state is not None:
+                opened_state = stack.enter_context(closing(State(state)))
+                asked, others = _read_state(opened_state, new)
+            else:
+                folder = "".join(new) or "."
+                asked = _read_git(folder, git, onto, advance) if git else _read(new)
+                others = _read(among)
+        if among and not others.proposals:
+            raise SourceError("there is no patch to compare with", name=among[0])
+        with progress("Comparing", len(asked.proposals) + len(others.proposals)) as advance:
+            found = find_duplicates(
+                asked.proposals,
+                others.proposals,
+                together=not among,
+                least=_level(least),
+                top=top,
+                with_why=not no_message,
+                background=known,
+                advance=advance,
+            )
     rejected = (*asked.rejected, *others.rejected)
     _print(duplicates_document(found, rejected, asked.notes), format, output)
     for left in rejected:
         say(f"left out: {SourceError(left.reason, name=left.id, hint=left.hint)}")
     return 1 if rejected else 0
+
+
+def _read_state(state: State, paths: tuple[str, ...]) -> tuple[_Read, _Read]:
+    """Keep what is new; return what the paths name (all, without any), and the rest."""
+    watched = read_watched(paths, sys.stdin.buffer, state)
+    proposals = known_proposals(state)
+    notes = [f"state {state.path}: {len(watched.new):,} new, {len(state.entries):,} in all"]
+    notes += [f"state {state.path}: {state.rebuilt}"] if state.rebuilt else []
+    asked = [p for p in proposals if not paths or not watched.named.isdisjoint(p.messages)]
+    others = [p for p in proposals if paths and watched.named.isdisjoint(p.messages)]
+    return _Read(tuple(asked), watched.queue.rejected, tuple(notes)), _Read(tuple(others))
 
 
 def _level(least: str) -> Level:

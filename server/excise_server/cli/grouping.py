@@ -12,7 +12,6 @@ from excise_server.cli.output import write_text
 from excise_server.cli.patch_options import PatchChoices
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console, say
-from excise_server.regroup import cluster_known
 from excise_server.report.documents import json_text
 from excise_server.report.groups import Grouped
 from excise_server.sources import SourceError
@@ -59,17 +58,9 @@ def group_known(watched: Watched, state: State, chosen: PatchChoices) -> Grouped
     about = [f"state {state.path}: {len(watched.new):,} new, {len(state.entries):,} in all"]
     about += [f"seen before and not read again: {watched.known:,}"] if watched.known else []
     about += [f"state {state.path}: {state.rebuilt}"] if state.rebuilt else []
-    if chosen.newest or chosen.idf:
-        # Both let a new patch change groups that it is not a member of.
-        queue = newest(watched.queue) if chosen.newest else watched.queue
-        pool = KnownPool(state, queue.patches, ignored=chosen.ignored, idf=chosen.idf)
-        return _grouped(queue, pool, chosen, pool.whole, watched.new, tuple(about))
-    threshold = DISTANCE if chosen.threshold is None else chosen.threshold
-    linkage = chosen.linkage or LINKAGE
-    queue = watched.queue
-    with progress("Comparing"):
-        pool, clusters = cluster_known(state, queue.patches, threshold=threshold, linkage=linkage)
-    return Grouped(queue, pool, clusters, threshold, linkage, pool.whole, watched.new, tuple(about))
+    queue = newest(watched.queue) if chosen.newest else watched.queue
+    pool = KnownPool(state, queue.patches, ignored=chosen.ignored, idf=chosen.idf)
+    return _grouped(queue, pool, chosen, pool.whole, watched.new, tuple(about))
 
 
 def _grouped(

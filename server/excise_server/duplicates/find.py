@@ -102,6 +102,7 @@ def find_duplicates(
     asked: Sequence[Proposal],
     others: Sequence[Proposal] = (),
     *,
+    together: bool = False,
     least: Level = "possibly",
     top: int = 5,
     with_why: bool = True,
@@ -112,6 +113,8 @@ def find_duplicates(
 
     Parameters
     ----------
+    together
+        Whether they are also compared with each other where there are others.
     least
         The level of the pairs that are returned; ``none``: all that have anything in common.
     top
@@ -125,12 +128,13 @@ def find_duplicates(
     proposals = (*asked, *others)
     pool = RelatedPool(with_why=with_why)
     for done, proposal in enumerate(proposals, start=1):
-        pool.add(reader.evidence(proposal.patch, proposal.title, proposal.text))
+        pool.add(proposal.evidence(reader))
         advance(done)
     finder = PairFinder(proposals, pool, least)
     pairs: dict[tuple[int, int], Pair] = {}
+    among = range(len(asked), len(proposals)) if others and not together else None
     for at in range(len(asked)):
-        for pair in finder.nearest(at, range(len(asked), len(proposals)) if others else None, top):
+        for pair in finder.nearest(at, among, top):
             pairs.setdefault((min(pair.new, pair.other), max(pair.new, pair.other)), pair)
     explained = map(finder.explained, sorted(pairs.values(), key=_order))
     found = tuple(sorted(explained, key=lambda pair: bool(pair.otherwise)))
@@ -197,11 +201,11 @@ class PairFinder:
             likeness,
             pair.is_same_edit or likeness.word == SAME,
             self._otherwise(pair, a, b),
-            reasons_of(a.patch, b.patch, evidence[0], evidence[1], self._is_common),
+            reasons_of(a.whole, b.whole, evidence[0], evidence[1], self._is_common),
         )
 
     def _otherwise(self, pair: Pair, a: Proposal, b: Proposal) -> str:
-        if undoes(a.patch, b.patch):
+        if undoes(a.whole, b.whole):
             return REVERTS
         if a.is_stacked_with(b):
             return BUILDS_ON
@@ -231,7 +235,7 @@ class _Edits:
 
     def _number(self, at: int) -> int:
         if at not in self._numbers:
-            self._numbers[at] = self._pool.add(self._proposals[at].patch)
+            self._numbers[at] = self._pool.add(self._proposals[at].whole)
         return self._numbers[at]
 
 

@@ -53,7 +53,7 @@ def related_groups(
     """
     reader, pool = EvidenceReader(), RelatedPool()
     for done, proposal in enumerate(proposals, start=1):
-        pool.add(reader.evidence(proposal.patch, proposal.title, proposal.text))
+        pool.add(proposal.evidence(reader))
         advance(done)
     clusters = pool.groups(threshold)
     finder = PairFinder(proposals, pool)

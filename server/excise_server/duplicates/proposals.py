@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from excise.patches import Message, Patch, joined, patch_id, postings
+from excise.patches.evidence import ChangeCounts, Evidence, EvidenceReader
 
 __all__ = ["Member", "Proposal", "proposals_of"]
 
@@ -16,6 +17,9 @@ _BACKPORT = re.compile(r"\bback-?port", re.I)
 
 Member = tuple[str, Message]
 """A message under the id that it is known by."""
+
+Kept = tuple[str, Callable[[], Patch], ChangeCounts]
+"""What is known of a patch that was read before: its patch-id, what reads it, its counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +37,40 @@ class Proposal:
     author
         Whoever sent it, as it says.
     patch
-        All of its files; of a series one patch after the other.
+        All of its files; of a series one patch after the other. Or what reads it, where that is
+        seldom needed (`whole`).
     parts
         The patch-ids of its single patches.
     state
         ``merged`` or ``closed`` where that is known; else empty.
     commits
         The ids of its commits, where these are known.
+    messages
+        The ids of its messages, where it is made of some.
+    counts
+        What its patches change, where that was counted before.
     """
 
     id: str
     title: str
     text: str
     author: str
-    patch: Patch
+    patch: Patch | Callable[[], Patch]
     parts: frozenset[str] = frozenset()
     state: str = ""
     commits: frozenset[str] = frozenset()
+    messages: frozenset[str] = frozenset()
+    counts: tuple[ChangeCounts, ...] = ()
+
+    @property
+    def whole(self) -> Patch:
+        """The patch, read if it has to be."""
+        return self.patch() if callable(self.patch) else self.patch
+
+    def evidence(self, reader: EvidenceReader) -> Evidence:
+        """Return what it says of the issue that it is about."""
+        counts = self.counts or (reader.counted(self.whole),)
+        return reader.weighed(counts, self.title, self.text)
 
     @property
     def who(self) -> str:
@@ -69,32 +90,45 @@ class Proposal:
         return bool(_PICKED.search(self.text) or _BACKPORT.search(self.title))
 
 
-def proposals_of(members: Sequence[Member]) -> list[Proposal]:
+def proposals_of(members: Sequence[Member], kept: Sequence[Kept | None] = ()) -> list[Proposal]:
     """Return the proposals that messages make; those of one series are one, without a patch none.
 
     Parameters
     ----------
     members
         In the order in which they were sent.
+    kept
+        Of each member, what is known of its patch; its message then has files without hunks.
     """
     found = []
     for posting in postings([message for _, message in members]):
         ids = [members[at][0] for at in posting.messages]
         messages = [members[at][1] for at in posting.messages]
         if posting.patch.files:
-            found.append(_joined(ids[0], posting.title, messages))
+            proposal = _joined(ids, posting.title, messages)
+            known = [part for at in posting.messages if kept and (part := kept[at]) is not None]
+            found.append(_with(proposal, known) if known else proposal)
     return found
 
 
-def _joined(name: str, title: str, messages: Iterable[Message]) -> Proposal:
-    messages = list(messages)
+def _with(proposal: Proposal, known: Sequence[Kept]) -> Proposal:
+    return replace(
+        proposal,
+        patch=lambda: joined(read() for _, read, _ in known),
+        parts=frozenset(name for name, _, _ in known),
+        counts=tuple(counts for _, _, counts in known),
+    )
+
+
+def _joined(ids: Sequence[str], title: str, messages: Sequence[Message]) -> Proposal:
     texts = [f"{m.title}\n{m.text}" if m.title not in m.text else m.text for m in messages]
     patches = [message.patch for message in messages if message.patch.files]
     return Proposal(
-        name,
+        ids[0],
         title,
         "\n".join(texts),
         messages[0].author,
         joined(patches),
         frozenset(map(patch_id, patches)),
+        messages=frozenset(ids),
     )

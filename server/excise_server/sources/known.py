@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
 from excise._patches import Index
-from excise.patches import IGNORED, EditsLikeness, Message, Patch, Pool
+from excise.patches import IGNORED, Message, Patch, Pool
 from excise.patches.mail import pieces, read_piece
 from excise_server.sources import Rejected, SourceError
 from excise_server.sources.queue import ENDINGS, NO_DIFF, Member, Queue, files, is_foreign
@@ -18,11 +18,15 @@ __all__ = ["KnownPool", "Watched", "read_watched"]
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """The whole queue, what of it is new, and how many messages of this run were known."""
+    """The whole queue, what of it is new, and how many messages of this run were known.
+
+    ``named`` are all messages that this run read, new or not.
+    """
 
     queue: Queue
     new: frozenset[str]
     known: int
+    named: frozenset[str] = frozenset()
 
 
 def read_watched(
@@ -65,6 +69,7 @@ class _Reading:
         self.state, self.advance = state, advance
         self.waiting: list[New] = []
         self.new: list[str] = []
+        self.seen: list[str] = []
         self.rejected: list[Rejected] = []
         self.known = self.others = 0
 
@@ -76,6 +81,7 @@ class _Reading:
         for number, (line, piece) in enumerate(cut, start=1):
             if self.state.knows(piece):
                 known += 1
+                self.seen.append(self.state.id_of(piece))
                 continue
             message = read_piece(number, line, piece)
             if b"\0" in data[:8192]:
@@ -118,18 +124,12 @@ class _Reading:
             tuple(notes),
             sent,
         )
-        return Watched(queue, frozenset(self.new), self.known)
+        new = frozenset(self.new)
+        return Watched(queue, new, self.known, new.union(self.seen))
 
 
 class KnownPool(Pool):
-    """The pool of messages that a state knows: nothing is read again, or counted unasked.
-
-    Parameters
-    ----------
-    likenesses
-        What the representative of each group has in common with its members; these pairs need no
-        index.
-    """
+    """The pool of messages that a state knows: nothing is read again, or counted unasked."""
 
     def __init__(
         self,
@@ -138,12 +138,11 @@ class KnownPool(Pool):
         *,
         ignored: Sequence[str] = IGNORED,
         idf: bool = False,
-        likenesses: Mapping[tuple[int, int], EditsLikeness] | None = None,
     ) -> None:
         """Take what is known of the members from the state."""
         self._index: Index | None = None
         super().__init__(ignored=ignored, idf=idf)
-        self._state, self._likenesses = state, likenesses or {}
+        self._state = state
         self.entries = state.entries_of(members)
         for entry in self.entries:
             self.patches.append(entry.message.patch)
@@ -161,19 +160,6 @@ class KnownPool(Pool):
     @index.setter
     def index(self, empty: Index) -> None:
         """Leave the empty index that every pool begins with."""
-
-    def score(self, i: int, j: int) -> float:
-        """Return the score of two patches."""
-        known = self._likenesses.get((i, j))
-        return super().score(i, j) if known is None else known.value
-
-    def edits_likeness(self, i: int, j: int) -> EditsLikeness:
-        """Return what the edits of two patches have in common."""
-        if (known := self._likenesses.get((i, j))) is not None:
-            return known
-        if (known := self._likenesses.get((j, i))) is not None:
-            return known.swapped()
-        return super().edits_likeness(i, j)
 
     def text_id(self, i: int) -> str:
         """Return the name that patches of equal texts share."""
