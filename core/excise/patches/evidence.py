@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 import re
+from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from excise.patches.background import Background
 from excise.patches.blocks import text_of
@@ -85,7 +86,7 @@ class Bag:
     """
 
     terms: tuple[str, ...] = ()
-    weights: tuple[float, ...] = ()
+    weights: array[float] = field(default_factory=lambda: array("d"))
 
     @classmethod
     def of(cls, weights: Mapping[str, float], little: float = 0.0) -> Bag:
@@ -93,7 +94,7 @@ class Bag:
         terms = sorted(term for term, weight in weights.items() if weight > 0.0)
         values = [weights[term] for term in terms]
         length = math.sqrt(sum([value * value for value in values]) + little)
-        return cls(tuple(terms), tuple([value / length for value in values]))
+        return cls(tuple(terms), array("d", [value / length for value in values]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +111,9 @@ class Evidence:
         Words of the subject and of the message.
     """
 
-    what: Bag = Bag()
-    where: Bag = Bag()
-    why: Bag = Bag()
+    what: Bag = field(default_factory=Bag)
+    where: Bag = field(default_factory=Bag)
+    why: Bag = field(default_factory=Bag)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +149,7 @@ class EvidenceReader:
         """Take a background; default: the one that the package carries."""
         self.background = background or Background.shipped()
         self._subtokens = Subtokens()
+        self._signed = _Signed("+"), _Signed("-")
 
     def evidence(self, patch: Patch, subject: str = "", message: str = "") -> Evidence:
         """Return the evidence of a patch.
@@ -201,10 +203,10 @@ class EvidenceReader:
                 where[term] = max(weight, where.get(term, 0.0))
         context = frozenset[str]().union(*(part.context for part in kept))
         what = {fact: self.background.change("") for part in kept for fact in part.facts}
-        for sign, counts in (("+", added), ("-", deleted)):
+        for signed, counts in zip(self._signed, (added, deleted), strict=True):
             for word, n in counts.items():
                 weight = math.log1p(n) * self.background.change(word)
-                what[sign + word] = weight * KNOWN if word in context else weight
+                what[signed[word]] = weight * KNOWN if word in context else weight
         return Evidence(Bag.of(what), Bag.of(where), self._why(subject, message))
 
     def words(self, text: str) -> Counter[str]:
@@ -223,6 +225,17 @@ class EvidenceReader:
             if word not in CLOSING
         }
         return Bag.of(weights, LITTLE)
+
+
+class _Signed(dict[str, str]):
+    """Words with a sign before them, each held once for all patches."""
+
+    def __init__(self, sign: str) -> None:
+        self._sign = sign
+
+    def __missing__(self, word: str) -> str:
+        self[word] = term = self._sign + word
+        return term
 
 
 def place_of(path: str, line: str) -> str:
