@@ -81,7 +81,7 @@ def unpack_changes(data: bytes) -> ChangeCounts:
         shape = tuple[dict[str, int], dict[str, int], list[str], list[str], dict[str, float], bool]
         read = msgspec.convert(json.loads(zlib.decompress(data)), shape)
     except (msgspec.ValidationError, ValueError, zlib.error) as error:
-        raise BadStateError(f"changes that cannot be read: {error}") from error
+        raise BadStateError(f"unreadable changes: {error}") from error
     added, deleted, context, facts, where, is_aside = read
     if min((*added.values(), *deleted.values()), default=1) < 1:
         raise BadStateError("a word that occurs less than once")

@@ -79,10 +79,12 @@ class Proposal:
         return (match[1] if match else self.author).strip().lower()
 
     def is_stacked_with(self, other: Proposal) -> bool:
-        """Whether one holds a commit, or a patch among others, of the other one."""
+        """Whether both hold a commit, or one holds all patches of the other one and more."""
         if self.commits & other.commits:
             return True
-        return bool(self.parts & other.parts) and self.parts != other.parts
+        return bool(self.parts and other.parts) and (
+            self.parts < other.parts or other.parts < self.parts
+        )
 
     @property
     def is_backport(self) -> bool:
