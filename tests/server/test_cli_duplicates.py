@@ -165,6 +165,13 @@ def test_groups_of_issues_take_no_options_of_edits(folder, more):
     assert "--related takes" in ran.err
 
 
+def test_the_page_of_edits_says_the_other_answer_beside_them(folder, tmp_path):
+    page = tmp_path / "page.html"
+    arguments = ("cluster", str(folder), "--threshold", "0.99", "--html", str(page))
+    assert excise(*arguments).code == 0
+    assert "likely the same issue (what" in page.read_text()
+
+
 def written(place, **patches):
     for name, text in patches.items():
         (place / f"{name}.patch").write_text(text)

@@ -15,7 +15,16 @@ from excise.patches.related_pool import RelatedPool
 from excise_server.duplicates.proposals import Proposal
 from excise_server.duplicates.reasons import Reasons, reasons_of, undoes
 
-__all__ = ["AUTHOR", "BACKPORT", "BUILDS_ON", "REVERTS", "Duplicates", "Pair", "PairFinder"]
+__all__ = [
+    "AUTHOR",
+    "BACKPORT",
+    "BUILDS_ON",
+    "LEVEL_WORDS",
+    "REVERTS",
+    "Duplicates",
+    "Pair",
+    "PairFinder",
+]
 __all__ += ["find_duplicates"]
 
 AUTHOR = "another of this author's"
@@ -63,13 +72,13 @@ class Pair:
         """The first of these that holds, for people."""
         if self.is_same_edit:
             return "same edit"
-        related = _WORDS[self.relation.level]
+        related = LEVEL_WORDS[self.relation.level]
         if self.likeness is not None and self.likeness.word == ELSEWHERE:
             return f"{ELSEWHERE}, {related}" if related else ELSEWHERE
         return related or "not related"
 
 
-_WORDS: dict[Level, str] = {
+LEVEL_WORDS: dict[Level, str] = {
     "likely": "likely the same issue",
     "possibly": "possibly the same issue",
     "none": "",

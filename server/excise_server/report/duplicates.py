@@ -21,6 +21,7 @@ from excise_server.report.duplicate_shapes import (
 )
 from excise_server.report.escape import printable
 from excise_server.report.markdown import code_span, inert
+from excise_server.report.related_words import cosines
 from excise_server.report.shapes import GroupEntry, RejectedEntry
 from excise_server.sources import Rejected
 
@@ -119,14 +120,13 @@ def _reasons(reasons: Reasons) -> SharedReasons:
 
 def numbers_of(pair: DuplicatePair) -> str:
     """Return the bars of a pair as text: ``what .32  where .81  why .48  (same edit .13)``."""
-    cosines = (("what", pair.what), ("where", pair.where), ("why", pair.why))
-    shown = "  ".join(f"{name} {_short(value)}" for name, value in cosines if value is not None)
-    edit = f"  (same edit {_short(pair.same_edit.similarity)})" if pair.same_edit else ""
+    shown = cosines(pair.what, pair.where, pair.why)
+    edit = (
+        f"  (same edit {digits(pair.same_edit.similarity).replace('0.', '.', 1)})"
+        if pair.same_edit
+        else ""
+    )
     return f"{shown}{edit}"
-
-
-def _short(value: float) -> str:
-    return digits(value).removeprefix("0")
 
 
 def _share(probability: float) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from excise import Cluster
 from excise.patches import Patch, Pool
+from excise.patches.evidence import Evidence, EvidenceReader
 from excise_server.sources.queue import Queue
 
 __all__ = ["Grouped"]
@@ -28,3 +29,9 @@ class Grouped:
     patch_of: Callable[[int], Patch]
     new: frozenset[str] | None = None
     about: tuple[str, ...] = ()
+    reader: EvidenceReader = field(default_factory=EvidenceReader)
+
+    def evidence(self, at: int) -> Evidence:
+        """Return what a patch says of the issue that it is about: the other answer's question."""
+        message = self.queue.patches[at].message
+        return self.reader.evidence(self.patch_of(at), message.title, message.text)

@@ -9,13 +9,16 @@ from functools import partial
 from excise import Cluster
 from excise.patches import Patch, Pool, differences
 from excise.patches.differences import Difference, Match, Side
+from excise.patches.evidence import Evidence
 from excise.patches.pool import EDITS
+from excise.patches.related import relation
 from excise_server.report.digits import digits
 from excise_server.report.groups import Grouped
 from excise_server.report.html_clusters import render
 from excise_server.report.html_model import OWN, TWO, Block, Group, Item, Picture, Report
 from excise_server.report.html_picture import shown_first
 from excise_server.report.likeness import parts, said
+from excise_server.report.related_words import related_words
 from excise_server.sources.paths import visible
 
 __all__ = ["difference_blocks", "patches_page"]
@@ -116,11 +119,12 @@ def _group(found: Grouped, cluster: Cluster) -> Group:
     others = sorted(
         (at for at in cluster.members if at != best), key=lambda at: (-pool.score(best, at), at)
     )
-    items = [_item(found, best, at) for at in (best, *others)]
+    evidence = found.evidence(best) if others else None
+    items = [_item(found, best, at, evidence) for at in (best, *others)]
     return Group(tuple(items), cluster.min_similarity)
 
 
-def _item(found: Grouped, best: int, at: int) -> Item:
+def _item(found: Grouped, best: int, at: int, evidence: Evidence | None) -> Item:
     pool, members = found.pool, found.queue.patches
     message = members[at].message
     series = message.series
@@ -145,6 +149,8 @@ def _item(found: Grouped, best: int, at: int) -> Item:
             ("contained", f"the representative has {contained}"),
             ("parts", parts(likeness)),
         ]
+        if evidence is not None and pool.basis == EDITS:
+            about.append(("related", related_words(relation(evidence, found.evidence(at)))))
     return Item(
         name=visible(members[at].id),
         title=message.title or message.subject,
