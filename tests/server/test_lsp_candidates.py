@@ -206,7 +206,7 @@ REFUSED = {
     "no commit": {"changes": [change("a.py", "x\n")], "base": "nowhere"},
     "no commit '--output=x'": {"changes": [change("a.py", "x\n")], "base": "--output=x"},
     "does not have this file": {"changes": [change("new.py", "x\n")], "base": "HEAD"},
-    "another change": {"changes": [change("a.py", "x\n"), change("a.py", "y\n")]},
+    "two changes of this file": {"changes": [change("a.py", "x\n"), change("a.py", "y\n")]},
     "A, M, D or R": {"changes": [change("a.py", "x\n", status="X")]},
     "has no text": {"changes": [change("a.py", "x\n", status="D")]},
     "its status is D": {"changes": [change("a.py", status="M")]},
@@ -357,7 +357,7 @@ def test_a_base_that_is_set_replays_again(repo: Repo, client: RawClient, tmp_pat
     assert client.refused("excise/setBase", params)["code"] == REQUEST_FAILED
     add(client, {"id": "gpt", "changes": [change("a.py", MINUS)]})
     refused = client.refused("excise/setBase", params | {"id": "gpt"})
-    assert "client's own" in refused["message"]
+    assert "the client added it" in refused["message"]
 
 
 # --- decided -------------------------------------------------------------------------------------

@@ -103,7 +103,7 @@ def test_a_review_shows_each_text_once_and_who_has_it(repo):
     assert none.is_error
     assert "list_candidates names 1" in none.content[0].text
     assert elsewhere.is_error
-    assert "outside of the folders" in elsewhere.content[0].text
+    assert "outside the folders" in elsewhere.content[0].text
 
 
 @pytest.mark.slow

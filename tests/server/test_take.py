@@ -262,7 +262,7 @@ def test_a_dirty_file_keeps_its_other_lines_and_comes_back_to_the_byte(repo):
     )
     again = take(repo, "ada", "--write")
     assert again.out == ""
-    assert "so already" in again.err
+    assert "already have this content" in again.err
     undo(ran)
     assert snapshot(repo.path) == before
 
@@ -284,12 +284,12 @@ def test_a_dirty_file_is_refused_where_the_hunk_is_and_nothing_is_written(repo):
     [
         (lambda top: (top / "new.txt").write_text("mine"), "bo", "of this name"),
         (lambda top: (top / "gone.txt").write_text("mine"), "chen", "would be lost"),
-        (lambda top: (top / "bin.dat").write_bytes(b"\0mine"), "chen", "not as the target"),
-        (lambda top: (top / "a.py").unlink(), "ada", "not there"),
+        (lambda top: (top / "bin.dat").write_bytes(b"\0mine"), "chen", "differs from the target"),
+        (lambda top: (top / "a.py").unlink(), "ada", "no longer exists"),
         (lambda top: (top / "moved.txt").write_text("mine"), "dana", "of this name"),
-        (lambda top: os.mkfifo(top / "new.txt"), "bo", "not a file"),
-        (lambda top: ((top / "a.py").unlink(), os.mkfifo(top / "a.py")), "ada", "not a file"),
-        (lambda top: ((top / "a.py").unlink(), (top / "a.py").mkdir()), "ada", "not a file"),
+        (lambda top: os.mkfifo(top / "new.txt"), "bo", "other than a file"),
+        (lambda top: ((top / "a.py").unlink(), os.mkfifo(top / "a.py")), "ada", "other than a file"),
+        (lambda top: ((top / "a.py").unlink(), (top / "a.py").mkdir()), "ada", "other than a file"),
     ],
 )  # fmt: skip
 def test_what_is_in_the_way_stays_and_so_does_all_else(repo, spoil, name, part):
@@ -316,7 +316,7 @@ def test_no_link_leads_out_of_the_tree(repo, tmp_path):
     assert (outside / "file.txt").read_text() == "one\n"
     (repo.path / "a.py").unlink()
     (repo.path / "a.py").symlink_to(outside / "file.txt")
-    one_line(excise("take", "--repo", str(repo.path), "--write", "ada"), "not as the target")
+    one_line(excise("take", "--repo", str(repo.path), "--write", "ada"), "differs from the target")
     assert (outside / "file.txt").read_text() == "one\n"
 
 

@@ -435,7 +435,7 @@ def test_the_commits_of_a_range_are_scored_as_their_mails(repo):
 def test_ranges_that_are_none(repo):
     one_line(
         excise("cluster", "--git", "no..where", str(repo.path)),
-        "not a range of commits 'no..where'",
+        "'no..where' is not a range of commits",
     )
     one_line(excise("cluster", "--git", "--output=x..y", str(repo.path)), "not a range of commits")
     one_line(

@@ -93,7 +93,7 @@ def _listed(repository: Repository, name: str) -> list[_Commit]:
             "--",
         )
     except SourceError as error:
-        raise SourceError(f"not a range of commits: {visible(name)!r}: {error.reason}") from error
+        raise SourceError(f"{visible(name)!r} is not a range of commits: {error.reason}") from error
     found = []
     lines = out.split(b"\n")
     for head, body in zip(lines[::2], lines[1::2], strict=False):
