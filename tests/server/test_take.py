@@ -287,9 +287,9 @@ def test_a_dirty_file_is_refused_where_the_hunk_is_and_nothing_is_written(repo):
         (lambda top: (top / "bin.dat").write_bytes(b"\0mine"), "chen", "differs from the target"),
         (lambda top: (top / "a.py").unlink(), "ada", "no longer exists"),
         (lambda top: (top / "moved.txt").write_text("mine"), "dana", "of this name"),
-        (lambda top: os.mkfifo(top / "new.txt"), "bo", "other than a file"),
-        (lambda top: ((top / "a.py").unlink(), os.mkfifo(top / "a.py")), "ada", "other than a file"),
-        (lambda top: ((top / "a.py").unlink(), (top / "a.py").mkdir()), "ada", "other than a file"),
+        (lambda top: os.mkfifo(top / "new.txt"), "bo", "other than a"),
+        (lambda top: ((top / "a.py").unlink(), os.mkfifo(top / "a.py")), "ada", "other than a"),
+        (lambda top: ((top / "a.py").unlink(), (top / "a.py").mkdir()), "ada", "other than a"),
     ],
 )  # fmt: skip
 def test_what_is_in_the_way_stays_and_so_does_all_else(repo, spoil, name, part):
