@@ -88,6 +88,7 @@ def test_a_page_shows_what_happens(page, folders):
     text = page.read_text(encoding="utf-8")
     where = RUN.search(text)
     now = with_results(text, folders[where.group(1) if where else "empty"])
+    assert "internal error" not in now
     if os.environ.get("UPDATE_EXPECT") and now != text:
         page.write_text(now, encoding="utf-8")
     assert now == page.read_text(encoding="utf-8")
