@@ -86,7 +86,7 @@ function hunkPage(hunk: ReviewHunk, index: number, nameOf: (id: string) => strin
     key: hunkKey(hunk),
     first: hunk.lo + 1,
     title: hunkWords(hunk),
-    summary: summary(hunk),
+    summary: summary(hunk, nameOf),
     decided: hunk.decided,
     decision: decision(hunk, nameOf),
     folded: unanimous(hunk),

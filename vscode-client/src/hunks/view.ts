@@ -56,10 +56,12 @@ export class HunksView implements vscode.TreeDataProvider<HunkNode>, vscode.Disp
     const { review: hunk } = node;
     const where = hunkWords(hunk);
     const item = new vscode.TreeItem(`${where.charAt(0).toUpperCase()}${where.slice(1)}`);
-    const said = decision(hunk, (id) => this.names.get(id) ?? plain(id, 60));
+    const name = (id: string): string => this.names.get(id) ?? plain(id, 60);
+    const said = decision(hunk, name);
+    const all = summary(hunk, name);
     item.id = `${node.uri} ${node.key}`;
-    item.description = said === "" ? summary(hunk) : said;
-    item.tooltip = said === "" ? summary(hunk) : `${summary(hunk)}; ${said}`;
+    item.description = said === "" ? all : said;
+    item.tooltip = said === "" ? all : `${all}; ${said}`;
     item.iconPath = new vscode.ThemeIcon(hunk.decided ? "pass-filled" : "circle-large-outline");
     item.contextValue = hunk.decided ? "hunk decided" : "hunk";
     item.accessibilityInformation = { label: `${where}, ${item.description}, ${hunk.decided ? "decided" : "not decided"}` };

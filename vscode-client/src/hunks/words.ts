@@ -44,22 +44,26 @@ export function unanimous(hunk: Pick<ReviewHunk, "variants" | "text">): boolean 
   return hunk.variants.length === 1 && voices(hunk) > 1;
 }
 
-/** A hunk in a few words: "all five differ here", "2 of 5 make this change", "3 variants by 4 of 5". */
-export function summary(hunk: Pick<ReviewHunk, "variants" | "text">): string {
+/** A hunk in a few words, those of the server's marks: "all five differ here", "only ada makes this change". */
+export function summary(hunk: Pick<ReviewHunk, "variants" | "text">, name: (id: string) => string): string {
   const all = voices(hunk);
-  const changes = changing(hunk);
-  const [first] = changes;
-  if (first === undefined) {
+  const changes = changing(hunk).map((at) => hunk.variants[at]?.ids ?? []);
+  const [top, ...others] = changes;
+  if (top === undefined) {
     return "nobody changes it";
   }
-  if (changes.length === 1) {
-    return variantWords(hunk, first);
+  const changers = changes.reduce((sum, ids) => sum + ids.length, 0);
+  const everyone = all === 2 ? "both" : `all ${spelled(all)}`;
+  if (others.length === 0) {
+    const one = all === 1 ? `${name(top[0] ?? "")} changes this` : `only ${name(top[0] ?? "")} makes this change`;
+    const some = changers === all ? `${everyone} make this change` : `${changers} of ${all} make this change`;
+    return changers === 1 ? one : some;
   }
-  const changers = changes.reduce((sum, at) => sum + (hunk.variants[at]?.ids.length ?? 0), 0);
-  if (changes.length === all) {
-    return all === 2 ? "both differ here" : `all ${spelled(all)} differ here`;
+  if (top.length === 1) {
+    return changers === all ? `${everyone} differ here` : `${changers} of ${all} change this, each in its own way`;
   }
-  return `${changes.length} variants by ${changers === all ? `all ${spelled(all)}` : `${changers} of ${all}`}`;
+  const rest = changers - top.length;
+  return `${top.length} of ${all} make one change, ${rest === 1 ? "another makes another" : `${rest} make others`}`;
 }
 
 /** "4 of 11 decided". */

@@ -27,14 +27,18 @@ test("where a hunk is, as people count", () => {
 
 test("who makes a change is said in words", () => {
   const some = hunk({ "new\n": ["a", "b"], "old\n": ["c", "d", "e"] });
-  assert.equal(summary(some), "2 of 5 make this change");
+  const said = (variants: Record<string, string[]>): string => summary(hunk(variants), (id) => id.toUpperCase());
+  assert.equal(summary(some, String), "2 of 5 make this change");
   assert.equal(variantWords(some, 1), "3 of 5 leave it");
-  assert.equal(summary(hunk({ "": ["a"], "old\n": ["b"] })), "1 of 2 deletes it");
-  assert.equal(summary(hunk({ "1\n": ["a"], "2\n": ["b"], "3\n": ["c"], "4\n": ["d"], "5\n": ["e"] })), "all five differ here");
-  assert.equal(summary(hunk({ "1\n": ["a"], "2\n": ["b"] })), "both differ here");
-  assert.equal(summary(hunk({ "1\n": ["a", "b"], "2\n": ["c"] })), "2 variants by all three");
-  assert.equal(summary(hunk({ "1\n": ["a", "b"], "2\n": ["c"], "old\n": ["d"] })), "2 variants by 3 of 4");
-  assert.equal(summary(hunk({ "1\n": ["a", "b", "c"] })), "all three make this change");
+  assert.equal(variantWords(hunk({ "": ["a"], "old\n": ["b"] }), 0), "1 of 2 deletes it");
+  assert.equal(said({ "1\n": ["a"], "2\n": ["b"], "3\n": ["c"], "4\n": ["d"], "5\n": ["e"] }), "all five differ here");
+  assert.equal(said({ "1\n": ["a"], "2\n": ["b"] }), "both differ here");
+  assert.equal(said({ "1\n": ["a", "b"], "2\n": ["c"] }), "2 of 3 make one change, another makes another");
+  assert.equal(said({ "1\n": ["a", "b"], "2\n": ["c"], "old\n": ["d"] }), "2 of 4 make one change, another makes another");
+  assert.equal(said({ "1\n": ["a", "b", "c"] }), "all three make this change");
+  assert.equal(said({ "1\n": ["a"], "old\n": ["b", "c"] }), "only A makes this change");
+  assert.equal(said({ "1\n": ["a"], "2\n": ["b"], "old\n": ["c"] }), "2 of 3 change this, each in its own way");
+  assert.equal(said({ "1\n": ["a"] }), "A changes this");
 });
 
 test("what was decided is said, by name", () => {
