@@ -36,6 +36,7 @@ const grid = element("grid", HTMLElement);
 const cells = element("cells", HTMLCanvasElement);
 
 function show(picture: Picture): void {
+  const opening = shown === undefined;
   shown = picture;
   const rows = picture.rows.length;
   element("title", HTMLElement).textContent = picture.title;
@@ -44,6 +45,9 @@ function show(picture: Picture): void {
   element("empty", HTMLElement).hidden = rows > 0;
   at = { row: Math.min(at.row, Math.max(rows - 1, 0)), column: Math.min(at.column, Math.max(rows - 1, 0)) };
   layOut(picture);
+  if (opening) {
+    grid.focus();
+  }
 }
 
 function layOut(picture: Picture): void {
@@ -71,9 +75,7 @@ function name(picture: Picture): void {
     const line = document.createElement("div");
     line.style.height = `${size}px`;
     if (index % every === 0) {
-      const rank = document.createElement("small");
-      rank.textContent = `#${row.rank}`;
-      line.append(rank, row.name);
+      line.append(row.name);
       line.style.fontSize = `${Math.min(14, Math.max(9, size * every - 1))}px`;
       line.style.lineHeight = `${size}px`;
       line.style.overflow = every > 1 ? "visible" : "hidden";
