@@ -73,9 +73,11 @@ def test_a_file_that_is_in_the_way_of_a_new_one_stays(user: Standard):
     new = user.work.repo.path / "new.py"
     new.write_text("MINE = 1\n")
     said = refusal(user, command("takeCandidate", user.work.uri, id="worktree:ada"))
-    assert "new.py: there is a file of this name already" in said
-    assert new.read_text() == "MINE = 1\n"
+    left = new.read_text()
     new.unlink()
+    assert "new.py: " in said
+    assert "file of this name" in said
+    assert left == "MINE = 1\n"
 
 
 def test_a_client_that_does_not_edit_says_why(user: Standard, monkeypatch: pytest.MonkeyPatch):
