@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from tests.server.command import excise, one_line
 from tests.server.git_repository import Repo, needs_git
@@ -132,3 +134,50 @@ def test_bad_questions(repo, tmp_path):
     one_line(excise(*git, str(repo.path), "--onto", "gone"), "no commit 'gone'")
     assert excise(*git, "a", "b").code == 2
     assert excise("duplicates", "x.patch", "--onto", "main").code == 2
+
+
+# --- what the host says ---
+
+
+def told(tmp_path, *pulls):
+    path = tmp_path / "pulls.json"
+    path.write_text(json.dumps(pulls))
+    return ["--pulls", str(path)]
+
+
+def test_titles_bodies_and_authors_are_the_hosts(repo, tmp_path):
+    listed = told(
+        tmp_path,
+        {
+            "number": 2, "title": "Total:\n never  below zero", "author": {"login": "bo-at-host"},
+            "body": "Customers were paid for a cart.", "state": "CLOSED", "labels": ["more"],
+        },
+        {"number": 1, "title": "As of the API", "user": {"login": "ada"}, "merged_at": "2026"},
+        {"number": 99, "title": "not fetched", "body": None},
+    )  # fmt: skip
+    before, document = found(repo), found(repo, *listed)
+    entries = {entry["id"]: entry for entry in document["proposals"]}
+    assert entries["#2"]["title"] == "Total: never below zero"
+    assert (entries["#2"]["author"], entries["#2"]["state"]) == ("bo-at-host", "closed")
+    assert (entries["#1"]["title"], entries["#1"]["state"]) == ("As of the API", "merged")
+    assert "#99" not in entries
+    pair, told_of = pair_of(before, "#1", "#2"), pair_of(document, "#1", "#2")
+    assert (told_of["what"], told_of["where"]) == (pair["what"], pair["where"])
+    assert told_of["why"] < pair["why"]  # the titles are no longer the same
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[1]", '[{"title": "x"}]', '[{"number": "1"}]', "[" * 100_000, "\udcff"]
+)
+def test_what_is_not_a_list_of_pull_requests(repo, tmp_path, text):
+    path = tmp_path / "pulls.json"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    arguments = ["--git", "pull/*", str(repo.path), "--pulls"]
+    ran = excise("duplicates", *arguments, str(path))
+    one_line(ran, str(path), "not a list of pull requests", "gh pr list")
+    one_line(excise("duplicates", *arguments, str(tmp_path / "none.json")), "none.json")
+
+
+def test_a_list_of_pull_requests_is_about_a_repository(tmp_path):
+    ran = excise("duplicates", str(tmp_path), *told(tmp_path))
+    assert (ran.code, "--pulls needs --git" in ran.err) == (2, True)

@@ -9,8 +9,10 @@ import re
 
 import pytest
 from tests.server.raw_client import RawClient
+from tests.server.test_cli_duplicates import PATCHES
 
-from excise_server.editor.mailbox import MAX_PATCHES, read_mailbox, title
+from excise_server.editor.explanation import Line
+from excise_server.editor.mailbox import MAX_PATCHES, explain, read_mailbox, title
 
 pytestmark = pytest.mark.slow
 
@@ -43,6 +45,34 @@ def test_too_many_patches_are_counted_not_compared():
     mailbox = read_mailbox(FIRST * (MAX_PATCHES + 1))
     said = title(mailbox, mailbox.messages[0])
     assert {f"{MAX_PATCHES + 1}", f"{MAX_PATCHES}"} <= set(re.findall(r"\d+", said))
+
+
+def queue(*authors: str) -> str:
+    """Two mails of some authors that mend one thing in two ways."""
+    separator = "From 1234567890abcdef1234567890abcdef12345678 Mon Sep 17 00:00:00 2001\n"
+    mails = (PATCHES["1.patch"], PATCHES["2.patch"])
+    return "".join(
+        f"{separator}{mail.replace(first, author)}\n"
+        for mail, first, author in zip(mails, ("ada", "bo"), authors, strict=True)
+    )
+
+
+def test_what_may_be_about_one_issue_is_said_beside_the_edit():
+    first, second = titles(queue("ada", "bo"))
+    assert first.startswith("cluster 1 of 2 · ")
+    assert first.endswith(" · likely the same issue as #2")
+    assert second.endswith(" · likely the same issue as #1")
+    mailbox = read_mailbox(queue("ada", "bo"))
+    explained = [b.text for b in explain(mailbox, mailbox.messages[0]) if isinstance(b, Line)]
+    [said] = [line for line in explained if line.startswith("Likely")]
+    assert re.fullmatch(
+        r"Likely the same issue as #2: what \.\d\d, where .*, why \.\d\d", said.replace("0.", ".")
+    )
+
+
+def test_patches_of_one_author_or_of_one_edit_are_not_called_one_issue():
+    assert not any("issue" in line for line in titles(queue("ada", "ada")))
+    assert not any("issue" in line for line in titles(FIRST + FIRST))
 
 
 # --- over the wire ---

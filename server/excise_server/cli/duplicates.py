@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 
@@ -29,6 +29,7 @@ from excise_server.report.duplicates import (
 from excise_server.sources import Rejected, SourceError
 from excise_server.sources.known import read_watched
 from excise_server.sources.known_proposals import known_proposals
+from excise_server.sources.pull_list import PullFacts, read_pull_list, with_pull_facts
 from excise_server.sources.queue import Queue, read_queue
 from excise_server.sources.requests import read_requests
 from excise_server.state import State
@@ -57,6 +58,11 @@ class _Read:
     "the argument is then the repository.",
 )
 @click.option("--onto", metavar="REV", default="", help="With --git: the main line, if not HEAD.")
+@click.option(
+    "--pulls",
+    metavar="FILE",
+    help="With --git: titles, bodies and authors as JSON (gh pr list --json ..).",
+)
 @click.option(
     "--among",
     metavar="PATH",
@@ -104,6 +110,7 @@ def command(
     new: tuple[str, ...],
     git: tuple[str, ...],
     onto: str,
+    pulls: str | None,
     among: tuple[str, ...],
     state: str | None,
     least: str,
@@ -125,11 +132,14 @@ def command(
         raise click.UsageError("--git takes one repository.")
     if onto and not git:
         raise click.UsageError("--onto needs --git.")
+    if pulls is not None and not git:
+        raise click.UsageError("--pulls needs --git.")
     if state is not None and (git or among):
         raise click.UsageError("--state keeps mails and files: drop --git and --among.")
     if not (new or git or state):
         raise click.UsageError("Name patches, mailboxes or a folder of them ('-': standard input).")
     known = None if background is None else _background(background)
+    told = {} if pulls is None else read_pull_list(pulls)
     with ExitStack() as stack:
         with progress("Reading", 1.0) as advance:
             if state is not None:
@@ -137,7 +147,7 @@ def command(
                 asked, others = _read_state(opened_state, new)
             else:
                 folder = "".join(new) or "."
-                asked = _read_git(folder, git, onto, advance) if git else _read(new)
+                asked = _read_git(folder, git, onto, told, advance) if git else _read(new)
                 others = _read(among)
         if among and not others.proposals:
             raise SourceError("there is no patch to compare with", name=among[0])
@@ -181,12 +191,17 @@ def _read(paths: tuple[str, ...]) -> _Read:
 
 
 def _read_git(
-    folder: str, patterns: tuple[str, ...], onto: str, advance: Callable[[float], None]
+    folder: str,
+    patterns: tuple[str, ...],
+    onto: str,
+    pulls: Mapping[str, PullFacts],
+    advance: Callable[[float], None],
 ) -> _Read:
     found = read_requests(opened(folder), patterns, onto, advance)
     if not (found.proposals or found.rejected or found.notes):
         raise SourceError("no ref matches", name=patterns[0], hint="fetch pull requests first")
-    return _Read(tuple(found.proposals), tuple(found.rejected), tuple(found.notes))
+    proposals = with_pull_facts(found.proposals, pulls)
+    return _Read(tuple(proposals), tuple(found.rejected), tuple(found.notes))
 
 
 def _background(path: str) -> Background:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from excise.agreement import SAME
 from excise.clustering import Cluster
 from excise.patches import (
     DISTANCE,
@@ -19,7 +20,10 @@ from excise.patches import (
     group,
     read,
 )
+from excise.patches.evidence import EvidenceReader
+from excise.patches.related_pool import Neighbour, RelatedPool
 from excise.text import normalise
+from excise_server.duplicates.find import LEVEL_WORDS
 from excise_server.editor.explanation import Block, Line, Table
 from excise_server.editor.wording import name
 from excise_server.report.digits import digits
@@ -30,6 +34,9 @@ __all__ = ["MAX_PATCHES", "Mailbox", "PatchStanding", "explain", "read_mailbox",
 
 MAX_PATCHES = 2000
 """Most patches that are compared while somebody reads; the command compares more."""
+
+MAX_RELATED = 300
+"""Most patches that are also compared by their issue: a third of a second."""
 
 MAX_ROWS = 20
 MAX_MATCHES = 5
@@ -43,7 +50,8 @@ class PatchStanding:
 
     ``cluster`` counts from 1; ``nearest`` is a place in `Mailbox.patches` (None: nothing in
     common with any), ``likeness`` what that one (a) and this one (b) have in common; ``equal``
-    tells that they have one patch-id.
+    tells that they have one patch-id. ``related`` is another patch that may be about the same
+    issue, which is another question.
     """
 
     message: Message
@@ -51,6 +59,7 @@ class PatchStanding:
     nearest: int | None = None
     likeness: Likeness | None = None
     equal: bool = False
+    related: Neighbour | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +122,9 @@ def title(mailbox: Mailbox, message: Message) -> str:
     parts.append(f"{words}, {digits(patch.likeness.value)}")
     if patch.equal and not patch.likeness.equal:
         parts.append("equal patch-ids")
+    elif patch.related is not None and patch.likeness.word != SAME:
+        number = mailbox.patches[patch.related.number].message.number
+        parts.append(f"{LEVEL_WORDS[patch.related.relation.level]} as #{number}")
     return " · ".join(parts)
 
 
@@ -130,6 +142,8 @@ def explain(mailbox: Mailbox, message: Message) -> list[Block]:
         blocks += _members(mailbox, at, cluster)
     if (nearest := mailbox.patches[at].nearest) is not None:
         blocks += _why(mailbox, at, nearest)
+    if (related := mailbox.patches[at].related) is not None:
+        blocks.append(_issue(mailbox, related))
     return [*blocks, Line(f"{mailbox.pool.signature}, distance {DISTANCE:g}")]
 
 
@@ -143,9 +157,36 @@ def _standings(
             # Of equals the first: the one that came before.
             if at not in best or (score, -other) > (best[at][0], -best[at][1]):
                 best[at] = (score, other)
+    related = _related(patches)
     return tuple(
-        _standing(pool, at, message, homes[at], best.get(at)) for at, message in enumerate(patches)
+        replace(
+            _standing(pool, at, message, homes[at], best.get(at)),
+            related=related[at] if related else None,
+        )
+        for at, message in enumerate(patches)
     )
+
+
+def _related(patches: list[Message]) -> list[Neighbour | None]:
+    """Return for each patch another one that may be about the same issue; nothing for many."""
+    if len(patches) > MAX_RELATED:
+        return []
+    reader, pool = EvidenceReader(), RelatedPool()
+    for message in patches:
+        pool.add(reader.evidence(message.patch, message.title, message.text))
+    return [
+        next(
+            (
+                neighbour
+                for neighbour in pool.neighbours(evidence, 0.5)
+                if neighbour.number != at
+                and neighbour.relation.level != "none"
+                and not _is_of_one(patches[at], patches[neighbour.number])
+            ),
+            None,
+        )
+        for at, evidence in enumerate(pool.evidence)
+    ]
 
 
 def _standing(
@@ -161,6 +202,19 @@ def _standing(
         pool.likeness(other, at),
         pool.patch_id(at) == pool.patch_id(other),
     )
+
+
+def _is_of_one(a: Message, b: Message) -> bool:
+    """Whether two patches are of one person, as those of a series are."""
+    return bool(a.author) and a.author == b.author
+
+
+def _issue(mailbox: Mailbox, related: Neighbour) -> Line:
+    """Return what a patch and another one have in common of their issue."""
+    number, found = mailbox.patches[related.number].message.number, related.relation
+    cosines = [("what", found.what), ("where", found.where), ("why", found.why)]
+    shown = [f"{field} {digits(value)}" for field, value in cosines if value is not None]
+    return Line(f"{LEVEL_WORDS[found.level]} as #{number}: {', '.join(shown)}".capitalize())
 
 
 def _members(mailbox: Mailbox, at: int, cluster: Cluster) -> list[Block]:

@@ -1,0 +1,94 @@
+"""What a host says of pull requests by number: title, body, author, state; of ``gh`` or its API.
+
+``gh pr list --state all --limit 1000 --json number,title,body,author,state`` prints such a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import msgspec
+
+from excise_server.duplicates.proposals import Proposal
+from excise_server.sources import SourceError
+from excise_server.sources.files import file_error
+
+__all__ = ["PullFacts", "read_pull_list", "with_pull_facts"]
+
+_MAX_LIST = 100_000_000
+_HINT = "give what gh pr list --json number,title,body,author,state prints"
+
+
+class _Account(msgspec.Struct):
+    login: str = ""
+
+
+class PullFacts(msgspec.Struct):
+    """A pull request, as the host tells of it; what else it tells is not read."""
+
+    number: int
+    title: str = ""
+    body: str | None = ""
+    author: _Account | None = None
+    user: _Account | None = None
+    state: str = ""
+    merged_at: str | None = None
+
+    @property
+    def who(self) -> str:
+        """The account; ``gh`` and the API call it differently."""
+        account = self.author or self.user
+        return account.login if account is not None else ""
+
+    @property
+    def outcome(self) -> str:
+        """``merged`` or ``closed``; empty while it is open, or where nothing is said."""
+        state = "merged" if self.merged_at else self.state.lower()
+        return state if state in ("merged", "closed") else ""
+
+
+def read_pull_list(path: str) -> dict[str, PullFacts]:
+    """Return what a file says of pull requests, by ids such as ``#12``.
+
+    Raises
+    ------
+    SourceError
+        If it cannot be read, is too large, or is not such a list.
+    """
+    try:
+        with open(path, "rb") as file:
+            data = file.read(_MAX_LIST + 1)
+    except (OSError, ValueError) as error:
+        raise file_error(path, error).named(path) from error
+    if len(data) > _MAX_LIST:
+        raise SourceError(f"over {_MAX_LIST // 1_000_000} MB", name=path, hint=_HINT)
+    try:
+        pulls = msgspec.json.decode(data, type=list[PullFacts])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise SourceError(f"not a list of pull requests: {error}", name=path, hint=_HINT) from error
+    return {f"#{pull.number}": pull for pull in pulls}
+
+
+def with_pull_facts(
+    proposals: Iterable[Proposal], pulls: Mapping[str, PullFacts]
+) -> list[Proposal]:
+    """Return proposals with what the host says of those that it names.
+
+    Title and author are the host's; the body is read beside the messages of the commits.
+    """
+    return [
+        proposal if (pull := pulls.get(proposal.id)) is None else _told(proposal, pull)
+        for proposal in proposals
+    ]
+
+
+def _told(proposal: Proposal, pull: PullFacts) -> Proposal:
+    text = "\n\n".join(part for part in (pull.body or "", proposal.text) if part)
+    return replace(
+        proposal,
+        title=" ".join(pull.title.split()) or proposal.title,
+        text=text,
+        author=pull.who or proposal.author,
+        state=proposal.state or pull.outcome,
+    )
