@@ -232,7 +232,7 @@ def test_other_spellings_of_a_path(workspace: tuple[RawClient, Path], spelling: 
         ("latin.py", "not utf-8"),
         ("binary.py", "NUL"),
         ("missing.py", "no such file"),
-        ("%00", "not on disk"),
+        ("%00", "not a file on this machine"),
     ],
 )
 def test_what_is_not_read_says_why_and_waits(
@@ -255,7 +255,7 @@ def test_what_is_not_read_says_why_and_waits(
 def test_no_scheme_but_file_is_read(workspace: tuple[RawClient, Path], uri: str):
     client, _ = workspace
     client.add(uri, {"a": "x = 1\n"})
-    assert "not on disk" in client.refused("excise/report", {"uri": uri})["message"]
+    assert "not a file on this machine" in client.refused("excise/report", {"uri": uri})["message"]
 
 
 def test_a_root_without_folders_is_the_workspace(tmp_path: Path):
