@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -163,11 +164,22 @@ def test_control_c_ends_the_command_and_all_it_runs(tmp_path):
     data = tmp_path / "data.jsonl"
     data.write_text(json.dumps(record | {"hypothesis": "while True: pass"}))
     command = [*COMMAND, "eval", str(data), "--execute", "--timeout", "600"]
+    watching: list[str] = []
+
+    def runs_on() -> bool:
+        """Whether the same is watched twice: the guards are tried on nothing first, which ends."""
+        before, watching[:] = watching.copy(), watchers(ran.pid)
+        time.sleep(0.5)
+        return bool(watching) and before == watching
+
     with subprocess.Popen(command, stderr=subprocess.DEVNULL, start_new_session=True) as ran:
-        wait_until(lambda: watchers(ran.pid))
-        (watcher,) = watchers(ran.pid)
-        os.killpg(ran.pid, signal.SIGINT)
-        ran.wait(20)
+        try:
+            wait_until(runs_on)
+            os.killpg(ran.pid, signal.SIGINT)
+            ran.wait(20)
+        finally:
+            ran.kill()
+    (watcher,) = watching
     wait_until(lambda: not running(watcher))
 
 

@@ -130,7 +130,7 @@ def test_what_left_its_group_and_its_session_is_ended_too(run):
     runs, said = run(command)
     assert runs.verdicts[0].passed
     assert gone("daemon-7731")
-    assert any("left behind" in line for line in said)
+    assert any("left running" in line for line in said)
 
 
 def test_a_child_that_holds_the_output_open_does_not_hold_us(run):
