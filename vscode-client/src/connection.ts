@@ -3,6 +3,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import * as vscode from "vscode";
 import {
   CloseAction,
+  CodeLensRequest,
   type ConfigurationParams,
   type ConfigurationRequest,
   ErrorAction,
@@ -12,7 +13,7 @@ import {
   RevealOutputChannelOn,
 } from "vscode-languageclient/node";
 import { SECTION } from "./config";
-import { DOCUMENTS } from "./documents";
+import { DOCUMENTS, opened } from "./documents";
 import type { Methods } from "./protocol";
 import { environment } from "./processes";
 import type { Server } from "./servers";
@@ -61,6 +62,8 @@ export class Connection implements Session {
     readonly server: Server,
     readonly process: ChildProcessWithoutNullStreams,
     private readonly client: LanguageClient,
+    /** Documents without lenses: their hunks are shown elsewhere. */
+    private readonly lensless: Set<string>,
     /** The server has been told the settings: what is asked from now on is answered by them. */
     readonly onTold: Signal<undefined>["event"],
   ) {
@@ -85,8 +88,9 @@ export class Connection implements Session {
     // Writing to a server that has gone is noticed by its exit.
     process.stdin.on("error", (error) => around.log.debug(error.message));
     const told = new Signal<undefined>();
-    const client = clientOf(process, around.log, told);
-    const connection = new Connection(server, process, client, told.event);
+    const lensless = new Set<string>();
+    const client = clientOf(process, around.log, told, lensless);
+    const connection = new Connection(server, process, client, lensless, told.event);
     try {
       await connection.initialized(around.initializeMs);
     } catch (error) {
@@ -109,6 +113,16 @@ export class Connection implements Session {
 
   onNotification(method: string, handler: (params: unknown) => void): void {
     this.client.onNotification(method, handler);
+  }
+
+  /** Show the lenses of a document, or none. */
+  showLenses(uri: vscode.Uri, shown: boolean): void {
+    this.lensless[shown ? "delete" : "add"](uri.toString());
+    const document = opened(uri);
+    const feature = this.client.getFeature(CodeLensRequest.method);
+    if (document !== undefined) {
+      feature.getProvider(document)?.onDidChangeCodeLensEmitter.fire();
+    }
   }
 
   /** Have the server ask for the settings again. */
@@ -163,6 +177,7 @@ function clientOf(
   process: ChildProcessWithoutNullStreams,
   log: vscode.LogOutputChannel,
   told: Signal<undefined>,
+  lensless: ReadonlySet<string>,
 ): LanguageClient {
   const options: LanguageClientOptions = {
     documentSelector: DOCUMENTS,
@@ -176,6 +191,8 @@ function clientOf(
       closed: () => ({ action: CloseAction.DoNotRestart, handled: true }),
     },
     middleware: {
+      provideCodeLenses: (document, token, next) =>
+        lensless.has(document.uri.toString()) ? [] : next(document, token),
       workspace: {
         configuration: async (params, token, next) => {
           const answers = await configured(params, token, next);

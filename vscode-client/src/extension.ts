@@ -29,6 +29,7 @@ import { SECTION, SERVER_SETTINGS, settings } from "./config";
 import type { Servers } from "./connection";
 import { CurrentDocument, isSource } from "./documents";
 import { HunkEditors } from "./hunks/editors";
+import { takeLinks } from "./hunks/hover";
 import { HunksView } from "./hunks/view";
 import { Reports } from "./reports";
 import { Reviews } from "./reviews";
@@ -120,6 +121,7 @@ export function activate(context: vscode.ExtensionContext): ExciseApi {
     new CandidatesView(current, reports, supervisor, candidates),
     new HunksView(current, reviews),
     new Decorations(candidates),
+    takeLinks(parts),
     new Status(current, reports, supervisor),
     ...Object.entries(COMMANDS).map(([name, command]) => register(parts, `excise.${name}`, command)),
     ...Object.entries(FORMER).map(([name, now]) => renamed(log, `excise.${name}`, `excise.${now}`)),

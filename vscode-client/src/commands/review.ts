@@ -35,6 +35,11 @@ export function hunkAt(review: ReviewResult, uri: vscode.Uri, argument: unknown)
   }
   const editor = vscode.window.activeTextEditor;
   const line = editor?.document.uri.toString() === uri.toString() ? editor.selection.active.line : -1;
+  return hunkOfLine(review, line);
+}
+
+/** The hunk that a line (from 0) is part of; -1: none. */
+export function hunkOfLine(review: ReviewResult, line: number): number {
   return review.hunks.findIndex(({ range: { start, end } }) => {
     const last = end.character === 0 && end.line > start.line ? end.line - 1 : end.line;
     return start.line <= line && line <= last;

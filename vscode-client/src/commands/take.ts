@@ -62,7 +62,7 @@ async function takeRevision(parts: Parts, argument: unknown): Promise<boolean> {
   return true;
 }
 
-/** Choose among the variants of a hunk: that of a lens or of the view, or the one under the cursor. */
+/** Take the variant that a link names, or let the user choose one: of a lens, of the view, or under the cursor. */
 export async function takeVariant(parts: Parts, argument?: unknown): Promise<boolean> {
   const uri = documentOf(parts, argument);
   const review = await reviewed(parts, uri);
@@ -71,8 +71,21 @@ export async function takeVariant(parts: Parts, argument?: unknown): Promise<boo
   if (hunk === undefined) {
     throw new Halt("no candidate changes the lines at the cursor");
   }
-  const chosen = await variantOf(hunk, parts, uri);
+  const named = namedVariant(argument, review.state);
+  const chosen = named === undefined ? await variantOf(hunk, parts, uri) : named;
   return decide(parts, uri, review, index, chosen);
+}
+
+/** The variant of a link; null is the origin, undefined: it names none. */
+function namedVariant(argument: unknown, now: number): number | null | undefined {
+  const { variant, state } = (argument ?? {}) as { variant?: unknown; state?: unknown };
+  if (variant !== null && typeof variant !== "number") {
+    return undefined;
+  }
+  if (state !== now) {
+    throw new Halt("the candidates have changed meanwhile; look at the hunk again");
+  }
+  return variant;
 }
 
 async function variantOf(hunk: ReviewHunk, parts: Parts, uri: vscode.Uri): Promise<number | null> {

@@ -28,20 +28,20 @@ export class HunkEditors implements vscode.Disposable {
       there.show(at);
       return;
     }
+    // The same is not said twice: lenses are off while the hunks are shown here.
+    const lenses = (shown: boolean): void => parts.supervisor.connection?.showLenses(uri, shown);
+    const reopened = parts.supervisor.onDidOpen((connection) => connection.showLenses(uri, false));
     const made = new HunkEditor(parts, uri, at, () => {
+      reopened.dispose();
       this.panels.delete(key);
-      this.tell();
+      lenses(true);
     });
     this.panels.set(key, made);
-    this.tell();
+    lenses(false);
   }
 
   dispose(): void {
     [...this.panels.values()].forEach((panel) => panel.dispose());
-  }
-
-  private tell(): void {
-    void vscode.commands.executeCommand("setContext", "excise.hunkEditorOpen", this.panels.size > 0);
   }
 }
 

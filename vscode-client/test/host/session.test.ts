@@ -16,6 +16,10 @@ async function actionsAt(document: vscode.TextDocument): Promise<Actions> {
   );
 }
 
+function taken(argument: object): Thenable<boolean | undefined> {
+  return vscode.commands.executeCommand("excise.takeVariant", argument);
+}
+
 async function apply(action: vscode.CodeAction): Promise<void> {
   if (action.edit) assert.ok(await vscode.workspace.applyEdit(action.edit));
   if (action.command) {
@@ -51,6 +55,32 @@ describe("a document with five revisions", () => {
     assert.doesNotMatch(ours[0]?.value ?? "", /command:/);
   });
 
+  it("takes a variant by a link of the hover, which is ours alone", async () => {
+    const document = await scored();
+    const links = async (): Promise<vscode.MarkdownString[]> => {
+      const hovers = await vscode.commands.executeCommand<vscode.Hover[]>(
+        "vscode.executeHoverProvider",
+        document.uri,
+        place(document),
+      );
+      const parts = hovers.flatMap(({ contents }) => contents) as vscode.MarkdownString[];
+      return parts.filter(({ isTrusted }) => isTrusted !== undefined && isTrusted !== false);
+    };
+    const [ours] = await until(links, (found) => found.length === 1);
+    assert.deepEqual(ours?.isTrusted, { enabledCommands: ["excise.takeVariant", "excise.openHunks"] });
+    const link = /\[Take\]\(command:excise\.takeVariant\?([^)]+)\)/.exec(ours.value);
+    const query = link?.[1];
+    assert.ok(query);
+    const [argument] = JSON.parse(decodeURIComponent(query)) as [Record<string, unknown>];
+    assert.deepEqual(Object.keys(argument).sort(), ["hunk", "state", "uri", "variant"]);
+    assert.equal(await taken({ ...argument, state: -1 }), undefined);
+    assert.equal(document.getText(), origin());
+    assert.equal(await taken(argument), true);
+    await until(() => document.getText(), (text) => text !== origin());
+    await vscode.commands.executeCommand("undo");
+    await until(() => document.getText(), (text) => text === origin());
+  });
+
   it("has lenses whose commands exist in the editor", async () => {
     const document = await scored();
     const lenses = await vscode.commands.executeCommand<vscode.CodeLens[]>(
@@ -63,6 +93,22 @@ describe("a document with five revisions", () => {
     assert.ok(shown.some(({ title }) => title.includes('of 5 change this, each in its own way')));
     const known = new Set(await vscode.commands.getCommands());
     for (const { command } of shown) assert.ok(known.has(command), command);
+  });
+
+  it("has no lenses while its hunk editor is open", async () => {
+    const document = await scored();
+    const lenses = async (): Promise<number> => {
+      const found = await vscode.commands.executeCommand<vscode.CodeLens[]>(
+        "vscode.executeCodeLensProvider",
+        document.uri,
+      );
+      return found.length;
+    };
+    assert.ok((await lenses()) > 0);
+    await vscode.commands.executeCommand("excise.openHunks", document.uri);
+    await until(lenses, (number) => number === 0);
+    await vscode.commands.executeCommand("workbench.action.closeActiveEditor");
+    await until(lenses, (number) => number > 0);
   });
 
   it("takes a whole revision by an action, exactly, and undo brings the origin back", async () => {
