@@ -2,6 +2,8 @@
 
 A change set of one file has the number that `excise.ScoreMatrix` gives for its text: all files are
 read by their grammars, and what is kept, added and deleted is counted over all of them at once.
+
+Over 300 lines: the set, its matrix and what a pair shares are one definition, and each is short.
 """
 
 from __future__ import annotations

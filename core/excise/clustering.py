@@ -51,7 +51,7 @@ class Cluster:
 
     @property
     def name(self) -> str:
-        """The id of the representative, or its index where there are no ids."""
+        """The representative's id; its index if the matrix has no ids."""
         own = self.members.index(self.representative)
         return self.ids[own] if self.ids else str(self.representative)
 

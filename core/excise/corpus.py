@@ -179,7 +179,7 @@ class CorpusDifference:
     interval
         Its 95 % interval, by resampling tasks for both alike; None with a single task.
     p
-        Two-sided p-value that there is no difference.
+        The two-sided p-value of the hypothesis that the systems do not differ.
     """
 
     value: float

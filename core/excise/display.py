@@ -105,6 +105,6 @@ def _foot(notes: Iterable[str], signature: str) -> str:
 
 
 def _text(text: str, kept: str = "") -> str:
-    """Escape a text for HTML; what cannot be seen, or turns text around, as Python writes it."""
+    """Escape a text for HTML. Invisible and right-to-left characters become Python escapes."""
     seen = (c if c.isprintable() or c in kept else ascii(c)[1:-1] for c in text)
     return html.escape("".join(seen))

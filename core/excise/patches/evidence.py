@@ -131,7 +131,7 @@ class ChangeCounts:
     where
         Terms of places, with their weights.
     is_aside
-        Whether all its files are such that count only if there is no other.
+        Whether it has only lock files, changelogs and generated lists: ignored beside other parts.
     """
 
     added: Mapping[str, int]
@@ -157,7 +157,7 @@ class EvidenceReader:
         Parameters
         ----------
         patch
-            Its files. Lock files, changelogs and generated lists count only if there is no other.
+            Its files. Lock files, changelogs and generated lists are ignored beside other files.
         subject
             Its subject or title, without tags such as ``[PATCH 1/2]``.
         message

@@ -105,7 +105,8 @@ def edited_blocks(
     """Return the blocks of a patch as they are compared, and what is to be noted.
 
     A patch that changes white space only is compared by its raw lines. No other patch has
-    their tokens: it shares nothing with a patch that changes more. No block: there is no text.
+    their tokens: it shares nothing with a patch that changes more. A patch without text has no
+    blocks.
     """
     lines = Vocabulary()
     blocks = [

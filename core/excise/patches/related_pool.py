@@ -25,7 +25,7 @@ __all__ = ["RELATED_DISTANCE", "RELATED_LINKAGE", "Neighbour", "RelatedPool"]
 
 RELATED_LINKAGE = "average"
 RELATED_DISTANCE = 0.61
-"""1 - the mean of the cosines from which groups are no longer merged."""
+"""The distance (1 - the mean of the cosines) above which groups are not merged."""
 
 _FIELDS = ("what", "where", "why")
 

@@ -42,7 +42,7 @@ def related_groups(
     Parameters
     ----------
     threshold
-        The distance from which groups are no longer merged.
+        The distance above which groups are not merged.
     advance
         Told how many proposals were read.
 

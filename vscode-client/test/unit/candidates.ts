@@ -16,7 +16,7 @@ export function work(id: string, more: Partial<Work> = {}): Work {
     cluster: 1,
     representative: false,
     kind: "worktree",
-    folder: `/work/${id}`,
+    folder: `/home/mina/${id}`,
     branch: null,
     behind: 0,
     made: null,
@@ -34,7 +34,7 @@ export function candidates(more: Partial<CandidatesResult> = {}): CandidatesResu
   const ids = ["worktree:ada", "worktree:bo", "branch:chen"];
   const reason = (text: string, members: string[]): { text: string; members: string[] } => ({ text, members });
   return {
-    repository: "/work/shop",
+    repository: "/home/mina/shop",
     base: "c0ffee",
     candidates: ids,
     similarity: [],
