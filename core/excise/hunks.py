@@ -143,6 +143,10 @@ class Hunks(Sequence[Hunk]):
         [home] = self.homes(score.reading, (region.bounds.o_lo,))
         return home
 
+    def knows(self, reading: Key) -> bool:
+        """Whether texts that were read so are among those that these hunks were made of."""
+        return reading in self._starts
+
     def homes(self, reading: Key, first: Iterable[int]) -> tuple[int, ...]:
         """Return the indices of the hunks that hold regions, as `home` does.
 

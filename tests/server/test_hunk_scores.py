@@ -1,5 +1,7 @@
 """The numbers of hunks against the numbers of the pair they are parts of."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -157,6 +159,26 @@ def test_one_edit_after_the_other_is_as_if_all_were_new(texts, edits, granularit
         revisions = tuple(map(Revision, map(str, range(len(texts))), texts))
         snapshot = Snapshot("m.py", origin, revisions, "python", options=Options(granularity))
         assert said(analyst.analyse(snapshot, cancel)) == said(Analyst().analyse(snapshot, cancel))
+
+
+def test_other_options_are_not_answered_with_pairs_of_before():
+    revisions = (Revision("a", "y = 2 # c\n"), Revision("b", "y = 2\n"))
+    dropped = Snapshot(
+        "m.py", "y = 2  # c\n", revisions, "python", options=Options(comments="drop")
+    )
+    kept = replace(dropped, options=Options())
+    analyst, cancel = Analyst(), excise.CancelFlag()
+    for snapshot in (dropped, kept, dropped):
+        assert said(analyst.analyse(snapshot, cancel)) == said(Analyst().analyse(snapshot, cancel))
+
+
+def test_pairs_of_documents_that_are_not_kept_are_let_go():
+    analyst, cancel = Analyst(limit=1), excise.CancelFlag()
+    for number in range(5):
+        revisions = (Revision("a", A), Revision("b", BOTH))
+        origin = f"{ORIGIN}NUMBER = {number}\n"
+        analyst.analyse(Snapshot(f"{number}.py", origin, revisions), cancel)
+    assert list(analyst._pairs) == ["4.py"]
 
 
 def test_only_pairs_of_the_text_that_changed_are_counted(monkeypatch):

@@ -185,6 +185,8 @@ class Analyst:
         self._kept.move_to_end(snapshot.scored)
         while len(self._kept) > 1 and sum(map(_weight, self._kept.values())) > self._limit:
             self._kept.popitem(last=False)
+        uris = {kept.snapshot.uri_or_path for kept in self._kept.values()}
+        self._pairs = {uri: pairs for uri, pairs in self._pairs.items() if uri in uris}
         return analysis
 
     def forget(self, uri: str) -> None:

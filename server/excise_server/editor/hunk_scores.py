@@ -93,10 +93,13 @@ class _Pair:
     numbers: tuple[PairNumbers, ...]
 
     def homes(self, hunks: excise.Hunks) -> dict[int, int] | None:
-        """Return the hunk of each of the numbers; None where other regions share hunks now."""
-        homes = hunks.homes(self.reading, self.first)
-        if len(homes) != len(self.groups):
+        """Return the hunk of each of the numbers.
+
+        None: the texts were read in another way then, or other regions share hunks now.
+        """
+        if not hunks.knows(self.reading):
             return None
+        homes = hunks.homes(self.reading, self.first)
         pairs = set(zip(self.groups, homes, strict=True))
         return dict(pairs) if len(pairs) == len(self.numbers) == len(set(homes)) else None
 
