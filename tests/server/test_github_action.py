@@ -16,6 +16,7 @@ from tests.server.git_repository import Repo, needs_git
 from tests.server.test_duplicates_git import CART, NEW, OLD
 
 from excise_server.github.__main__ import main
+from excise_server.github.pulls import read_pulls
 
 pytestmark = [needs_git, pytest.mark.slow]
 
@@ -308,3 +309,28 @@ def test_the_action_takes_nothing_by_name_and_no_text_into_a_script():
     assert not any("${{" in script for script, _ in steps().values())
     assert "actions/checkout" not in ACTION
     assert defaults()["dry-run"] == "true"
+
+
+def test_requests_into_one_branch_are_no_stack_though_that_branch_is_one_too():
+    ends = {1: ("f1", "develop"), 2: ("f2", "develop"), 3: ("develop", "main"), 4: ("g", "f1")}
+
+    def pull(number: int) -> dict:
+        head, base = (
+            {"ref": name, "sha": f"{number:040x}", "repo": {"full_name": "acme/shop"}}
+            for name in ends[number]
+        )
+        return {"number": number, "title": "x", "head": head, "base": base, "state": "open"}
+
+    class Answers:
+        def one(self, path: str) -> dict:
+            return pull(1)
+
+        def listed(self, path: str, most: int) -> list[dict]:
+            return [pull(number) for number in ends]
+
+        def diff(self, number: int) -> bytes:
+            return f"--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-x = 0\n+x = {number}\n".encode()
+
+    found = read_pulls(Answers(), 1, 10)
+    stacked = {other.id: found.asked.is_stacked_with(other) for other in found.others}
+    assert stacked == {"#2": False, "#3": True, "#4": True}

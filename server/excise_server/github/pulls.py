@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,12 +49,12 @@ def read_pulls(api: Api, number: int, most: int, cache: str = "") -> Pulls:
     first = api.one(f"/pulls/{number}")
     listed = list(api.listed("/pulls?state=open&sort=updated&direction=desc", most))
     pulls = [first, *(pull for pull in listed if pull.get("number") != number)]
-    heads = {_branch(pull, "head") for pull in pulls}
+    links = _links(pulls)
     found = Pulls()
     for at, pull in enumerate(pulls):
         name = f"#{pull.get('number')}"
         try:
-            proposal = _proposal(api, pull, heads, cache)
+            proposal = _proposal(api, pull, links, cache)
         except RateLimitError as error:
             if at == 0:
                 raise
@@ -72,7 +73,7 @@ def read_pulls(api: Api, number: int, most: int, cache: str = "") -> Pulls:
 
 
 def _proposal(
-    api: Api, pull: dict[str, Any], heads: Sequence[str] | set[str], cache: str
+    api: Api, pull: dict[str, Any], links: Mapping[str, set[str]], cache: str
 ) -> Proposal:
     number = pull.get("number")
     sha = (pull.get("head") or {}).get("sha")
@@ -80,8 +81,6 @@ def _proposal(
         raise ApiError("an answer without a number or a commit")
     patch = parse(_diff(api, number, sha, cache))
     user = (pull.get("user") or {}).get("login")
-    # Branches stand for the commits that stacked requests share.
-    stack = {_branch(pull, "head")} | ({_branch(pull, "base")} & set(heads))
     return Proposal(
         f"#{number}",
         " ".join(str(pull.get("title") or "").split()),
@@ -90,8 +89,22 @@ def _proposal(
         patch,
         frozenset({patch_id(patch)}) if patch.files else frozenset(),
         "merged" if pull.get("merged_at") else "" if pull.get("state") == "open" else "closed",
-        frozenset(stack - {""}),
+        frozenset(links.get(_branch(pull, "head"), ())),
     )
+
+
+def _links(pulls: Iterable[dict[str, Any]]) -> dict[str, set[str]]:
+    """Return by branch the pull requests that begin or end there, instead of their commits.
+
+    Who stacks on a request shares its link; two that go into one branch share nothing.
+    """
+    links: dict[str, set[str]] = defaultdict(set)
+    for pull in pulls:
+        base, head = _branch(pull, "base"), _branch(pull, "head")
+        if base and head:
+            links[base].add(f"{base}..{head}")
+            links[head].add(f"{base}..{head}")
+    return links
 
 
 def _branch(pull: dict[str, Any], side: str) -> str:
