@@ -111,6 +111,9 @@ def test_a_bare_diff_and_a_log():
     assert one(DIFF).patch.paths == ("x.c",)
     log = b"commit " + b"0" * 40 + b"\nAuthor: A <a@b>\nDate:   now\n\n    fix it\n\n" + DIFF
     assert [message.title for message in read(log + b"\n" + log)] == ["fix it", "fix it"]
+    indented = DIFF + b"@@ -9 +9 @@\n     indented\n"
+    (found,) = read(log.replace(DIFF, indented))
+    assert found.text == "fix it"
 
 
 def test_a_truncated_mailbox():

@@ -120,7 +120,7 @@ def _bare(number: int, line: int, piece: bytes) -> Message:
     """Read a piece without mail headers; `git log -p` has its own."""
     author = subject = date = text = ""
     if _COMMIT.match(piece):
-        head = piece[:4096].decode("utf-8", "replace")
+        head = _text_of(piece[:4096])  # an indented line of the diff is not of the message
         lines = head.split("\n")
         author = next((x[8:] for x in lines if x.startswith("Author: ")), "")
         date = next((x[6:].strip() for x in lines if x.startswith("Date: ")), "")
