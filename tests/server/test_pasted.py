@@ -76,5 +76,11 @@ def test_dots_that_the_document_has_itself_stand_for_nothing():
 
 
 def test_markdown_with_fences_of_its_own_is_a_file():
-    origin = "# Title\n\nSome words.\n\n- one\n- two\n- three\n- four\n"
-    assert pasted(origin, origin.replace("one", "1"), "a.md").kind == "file"
+    fence = "```sh\nmake\nmake test\nmake docs\nmake dist\n```\n"
+    for fences in ("", "```sh\nmake\n```\n", fence, fence * 2):
+        origin = f"# Title\n\nSome words.\n\n- one\n- two\n- three\n{fences}\n- four\n"
+        edited = origin.replace("one", "1")
+        made = pasted(origin, edited, "a.md")
+        assert (made.kind, made.text) == ("file", edited)
+    answer = f"Here it is:\n\n~~~~md\n{edited}~~~~\n"
+    assert pasted(origin, answer, "a.md").text == edited

@@ -65,7 +65,7 @@ def pasted(origin: str, text: str, path: str) -> Pasted:
     text = normalise(check_text(text))
     if not text.strip():
         raise SourceError("it is empty")
-    if (inner := _fenced(text)) is not None:
+    if not _has_own_fences(normalise(origin), text) and (inner := _fenced(text)) is not None:
         made = _read(origin, inner, path)
         return Pasted(
             "fence" if made.kind == "file" else made.kind, made.text, made.label, made.notes
@@ -84,6 +84,12 @@ def _read(origin: str, text: str, path: str) -> Pasted:
     if origin.endswith("\n") and not text.endswith("\n"):
         text += "\n"  # what is copied out of a chat ends without one
     return Pasted("file", text, "", ())
+
+
+def _has_own_fences(origin: str, text: str) -> bool:
+    """Whether fences are the document's: it has some, and both texts begin with the same line."""
+    first, own = (lines.lstrip("\n").partition("\n")[0] for lines in (text, origin))
+    return first == own and _FENCE.search(origin) is not None
 
 
 def _fenced(text: str) -> str | None:
