@@ -27,6 +27,7 @@ from excise_server.report.duplicates import (
     duplicates_tsv,
 )
 from excise_server.sources import Rejected, SourceError
+from excise_server.sources.files import file_error
 from excise_server.sources.known import read_watched
 from excise_server.sources.known_proposals import known_proposals
 from excise_server.sources.pull_list import PullFacts, read_pull_list, with_pull_facts
@@ -216,8 +217,10 @@ def _background(path: str) -> Background:
             raise ValueError("a share that is not within 0 to 1000")
         return Background(shares[0], shares[1], str(table["name"]))
     except OSError as error:
-        raise SourceError(error.strerror or str(error), name=path) from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise file_error(path, error).named(path) from error
+    except (
+        ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError,
+    ) as error:  # fmt: skip
         raise SourceError("it is not a table of shares of words", name=path) from error
 
 

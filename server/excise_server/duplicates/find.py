@@ -167,7 +167,8 @@ class PairFinder:
         self._places = Counter(t for e in pool.evidence for t in e.where.terms)
         self._equal: dict[frozenset[str], list[int]] = {}
         for at, proposal in enumerate(proposals):
-            self._equal.setdefault(proposal.parts, []).append(at)
+            if proposal.parts:  # without a patch nothing is equal
+                self._equal.setdefault(proposal.parts, []).append(at)
 
     def nearest(self, new: int, among: range | None, top: int) -> Iterator[Pair]:
         """Yield the pairs of a proposal that count, the same edits first."""
@@ -175,7 +176,7 @@ class PairFinder:
         found = self.pool.neighbours(evidence, 0.0 if self.least == "none" else _LEAST)
         near = {n.number: n.relation for n in found if _reaches(n.relation.level, self.least)}
         # Equal patches without much text may share too little to be neighbours.
-        for at in self._equal[self.proposals[new].parts][:_MOST_EQUAL]:
+        for at in self._equal.get(self.proposals[new].parts, [])[:_MOST_EQUAL]:
             near.setdefault(at, self.pool.relation(new, at))
         pairs = [
             self.pair(new, at, relation)
