@@ -14,11 +14,12 @@ from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.take import take
 from excise_server.report.escape import printable
+from excise_server.review.taking import CONFLICTS_HINT
 
 __all__ = ["take_candidate"]
 
 Change = t.TextDocumentEdit | t.CreateFile | t.RenameFile | t.DeleteFile
-_CONFLICT, _TAKE = "take it all the same", "Take it all the same"
+_TAKE = "Take it all the same"
 _OPERATIONS = {
     "created": t.ResourceOperationKind.Create,
     "renamed": t.ResourceOperationKind.Rename,
@@ -66,10 +67,10 @@ async def _taken(ls: ExciseServer, uri: str, identity: str) -> dict[str, Any]:
         return await take(ls, TakeParams(uri, [TakeChoice(identity)]))
     except RequestFailed as error:
         window = ls.client_capabilities.window
-        if _CONFLICT not in error.message or not (window and window.show_message):
+        if CONFLICTS_HINT not in error.message or not (window and window.show_message):
             raise
         actions = [t.MessageActionItem(_TAKE), t.MessageActionItem("Cancel")]
-        message = f"{error.message.partition(_CONFLICT)[0].rstrip('; ')}."
+        message = f"{error.message.partition(CONFLICTS_HINT)[0].rstrip('; ')}."
         chosen = await ls.window_show_message_request_async(
             t.ShowMessageRequestParams(t.MessageType.Warning, message, actions)
         )

@@ -36,7 +36,8 @@ class TypedLines:
         key, lines = document_key(uri), set[int]()
         for change in changes:
             if (line := _typed(change)) is None:
-                self.rest(uri)
+                # What was held back is published with the analysis that this edit asks for.
+                self.forget(uri)
                 return
             lines.add(line)
         if not lines:

@@ -30,9 +30,10 @@ from excise_server.review.git_patch import FileEdit
 from excise_server.review.hunks import FileChange, ReviewedFile, hunk_name, review_files
 from excise_server.sources import SourceError, first_few
 
-__all__ = ["BROKEN", "Choice", "Taken", "take"]
+__all__ = ["BROKEN", "CONFLICTS_HINT", "Choice", "Taken", "take"]
 
 BROKEN = "the result has errors of syntax that the target does not have"
+CONFLICTS_HINT = "take it all the same with --conflicts"
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +222,7 @@ def _check_conflicts(
     path = next((p for p in (change.path, file.path) if p in candidate.conflicts), None)
     if path is None:
         return
-    hint = "take it all the same with --conflicts"
+    hint = CONFLICTS_HINT
     spans = candidate.disputed.get(path)
     for piece in pieces:
         if spans is None:
