@@ -28,11 +28,14 @@ export function documentGroups(
       return nodes;
     }
     const label = share(nodes.length, report.revisions.length, min_similarity === 1);
+    // The representative may be one that the repository has: then it is not among these.
+    const { candidate } = nodes.find((node) => node.candidate === representative) ?? first;
     return [
       {
         kind: "group",
-        id: `group ${representative}`,
-        candidate: representative,
+        id: `group ${uri} ${candidate}`,
+        candidate,
+        uri,
         label,
         description: nodes.map((node) => node.label).join(", "),
         tooltip: [`${label}: ${nodes.map((node) => node.label).join(", ")}`],

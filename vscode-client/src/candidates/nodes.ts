@@ -20,6 +20,8 @@ export interface GroupNode extends Shown {
   readonly kind: "group";
   /** The id of the one that stands for them. */
   readonly candidate: string;
+  /** The document whose revisions they are; null: candidates of the repository. */
+  readonly uri: string | null;
   readonly children: readonly CandidateNode[];
 }
 

@@ -22,6 +22,7 @@ export interface Found {
 
 export class Candidates implements vscode.Disposable {
   private found: Found | undefined;
+  private answered: Promise<void> = Promise.resolve();
   private asking: { readonly folder: string; readonly stop: vscode.CancellationTokenSource } | undefined;
   private timer: NodeJS.Timeout | undefined;
   /** Somebody looks: only then a repository is read. */
@@ -99,7 +100,7 @@ export class Candidates implements vscode.Disposable {
     clearTimeout(this.timer);
     this.stale = true;
     if (this.wanted) {
-      void this.ask();
+      this.answered = this.ask();
     }
   }
 
@@ -107,8 +108,12 @@ export class Candidates implements vscode.Disposable {
   async fresh(): Promise<Found | undefined> {
     this.wanted = true;
     await this.supervisor.ensure();
-    if (this.stale || this.shown === undefined) {
-      await this.ask();
+    if (this.stale || (this.shown === undefined && !this.searching)) {
+      this.answered = this.ask();
+    }
+    // Whoever asks later takes the place of this question: its answer is the one to wait for.
+    while (this.searching) {
+      await this.answered;
     }
     return this.shown;
   }
@@ -129,6 +134,7 @@ export class Candidates implements vscode.Disposable {
   }
 
   private async ask(): Promise<void> {
+    clearTimeout(this.timer);
     const { folder } = this;
     const { connection } = this.supervisor;
     this.asking?.stop.cancel();

@@ -50,6 +50,7 @@ function groupNode(
     kind: "group",
     id: `group ${cluster.representative}`,
     candidate: cluster.representative,
+    uri: null,
     label: share(children.length, all, same),
     description: said,
     tooltip: [

@@ -51,6 +51,7 @@ class HunkEditor {
   private seen: ReviewResult | undefined;
   private tail: Promise<unknown> = Promise.resolve();
   private at: string | undefined;
+  private closed = false;
 
   constructor(
     private readonly parts: Parts,
@@ -80,6 +81,7 @@ class HunkEditor {
       }),
     );
     this.panel.onDidDispose(() => {
+      this.closed = true;
       listening.dispose();
       closed();
     });
@@ -114,7 +116,7 @@ class HunkEditor {
   }
 
   private post(what: ToPage): Thenable<boolean> {
-    return this.panel.webview.postMessage(what);
+    return this.closed ? Promise.resolve(false) : this.panel.webview.postMessage(what);
   }
 
   private async send(): Promise<void> {
@@ -152,7 +154,7 @@ class HunkEditor {
     const now = variant === null ? null : hunk.variants.findIndex(({ text }) => text === wanted);
     if (wanted === undefined || now === -1 || hunk.text !== shown?.text) {
       await this.send();
-      throw new Error("the candidates have changed meanwhile: look again, and choose anew");
+      throw new Error("the candidates have changed meanwhile: look again, and choose again");
     }
     const step = { key, text: this.textOf(hunk), decided: hunk.decided };
     if (await decide(this.parts, this.uri, review, index, now)) {

@@ -108,6 +108,10 @@ test("revisions of one document are grouped, without those that are known", () =
   assert.deepEqual(documentGroups(uri, report(), new Set()).map(shape), [["2 of 3 make similar changes", ["a", "b"]], "c"]);
   assert.deepEqual(documentGroups(uri, report(), new Set(["b"])).map(shape), ["a", "c"]);
   assert.equal(documentGroups(uri, report(), new Set())[1]?.kind, "candidate");
+  const [group] = documentGroups(uri, report(), new Set());
+  assert.equal(group?.kind, "group");
+  assert.equal(group.uri, uri);
+  assert.ok(group.children.some(({ candidate }) => candidate === group.candidate));
 });
 
 test("ages are in the largest unit", () => {
