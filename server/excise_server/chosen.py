@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from excise_server.foundation.inputs import SourceError, first_few
+from excise_server.foundation.paths import visible
 from excise_server.review.batches import Batch, Member, batches
 from excise_server.review.candidate import Candidate, candidates_called
 from excise_server.review.digest import review_digest
 from excise_server.review.ranked import chosen_batch
-from excise_server.sources import SourceError, first_few
 from excise_server.sources.candidates import Candidates
-from excise_server.sources.paths import visible
 
 __all__ = [
     "check_digest",

@@ -19,6 +19,8 @@ from excise.patches.features import compared
 from excise.reading import PARSER_SECONDS
 from excise_server.changes import patch_files
 from excise_server.chosen import chosen_batches
+from excise_server.foundation.inputs import first_few
+from excise_server.foundation.paths import visible
 from excise_server.git.repository import Repository
 from excise_server.review.batches import Batch
 from excise_server.review.change_sets import change_set, origin_texts
@@ -27,9 +29,7 @@ from excise_server.review.kinds import kind_of
 from excise_server.review.ranked import RankedBatch, rank_batches
 from excise_server.review.reasons import Reason, group_reasons
 from excise_server.review.verdicts import NO_VERDICTS, Verdict, Verdicts, match_verdicts
-from excise_server.sources import first_few
 from excise_server.sources.candidates import Candidate, Candidates, Selection, find_candidates
-from excise_server.sources.paths import visible
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from excise_server.changes import LINK, Side
+from excise_server.foundation.inputs import MAX_BYTES, SourceError
+from excise_server.foundation.paths import visible
 from excise_server.review.git_patch import FileEdit, git_patch
 from excise_server.review.own_edits import edited_beside, is_same_file
-from excise_server.sources import MAX_BYTES, SourceError
-from excise_server.sources.paths import visible
 
 __all__ = ["Written", "undo_patch", "write_files"]
 

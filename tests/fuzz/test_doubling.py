@@ -14,7 +14,7 @@ import excise
 from excise import syntax
 from excise.errors import Unparsable
 from excise.patches import Pool, apply, parse
-from excise_server.report.escape import printable
+from excise_server.foundation.escape import printable
 from excise_server.report.markup import element, source
 
 pytestmark = pytest.mark.slow

@@ -61,7 +61,7 @@ def test_a_mail_of_two_hundred_megabytes(tmp_path):
 
 
 def test_a_queue_over_the_limit_is_not_read(tmp_path, monkeypatch):
-    monkeypatch.setattr("excise_server.sources.queue.MAX_QUEUE", 400)
+    monkeypatch.setattr("excise_server.queue.reading.MAX_QUEUE", 400)
     (tmp_path / "all.mbox").write_text(BOX)
     (tmp_path / "one.patch").write_text(ONE)
     assert reasons(grouped(str(tmp_path), code=1)) == {"all.mbox": "over the limit of 0 MB"}

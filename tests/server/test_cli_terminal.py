@@ -29,7 +29,7 @@ from tests.server.command import (
 from tests.server.terminal import on_terminal
 
 from excise_server.cli import progress
-from excise_server.report.escape import printable, source_text
+from excise_server.foundation.escape import printable, source_text
 from excise_server.report.fitting import cut
 from excise_server.report.records import Records, name_column
 

@@ -58,9 +58,9 @@ def until(condition):
 def test_the_same_as_in_one_process(cluster, tmp_path, monkeypatch):
     address, _ = cluster
     # Also what is small goes to the workers here.
-    monkeypatch.setattr("excise_server.distribute._SMALL", 0)
-    monkeypatch.setattr("excise_server.distribute.TOGETHER", 50)
-    monkeypatch.setattr("excise_server.distribute.PAIRS", 2)
+    monkeypatch.setattr("excise_server.queue.distribute._SMALL", 0)
+    monkeypatch.setattr("excise_server.queue.distribute.TOGETHER", 50)
+    monkeypatch.setattr("excise_server.queue.distribute.PAIRS", 2)
     box = tmp_path / "queue.mbox"
     box.write_text("".join(mails(600, seed=4)))
     for options in ((), ("--idf",), ("--newest",), ("--series",), ("--linkage", "single")):
@@ -111,7 +111,7 @@ def test_all_workers_gone_is_an_error_not_a_wait(cluster, tmp_path):
 
 def spawn_with_patience(*arguments, stdin):
     code = (
-        "import sys, excise_server.distribute as d\nd._SECONDS = 1\n"
+        "import sys, excise_server.queue.distribute as d\nd._SECONDS = 1\n"
         "from excise_server.cli import main; sys.exit(main(sys.argv[1:]))"
     )
     line = [sys.executable, "-c", code, *arguments]

@@ -14,7 +14,7 @@ from tests.server.command import excise
 
 from excise_server.evaluation.reading import Line, opened, read_records
 from excise_server.evaluation.sandbox import check_guards, run_tests
-from excise_server.sources import SourceError
+from excise_server.foundation.inputs import SourceError
 
 pytestmark = pytest.mark.slow
 

@@ -27,7 +27,7 @@ from tests.server.hostile_programs import (
 from tests.server.sandbox_processes import children
 
 from excise_server.evaluation.sandbox import Sandbox, Verdict, check_guards
-from excise_server.sources import SourceError
+from excise_server.foundation.inputs import SourceError
 
 pytestmark = pytest.mark.slow
 

@@ -25,7 +25,7 @@ from tests.server.sandbox_processes import (
 from excise_server.evaluation.jail import seccomp, watcher
 from excise_server.evaluation.sandbox import MEMORY, Sandbox, Verdict, check_guards
 from excise_server.evaluation.sandboxes import Sandboxes
-from excise_server.sources import SourceError
+from excise_server.foundation.inputs import SourceError
 
 pytestmark = pytest.mark.slow
 
@@ -43,7 +43,7 @@ def sandbox():
 
 CHECK = (
     "from excise_server.evaluation.sandbox import check_guards\n"
-    "from excise_server.sources import SourceError\n"
+    "from excise_server.foundation.inputs import SourceError\n"
     "try:\n    check_guards()\nexcept SourceError as error:\n    print(error)\n"
 )
 

@@ -16,7 +16,7 @@ from excise.evaluation.wordnet import EXCEPTIONS, FILES
 from excise_server.evaluation import resources as module
 from excise_server.evaluation.remote import Remote
 from excise_server.evaluation.resources import VARIABLES, resources, wordnet_folder
-from excise_server.sources import SourceError
+from excise_server.foundation.inputs import SourceError
 
 ROOT = Path(__file__).parent.parent.parent
 A = "def f(x):\n    return x + 1\n"

@@ -11,8 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from excise_server.sources import MAX_BYTES, SourceError, check_text, megabytes, unique_ids
-from excise_server.sources.files import language_of, read_revisions, read_text
+from excise_server.foundation.files import language_of, read_revisions, read_text
+from excise_server.foundation.inputs import (
+    MAX_BYTES,
+    SourceError,
+    check_text,
+    megabytes,
+    unique_ids,
+)
 
 
 def refusal(path, **options) -> SourceError:

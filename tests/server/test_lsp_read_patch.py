@@ -9,7 +9,7 @@ import pytest
 from tests.server.raw_client import RawClient
 
 from excise.patches import PatchError
-from excise_server.sources import SourceError
+from excise_server.foundation.inputs import SourceError
 from excise_server.sources.patched import patched
 
 TEXT = "one\ntwo\nthree\nfour\n"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from excise_server.sources import SourceError
+from excise_server.foundation.inputs import SourceError
 from excise_server.sources.pasted import pasted
 
 ORIGIN = "".join(f"def f{n}(x):\n    return x + {n}\n\n\n" for n in range(8)).rstrip() + "\n"

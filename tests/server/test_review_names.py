@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from excise_server.report.escape import printable
+from excise_server.foundation.escape import printable
 from excise_server.review.layouts import parts_of
 from excise_server.review.names import Roots, Traces, labels, name_of
 from excise_server.review.trailers import signed_by

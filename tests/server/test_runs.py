@@ -22,8 +22,8 @@ from tests.server.git_repository import make, needs_git
 
 from excise_server.checks.guardian import HEAD, TAIL
 from excise_server.checks.runs import run_in_worktrees
+from excise_server.foundation.inputs import SourceError
 from excise_server.review.candidate import Candidate
-from excise_server.sources import SourceError
 
 pytestmark = [
     pytest.mark.slow,

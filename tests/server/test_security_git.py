@@ -13,11 +13,11 @@ import sys
 import pytest
 from tests.server.git_repository import make, needs_git, reasons, texts
 
+from excise_server.foundation.inputs import SourceError
 from excise_server.git.command import Git, GitError
-from excise_server.git.repository import open_repository
-from excise_server.sources import SourceError
 from excise_server.sources.collect import collect
 from excise_server.sources.finding import CHOICES
+from excise_server.sources.opening import open_repository
 
 pytestmark = [
     pytest.mark.slow,

@@ -9,10 +9,11 @@ from contextlib import suppress
 
 import pytest
 
-from excise_server.sources import MAX_BYTES, SourceError, paths
+from excise_server.foundation import paths
+from excise_server.foundation.inputs import MAX_BYTES, SourceError
+from excise_server.foundation.paths import contained, list_folder, read_bytes, text_of
 from excise_server.sources.collect import collect
 from excise_server.sources.finding import Context, SourceSettings
-from excise_server.sources.paths import contained, list_folder, read_bytes, text_of
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX files")
 

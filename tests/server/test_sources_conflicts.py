@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.reference.budget import examples
 from tests.server.git_repository import make, needs_git, reasons, texts
 
-from excise_server.sources import SourceError
+from excise_server.foundation.inputs import SourceError
 from excise_server.sources.collect import collect
 from excise_server.sources.conflicts import find
 from excise_server.sources.finding import Context, SourceSettings

@@ -7,9 +7,11 @@ import re
 from dataclasses import asdict
 from pathlib import Path
 
+from excise_server.foundation import paths
+from excise_server.foundation.inputs import MAX_BYTES
 from excise_server.git import checkouts
 from excise_server.git.command import ALLOWED
-from excise_server.sources import MAX_BYTES, patches, paths, siblings
+from excise_server.sources import patches, siblings
 from excise_server.sources.finding import CHOICES, SourceSettings
 
 TEXT = (Path(__file__).parents[2] / "docs" / "sources.md").read_text(encoding="utf-8")

@@ -9,11 +9,13 @@ from dataclasses import replace
 import pytest
 from tests.server.git_repository import make, needs_git, reasons, texts
 
+from excise_server.foundation.inputs import SourceError
 from excise_server.git import checkouts
 from excise_server.git.command import ALLOWED, Git, GitError, clean_environment, find_git
-from excise_server.git.repository import AbsentError, Blob, open_repository
-from excise_server.sources import SourceError, origin, versions
+from excise_server.git.repository import AbsentError, Blob
+from excise_server.sources import origin, versions
 from excise_server.sources.collect import collect
+from excise_server.sources.opening import open_repository
 
 pytestmark = [pytest.mark.slow, needs_git]
 

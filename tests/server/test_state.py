@@ -17,8 +17,8 @@ import pytest
 from tests.server.command import command_line, excise, one_line
 from tests.server.test_cli_patches import AGAIN, COVER, FROM, ONE, OTHER, mail
 
-from excise_server import state as state_module
-from excise_server import state_format
+from excise_server.queue import state as state_module
+from excise_server.queue import state_format
 
 WORDS = [f"w{at}" for at in range(60)]
 
@@ -352,7 +352,7 @@ def test_killed_at_any_moment(tmp_path):
     draw = Random(1)
     # Small batches, so that there are many moments to die at.
     code = (
-        "import sys, excise_server.sources.known as known\n"
+        "import sys, excise_server.queue.watched as known\n"
         "known.BATCH = 5\n"
         "from excise_server.cli import main; sys.exit(main())"
     )
@@ -414,7 +414,7 @@ def test_two_processes_at_once(tmp_path):
 def test_a_state_in_use_says_so(tmp_path, monkeypatch):
     state = tmp_path / "queue.state"
     known(state, "-", stdin=ONE)
-    monkeypatch.setattr("excise_server.state.WAIT", 0.05)
+    monkeypatch.setattr("excise_server.queue.state.WAIT", 0.05)
     other = sqlite3.connect(state, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     ran = excise("cluster", "-", "--incremental", str(state), stdin=OTHER)

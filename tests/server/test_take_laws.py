@@ -13,12 +13,12 @@ from excise.patches import apply as apply_patch
 from excise.patches import parse
 from excise.text import normalise
 from excise_server.changes import Side
+from excise_server.foundation.inputs import SourceError
 from excise_server.review.candidate import Candidate
 from excise_server.review.git_patch import FileEdit, git_patch
 from excise_server.review.hunks import review_files
 from excise_server.review.line_ends import edited_bytes
 from excise_server.review.taking import Choice, take
-from excise_server.sources import SourceError
 
 LINES = st.sampled_from(["a", "b", "c", "", "  d", "é"])
 ENDS = st.sampled_from(["\n", "\r\n", "\r"])

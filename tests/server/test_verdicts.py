@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.server.test_review_ranked import review
 
+from excise_server.foundation.inputs import SourceError
 from excise_server.review.batches import Batch
 from excise_server.review.candidate import Candidate, candidates_called
 from excise_server.review.ranked import rank_batches
 from excise_server.review.verdicts import Verdict, match_verdicts
-from excise_server.sources import SourceError, junit
+from excise_server.sources import junit
 from excise_server.sources import verdicts as files
 from excise_server.sources.verdicts import read_verdicts
 

@@ -7,8 +7,8 @@ import os
 import pytest
 
 from excise_server.changes import Side
+from excise_server.foundation.inputs import SourceError
 from excise_server.review.git_patch import FileEdit
-from excise_server.sources import SourceError
 from excise_server.written import write_files
 
 OUTSIDE = [

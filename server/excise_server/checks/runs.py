@@ -12,8 +12,8 @@ from pathlib import Path
 
 from excise_server.checks.crew import Crew, Runs, Said
 from excise_server.checks.guardian import adopt_orphans
+from excise_server.foundation.inputs import SourceError
 from excise_server.review.candidate import Candidate
-from excise_server.sources import SourceError
 
 __all__ = ["JOBS", "SECONDS", "Runs", "run_in_worktrees"]
 

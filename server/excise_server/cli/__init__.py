@@ -10,7 +10,7 @@ from importlib import import_module
 import click
 
 from excise_server.cli.streams import say, set_up_streams
-from excise_server.report.escape import printable
+from excise_server.foundation.escape import printable
 from excise_server.version import VERSION
 
 __all__ = ["COMMANDS", "excise", "main"]
@@ -156,7 +156,7 @@ def _run(arguments: Sequence[str] | None, before_parsing: Callable[[], None]) ->
 def _is_of_the_input(error: Exception) -> bool:
     """Tell whether an error says what is wrong with what was given."""
     from excise.errors import ExciseError
-    from excise_server.sources import SourceError
+    from excise_server.foundation.inputs import SourceError
 
     return isinstance(error, SourceError | ExciseError)
 

@@ -15,9 +15,9 @@ from excise_server.cli.progress import progress
 from excise_server.cli.related import cluster_related
 from excise_server.cli.streams import console
 from excise_server.cli.worktrees import Shown, compare
+from excise_server.foundation.inputs import RevisionSet
 from excise_server.report.documents import cluster_document, json_text
 from excise_server.report.revision_reasons import reason_lines, revision_reasons
-from excise_server.sources import RevisionSet
 from excise_server.sources.candidates import Selection
 from excise_server.sources.commits import is_range
 

@@ -19,6 +19,12 @@ from excise_server.cli.streams import console, say
 from excise_server.cli.worktrees import opened
 from excise_server.duplicates.find import find_duplicates
 from excise_server.duplicates.proposals import Proposal, proposals_of
+from excise_server.foundation.files import file_error
+from excise_server.foundation.inputs import Rejected, SourceError
+from excise_server.queue.known_proposals import known_proposals
+from excise_server.queue.reading import Queue, read_queue
+from excise_server.queue.state import State
+from excise_server.queue.watched import read_watched
 from excise_server.report.documents import json_text
 from excise_server.report.duplicate_shapes import DuplicatesDocument
 from excise_server.report.duplicates import (
@@ -26,14 +32,8 @@ from excise_server.report.duplicates import (
     duplicates_markdown,
     duplicates_tsv,
 )
-from excise_server.sources import Rejected, SourceError
-from excise_server.sources.files import file_error
-from excise_server.sources.known import read_watched
-from excise_server.sources.known_proposals import known_proposals
 from excise_server.sources.pull_list import PullFacts, read_pull_list, with_pull_facts
-from excise_server.sources.queue import Queue, read_queue
 from excise_server.sources.requests import read_requests
-from excise_server.state import State
 
 __all__ = ["command"]
 

@@ -10,7 +10,7 @@ import click
 from excise_server.cli.eval_steps import choose
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console, say
-from excise_server.sources import SourceError
+from excise_server.foundation.inputs import SourceError
 
 if TYPE_CHECKING:
     from excise.evaluation.editeval import Example, TaskScore
@@ -136,7 +136,7 @@ def _show(
         return
     from rich.table import Table
 
-    from excise_server.report.escape import printable
+    from excise_server.foundation.escape import printable
 
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     for head in ("task", "n", *found[0].means):

@@ -13,7 +13,7 @@ import click
 
 from excise_server.cli.progress import Advance, progress
 from excise_server.cli.streams import console, say
-from excise_server.sources import SourceError
+from excise_server.foundation.inputs import SourceError
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -11,8 +11,8 @@ from excise_server.cli.inputs import STDIN, read_set
 from excise_server.cli.options import Choices, shared_options
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console
+from excise_server.foundation.inputs import RevisionSet, SourceError
 from excise_server.report.documents import explain_document, json_text
-from excise_server.sources import RevisionSet, SourceError
 
 __all__ = ["command"]
 

@@ -12,15 +12,15 @@ from excise_server.cli.output import write_text
 from excise_server.cli.patch_options import PatchChoices
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console, say
+from excise_server.foundation.inputs import SourceError
+from excise_server.queue.reading import Queue, as_series, newest
+from excise_server.queue.state import State
+from excise_server.queue.watched import KnownPool, Watched
 from excise_server.report.documents import json_text
 from excise_server.report.groups import Grouped
-from excise_server.sources import SourceError
-from excise_server.sources.known import KnownPool, Watched
-from excise_server.sources.queue import Queue, as_series, newest
-from excise_server.state import State
 
 if TYPE_CHECKING:
-    from excise_server.distribute import Crew
+    from excise_server.queue.distribute import Crew
 
 __all__ = ["group_known", "group_queue", "print_groups"]
 
@@ -35,13 +35,13 @@ def group_queue(queue: Queue, chosen: PatchChoices, crew: Crew | None = None) ->
     ignored = chosen.ignored
     pool: Pool
     if crew is not None and not one_base:
-        from excise_server.distribute import FarPool
+        from excise_server.queue.distribute import FarPool
 
         with progress("Counting"):
             pool = FarPool(crew, patches, ignored=ignored, idf=chosen.idf)
         return _grouped(queue, pool, chosen, pool.patches.__getitem__)
     if crew is not None:
-        from excise_server.distribute import FarOneBase
+        from excise_server.queue.distribute import FarOneBase
 
         pool = FarOneBase(crew, ignored=ignored)
     else:

@@ -11,8 +11,8 @@ from excise.reading import PARSER_SECONDS
 from excise_server.cli.options import Choices
 from excise_server.cli.progress import progress_map
 from excise_server.cli.streams import say
-from excise_server.sources import RevisionSet, SourceError
-from excise_server.sources.files import read_revisions
+from excise_server.foundation.files import read_revisions
+from excise_server.foundation.inputs import RevisionSet, SourceError
 from excise_server.sources.records import MAX_JSON, read_revision_set
 
 __all__ = ["STDIN", "read_set", "report_rejected", "similarities"]

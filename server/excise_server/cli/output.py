@@ -6,7 +6,7 @@ import os
 import tempfile
 from contextlib import suppress
 
-from excise_server.sources import SourceError
+from excise_server.foundation.inputs import SourceError
 
 __all__ = ["write_text"]
 

@@ -14,15 +14,15 @@ from excise_server.cli.options import Choices
 from excise_server.cli.patch_options import PatchChoices
 from excise_server.cli.progress import progress
 from excise_server.cli.worktrees import Shown, compare_found, opened
-from excise_server.sources import SourceError
+from excise_server.foundation.inputs import SourceError
+from excise_server.queue.reading import NO_DIFF, Queue, newest, read_queue
+from excise_server.queue.state import State
+from excise_server.queue.watched import read_watched
 from excise_server.sources.commits import read_commits
-from excise_server.sources.known import read_watched
 from excise_server.sources.patch_candidates import find_patches
-from excise_server.sources.queue import NO_DIFF, Queue, newest, read_queue
-from excise_server.state import State
 
 if TYPE_CHECKING:
-    from excise_server.distribute import Crew
+    from excise_server.queue.distribute import Crew
 
 __all__ = ["cluster_commits", "cluster_in_repository", "cluster_patches"]
 
@@ -74,7 +74,7 @@ def _crew(chosen: PatchChoices) -> AbstractContextManager[Crew | None]:
     """Return the workers that were asked for, if any."""
     if chosen.dask is None and chosen.workers is None:
         return nullcontext()
-    from excise_server.distribute import crew
+    from excise_server.queue.distribute import crew
 
     return crew(chosen.dask, chosen.workers or 1)
 

@@ -14,10 +14,10 @@ from excise_server.cli.progress import progress
 from excise_server.cli.streams import console, say
 from excise_server.duplicates.groups import related_groups
 from excise_server.duplicates.proposals import proposals_of
+from excise_server.foundation.inputs import SourceError
+from excise_server.queue.reading import newest, read_queue
 from excise_server.report.documents import json_text
 from excise_server.report.duplicates import groups_document
-from excise_server.sources import SourceError
-from excise_server.sources.queue import newest, read_queue
 
 __all__ = ["cluster_related"]
 

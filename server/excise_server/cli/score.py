@@ -18,9 +18,9 @@ from excise_server.cli.options import Choices, shared_options
 from excise_server.cli.progress import Advance, progress
 from excise_server.cli.streams import console, say
 from excise_server.cli.summary import Numbers, print_summaries, summarise
+from excise_server.foundation.files import file_error, language_of, read_text
 from excise_server.report.documents import json_line, json_text, record_line, score_document
 from excise_server.report.shapes import ErrorLine, RecordLine
-from excise_server.sources.files import file_error, language_of, read_text
 from excise_server.sources.records import BadRecord, ScoreRecord, read_score_records
 
 __all__ = ["command"]

@@ -12,7 +12,7 @@ import click
 from excise_server.cli.output import write_text
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console, say
-from excise_server.sources import SourceError
+from excise_server.foundation.inputs import SourceError
 
 if TYPE_CHECKING:
     from excise.evaluation.simplification import Operations
@@ -166,7 +166,7 @@ def _show(document: dict[str, Any], as_json: bool) -> None:
         return
     from rich.table import Table
 
-    from excise_server.report.escape import printable
+    from excise_server.foundation.escape import printable
 
     out = console()
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")

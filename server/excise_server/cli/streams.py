@@ -7,7 +7,7 @@ import io
 import sys
 from typing import IO, TYPE_CHECKING, TextIO, cast
 
-from excise_server.report.escape import printable
+from excise_server.foundation.escape import printable
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterator
 from typing import NamedTuple
 
 import excise
+from excise_server.foundation.inputs import SourceError
 from excise_server.report.documents import json_text, summary_document
-from excise_server.sources import SourceError
 
 __all__ = ["Numbers", "Summary", "print_summaries", "summarise"]
 

@@ -17,16 +17,16 @@ from excise_server.cli.candidate_options import batch_option, selection_options
 from excise_server.cli.progress import progress
 from excise_server.cli.reviewed import read_candidates
 from excise_server.cli.streams import say
+from excise_server.foundation.escape import source_text
+from excise_server.foundation.files import file_error
+from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.paths import visible
 from excise_server.git.worktree_files import SHA256_DIGITS
 from excise_server.report.documents import json_text
-from excise_server.report.escape import source_text
 from excise_server.report.take import take_document
 from excise_server.review.choices import Plan, choices_named, choices_planned
 from excise_server.review.taking import Taken
-from excise_server.sources import SourceError
 from excise_server.sources.candidates import Selection
-from excise_server.sources.files import file_error
-from excise_server.sources.paths import visible
 from excise_server.take import TakenFromReview, take_from_review
 from excise_server.workers.quarantine import cache_folder
 from excise_server.written import write_files

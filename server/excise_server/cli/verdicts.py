@@ -11,8 +11,8 @@ import click
 
 from excise_server.checks.runs import JOBS, SECONDS, Runs, run_in_worktrees
 from excise_server.cli.streams import say
+from excise_server.foundation.inputs import SourceError
 from excise_server.review.candidate import Candidate
-from excise_server.sources import SourceError
 from excise_server.workers.quarantine import cache_folder
 
 __all__ = [

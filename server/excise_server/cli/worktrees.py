@@ -24,10 +24,10 @@ from excise_server.cli.verdicts import (
     say_left_out,
     verdict_option,
 )
+from excise_server.foundation.inputs import SourceError
 from excise_server.git.repository import Repository, open_folder
 from excise_server.report.documents import json_text
 from excise_server.report.worktrees import worktrees_document
-from excise_server.sources import SourceError
 from excise_server.sources.candidates import Candidates, Selection, find_candidates
 from excise_server.sources.folders import find_folders
 from excise_server.sources.verdicts import read_verdicts

@@ -16,8 +16,8 @@ from excise_server.editor.analysis import Analysis
 from excise_server.editor.findings import MAX_HUNKS, group_lines, headline, word_of_pair
 from excise_server.editor.hunk_scores import HunkScores
 from excise_server.editor.wording import hunk_words, listed, names_of, share_of
+from excise_server.foundation.escape import printable
 from excise_server.report.digits import digits
-from excise_server.report.escape import printable
 from excise_server.report.order_words import order_words
 
 __all__ = ["Block", "Code", "Line", "Table", "explain_file", "explain_hunk"]

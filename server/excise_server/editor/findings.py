@@ -10,8 +10,8 @@ from typing import Any
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.hunk_scores import MAX_PAIRS, HunkScores
 from excise_server.editor.wording import group_words, hunk_words, names_of
+from excise_server.foundation.escape import printable
 from excise_server.report.digits import digits
-from excise_server.report.escape import printable
 from excise_server.report.order_words import said_of
 from excise_server.report.words import between, words_of
 

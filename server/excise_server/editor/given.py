@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import excise
 from excise.text import Revision, normalise
-from excise_server.report.escape import printable
+from excise_server.foundation.escape import printable
 from excise_server.review.given import Given, GivenFile
 from excise_server.review.replayed import CREATED, CREATES, DELETES, SAME_LINES
 

@@ -26,8 +26,8 @@ from excise.text import normalise
 from excise_server.duplicates.find import LEVEL_WORDS
 from excise_server.editor.explanation import Block, Line, Table
 from excise_server.editor.wording import name
+from excise_server.foundation.escape import printable
 from excise_server.report.digits import digits
-from excise_server.report.escape import printable
 from excise_server.report.likeness import beside, parts, said
 
 __all__ = ["MAX_PATCHES", "Mailbox", "PatchStanding", "explain", "read_mailbox", "title"]

@@ -9,8 +9,8 @@ from excise_server.editor.analysis import Analysis
 from excise_server.editor.decisions import Decision, decisions_of
 from excise_server.editor.findings import MAX_HUNKS, group_lines, headline, word_of_pair
 from excise_server.editor.wording import hunk_words, listed, names_of, share_of
+from excise_server.foundation.escape import source_text
 from excise_server.report.digits import digits
-from excise_server.report.escape import source_text
 from excise_server.report.markdown import code_span, fenced, inert
 
 __all__ = ["hunk_heading", "review_page"]

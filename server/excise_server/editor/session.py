@@ -29,9 +29,9 @@ from excise_server.editor.given import GivenCandidates, on_origin
 from excise_server.editor.remembered import Remembered, voice_of
 from excise_server.editor.set_aside import CandidateState, Choice, Choices
 from excise_server.editor.snapshot import Snapshot
-from excise_server.report.escape import printable
+from excise_server.foundation.escape import printable
+from excise_server.foundation.inputs import Rejected, SourceError
 from excise_server.review.given import Given, GivenFile
-from excise_server.sources import Rejected, SourceError
 from excise_server.sources.finding import Found
 
 __all__ = ["Session", "path_of"]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from excise import Hunk
 from excise.text import Revision
 from excise_server.editor.analysis import Analysis
-from excise_server.report.escape import printable
+from excise_server.foundation.escape import printable
 
 __all__ = ["group_words", "hunk_words", "listed", "name", "names_of", "number", "share_of"]
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from excise_server.evaluation.scoring import Scored
-from excise_server.sources import SourceError
-from excise_server.sources.files import file_error
+from excise_server.foundation.files import file_error
+from excise_server.foundation.inputs import SourceError
 
 __all__ = ["Journal"]
 

@@ -9,7 +9,7 @@ from excise.errors import extra_hint
 from excise.evaluation.correlation import Correlation
 from excise_server.evaluation.documents import order
 from excise_server.evaluation.run import Evaluation, Table
-from excise_server.sources import SourceError
+from excise_server.foundation.inputs import SourceError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from excise.evaluation.data import Record, RecordError, read_record
-from excise_server.sources import MAX_BYTES, SourceError
-from excise_server.sources.files import file_error
+from excise_server.foundation.files import file_error
+from excise_server.foundation.inputs import MAX_BYTES, SourceError
 from excise_server.sources.records import MAX_JSON
 
 __all__ = ["BadLine", "Line", "opened", "read_lines", "read_records", "unpacked"]

@@ -18,7 +18,7 @@ from excise.errors import extra_hint
 from excise.evaluation import MeasureUnavailableError, Resources
 from excise.evaluation.wordnet import EXCEPTIONS, FILES, WordNet
 from excise_server.evaluation.remote import Remote
-from excise_server.sources import SourceError
+from excise_server.foundation.inputs import SourceError
 
 __all__ = ["VARIABLES", "Synonyms", "resources", "wordnet_folder"]
 

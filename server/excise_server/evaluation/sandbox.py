@@ -25,7 +25,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from excise_server.sources import SourceError
+from excise_server.foundation.inputs import SourceError
 
 __all__ = ["Sandbox", "Verdict", "check_guards", "run_tests"]
 

@@ -14,7 +14,7 @@ from excise.evaluation.correlation import Correlation
 from excise.evaluation.statistics import Interval
 from excise_server.evaluation.documents import order, signature
 from excise_server.evaluation.run import Evaluation
-from excise_server.report.escape import printable
+from excise_server.foundation.escape import printable
 
 __all__ = ["evaluation_table", "interval_text", "number_text"]
 

@@ -10,11 +10,11 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.paths import visible
 from excise_server.git.ancestry import commits_between, is_ancestor, merge_bases
 from excise_server.git.reflog import worktree_made
 from excise_server.git.repository import Repository
-from excise_server.sources import SourceError
-from excise_server.sources.paths import visible
 
 __all__ = ["History", "Start", "commit_named"]
 

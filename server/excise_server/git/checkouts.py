@@ -10,13 +10,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
+from excise_server.foundation.inputs import Rejected, first_few, unique_ids
+from excise_server.foundation.paths import visible
 from excise_server.git.reflog import worktree_made
 from excise_server.git.refs import Ref, find_refs
 from excise_server.git.repository import Repository, Worktree, points_back
 from excise_server.review.candidate import Candidate, in_order
 from excise_server.review.names import Roots, Traces, name_of
-from excise_server.sources import Rejected, first_few, unique_ids
-from excise_server.sources.paths import visible
 
 __all__ = [
     "MAX_REFS",

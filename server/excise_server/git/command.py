@@ -18,8 +18,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
+from excise_server.foundation.inputs import SourceError
 from excise_server.processes import dying_with_parent
-from excise_server.sources import SourceError
 
 __all__ = [
     "ALLOWED",

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from excise_server.changes import LINK, SUBMODULE, Side
+from excise_server.foundation.inputs import first_few
+from excise_server.foundation.paths import visible
 from excise_server.git.trees import Sides
-from excise_server.sources import first_few
-from excise_server.sources.paths import visible
 
 __all__ = ["Converted", "without_conversions"]
 

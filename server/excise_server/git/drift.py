@@ -8,10 +8,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from excise_server.changes import Side
+from excise_server.foundation.inputs import SourceError
 from excise_server.git.ancestry import asked_once
 from excise_server.git.repository import Repository
 from excise_server.git.trees import OPTIONS, Entry, Tree, read_sides, trees_between
-from excise_server.sources import SourceError
 
 __all__ = ["Drift", "drifts_of", "renames_between"]
 

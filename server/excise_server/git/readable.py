@@ -12,8 +12,8 @@ import stat
 from collections.abc import Iterator
 from contextlib import suppress
 
-from excise_server.sources import SourceError
-from excise_server.sources.paths import read_bytes, visible
+from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.paths import read_bytes, visible
 
 __all__ = ["check_readable"]
 

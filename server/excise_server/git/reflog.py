@@ -6,9 +6,9 @@ import os
 import re
 from dataclasses import dataclass
 
+from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.paths import read_bytes
 from excise_server.git.repository import Repository, own_folder
-from excise_server.sources import SourceError
-from excise_server.sources.paths import read_bytes
 
 __all__ = ["Made", "branch_made", "worktree_made"]
 

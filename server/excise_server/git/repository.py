@@ -15,11 +15,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from excise_server.git.command import Git, NoRepositoryError
+from excise_server.foundation.inputs import MAX_BYTES, SourceError, too_large
+from excise_server.foundation.paths import contained, read_bytes
+from excise_server.git.command import Git
 from excise_server.git.readable import check_readable
-from excise_server.sources import MAX_BYTES, SourceError, too_large
-from excise_server.sources.finding import Context
-from excise_server.sources.paths import contained, read_bytes
 
 __all__ = [
     "AbsentError",
@@ -27,8 +26,6 @@ __all__ = [
     "Repository",
     "Worktree",
     "open_folder",
-    "open_repository",
-    "opened",
     "own_folder",
     "points_back",
 ]
@@ -219,28 +216,6 @@ def _answer(out: bytes, position: int, name: bytes) -> tuple[tuple[str, int] | S
     raise SourceError("git cat-file gave an answer that is not understood")
 
 
-def open_repository(context: Context) -> Repository | None:
-    """Return the repository that holds a document; None if there is none.
-
-    Raises
-    ------
-    SourceError
-        If the workspace is not trusted, the document is outside, git refuses the repository, or
-        the repository and the working tree do not name each other.
-    """
-    _, document = contained(context.document, context.folders)
-    if not context.trusted:
-        raise SourceError("git is never started in a workspace that is not trusted")
-    try:
-        found = open_folder(os.path.dirname(document), context.folders)
-    except NoRepositoryError:
-        return None
-    path = os.path.relpath(document, found.top).replace(os.sep, "/")
-    if path.startswith("../"):
-        raise SourceError("the repository is not used: its working tree is elsewhere")
-    return replace(found, path=path)
-
-
 def open_folder(folder: str, folders: Sequence[str]) -> Repository:
     """Return the repository that holds a folder; its ``path`` is empty.
 
@@ -258,19 +233,6 @@ def open_folder(folder: str, folders: Sequence[str]) -> Repository:
     if reason := _objection(git, top, git_dir, common, folders):
         raise SourceError(f"the repository is not used: {reason}")
     return Repository(git.at(top), top, common, git_dir, "")
-
-
-def opened(context: Context, repository: Repository | SourceError | None) -> Repository | None:
-    """Return what a caller opened before, else open it; what failed before is not tried again.
-
-    Raises
-    ------
-    SourceError
-        As `open_repository`.
-    """
-    if isinstance(repository, SourceError):
-        raise repository
-    return repository or open_repository(context)
 
 
 def points_back(top: str, common: str) -> str:

@@ -6,10 +6,10 @@ import os
 import re
 from dataclasses import dataclass
 
+from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.paths import read_bytes
 from excise_server.git.refs import Ref, refs_at
 from excise_server.git.repository import Repository
-from excise_server.sources import SourceError
-from excise_server.sources.paths import read_bytes
 
 __all__ = ["Side", "sides_of"]
 

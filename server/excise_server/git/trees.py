@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from excise_server.changes import SUBMODULE, Side
+from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.paths import visible
 from excise_server.git.repository import AbsentError, Blob, Repository
-from excise_server.sources import SourceError
-from excise_server.sources.paths import visible
 
 __all__ = [
     "MAX_FILES",

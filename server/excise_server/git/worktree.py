@@ -14,12 +14,12 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from excise_server.changes import LINK, SUBMODULE
+from excise_server.foundation.inputs import SourceError, first_few
+from excise_server.foundation.paths import read_bytes, visible
 from excise_server.git.command import Git
 from excise_server.git.repository import Repository, own_folder
 from excise_server.git.trees import Entry, Listing
 from excise_server.git.worktree_files import SHA1_DIGITS, Folder, blob_name
-from excise_server.sources import SourceError, first_few
-from excise_server.sources.paths import read_bytes, visible
 
 __all__ = ["MAX_UNTRACKED", "Working", "is_under_way", "read_working"]
 

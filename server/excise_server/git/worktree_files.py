@@ -8,9 +8,9 @@ import stat
 from dataclasses import dataclass
 
 from excise_server.changes import LINK
+from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.paths import read_bytes
 from excise_server.git.trees import Entry
-from excise_server.sources import SourceError
-from excise_server.sources.paths import read_bytes
 
 __all__ = ["SHA1_DIGITS", "SHA256_DIGITS", "Folder", "blob_ids", "blob_name"]
 

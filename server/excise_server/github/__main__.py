@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from excise_server.cli.output import write_text
 from excise_server.cli.streams import say, set_up_streams
 from excise_server.duplicates.find import find_duplicates
+from excise_server.foundation.inputs import SourceError
 from excise_server.github.api import Api
 from excise_server.github.comment import comment_text, publish, said_pairs
 from excise_server.github.pulls import Pulls, read_pulls
 from excise_server.report.documents import json_text
 from excise_server.report.duplicate_shapes import DuplicatesDocument
 from excise_server.report.duplicates import duplicates_document
-from excise_server.sources import SourceError
 
 __all__ = ["main"]
 

@@ -10,7 +10,7 @@ import urllib.request
 from collections.abc import Iterator
 from typing import IO, Any
 
-from excise_server.sources import SourceError
+from excise_server.foundation.inputs import SourceError
 
 __all__ = ["MAX_ANSWER", "Api", "ApiError", "RateLimitError"]
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from excise.patches import PatchError, parse, patch_id
 from excise_server.duplicates.proposals import Proposal
+from excise_server.foundation.inputs import Rejected
 from excise_server.github.api import Api, ApiError, RateLimitError
-from excise_server.sources import Rejected
 
 __all__ = ["Pulls", "read_pulls"]
 

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 
 from pygls.exceptions import JsonRpcInvalidParams
 
+from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.paths import inside
 from excise_server.lsp.disk import local_path
 from excise_server.lsp.protocol import (
     AddCandidatesParams,
@@ -22,8 +24,6 @@ from excise_server.lsp.protocol import (
 )
 from excise_server.lsp.server import ExciseServer
 from excise_server.review.given import Given
-from excise_server.sources import SourceError
-from excise_server.sources.paths import inside
 
 __all__ = ["add_candidates", "remove_candidates"]
 

@@ -6,13 +6,13 @@ import asyncio
 
 from excise.text import Revision
 from excise_server.editor.session import path_of
+from excise_server.foundation.escape import printable
+from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.paths import visible
 from excise_server.lsp.protocol import AddTextParams, AddTextResult
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
-from excise_server.report.escape import printable
-from excise_server.sources import SourceError
 from excise_server.sources.pasted import pasted
-from excise_server.sources.paths import visible
 
 __all__ = ["add_text"]
 

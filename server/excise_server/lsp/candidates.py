@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from excise_server.foundation.inputs import SourceError
 from excise_server.lsp.disk import local_path
 from excise_server.lsp.protocol import CandidatesParams
 from excise_server.lsp.repository import Place, place_of
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 from excise_server.review.given import Given
-from excise_server.sources import SourceError
 from excise_server.workers.surveys import arguments_of
 
 __all__ = ["candidates", "survey_arguments"]

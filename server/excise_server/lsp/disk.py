@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from pygls.uris import to_fs_path
 
-from excise_server.sources import SourceError
-from excise_server.sources.paths import inside, read_bytes, text_of
+from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.paths import inside, read_bytes, text_of
 
 __all__ = ["local_path", "read_inside"]
 

@@ -17,15 +17,15 @@ from excise import CancelFlag
 from excise_server.editor.document import document_key
 from excise_server.editor.remembered import Remembered
 from excise_server.editor.session import Session
+from excise_server.foundation.inputs import Rejected
+from excise_server.foundation.paths import inside
 from excise_server.lsp.disk import local_path
 from excise_server.lsp.remembering import Memory
 from excise_server.lsp.source_settings import SourceChoices
 from excise_server.lsp.watching import Watcher
 from excise_server.memory.workspace import Workspace
 from excise_server.scheduler import Scheduler
-from excise_server.sources import Rejected
 from excise_server.sources.finding import Context, Details, Found
-from excise_server.sources.paths import inside
 
 __all__ = ["Gathered", "Gatherer"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from excise_server.editor.explanation import Block, Code, Line, Table
-from excise_server.report.escape import printable
+from excise_server.foundation.escape import printable
 from excise_server.report.markdown import fenced, inert
 
 __all__ = ["as_markdown", "as_plain"]

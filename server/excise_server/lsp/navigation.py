@@ -17,13 +17,13 @@ from excise_server.editor.analysis import Analysis
 from excise_server.editor.document import document_key
 from excise_server.editor.line_map import LineMap
 from excise_server.editor.wording import hunk_words, names_of
+from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.paths import read_bytes, text_of
 from excise_server.lsp.disk import local_path
 from excise_server.lsp.publishing import Outcome
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.to_proto import Mapper
-from excise_server.sources import SourceError
-from excise_server.sources.paths import read_bytes, text_of
 
 __all__ = ["NAVIGATION", "document_symbol", "implementation", "workspace_symbol"]
 

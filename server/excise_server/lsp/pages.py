@@ -18,9 +18,9 @@ from pathlib import Path
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException
 
+from excise_server.foundation.escape import printable
 from excise_server.lsp.connection import Connection
 from excise_server.lsp.rpc import RequestFailed
-from excise_server.report.escape import printable
 from excise_server.workers.quarantine import cache_folder
 
 __all__ = ["Pages", "file_name"]

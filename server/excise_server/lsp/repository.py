@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from pygls.exceptions import JsonRpcInvalidParams
 
+from excise_server.foundation.escape import printable
+from excise_server.foundation.paths import inside
 from excise_server.lsp.disk import local_path
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
-from excise_server.report.escape import printable
-from excise_server.sources.paths import inside
 
 __all__ = ["Place", "place_of"]
 

@@ -22,6 +22,7 @@ from excise_server.editor.analysis import Analysis
 from excise_server.editor.document import document_key
 from excise_server.editor.session import Session, ToReplay
 from excise_server.editor.snapshot import Snapshot
+from excise_server.foundation.escape import printable
 from excise_server.lsp.connection import Connection
 from excise_server.lsp.disk import local_path, read_inside
 from excise_server.lsp.gathering import Gatherer
@@ -34,7 +35,6 @@ from excise_server.lsp.settings import settings_of
 from excise_server.lsp.source_settings import SourceChoices, source_choices_of
 from excise_server.lsp.typed_lines import TypedLines
 from excise_server.lsp.work import Work
-from excise_server.report.escape import printable
 from excise_server.scheduler import Scheduler
 from excise_server.sources.finding import OriginChoice
 from excise_server.workers.crew import Crew

@@ -8,11 +8,11 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from excise_server.editor.document import MAX_ID
 from excise_server.editor.set_aside import MAX_DECISIONS
+from excise_server.foundation.inputs import SourceError
 from excise_server.lsp.protocol import SetBaseParams, SetBaseResult
 from excise_server.lsp.repository import Place, place_of
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
-from excise_server.sources import SourceError
 
 __all__ = ["set_base"]
 

@@ -20,13 +20,13 @@ from excise_server.editor.analysis import Analysis
 from excise_server.editor.document import document_key
 from excise_server.editor.page import hunk_heading, review_page
 from excise_server.editor.wording import names_of
+from excise_server.foundation.escape import printable
 from excise_server.lsp.candidates import candidates
 from excise_server.lsp.protocol import CandidatesParams, StartAgainParams
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.start_again import start_again
 from excise_server.lsp.take_candidate import take_candidate
-from excise_server.report.escape import printable
 from excise_server.sources.finding import CHOICES
 
 __all__ = [

@@ -8,6 +8,7 @@ from typing import Any
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.document import OWN_EDITS
 from excise_server.editor.wording import names_of
+from excise_server.foundation.paths import inside
 from excise_server.lsp.disk import local_path
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.standard import (
@@ -19,7 +20,6 @@ from excise_server.lsp.standard import (
     RESTART_REVIEW,
     TAKE_CANDIDATE,
 )
-from excise_server.sources.paths import inside
 
 __all__ = ["SOURCE_KINDS", "standard_actions"]
 

@@ -14,6 +14,7 @@ from lsprotocol import types as t
 from excise.text import normalise, raw_lines
 from excise_server.changes import Side, differing_lines
 from excise_server.editor.apply import LineEdit, line_end
+from excise_server.foundation.inputs import SourceError
 from excise_server.lsp.candidates import survey_arguments
 from excise_server.lsp.disk import read_inside
 from excise_server.lsp.protocol import TakeChoice, TakeParams
@@ -22,7 +23,6 @@ from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.to_proto import Mapper
 from excise_server.review.own_edits import edited_beside
-from excise_server.sources import SourceError
 
 __all__ = ["take"]
 

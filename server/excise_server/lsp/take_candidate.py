@@ -9,11 +9,11 @@ from typing import Any
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcInvalidParams
 
+from excise_server.foundation.escape import printable
 from excise_server.lsp.protocol import TakeChoice, TakeParams
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.take import take
-from excise_server.report.escape import printable
 from excise_server.review.taking import CONFLICTS_HINT
 
 __all__ = ["take_candidate"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from excise_server.foundation.inputs import SourceError
 from excise_server.lsp.protocol import WorktreesParams
 from excise_server.lsp.repository import place_of
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
-from excise_server.sources import SourceError
 from excise_server.workers.surveys import arguments_of
 
 __all__ = ["worktrees"]

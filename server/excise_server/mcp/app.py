@@ -21,11 +21,11 @@ from pydantic import BaseModel, Field
 
 from excise.errors import Cancelled
 from excise_server.cancellation import StopFlag
+from excise_server.foundation.inputs import SourceError
 from excise_server.mcp.answers import CandidatesAnswer, DuplicatesAnswer, ReviewAnswer, TakeAnswer
 from excise_server.mcp.duplicates import duplicates_answer
 from excise_server.mcp.folders import FolderError, allowed_folder, root_folder
 from excise_server.mcp.pages import candidates_page, review_page, take_answer
-from excise_server.sources import SourceError
 from excise_server.version import VERSION
 from excise_server.workers.crew import Crew
 from excise_server.workers.quarantine import Quarantine, cache_folder

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from urllib.parse import unquote, urlsplit
 
-from excise_server.sources.paths import inside
+from excise_server.foundation.paths import inside
 
 __all__ = ["FolderError", "allowed_folder", "root_folder"]
 

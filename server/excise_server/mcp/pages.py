@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from excise.agreement import CONTAINS, DIFFERENT, ELSEWHERE, OVERLAPS, SAME
+from excise_server.foundation.inputs import first_few
 from excise_server.mcp.answers import (
     BatchAnswer,
     CandidateAnswer,
@@ -17,7 +18,6 @@ from excise_server.mcp.answers import (
     TakeAnswer,
     VariantAnswer,
 )
-from excise_server.sources import first_few
 
 __all__ = ["PAGE_CANDIDATES", "PAGE_CHARACTERS", "candidates_page", "review_page", "take_answer"]
 

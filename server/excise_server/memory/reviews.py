@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 from excise.text import normalise
 from excise_server.editor.remembered import Remembered, voice_of
 from excise_server.editor.set_aside import CandidateState, Choice
+from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.paths import text_of
 from excise_server.memory.store import Store, StoreError
 from excise_server.memory.workspace import Workspace
-from excise_server.sources import SourceError
 from excise_server.sources.finding import Context
-from excise_server.sources.paths import text_of
 
 if TYPE_CHECKING:
     from excise_server.git.repository import Repository
@@ -226,7 +226,7 @@ def _remembered(row: Sequence[Any], path: str, workspace: Workspace) -> Remember
 
 
 def _repository(path: str, workspace: Workspace) -> Repository | None:
-    from excise_server.git.repository import open_repository  # only once it is needed
+    from excise_server.sources.opening import open_repository  # only once it is needed
 
     if not workspace.trusted:
         raise SourceError("the workspace is not trusted: git is not started")

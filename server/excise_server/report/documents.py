@@ -25,9 +25,9 @@ from excise import (
     ScoreMatrix,
     Segment,
 )
+from excise_server.foundation.inputs import RevisionSet
 from excise_server.report import shapes
 from excise_server.report.words import words_of
-from excise_server.sources import RevisionSet
 
 __all__ = [
     "cluster_document",

@@ -9,6 +9,8 @@ from excise_server.duplicates.find import Duplicates, Pair
 from excise_server.duplicates.groups import RelatedGroups
 from excise_server.duplicates.proposals import Proposal
 from excise_server.duplicates.reasons import Reasons
+from excise_server.foundation.escape import printable
+from excise_server.foundation.inputs import Rejected
 from excise_server.report.digits import digits
 from excise_server.report.duplicate_shapes import (
     DuplicatePair,
@@ -19,11 +21,9 @@ from excise_server.report.duplicate_shapes import (
     SharedLine,
     SharedReasons,
 )
-from excise_server.report.escape import printable
 from excise_server.report.markdown import code_span, inert
 from excise_server.report.related_words import cosines
 from excise_server.report.shapes import GroupEntry, RejectedEntry
-from excise_server.sources import Rejected
 
 __all__ = ["duplicates_document", "duplicates_markdown", "duplicates_tsv"]
 __all__ += ["groups_document", "numbers_of", "reason_lines"]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from rich.console import Console, RenderableType
 from rich.text import Text
 
+from excise_server.foundation.escape import printable
 from excise_server.report.duplicate_shapes import (
     DuplicatePair,
     DuplicatesDocument,
@@ -14,7 +15,6 @@ from excise_server.report.duplicate_shapes import (
     RelatedGroupsDocument,
 )
 from excise_server.report.duplicates import numbers_of
-from excise_server.report.escape import printable
 from excise_server.report.fitting import cut
 from excise_server.report.tables import notes_text, plural, signature_text
 

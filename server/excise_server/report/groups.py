@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from excise import Cluster
 from excise.patches import Patch, Pool
 from excise.patches.evidence import Evidence, EvidenceReader
-from excise_server.sources.queue import Queue
+from excise_server.queue.reading import Queue
 
 __all__ = ["Grouped"]
 

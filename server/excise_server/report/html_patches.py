@@ -12,6 +12,7 @@ from excise.patches.differences import Difference, Match, Side
 from excise.patches.evidence import Evidence
 from excise.patches.pool import EDITS
 from excise.patches.related import relation
+from excise_server.foundation.paths import visible
 from excise_server.report.digits import digits
 from excise_server.report.groups import Grouped
 from excise_server.report.html_clusters import render
@@ -19,7 +20,6 @@ from excise_server.report.html_model import OWN, TWO, Block, Group, Item, Pictur
 from excise_server.report.html_picture import shown_first
 from excise_server.report.likeness import parts, said
 from excise_server.report.related_words import related_words
-from excise_server.sources.paths import visible
 
 __all__ = ["difference_blocks", "patches_page"]
 

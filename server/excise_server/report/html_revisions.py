@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from excise import Cluster, ScoreMatrix
+from excise_server.foundation.inputs import RevisionSet
 from excise_server.report.digits import digits
 from excise_server.report.html_clusters import render
 from excise_server.report.html_model import OWN, TWO, Block, Group, Item, Report
 from excise_server.report.html_picture import picture_of
 from excise_server.report.words import word_beside, words_of
-from excise_server.sources import RevisionSet
 
 __all__ = ["revisions_page"]
 

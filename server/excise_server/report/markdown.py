@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from excise_server.report.escape import printable
+from excise_server.foundation.escape import printable
 
 __all__ = ["code_span", "fenced", "inert"]
 

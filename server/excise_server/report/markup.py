@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable
 
-from excise_server.report.escape import printable
+from excise_server.foundation.escape import printable
 
 __all__ = ["Child", "Markup", "element", "joined", "source"]
 

@@ -14,7 +14,8 @@ from rich.text import Text
 
 from excise import Cluster
 from excise.patches import Likeness, Message, Pool
-from excise_server.report.escape import printable
+from excise_server.foundation.escape import printable
+from excise_server.queue.reading import Member, Queue
 from excise_server.report.fitting import cut
 from excise_server.report.groups import Grouped
 from excise_server.report.likeness import said
@@ -22,7 +23,6 @@ from excise_server.report.patch_shapes import CoverEntry, PatchDocument, PatchEn
 from excise_server.report.records import Records, name_column
 from excise_server.report.shapes import GroupEntry, RejectedEntry
 from excise_server.report.tables import bar, number
-from excise_server.sources.queue import Member, Queue
 
 __all__ = ["patch_csv", "patch_document", "patch_table"]
 

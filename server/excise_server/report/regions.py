@@ -15,7 +15,7 @@ from rich.text import Text
 import excise
 from excise import DivergentRegion, Score
 from excise.excision import excision
-from excise_server.report.escape import printable
+from excise_server.foundation.escape import printable
 from excise_server.report.region_places import (
     Numbered,
     by_place,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from excise.languages import resolve
-from excise_server.report.escape import source_text
+from excise_server.foundation.escape import source_text
 from excise_server.report.group_words import reasons_text
 from excise_server.report.markdown import code_span, fenced, inert
 from excise_server.report.review_lines import (

@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from excise_server.report.escape import printable, source_text
+from excise_server.foundation.escape import printable, source_text
 from excise_server.report.fitting import cut, filled, sentence
 from excise_server.report.group_words import reasons_text
 from excise_server.report.records import UNWRAPPED

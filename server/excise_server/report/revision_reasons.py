@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from excise import Cluster, ScoreMatrix
 from excise_server.changes import Side
+from excise_server.foundation.inputs import RevisionSet
 from excise_server.report.group_words import reason_entries, reasons_text
 from excise_server.report.shapes import ReasonEntry
 from excise_server.review.candidate import Candidate
 from excise_server.review.hunks import review_files
 from excise_server.review.reasons import group_reasons
-from excise_server.sources import RevisionSet
 
 __all__ = ["reason_lines", "revision_reasons"]
 

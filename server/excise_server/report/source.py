@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from excise_server.report.escape import source_text
+from excise_server.foundation.escape import source_text
 
 __all__ = ["Source", "shared_indentation"]
 

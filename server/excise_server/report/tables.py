@@ -11,13 +11,13 @@ from rich.table import Table
 from rich.text import Text
 
 from excise import Cluster, Confidence, Ranked, Score, ScoreMatrix
+from excise_server.foundation.escape import printable
+from excise_server.foundation.inputs import RevisionSet
 from excise_server.report.digits import digits
-from excise_server.report.escape import printable
 from excise_server.report.fitting import Sentence, cut
 from excise_server.report.order_words import confidence_words, order_words, said_of
 from excise_server.report.records import Records, name_column
 from excise_server.report.words import between, word_beside
-from excise_server.sources import RevisionSet
 
 __all__ = [
     "bar",

@@ -15,21 +15,21 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from excise_server.foundation.escape import printable
+from excise_server.foundation.inputs import first_few
+from excise_server.foundation.paths import visible
 from excise_server.report.candidate_rows import (
     CandidateRow,
     Lines,
     candidate_rows,
 )
 from excise_server.report.digits import digits
-from excise_server.report.escape import printable
 from excise_server.report.fitting import INDENT, cut, filled, sentence
 from excise_server.report.group_words import group_lines
 from excise_server.report.records import UNWRAPPED, Records
 from excise_server.report.tables import plural, signature_text
 from excise_server.report.worktree_facts import worktree_facts
 from excise_server.review.kinds import KINDS
-from excise_server.sources import first_few
-from excise_server.sources.paths import visible
 from excise_server.worktrees import Worktrees
 
 __all__ = ["UNWRAPPED", "about_worktrees", "candidate_tables"]

@@ -12,11 +12,11 @@ from dataclasses import replace
 
 import msgspec
 
+from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.review.candidate import Candidate, candidates_called
 from excise_server.review.composing import visible
 from excise_server.review.hunks import lines_named
 from excise_server.review.taking import Choice
-from excise_server.sources import SourceError, first_few
 
 __all__ = ["Plan", "PlannedChoice", "choices_named", "choices_planned"]
 

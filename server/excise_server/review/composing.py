@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 from excise.text import raw_lines
 from excise_server.changes import Side
-from excise_server.report.escape import printable
+from excise_server.foundation.escape import printable
+from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.review.candidate import Candidate
 from excise_server.review.git_patch import FileEdit
 from excise_server.review.hunks import FileChange, hunk_name
 from excise_server.review.line_ends import edited_bytes
-from excise_server.sources import SourceError, first_few
 
 __all__ = ["Fact", "Lines", "TakenPart", "check_names", "composed_file", "visible"]
 

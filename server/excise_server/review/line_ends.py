@@ -14,7 +14,7 @@ from excise._lcs import edits
 from excise.errors import BinaryTextError, UndecodableTextError
 from excise.text import decode, normalise, raw_lines
 from excise.tokens import Vocabulary
-from excise_server.sources import SourceError
+from excise_server.foundation.inputs import SourceError
 
 __all__ = ["edited_bytes"]
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import excise
 from excise.text import raw_lines
 from excise_server.changes import LINK, Side
-from excise_server.report.escape import printable
+from excise_server.foundation.escape import printable
+from excise_server.foundation.inputs import SourceError
 from excise_server.review.line_ends import edited_bytes
-from excise_server.sources import SourceError
 
 __all__ = ["edited_beside", "is_same_file"]
 

@@ -16,7 +16,8 @@ import excise
 from excise.reading import PARSER_SECONDS
 from excise.text import raw_lines
 from excise_server.changes import LINK, SUBMODULE, Side
-from excise_server.report.escape import printable
+from excise_server.foundation.escape import printable
+from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.review.candidate import Candidate
 from excise_server.review.composing import (
     Fact,
@@ -28,7 +29,6 @@ from excise_server.review.composing import (
 )
 from excise_server.review.git_patch import FileEdit
 from excise_server.review.hunks import FileChange, ReviewedFile, hunk_name, review_files
-from excise_server.sources import SourceError, first_few
 
 __all__ = ["BROKEN", "CONFLICTS_HINT", "Choice", "Taken", "take"]
 

@@ -10,15 +10,15 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from excise_server.foundation.inputs import Rejected, SourceError, unique_ids
+from excise_server.foundation.paths import visible
 from excise_server.git.bases import commit_named
 from excise_server.git.checkouts import Selection, find_checkouts, is_chosen
 from excise_server.git.repository import Repository
 from excise_server.review.candidate import Candidate, marked_identical
 from excise_server.review.given import Given
-from excise_server.sources import Rejected, SourceError, unique_ids
 from excise_server.sources.given import given_candidates
 from excise_server.sources.identity import labelled, one_each, started, with_refs
-from excise_server.sources.paths import visible
 from excise_server.sources.reading import Lying, read_changes, read_worktrees, replayed
 from excise_server.sources.run_patches import read_runs
 from excise_server.sources.runs import find_patches

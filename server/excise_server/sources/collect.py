@@ -11,12 +11,13 @@ from dataclasses import dataclass, field, replace
 
 import excise
 from excise.text import Revision, normalise
-from excise_server.git.repository import Repository, open_repository
+from excise_server.foundation.inputs import SourceError, unique_ids
+from excise_server.git.repository import Repository
 from excise_server.review.replayed import CREATED, DELETED, REWROTE, SAME_LINES
-from excise_server.sources import SourceError, unique_ids
 from excise_server.sources.finding import Context, Details, Found, OriginText, Refused
 from excise_server.sources.one_file import LANDED
 from excise_server.sources.one_thing import one_each
+from excise_server.sources.opening import open_repository
 from excise_server.sources.registry import SOURCES
 
 __all__ = ["collect"]

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from excise.patches import Message, Patch
 from excise_server.changes import patch_files
+from excise_server.foundation.inputs import Rejected, SourceError
+from excise_server.foundation.paths import visible
 from excise_server.git.repository import Repository
 from excise_server.git.trees import commit_trees, read_sides
-from excise_server.sources import Rejected, SourceError
-from excise_server.sources.paths import visible
-from excise_server.sources.queue import Member, Queue
+from excise_server.queue.reading import Member, Queue
 
 __all__ = ["MAX_COMMITS", "is_range", "read_commits"]
 

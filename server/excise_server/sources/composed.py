@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 
 from excise.patches import FilePair, Patch, apply
 from excise_server.changes import SUBMODULE, Side
+from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.paths import visible
 from excise_server.git.repository import Blob, Repository
 from excise_server.git.trees import Sides
 from excise_server.git.worktree_files import blob_ids
-from excise_server.sources import SourceError
-from excise_server.sources.paths import visible
 
 __all__ = ["Blobs", "composed", "read_named"]
 

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from excise.text import Revision
-from excise_server.git.repository import Blob, Repository, opened
+from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.paths import read_bytes, text_of, visible
+from excise_server.git.repository import Blob, Repository
 from excise_server.git.sides import Side, sides_of
 from excise_server.review.replayed import CREATES, DELETES
-from excise_server.sources import SourceError
 from excise_server.sources.finding import (
     Context,
     Details,
@@ -21,7 +22,7 @@ from excise_server.sources.finding import (
     watch_file,
 )
 from excise_server.sources.markers import Conflict, marker_labels, parse_markers
-from excise_server.sources.paths import read_bytes, text_of, visible
+from excise_server.sources.opening import opened
 
 __all__ = ["find"]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from excise.text import Revision
-from excise_server.sources import Rejected
+from excise_server.foundation.inputs import Rejected
 
 __all__ = [
     "CHOICES",

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from excise_server.changes import LINK, Side
+from excise_server.foundation.inputs import MAX_BYTES, Rejected, SourceError, too_large, unique_ids
+from excise_server.foundation.paths import read_bytes, visible
 from excise_server.git.conversions import without_conversions
 from excise_server.git.trees import MAX_FILES, Sides
 from excise_server.review.candidate import Candidate, digest_of, marked_identical
 from excise_server.review.names import Traces, labels
-from excise_server.sources import MAX_BYTES, Rejected, SourceError, too_large, unique_ids
 from excise_server.sources.candidates import Candidates
-from excise_server.sources.paths import read_bytes, visible
 from excise_server.sources.reading import WRITTEN_SECONDS
 
 __all__ = ["MAX_ENTRIES", "find_folders"]

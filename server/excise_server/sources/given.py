@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
 from excise_server.changes import Side
+from excise_server.foundation.inputs import Rejected
 from excise_server.git.repository import Repository
 from excise_server.git.trees import Sides
 from excise_server.review.candidate import Candidate, digest_of
 from excise_server.review.given import Given, GivenFile
-from excise_server.sources import Rejected
 from excise_server.sources.reading import Read, files_of, replayed
 
 __all__ = ["given_candidates"]

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+from excise_server.foundation.inputs import Rejected, SourceError
+from excise_server.foundation.paths import visible
 from excise_server.git.bases import History, Start, commit_named
 from excise_server.git.checkouts import Selection, roots, traces_of
 from excise_server.git.command import GitError
@@ -18,8 +20,6 @@ from excise_server.git.reflog import branch_made, worktree_made
 from excise_server.git.repository import Repository
 from excise_server.review.candidate import Candidate, in_order
 from excise_server.review.names import labels, name_of
-from excise_server.sources import Rejected, SourceError
-from excise_server.sources.paths import visible
 from excise_server.sources.reading import Lying
 
 __all__ = ["labelled", "one_each", "started", "with_refs"]

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import IO
 from xml.parsers import expat
 
+from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.review.verdicts import Verdict
-from excise_server.sources import SourceError, first_few
 
 __all__ = ["Suite", "read_junit"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from excise_server.sources import SourceError
+from excise_server.foundation.inputs import SourceError
 
 __all__ = ["Conflict", "marker_labels", "parse_markers"]
 

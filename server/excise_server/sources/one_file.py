@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from excise_server.changes import LINK, SUBMODULE, Side, renamed_files
+from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.paths import visible
 from excise_server.git.conversions import without_conversions
 from excise_server.git.drift import renames_between
 from excise_server.git.repository import AbsentError, Blob, Repository
@@ -20,9 +22,7 @@ from excise_server.git.worktree import is_under_way
 from excise_server.git.worktree_files import Folder
 from excise_server.review.candidate import Candidate
 from excise_server.review.replayed import CREATES, DELETES
-from excise_server.sources import SourceError
 from excise_server.sources.finding import Change, Refused
-from excise_server.sources.paths import visible
 from excise_server.sources.reading import (
     Lying,
     Read,

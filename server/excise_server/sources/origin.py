@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from typing import Literal
 
-from excise_server.git.repository import AbsentError, Repository, opened
-from excise_server.sources import SourceError
+from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.paths import read_bytes, text_of
+from excise_server.git.repository import AbsentError, Repository
 from excise_server.sources.finding import Context, Found, OriginText, Refused, watch_file
-from excise_server.sources.paths import read_bytes, text_of
+from excise_server.sources.opening import opened
 
 __all__ = ["find"]
 

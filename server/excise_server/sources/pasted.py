@@ -12,8 +12,8 @@ from typing import Literal
 
 from excise.patches import PatchError
 from excise.text import normalise, raw_lines
-from excise_server.report.escape import printable
-from excise_server.sources import SourceError, check_text
+from excise_server.foundation.escape import printable
+from excise_server.foundation.inputs import SourceError, check_text
 from excise_server.sources.patched import patched
 
 __all__ = ["Pasted", "pasted"]

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 from excise.patches import Patch, PatchError, postings
 from excise_server.changes import Side
+from excise_server.foundation.inputs import Rejected, SourceError
+from excise_server.foundation.paths import visible
 from excise_server.git.bases import commit_named
 from excise_server.git.drift import Drift, drifts_of
 from excise_server.git.repository import Repository
@@ -23,12 +25,10 @@ from excise_server.git.trees import (
     listing_of,
     read_listed,
 )
+from excise_server.queue.reading import Queue
 from excise_server.review.candidate import Candidate, digest_of, marked_identical
-from excise_server.sources import Rejected, SourceError
 from excise_server.sources.candidates import Candidates
 from excise_server.sources.composed import Blobs, composed, read_named
-from excise_server.sources.paths import visible
-from excise_server.sources.queue import Queue
 from excise_server.sources.reading import Read, replayed_on
 
 __all__ = ["find_patches"]

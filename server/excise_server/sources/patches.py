@@ -14,11 +14,12 @@ from dataclasses import dataclass, field, replace
 from excise.patches import FilePair, Message, PatchError, apply, read
 from excise.text import Revision
 from excise_server.changes import LINK, SUBMODULE
-from excise_server.git.repository import AbsentError, Repository, opened
+from excise_server.foundation.inputs import SourceError, unique_ids
+from excise_server.foundation.paths import contained, list_folder, read_bytes, text_of, visible
+from excise_server.git.repository import AbsentError, Repository
 from excise_server.git.worktree_files import blob_ids
-from excise_server.sources import SourceError, unique_ids
 from excise_server.sources.finding import Context, Found, Refused, Watch
-from excise_server.sources.paths import contained, list_folder, read_bytes, text_of, visible
+from excise_server.sources.opening import opened
 
 __all__ = ["MAX_PATCHES", "find"]
 

@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from excise.text import normalise
-from excise_server.report.escape import printable
+from excise_server.foundation.escape import printable
+from excise_server.foundation.inputs import SourceError, check_text
+from excise_server.foundation.paths import inside, text_of
 from excise_server.review.given import Given, GivenFile, Status
-from excise_server.sources import SourceError, check_text
-from excise_server.sources.paths import inside, text_of
 
 __all__ = ["MAX_FILES", "Proposal", "ProposedFile", "checked"]
 

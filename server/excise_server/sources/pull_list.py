@@ -11,8 +11,8 @@ from dataclasses import replace
 import msgspec
 
 from excise_server.duplicates.proposals import Proposal
-from excise_server.sources import SourceError
-from excise_server.sources.files import file_error
+from excise_server.foundation.files import file_error
+from excise_server.foundation.inputs import SourceError
 
 __all__ = ["PullFacts", "read_pull_list", "with_pull_facts"]
 

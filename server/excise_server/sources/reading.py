@@ -9,6 +9,8 @@ from typing import Literal
 
 from excise.patches import Patch
 from excise_server.changes import Side
+from excise_server.foundation.inputs import Rejected, SourceError
+from excise_server.foundation.paths import visible
 from excise_server.git.conversions import without_conversions
 from excise_server.git.drift import Drift, drifts_of
 from excise_server.git.repository import Repository
@@ -27,9 +29,7 @@ from excise_server.git.worktree import Working, read_working
 from excise_server.git.worktree_changes import changed_last, worktree_tree
 from excise_server.review.candidate import Candidate, digest_of
 from excise_server.review.replayed import replay_files
-from excise_server.sources import Rejected, SourceError
 from excise_server.sources.applied import apply_patch
-from excise_server.sources.paths import visible
 
 __all__ = [
     "WRITTEN_SECONDS",

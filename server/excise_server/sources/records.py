@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from excise.text import Revision
-from excise_server.sources import Rejected, RevisionSet, SourceError, check_text, unique_ids
+from excise_server.foundation.inputs import (
+    Rejected,
+    RevisionSet,
+    SourceError,
+    check_text,
+    unique_ids,
+)
 
 __all__ = ["MAX_JSON", "BadRecord", "ScoreRecord", "read_revision_set", "read_score_records"]
 

@@ -9,16 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from excise_server.foundation.inputs import SourceError
 from excise_server.git.repository import Repository
-from excise_server.sources import (
-    SourceError,
-    conflicts,
-    origin,
-    patches,
-    run_patches,
-    siblings,
-    versions,
-)
+from excise_server.sources import conflicts, origin, patches, run_patches, siblings, versions
 from excise_server.sources.finding import Context, Found
 
 __all__ = ["SOURCES", "Source", "setting_of"]

@@ -10,10 +10,11 @@ from collections.abc import Sequence
 
 from excise.patches import PatchError, apply
 from excise.text import Revision
-from excise_server.git.repository import AbsentError, Repository, opened
-from excise_server.sources import SourceError, unique_ids
+from excise_server.foundation.inputs import SourceError, unique_ids
+from excise_server.foundation.paths import inside, text_of, visible
+from excise_server.git.repository import AbsentError, Repository
 from excise_server.sources.finding import Context, Found, Refused, Watch
-from excise_server.sources.paths import inside, text_of, visible
+from excise_server.sources.opening import opened
 from excise_server.sources.runs import GivenPatch, find_patches
 
 __all__ = ["find", "read_runs", "run_folders"]

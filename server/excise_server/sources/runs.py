@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from excise.patches import Patch, PatchError, parse
-from excise_server.sources import Rejected, SourceError
-from excise_server.sources.paths import read_bytes, visible
+from excise_server.foundation.inputs import Rejected, SourceError
+from excise_server.foundation.paths import read_bytes, visible
 
 __all__ = ["MAX_ENTRIES", "GivenPatch", "find_patches"]
 

@@ -8,10 +8,10 @@ import os
 import re
 
 from excise.text import Revision
-from excise_server.sources import SourceError, unique_ids
+from excise_server.foundation.inputs import SourceError, unique_ids
+from excise_server.foundation.paths import contained, list_folder, read_bytes, text_of, visible
 from excise_server.sources.finding import Context, Found, OriginText, Refused, Watch
 from excise_server.sources.markers import parse_markers
-from excise_server.sources.paths import contained, list_folder, read_bytes, text_of, visible
 
 __all__ = ["MAX_FILES", "find"]
 

@@ -10,9 +10,9 @@ from typing import IO
 
 import msgspec
 
+from excise_server.foundation.files import file_error
+from excise_server.foundation.inputs import SourceError
 from excise_server.review.verdicts import Verdict
-from excise_server.sources import SourceError
-from excise_server.sources.files import file_error
 from excise_server.sources.junit import read_junit
 
 __all__ = ["MAX_FILE", "read_verdicts"]

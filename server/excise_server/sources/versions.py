@@ -11,10 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from excise.text import Revision
+from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.paths import text_of, visible
 from excise_server.git.checkouts import Selection, find_checkouts
-from excise_server.git.repository import Repository, opened
+from excise_server.git.repository import Repository
 from excise_server.review.candidate import Candidate
-from excise_server.sources import SourceError
 from excise_server.sources.finding import (
     Context,
     Details,
@@ -26,7 +27,7 @@ from excise_server.sources.finding import (
 )
 from excise_server.sources.identity import labelled, one_each, started, with_refs
 from excise_server.sources.one_file import FileChange, WholeCandidates, read_file
-from excise_server.sources.paths import text_of, visible
+from excise_server.sources.opening import opened
 from excise_server.sources.reading import Lying
 from excise_server.sources.run_patches import run_folders
 

@@ -12,7 +12,7 @@ from excise.clustering import DISTANCE, LINKAGE, cluster_values
 from excise.text import Revision
 from excise_server.editor.analysis import Analysis, Analyst, Comparison, compare
 from excise_server.editor.snapshot import Snapshot
-from excise_server.sources import SourceError
+from excise_server.foundation.inputs import SourceError
 from excise_server.workers.guard import Guard
 from excise_server.workers.messages import (
     Analyse,

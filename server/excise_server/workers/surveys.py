@@ -159,9 +159,9 @@ def _duplicates(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
     from excise.patches import read
     from excise_server.duplicates.find import find_duplicates
     from excise_server.duplicates.proposals import Proposal, proposals_of
+    from excise_server.foundation.inputs import SourceError
     from excise_server.git.repository import open_folder
     from excise_server.report.duplicates import duplicates_document
-    from excise_server.sources import SourceError
     from excise_server.sources.requests import read_requests
 
     repository = open_folder(asked["folder"], asked["folders"])

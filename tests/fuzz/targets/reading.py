@@ -16,7 +16,7 @@ from excise.patches import apply, parse
 from excise.patches.costs import MAX_PARTS, Budget
 from excise.patches.errors import PatchError
 from excise.patches.parts import parts_of
-from excise_server.sources import SourceError
+from excise_server.foundation.inputs import SourceError
 from excise_server.sources.records import BadRecord, read_revision_set, read_score_records
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from excise import languages
 from excise.errors import BinaryTextError, UndecodableTextError
 from excise.text import Revision, decode
-from excise_server.sources import (
+from excise_server.foundation.inputs import (
     MAX_BYTES,
     Rejected,
     RevisionSet,

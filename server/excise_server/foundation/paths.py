@@ -13,8 +13,8 @@ from collections.abc import Iterable
 
 from excise.errors import BinaryTextError, UndecodableTextError
 from excise.text import decode
-from excise_server.sources import MAX_BYTES, SourceError, check_text, too_large
-from excise_server.sources.files import file_error
+from excise_server.foundation.files import file_error
+from excise_server.foundation.inputs import MAX_BYTES, SourceError, check_text, too_large
 
 __all__ = ["MAX_ENTRIES", "contained", "inside", "list_folder", "read_bytes", "text_of", "visible"]
 

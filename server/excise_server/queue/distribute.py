@@ -13,8 +13,8 @@ from excise.errors import extra_hint
 from excise.patches import IGNORED, Message, OneBase, Patch, Pool
 from excise.patches.mail import pieces
 from excise.patches.pool import Closeness, Map
-from excise_server import distributed_work as work
-from excise_server.sources import SourceError
+from excise_server.foundation.inputs import SourceError
+from excise_server.queue import distributed_work as work
 
 if TYPE_CHECKING:
     import numpy as np

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from excise_server.duplicates.proposals import Proposal, proposals_of
-from excise_server.state import State
+from excise_server.queue.state import State
 
 __all__ = ["known_proposals"]
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from excise.errors import ExciseError
-from excise_server.sources import SourceError
-from excise_server.state_format import BadStateError
+from excise_server.foundation.inputs import SourceError
+from excise_server.queue.state_format import BadStateError
 
 __all__ = ["SCHEMA", "check", "create", "errors"]
 

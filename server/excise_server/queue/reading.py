@@ -11,8 +11,8 @@ from typing import BinaryIO
 
 from excise.patches import Message, PatchError, postings, read
 from excise.patches import newest as newest_of
-from excise_server.sources import Rejected, SourceError, unique_ids
-from excise_server.sources.files import file_error
+from excise_server.foundation.files import file_error
+from excise_server.foundation.inputs import Rejected, SourceError, unique_ids
 
 __all__ = [
     "ENDINGS",

@@ -9,9 +9,9 @@ from typing import BinaryIO
 from excise._patches import Index
 from excise.patches import IGNORED, Message, Patch, Pool
 from excise.patches.mail import pieces, read_piece
-from excise_server.sources import Rejected, SourceError
-from excise_server.sources.queue import ENDINGS, NO_DIFF, Member, Queue, files, is_foreign
-from excise_server.state import BATCH, New, State
+from excise_server.foundation.inputs import Rejected, SourceError
+from excise_server.queue.reading import ENDINGS, NO_DIFF, Member, Queue, files, is_foreign
+from excise_server.queue.state import BATCH, New, State
 
 __all__ = ["KnownPool", "Watched", "read_watched"]
 

@@ -22,9 +22,9 @@ from excise.patches.evidence import COUNTS, ChangeCounts, EvidenceReader
 from excise.patches.features import IGNORED, Edits, Reader, text_id
 from excise.patches.mail import read_piece
 from excise.patches.pool import signature
-from excise_server.sources.queue import Member
-from excise_server.state_file import SCHEMA, check, create, errors
-from excise_server.state_format import (
+from excise_server.queue.reading import Member
+from excise_server.queue.state_file import SCHEMA, check, create, errors
+from excise_server.queue.state_format import (
     BadStateError,
     checked,
     pack_changes,

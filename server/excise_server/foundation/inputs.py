@@ -1,0 +1,153 @@
+"""What may come in: the limits of texts, and refusals that name what they refuse.
+
+The limits are stated in every refusal; whatever is refused is named, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from excise.text import Revision
+
+__all__ = [
+    "MAX_BYTES",
+    "Rejected",
+    "RevisionSet",
+    "SourceError",
+    "check_text",
+    "first_few",
+    "megabytes",
+    "unique_ids",
+]
+
+MAX_BYTES = 10_000_000
+"""Largest text read, in bytes of UTF-8 (or of the file): 10 MB."""
+
+
+class SourceError(Exception):
+    """A source cannot be used.
+
+    Attributes
+    ----------
+    reason : str
+        What is wrong, without the name.
+    name : str
+        The path, or where in the input it stands; may be empty.
+    hint : str
+        The way out; may be empty.
+    """
+
+    def __init__(self, reason: str, *, name: str = "", hint: str = "") -> None:
+        """Name what is wrong, where, and the way out."""
+        super().__init__(reason, name, hint)
+        self.reason, self.name, self.hint = reason, name, hint
+
+    def __str__(self) -> str:
+        """One sentence, and the way out."""
+        subject = f"cannot read {self.name}: " if self.name else ""
+        return f"{subject}{self.reason}{f'; {self.hint}' if self.hint else ''}"
+
+    def named(self, name: str) -> SourceError:
+        """Return the same error about a name."""
+        return SourceError(self.reason, name=name, hint=self.hint)
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A revision that cannot be scored, why, and the way out; the others are scored without it."""
+
+    id: str
+    reason: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionSet:
+    """One origin and its revisions, as read; no text is normalised yet.
+
+    ``notes`` holds, per revision id, what happened while it was read.
+    """
+
+    name: str
+    origin: str
+    revisions: tuple[Revision, ...]
+    rejected: tuple[Rejected, ...] = ()
+    language: str | None = None
+    path: str | None = None
+    notes: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def notes_by_id(self) -> dict[str, list[str]]:
+        """The notes of each revision that has any."""
+        found: dict[str, list[str]] = {}
+        for name, note in self.notes:
+            found.setdefault(name, []).append(note)
+        return found
+
+
+def first_few(names: Sequence[str], most: int = 3) -> str:
+    """Return the first of some printable names, and how many more there are.
+
+    >>> first_few(["a", "b", "c", "d", "e"])
+    'a, b, c and 2 more'
+    """
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
+
+
+def megabytes(size: int) -> str:
+    """Return a size for people.
+
+    >>> megabytes(62_000_000), megabytes(10_000_001)
+    ('62.0 MB', '10.000001 MB')
+    """
+    rounded = f"{size / 1e6:.1f}"
+    exact = rounded if float(rounded) * 1e6 > MAX_BYTES else f"{size / 1e6:.6f}".rstrip("0")
+    return f"{exact if size > MAX_BYTES else rounded} MB"
+
+
+def check_text(text: str) -> str:
+    """Return the text if it can be scored.
+
+    Raises
+    ------
+    SourceError
+        If it holds a NUL character or a lone surrogate, or is over the limit.
+    """
+    if len(text) > MAX_BYTES:
+        raise too_large(len(text))
+    if (nul := text.find("\0")) >= 0:
+        raise SourceError(f"binary: NUL character at offset {nul}")
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError as error:
+        reason = f"not Unicode text: lone surrogate U+{ord(text[error.start]):04X}"
+        raise SourceError(f"{reason} at offset {error.start}") from error
+    if size > MAX_BYTES:
+        raise too_large(size)
+    return text
+
+
+def too_large(size: int) -> SourceError:
+    """Return the refusal of a text over the limit."""
+    return SourceError(f"{megabytes(size)}, limit {MAX_BYTES // 1_000_000} MB")
+
+
+def unique_ids(ids: list[str]) -> list[str]:
+    """Return the ids with ``#2``, ``#3`` ... on those that stood before.
+
+    >>> unique_ids(["a", "b", "a", "a", "a#2"])
+    ['a', 'b', 'a#2', 'a#3', 'a#2#2']
+    """
+    taken: set[str] = set()
+    numbers: dict[str, int] = {}
+    unique = []
+    for name in ids:
+        new = name
+        while new in taken:
+            numbers[name] = numbers.get(name, 1) + 1
+            new = f"{name}#{numbers[name]}"
+        taken.add(new)
+        unique.append(new)
+    return unique
