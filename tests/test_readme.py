@@ -1,4 +1,4 @@
-"""What the README tells a newcomer to type works as it stands."""
+"""What the README and the first page of the documentation tell a newcomer to type works."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ from tests.terminal import shown
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+INDEX = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
 
 
-def block(language: str, at: int = 0) -> str:
-    return [text for name, text in BLOCKS if name == language][at]
+def block(language: str, at: int = 0, page: str = README) -> str:
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    return [text for name, text in blocks if name == language][at]
 
 
 def commands() -> list[str]:
-    lines = block("sh", 1).split("\n")
+    lines = block("sh", 0, INDEX).split("\n")
     return [line.split(" # ")[0].strip() for line in lines if line.startswith("excise ")]
 
 
@@ -93,14 +94,11 @@ def test_what_worktrees_and_review_print(tmp_path):
         assert review in printed
 
 
-def test_the_editor_lines_name_the_real_command_and_request():
-    from excise_server.lsp import protocol
+def test_it_names_the_command_that_editors_start():
+    from excise_server.cli.serve import command
 
-    lua = block("lua")
-    assert "'excise', 'serve', '--stdio'" in lua
-    method = re.search(r"excise/\w+", lua)
-    assert method is not None
-    assert method.group() in protocol.METHODS
+    assert "`excise serve --stdio`" in README
+    assert "--stdio" in {option for own in command.params for option in own.opts}
 
 
 def test_links_lead_somewhere():
