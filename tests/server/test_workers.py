@@ -220,6 +220,22 @@ def test_a_cancelled_text_is_not_quarantined(crew, tmp_path):
     assert not (tmp_path / "quarantine").exists()
 
 
+class CrossedFlag(StopFlag):
+    """A flag whose listener can be called when the answer has already come."""
+
+    def listen(self, listener) -> None:
+        self.crossing = listener
+        super().listen(listener)
+
+
+def test_a_cancel_that_crosses_its_answer_stops_no_other_request(crew):
+    for name in ("three", "own edits"):
+        flag = CrossedFlag()
+        crew.analyse(snapshot(PLAIN, f"{name}\n", OWN), flag)
+        flag.crossing()
+        assert plain(crew.analyse(SNAPSHOTS[name], StopFlag()))
+
+
 def test_a_worker_that_does_not_stop_is_ended(crew, tmp_path):
     cancelled(crew, deadly(signal.SIGSTOP))
     assert crew.station._worker is None

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 
 import msgspec
@@ -51,8 +52,11 @@ class Died(Exception):  # noqa: N818 (a state of a process)
         self.parsing, self.signal, self.stopped = parsing, signal, stopped
 
 
+@dataclass(frozen=True, slots=True)
 class _Wake:
-    """Put among the answers when somebody cancels."""
+    """Put among the answers when somebody cancels the request of this number."""
+
+    number: int
 
 
 class Worker:
@@ -146,7 +150,7 @@ class Worker:
 
     def _cancel(self, number: int) -> None:
         """Tell the worker, at once; also where that has to wait, the asking thread is woken."""
-        self._inbox.put(_Wake())
+        self._inbox.put(_Wake(number))
         if self._write_lock.acquire(blocking=False):
             try:
                 with contextlib.suppress(OSError):
@@ -166,7 +170,9 @@ class Worker:
                     raise self._ended(stopped=True) from None
                 continue
             if isinstance(answer, _Wake):
-                self._cancel_again(number)
+                # A cancel that crossed the answer to its request must not stop the next one.
+                if answer.number == number:
+                    self._cancel_again(number)
             elif answer is None:
                 raise self._ended(stopped=False)
             elif isinstance(answer, BrokenFrameError):
