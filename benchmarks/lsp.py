@@ -19,7 +19,7 @@ import lsp_budgets
 import workloads
 from lsp_client import URI, Client, Message
 
-from excise_server.scheduler import DEBOUNCE
+from excise_server.lsp.scheduler import DEBOUNCE
 
 SHORTEST = 0.02
 """Seconds, at most, between the begin of the scoring and what is to interrupt it."""

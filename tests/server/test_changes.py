@@ -11,7 +11,7 @@ from excise.patches import Patch, compare_on_one_base
 from excise.patches.blocks import blocks_of
 from excise.text import line_key, normalise, raw_lines
 from excise.tokens import Vocabulary
-from excise_server.changes import LINK, Side, changed_file, patch_files
+from excise_server.foundation.changes import LINK, Side, changed_file, patch_files
 
 LINE = st.sampled_from(["a", "b", "c d", "  e", "a ", "", "", "\t", "é\x0c", "x\x85y"])
 TEXT = st.builds(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from excise_server.changes import Side
+from excise_server.foundation.changes import Side
 from excise_server.review.candidate import Candidate
 from excise_server.review.digest import review_digest
 from excise_server.review.hunks import applied, hunk_name, lines_named, review_files

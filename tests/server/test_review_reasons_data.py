@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 import pytest
 
 from excise.text import normalise
-from excise_server.changes import Side
+from excise_server.foundation.changes import Side
 from excise_server.review.candidate import Candidate
 from excise_server.review.hunks import FileChange, ReviewedFile
 from excise_server.review.reasons import group_reasons

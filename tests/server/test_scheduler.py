@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from excise import CancelFlag, Cancelled
-from excise_server.scheduler import Scheduler
+from excise_server.lsp.scheduler import Scheduler
 
 NEVER = 3600.0
 """A pause that no test sits out: it is cut short by waiting for the result."""

@@ -8,11 +8,11 @@ import pytest
 from tests.server.git_repository import make, needs_git, reasons, texts
 
 from excise import ScoreMatrix
+from excise_server.candidates.worktrees import compare_worktrees
 from excise_server.git.repository import open_folder
 from excise_server.sources import versions
 from excise_server.sources.candidates import Selection, find_candidates
 from excise_server.sources.collect import collect
-from excise_server.worktrees import compare_worktrees
 
 pytestmark = [pytest.mark.slow, needs_git]
 

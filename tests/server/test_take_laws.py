@@ -12,7 +12,7 @@ from tests.server.git_repository import GIT, needs_git
 from excise.patches import apply as apply_patch
 from excise.patches import parse
 from excise.text import normalise
-from excise_server.changes import Side
+from excise_server.foundation.changes import Side
 from excise_server.foundation.inputs import SourceError
 from excise_server.review.candidate import Candidate
 from excise_server.review.git_patch import FileEdit, git_patch

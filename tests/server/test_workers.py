@@ -19,11 +19,11 @@ import excise_server.workers
 from excise import CancelFlag, Cancelled, Options
 from excise.syntax import version
 from excise.text import Revision
-from excise_server.cancellation import StopFlag
 from excise_server.editor.analysis import Analyst
 from excise_server.editor.explanation import explain_file, explain_hunk
 from excise_server.editor.findings import find
 from excise_server.editor.snapshot import Snapshot
+from excise_server.foundation.cancellation import StopFlag
 from excise_server.workers.analyser import Analyser
 from excise_server.workers.frames import BrokenFrameError, framed, read_frame
 from excise_server.workers.messages import Answer, Scored, WorkFrame
@@ -337,7 +337,7 @@ def test_without_a_worker_everything_is_done_here_and_said_once(tmp_path):
 import logging, os, resource, sys
 from tests.server.test_workers import SNAPSHOTS, plain
 from excise import CancelFlag
-from excise_server.cancellation import StopFlag
+from excise_server.foundation.cancellation import StopFlag
 from excise_server.editor.analysis import Analyst
 from excise_server.workers.analyser import Analyser
 from excise_server.workers.quarantine import Quarantine, cache_folder

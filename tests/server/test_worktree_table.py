@@ -15,10 +15,10 @@ from tests.server.command import excise, one_line
 from tests.server.git_repository import make, needs_git
 from tests.server.test_worktrees import by_id, report, worktree, write
 
+from excise_server.candidates.worktrees import compare_worktrees
 from excise_server.git.repository import open_folder
 from excise_server.report.fitting import cut
 from excise_server.report.worktree_table import about_worktrees, candidate_tables
-from excise_server.worktrees import compare_worktrees
 
 pytestmark = [pytest.mark.slow, needs_git]
 

@@ -6,10 +6,10 @@ import os
 
 import pytest
 
-from excise_server.changes import Side
+from excise_server.candidates.written import write_files
+from excise_server.foundation.changes import Side
 from excise_server.foundation.inputs import SourceError
 from excise_server.review.git_patch import FileEdit
-from excise_server.written import write_files
 
 OUTSIDE = [
     "../x", "a/../../x", "/x", "a//x", "./x", "", ".git/hooks/post-checkout", ".GIT/config",

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import click
 
+from excise_server.candidates.worktrees import compare_candidates
 from excise_server.cli.candidate_options import batch_option, selection_options
 from excise_server.cli.output import write_text
 from excise_server.cli.progress import progress
@@ -21,7 +22,6 @@ from excise_server.report.review_lines import ORIGIN, Folding
 from excise_server.report.review_shapes import ReviewDocument
 from excise_server.sources.candidates import Candidates, Selection
 from excise_server.sources.verdicts import read_verdicts
-from excise_server.worktrees import compare_candidates
 
 __all__ = ["command"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from excise_server.chosen import chosen_candidates
+from excise_server.candidates.chosen import chosen_candidates
 from excise_server.cli.progress import progress
 from excise_server.cli.worktrees import opened
 from excise_server.sources.candidates import Candidates, Selection, find_candidates

@@ -13,6 +13,8 @@ from pathlib import Path
 import click
 import msgspec
 
+from excise_server.candidates.take import TakenFromReview, take_from_review
+from excise_server.candidates.written import write_files
 from excise_server.cli.candidate_options import batch_option, selection_options
 from excise_server.cli.progress import progress
 from excise_server.cli.reviewed import read_candidates
@@ -27,9 +29,7 @@ from excise_server.report.take import take_document
 from excise_server.review.choices import Plan, choices_named, choices_planned
 from excise_server.review.taking import Taken
 from excise_server.sources.candidates import Selection
-from excise_server.take import TakenFromReview, take_from_review
 from excise_server.workers.quarantine import cache_folder
-from excise_server.written import write_files
 
 __all__ = ["command"]
 

@@ -10,7 +10,8 @@ import click
 
 from excise.clustering import DISTANCE, LINKAGE, LINKAGES
 from excise.patches import IGNORED
-from excise_server.chosen import in_batch
+from excise_server.candidates.chosen import in_batch
+from excise_server.candidates.worktrees import Worktrees, compare_candidates
 from excise_server.cli.candidate_options import batch_option, selection_options
 from excise_server.cli.output import write_text
 from excise_server.cli.progress import progress
@@ -31,7 +32,6 @@ from excise_server.report.worktrees import worktrees_document
 from excise_server.sources.candidates import Candidates, Selection, find_candidates
 from excise_server.sources.folders import find_folders
 from excise_server.sources.verdicts import read_verdicts
-from excise_server.worktrees import Worktrees, compare_candidates
 
 __all__ = ["Shown", "command", "compare", "compare_found", "opened", "say_rejected"]
 

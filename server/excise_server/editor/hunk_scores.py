@@ -15,7 +15,7 @@ from statistics import fmean
 import excise
 from excise.excision import excision
 from excise.hunks import Key
-from excise_server.cancellation import raise_if_cancelled
+from excise_server.foundation.cancellation import raise_if_cancelled
 
 __all__ = [
     "MAX_COMPARED",

@@ -1,5 +1,7 @@
 """What every room stands on: limits and refusals, paths and files, and text made printable.
 
 ``inputs`` has the limits and the errors, ``paths`` and ``files`` read what may be read, ``escape``
-makes text from files printable. Nothing here knows git, candidates, editors or reports.
+makes text from files printable, and ``changes`` makes a patch of two texts. Work is stopped by the
+flags of ``cancellation``, and ``processes`` end with the one that started them. Nothing here knows
+git, candidates, editors or reports.
 """

@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from excise_server.foundation.inputs import SourceError
-from excise_server.processes import dying_with_parent
+from excise_server.foundation.processes import dying_with_parent
 
 __all__ = [
     "ALLOWED",

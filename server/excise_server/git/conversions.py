@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from excise_server.changes import LINK, SUBMODULE, Side
+from excise_server.foundation.changes import LINK, SUBMODULE, Side
 from excise_server.foundation.inputs import first_few
 from excise_server.foundation.paths import visible
 from excise_server.git.trees import Sides

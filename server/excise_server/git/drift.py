@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from excise_server.changes import Side
+from excise_server.foundation.changes import Side
 from excise_server.foundation.inputs import SourceError
 from excise_server.git.ancestry import asked_once
 from excise_server.git.repository import Repository

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from excise_server.changes import SUBMODULE, Side
+from excise_server.foundation.changes import SUBMODULE, Side
 from excise_server.foundation.inputs import SourceError
 from excise_server.foundation.paths import visible
 from excise_server.git.repository import AbsentError, Blob, Repository

@@ -13,7 +13,7 @@ import stat
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from excise_server.changes import LINK, SUBMODULE
+from excise_server.foundation.changes import LINK, SUBMODULE
 from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.foundation.paths import read_bytes, visible
 from excise_server.git.command import Git

@@ -7,7 +7,7 @@ import os
 import stat
 from dataclasses import dataclass
 
-from excise_server.changes import LINK
+from excise_server.foundation.changes import LINK
 from excise_server.foundation.inputs import SourceError
 from excise_server.foundation.paths import read_bytes
 from excise_server.git.trees import Entry

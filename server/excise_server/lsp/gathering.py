@@ -21,10 +21,10 @@ from excise_server.foundation.inputs import Rejected
 from excise_server.foundation.paths import inside
 from excise_server.lsp.disk import local_path
 from excise_server.lsp.remembering import Memory
+from excise_server.lsp.scheduler import Scheduler
 from excise_server.lsp.source_settings import SourceChoices
 from excise_server.lsp.watching import Watcher
 from excise_server.memory.workspace import Workspace
-from excise_server.scheduler import Scheduler
 from excise_server.sources.finding import Context, Details, Found
 
 __all__ = ["Gathered", "Gatherer"]

@@ -11,8 +11,8 @@ from excise import CancelFlag
 from excise_server.editor.document import Document, document_key
 from excise_server.editor.explanation import Block
 from excise_server.editor.session import Session
+from excise_server.lsp.scheduler import Scheduler
 from excise_server.lsp.to_proto import Mapper
-from excise_server.scheduler import Scheduler
 
 if TYPE_CHECKING:  # most sessions never open one, and reading mail is much to load
     from excise_server.editor.mailbox import Mailbox

@@ -18,7 +18,7 @@ from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException
 
 from excise import Cancelled
-from excise_server.cancellation import StopFlag
+from excise_server.foundation.cancellation import StopFlag
 from excise_server.lsp.connection import Connection
 from excise_server.lsp.rpc import RequestFailed
 

@@ -17,11 +17,11 @@ from urllib.parse import unquote
 from lsprotocol import types as t
 
 from excise import Cancelled
-from excise_server.cancellation import StopFlag
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.document import document_key
 from excise_server.editor.session import Session, ToReplay
 from excise_server.editor.snapshot import Snapshot
+from excise_server.foundation.cancellation import StopFlag
 from excise_server.foundation.escape import printable
 from excise_server.lsp.connection import Connection
 from excise_server.lsp.disk import local_path, read_inside
@@ -31,11 +31,11 @@ from excise_server.lsp.pages import Pages
 from excise_server.lsp.progress import RequestsShown, WorkShown
 from excise_server.lsp.publishing import Outcome, Publisher
 from excise_server.lsp.rpc import Protocol, RequestFailed
+from excise_server.lsp.scheduler import Scheduler
 from excise_server.lsp.settings import settings_of
 from excise_server.lsp.source_settings import SourceChoices, source_choices_of
 from excise_server.lsp.typed_lines import TypedLines
 from excise_server.lsp.work import Work
-from excise_server.scheduler import Scheduler
 from excise_server.sources.finding import OriginChoice
 from excise_server.workers.crew import Crew
 from excise_server.workers.station import FailedInWorkerError

@@ -12,8 +12,8 @@ from typing import Any
 from lsprotocol import types as t
 
 from excise.text import normalise, raw_lines
-from excise_server.changes import Side, differing_lines
 from excise_server.editor.apply import LineEdit, line_end
+from excise_server.foundation.changes import Side, differing_lines
 from excise_server.foundation.inputs import SourceError
 from excise_server.lsp.candidates import survey_arguments
 from excise_server.lsp.disk import read_inside

@@ -5,11 +5,11 @@ from __future__ import annotations
 import gc
 from functools import cached_property
 
-from excise_server.cancellation import StopFlag
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.decisions import with_kept
 from excise_server.editor.findings import MAX_HUNKS, find
 from excise_server.editor.snapshot import Snapshot
+from excise_server.foundation.cancellation import StopFlag
 from excise_server.lsp.publishing import Outcome
 from excise_server.workers.crew import Crew, room_for_two
 from excise_server.workers.quarantine import Quarantine, cache_folder

@@ -20,7 +20,7 @@ from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, Field
 
 from excise.errors import Cancelled
-from excise_server.cancellation import StopFlag
+from excise_server.foundation.cancellation import StopFlag
 from excise_server.foundation.inputs import SourceError
 from excise_server.mcp.answers import CandidatesAnswer, DuplicatesAnswer, ReviewAnswer, TakeAnswer
 from excise_server.mcp.duplicates import duplicates_answer

@@ -9,13 +9,13 @@ from excise import Cluster, Ranked
 from excise.agreement import CONTAINS, DIFFERENT, ELSEWHERE, NEARLY_ALL, OVERLAPS, SAME
 from excise.excision import WHITESPACE_ONLY
 from excise.patches import Patch
+from excise_server.candidates.worktrees import Worktrees
 from excise_server.foundation.inputs import first_few
 from excise_server.foundation.paths import visible
 from excise_server.report.order_words import said_of
 from excise_server.review.kinds import KINDS, Kind, kind_of
 from excise_server.review.ranked import RankedBatch
 from excise_server.sources.candidates import Candidate
-from excise_server.worktrees import Worktrees
 
 __all__ = ["CHECKS_FIRST", "CandidateRow", "Lines", "candidate_rows", "lines_by_kind"]
 

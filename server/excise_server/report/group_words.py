@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from excise import Cluster
+from excise_server.candidates.worktrees import Worktrees
 from excise_server.foundation.inputs import first_few
 from excise_server.foundation.paths import visible
 from excise_server.report.shapes import ReasonEntry
 from excise_server.review.ranked import RankedBatch
 from excise_server.review.reasons import Reason
-from excise_server.worktrees import Worktrees
 
 __all__ = ["by_size", "group_lines", "reason_entries", "reasons_text"]
 

@@ -7,6 +7,7 @@ from functools import partial
 
 from excise import Cluster
 from excise.patches import Patch, differences
+from excise_server.candidates.worktrees import Worktrees
 from excise_server.foundation.inputs import first_few
 from excise_server.foundation.paths import visible
 from excise_server.report.candidate_rows import (
@@ -28,7 +29,6 @@ from excise_server.report.worktree_facts import rejected_names, worktree_facts
 from excise_server.report.worktrees import file_status
 from excise_server.review.kinds import KINDS
 from excise_server.review.ranked import RankedBatch
-from excise_server.worktrees import Worktrees
 
 __all__ = ["worktrees_page"]
 

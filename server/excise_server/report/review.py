@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
+from excise_server.candidates.worktrees import Worktrees
 from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.foundation.paths import visible
 from excise_server.report.candidate_rows import STAND, CandidateRow, candidate_rows
@@ -33,7 +34,6 @@ from excise_server.review.hunks import (
 )
 from excise_server.review.kinds import KINDS, kind_of
 from excise_server.review.ranked import RankedBatch
-from excise_server.worktrees import Worktrees
 
 __all__ = ["chosen_hunks", "review_document"]
 

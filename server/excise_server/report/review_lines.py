@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import excise
 from excise.lexical import tokenise
 from excise.text import raw_lines
-from excise_server.changes import differing_lines
+from excise_server.foundation.changes import differing_lines
 from excise_server.report.review_shapes import ReviewHunkEntry
 
 __all__ = [

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 
 from excise import Cluster, ScoreMatrix
-from excise_server.changes import Side
+from excise_server.foundation.changes import Side
 from excise_server.foundation.inputs import RevisionSet
 from excise_server.report.group_words import reason_entries, reasons_text
 from excise_server.report.shapes import ReasonEntry

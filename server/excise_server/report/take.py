@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from base64 import b64encode
 
-from excise_server.changes import LINK, Side
+from excise_server.candidates.take import TakenFromReview
+from excise_server.foundation.changes import LINK, Side
 from excise_server.foundation.inputs import SourceError
 from excise_server.foundation.paths import visible
 from excise_server.report.candidate_shapes import ContentEntry, TakenDocument
 from excise_server.report.take_shapes import TakeDocument, TakenFileEntry, TakenPartEntry
 from excise_server.review.git_patch import FileEdit
 from excise_server.review.hunks import hunk_name
-from excise_server.take import TakenFromReview
 
 __all__ = ["take_document", "taken_document"]
 

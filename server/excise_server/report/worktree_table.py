@@ -15,6 +15,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from excise_server.candidates.worktrees import Worktrees
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import first_few
 from excise_server.foundation.paths import visible
@@ -30,7 +31,6 @@ from excise_server.report.records import UNWRAPPED, Records
 from excise_server.report.tables import plural, signature_text
 from excise_server.report.worktree_facts import worktree_facts
 from excise_server.review.kinds import KINDS
-from excise_server.worktrees import Worktrees
 
 __all__ = ["UNWRAPPED", "about_worktrees", "candidate_tables"]
 

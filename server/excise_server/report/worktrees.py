@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from excise.patches import FilePair
+from excise_server.candidates.worktrees import Worktrees
 from excise_server.foundation.paths import visible
 from excise_server.report.candidate_rows import CandidateRow, candidate_rows
 from excise_server.report.candidate_shapes import CandidatesDocument, SetAsideEntry
@@ -23,7 +24,6 @@ from excise_server.report.worktree_shapes import (
 from excise_server.review.candidate import Candidate
 from excise_server.review.kinds import kind_of
 from excise_server.review.ranked import RankedBatch
-from excise_server.worktrees import Worktrees
 
 __all__ = ["candidates_document", "file_status", "worktrees_document"]
 

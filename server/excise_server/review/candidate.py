@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from excise_server.changes import Side
+from excise_server.foundation.changes import Side
 
 __all__ = [
     "SCHEMES",

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from excise import ChangeSet
 from excise.patches import FilePair
 from excise.patches.features import facts_of
-from excise_server.changes import LINK, SUBMODULE, Side
+from excise_server.foundation.changes import LINK, SUBMODULE, Side
 
 __all__ = ["change_set", "origin_texts"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from excise.text import raw_lines
-from excise_server.changes import Side
+from excise_server.foundation.changes import Side
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.review.candidate import Candidate

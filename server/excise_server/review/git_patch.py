@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from excise._lcs import edits
 from excise.tokens import Vocabulary
-from excise_server.changes import Side
+from excise_server.foundation.changes import Side
 
 __all__ = ["FileEdit", "git_patch"]
 

@@ -15,7 +15,7 @@ import excise
 from excise.patches import FilePair
 from excise.preparation import Readings
 from excise.reading import PARSER_SECONDS
-from excise_server.changes import LINK, SUBMODULE, Side, patch_files
+from excise_server.foundation.changes import LINK, SUBMODULE, Side, patch_files
 from excise_server.review.candidate import Candidate
 
 __all__ = [

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import excise
 from excise.text import raw_lines
-from excise_server.changes import LINK, Side
+from excise_server.foundation.changes import LINK, Side
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
 from excise_server.review.line_ends import edited_bytes

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import excise
-from excise_server.changes import LINK, SUBMODULE, Side, renamed_files
+from excise_server.foundation.changes import LINK, SUBMODULE, Side, renamed_files
 
 __all__ = [
     "CREATED",

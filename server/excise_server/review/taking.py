@@ -15,7 +15,7 @@ from functools import cached_property
 import excise
 from excise.reading import PARSER_SECONDS
 from excise.text import raw_lines
-from excise_server.changes import LINK, SUBMODULE, Side
+from excise_server.foundation.changes import LINK, SUBMODULE, Side
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.review.candidate import Candidate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from excise.patches import Patch, PatchError
-from excise_server.changes import Side
+from excise_server.foundation.changes import Side
 from excise_server.foundation.inputs import SourceError
 from excise_server.foundation.paths import visible
 from excise_server.git.repository import Repository

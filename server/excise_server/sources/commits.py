@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from excise.patches import Message, Patch
-from excise_server.changes import patch_files
+from excise_server.foundation.changes import patch_files
 from excise_server.foundation.inputs import Rejected, SourceError
 from excise_server.foundation.paths import visible
 from excise_server.git.repository import Repository

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from excise.patches import FilePair, Patch, apply
-from excise_server.changes import SUBMODULE, Side
+from excise_server.foundation.changes import SUBMODULE, Side
 from excise_server.foundation.inputs import SourceError
 from excise_server.foundation.paths import visible
 from excise_server.git.repository import Blob, Repository

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
-from excise_server.changes import LINK, Side
+from excise_server.foundation.changes import LINK, Side
 from excise_server.foundation.inputs import MAX_BYTES, Rejected, SourceError, too_large, unique_ids
 from excise_server.foundation.paths import read_bytes, visible
 from excise_server.git.conversions import without_conversions

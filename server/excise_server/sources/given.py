@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 
-from excise_server.changes import Side
+from excise_server.foundation.changes import Side
 from excise_server.foundation.inputs import Rejected
 from excise_server.git.repository import Repository
 from excise_server.git.trees import Sides

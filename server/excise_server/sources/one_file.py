@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from excise_server.changes import LINK, SUBMODULE, Side, renamed_files
+from excise_server.foundation.changes import LINK, SUBMODULE, Side, renamed_files
 from excise_server.foundation.inputs import SourceError
 from excise_server.foundation.paths import visible
 from excise_server.git.conversions import without_conversions

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from excise.patches import Patch, PatchError, postings
-from excise_server.changes import Side
+from excise_server.foundation.changes import Side
 from excise_server.foundation.inputs import Rejected, SourceError
 from excise_server.foundation.paths import visible
 from excise_server.git.bases import commit_named

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from excise.patches import FilePair, apply, read
 from excise.text import normalise
-from excise_server.changes import LINK, SUBMODULE
+from excise_server.foundation.changes import LINK, SUBMODULE
 from excise_server.foundation.inputs import SourceError, check_text
 
 __all__ = ["Patched", "patched"]

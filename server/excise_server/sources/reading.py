@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from excise.patches import Patch
-from excise_server.changes import Side
+from excise_server.foundation.changes import Side
 from excise_server.foundation.inputs import Rejected, SourceError
 from excise_server.foundation.paths import visible
 from excise_server.git.conversions import without_conversions

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import replace
 
-from excise_server.cancellation import StopFlag
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.document import document_key
 from excise_server.editor.snapshot import Snapshot
+from excise_server.foundation.cancellation import StopFlag
 from excise_server.workers.frames import BrokenFrameError
 from excise_server.workers.messages import Analyse, Answer, RevisionFrame, Scored, as_bytes
 from excise_server.workers.quarantine import Quarantine

@@ -10,9 +10,9 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from excise_server.cancellation import StopFlag
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.snapshot import Snapshot
+from excise_server.foundation.cancellation import StopFlag
 from excise_server.foundation.inputs import SourceError
 from excise_server.workers.analyser import Analyser
 from excise_server.workers.frames import BrokenFrameError

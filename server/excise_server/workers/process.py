@@ -12,7 +12,7 @@ from queue import Empty, SimpleQueue
 
 import msgspec
 
-from excise_server.cancellation import StopFlag
+from excise_server.foundation.cancellation import StopFlag
 from excise_server.workers.frames import BrokenFrameError, framed, read_frame
 from excise_server.workers.messages import Answer, Cancel, Opened, Order, Request
 from excise_server.workers.note import Note, Parsing, shared_page

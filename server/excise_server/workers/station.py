@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from excise import CancelFlag, Cancelled
-from excise_server.cancellation import StopFlag
+from excise_server.foundation.cancellation import StopFlag
 from excise_server.workers.desk import DEADLINE, Desk
 from excise_server.workers.frames import BrokenFrameError
 from excise_server.workers.guard import Guard

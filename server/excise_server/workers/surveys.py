@@ -17,9 +17,9 @@ from excise import CancelFlag
 from excise_server.workers.frames import BrokenFrameError
 
 if TYPE_CHECKING:  # a server loads these when somebody asks
+    from excise_server.candidates.worktrees import Worktrees
     from excise_server.report.shapes import Shape
     from excise_server.sources.candidates import Candidates
-    from excise_server.worktrees import Worktrees
 
 __all__ = ["arguments_of", "document_of", "survey"]
 
@@ -97,12 +97,12 @@ def _review(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
 
 
 def _take(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
+    from excise_server.candidates.take import take_from_review
     from excise_server.git.repository import open_folder
     from excise_server.git.worktree_files import SHA256_DIGITS
     from excise_server.report.take import take_document
     from excise_server.review.choices import choices_named
     from excise_server.sources.candidates import Selection, find_candidates
-    from excise_server.take import take_from_review
 
     repository = open_folder(asked["folder"], asked["folders"])
     selection = Selection(branches=tuple(asked["branches"]), onto=asked["base"])
@@ -115,9 +115,9 @@ def _take(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
 
 
 def _compared(asked: Mapping[str, Any], cancel: CancelFlag) -> Worktrees:
+    from excise_server.candidates.worktrees import compare_worktrees
     from excise_server.git.repository import open_folder
     from excise_server.sources.candidates import Selection
-    from excise_server.worktrees import compare_worktrees
 
     selection = Selection(branches=tuple(asked["branches"]), onto=asked["base"])
     repository = open_folder(asked["folder"], asked["folders"])
@@ -125,9 +125,9 @@ def _compared(asked: Mapping[str, Any], cancel: CancelFlag) -> Worktrees:
 
 
 def _candidates(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
-    from excise_server.chosen import without
+    from excise_server.candidates.chosen import without
+    from excise_server.candidates.worktrees import compare_candidates
     from excise_server.report.worktrees import candidates_document
-    from excise_server.worktrees import compare_candidates
 
     top, everyone = _everyone(asked)
     aside = asked["aside"]
@@ -138,11 +138,11 @@ def _candidates(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
 
 
 def _taken(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
-    from excise_server.chosen import without
+    from excise_server.candidates.chosen import without
+    from excise_server.candidates.take import take_from_review
     from excise_server.git.worktree_files import SHA256_DIGITS
     from excise_server.report.take import taken_document
     from excise_server.review.choices import Plan, choices_planned
-    from excise_server.take import take_from_review
 
     top, everyone = _everyone(asked)
     candidates, _ = without(everyone, asked["aside"])

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from excise_server.changes import LINK, Side
+from excise_server.foundation.changes import LINK, Side
 from excise_server.foundation.inputs import MAX_BYTES, SourceError
 from excise_server.foundation.paths import visible
 from excise_server.review.git_patch import FileEdit, git_patch

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from excise_server.chosen import check_digest, chosen_batches, members_of
+from excise_server.candidates.chosen import check_digest, chosen_batches, members_of
 from excise_server.review.candidate import Candidate
 from excise_server.review.digest import review_digest
 from excise_server.review.git_patch import git_patch

@@ -16,7 +16,7 @@ from queue import SimpleQueue
 from typing import Generic, Protocol, TypeVar
 
 from excise import Cancelled
-from excise_server.cancellation import StopFlag
+from excise_server.foundation.cancellation import StopFlag
 
 __all__ = ["DEBOUNCE", "Scheduler", "Watch"]
 

@@ -17,8 +17,8 @@ from excise.facts import EditFacts, joined_facts
 from excise.patches import IGNORED, Patch
 from excise.patches.features import compared
 from excise.reading import PARSER_SECONDS
-from excise_server.changes import patch_files
-from excise_server.chosen import chosen_batches
+from excise_server.candidates.chosen import chosen_batches
+from excise_server.foundation.changes import patch_files
 from excise_server.foundation.inputs import first_few
 from excise_server.foundation.paths import visible
 from excise_server.git.repository import Repository
