@@ -30,6 +30,7 @@ CAPABILITIES: dict[str, Message] = {
             },
         },
         "workspace": {
+            "applyEdit": True,
             "workspaceEdit": {"documentChanges": True, "changeAnnotationSupport": {}},
         },
     },
@@ -206,14 +207,14 @@ class _Shown:
     def _action(self, action: Message) -> Iterator[str]:
         """Tell what an action is called and what it does to the text."""
         printable(action["title"])
-        kind = action["command"] if "command" in action else action["kind"]
+        kind = action.get("kind") or action["command"]
         yield f"{kind}: {view.visible(action['title'])}"
         if "disabled" in action:
             assert "edit" not in action, "a disabled action must do nothing"
             yield f"  disabled: {view.visible(action['disabled']['reason'])}"
             return
         assert "isPreferred" not in action, "the order is advice, not a promise"
-        if "command" in action and action["command"] in STANDARD:
+        if kind in STANDARD:
             return  # it shows a page, or changes what is compared: test_lsp_clients.py
         if action["title"].endswith(" (blocked: show why)"):
             yield f"  refused: {view.visible(self._refusal(action))}"
@@ -228,15 +229,18 @@ class _Shown:
 
     def _edits(self, action: Message) -> list[Message]:
         """Return the edits of an action, or those that its command makes the client do."""
-        if "command" in action:
-            return self._commanded(action)
-        [document] = action["edit"]["documentChanges"]
+        if "edit" in action:
+            return self._annotated(action["edit"], action["title"])
+        return self._commanded(action["command"] if "kind" in action else action)
+
+    def _annotated(self, edit: Message, title: str) -> list[Message]:
+        """Return the edits of the document, which are versioned and say what they are of."""
+        [document] = edit["documentChanges"]
         edited = {"uri": self._uri, "version": self._version}
         assert document["textDocument"] == edited, document["textDocument"]
-        notes = action["edit"]["changeAnnotations"]
-        for edit in document["edits"]:
-            label = notes[edit["annotationId"]]["label"]
-            assert label == action["title"], label
+        for change in document["edits"]:
+            label = edit["changeAnnotations"][change["annotationId"]]["label"]
+            assert label == title, label
         return document["edits"]
 
     def _refusal(self, command: Message) -> str:
@@ -253,6 +257,8 @@ class _Shown:
         assert result["applied"], result
         label = request["params"]["label"]
         assert label == command["title"], label
+        if "documentChanges" in request["params"]["edit"]:
+            return self._annotated(request["params"]["edit"], label)
         [(uri, edits)] = request["params"]["edit"]["changes"].items()
         assert uri == self._uri, uri
         return edits

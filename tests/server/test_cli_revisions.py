@@ -18,7 +18,7 @@ from tests.server.command import (
     one_line,
     spawn,
 )
-from tests.server.terminal import on_terminal
+from tests.terminal import on_terminal
 
 import excise as library
 from excise import ScoreMatrix, cluster

@@ -26,7 +26,7 @@ from tests.server.command import (
     plain_environment,
     spawn,
 )
-from tests.server.terminal import on_terminal
+from tests.terminal import on_terminal
 
 from excise_server.cli import progress
 from excise_server.foundation.escape import printable, source_text

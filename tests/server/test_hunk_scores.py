@@ -39,8 +39,6 @@ def test_a_pair_that_does_not_diverge_in_a_hunk_agrees_there():
     _, (first, second) = scored(ORIGIN, A, A, BOTH)
     assert [(p.a, p.b, p.numbers.es) for p in second.pairs] == [(0, 2, 0.0), (1, 2, 0.0)]
     assert second.mean.es == pytest.approx(1 / 3)
-    assert second.mean_of([0]).es == 0.5
-    assert second.mean_of([2]).es == 0.0
     assert first.mean.es == 1.0
 
 

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from tests.server.raw_client import Message, RawClient
 
+from excise_server.lsp.code_action import MAX_EDITS
+
 pytestmark = pytest.mark.slow
 
 ORIGIN = "def f(a, b):\n    x = a + b\n    return x\n\n\ndef g(a):\n    return a * 2\n"
@@ -64,6 +66,22 @@ def test_candidates_are_offered_on_every_line_and_variants_on_theirs(client: Raw
     assert [a["kind"] for a in actions(client, uri, 1, ["source"])] == [show]
     assert actions(client, uri, 1, ["source.organizeImports"]) is None
     assert actions(client, "untitled:nobody", 0) is None
+
+
+def test_of_many_candidates_the_last_are_commands(client: RawClient, uri: str):
+    """An edit for each of 300 candidates would be computed for every menu that is opened."""
+    client.open(uri, ORIGIN)
+    client.add(uri, {f"c{n:02}": A.replace("a - b", f"a - {n}") for n in range(MAX_EDITS + 3)})
+    found = actions(client, uri, 3, ["refactor.rewrite.excise.candidate"])
+    assert ["edit" in action for action in found] == [True] * MAX_EDITS + [False] * 3
+    last = found[-1]["command"]
+    asked = client.request("workspace/executeCommand", last)
+    edit = client.wait(lambda m: m.get("method") == "workspace/applyEdit")
+    client.send({"jsonrpc": "2.0", "id": edit["id"], "result": {"applied": True}})
+    assert client.answer(asked)["result"]["applied"] is True
+    [change] = edit["params"]["edit"]["documentChanges"][0]["edits"]
+    taken = last["arguments"][0]["id"].removeprefix("c")
+    assert change["newText"] == f"    x = a - {int(taken)}\n"
 
 
 def test_what_is_stale_or_unknown_is_refused(client: RawClient, uri: str):

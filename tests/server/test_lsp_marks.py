@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 
 import pytest
+from lsprotocol import types as t
 from tests.server.raw_client import Message, RawClient
+
+from excise_server.editor.document import document_key
+from excise_server.lsp.typed_lines import TypedLines
 
 pytestmark = pytest.mark.slow
 
@@ -108,6 +113,28 @@ def test_a_save_ends_typing_and_a_large_edit_is_none(client: RawClient):
     assert len(hunks(client.diagnostics(uri, 3))) == 1
     client.change(uri, 4, {"range": span(3, 0, 8, 0), "text": "".join(LINES[3:8])})
     assert len(hunks(client.diagnostics(uri, 4))) == 1
+
+
+def test_a_large_edit_ends_typing_while_a_mark_is_held():
+    """The analysis of that edit publishes the mark; nothing else has to, later."""
+    uri, where = "file:///marks/large.py", t.Range(t.Position(7, 0), t.Position(7, 0))
+
+    async def typed() -> None:
+        rested: list[str] = []
+        lines = TypedLines(rested.append)
+        lines.note(uri, [t.TextDocumentContentChangePartial(where, "#")])
+        assert lines.holds(document_key(uri), where)
+        lines.note(uri, [t.TextDocumentContentChangePartial(where, "a\nb\nc\n")])
+        assert not lines.holds(document_key(uri), where)
+        lines.rest(uri)
+        assert rested == []
+        lines.note(uri, [t.TextDocumentContentChangePartial(where, "#")])
+        assert lines.holds(document_key(uri), where)
+        lines.rest(uri)
+        assert rested == [document_key(uri)]
+        lines.forget(uri)
+
+    asyncio.run(typed())
 
 
 def test_with_every_hunk_decided_the_scores_stay(client: RawClient):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
 
 __all__ = ["Subtokens"]
 
@@ -38,12 +37,8 @@ class Subtokens:
         >>> sorted(Subtokens().of("parseURL(base_url)"))
         ['base', 'base_url', 'parse', 'parseurl', 'url']
         """
-        return self.expanded(Counter(_WORD.findall(text)))
-
-    def expanded(self, words: Mapping[str, int]) -> Counter[str]:
-        """Count the sub-tokens of words that were counted."""
         found: Counter[str] = Counter()
-        for word, n in words.items():
+        for word, n in Counter(_WORD.findall(text)).items():
             for part in self._parts[word]:
                 found[part] += n
         return found

@@ -15,7 +15,14 @@ from excise.agreement import CONTAINS, DIFFERENT, OVERLAPS, WORDS
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.findings import MAX_HUNKS, group_lines, headline, word_of_pair
 from excise_server.editor.hunk_scores import HunkScores
-from excise_server.editor.wording import hunk_words, listed, names_of, share_of
+from excise_server.editor.wording import (
+    code_language,
+    hunk_words,
+    listed,
+    names_of,
+    share_of,
+    without_code,
+)
 from excise_server.foundation.escape import printable
 from excise_server.report.digits import digits
 from excise_server.report.order_words import order_words
@@ -93,7 +100,8 @@ def explain_file(analysis: Analysis) -> list[Block]:
     """Explain the file: its groups, what is said of pairs, what ordered them, and the scores."""
     comparison, names = analysis.comparison, names_of(analysis.snapshot.revisions)
     order = [ranked.index for ranked in comparison.ranking]
-    blocks: list[Block] = [Line(headline(analysis, MAX_HUNKS)), *map(Line, group_lines(analysis))]
+    blocks: list[Block] = [Line(headline(analysis, names, MAX_HUNKS))]
+    blocks += map(Line, group_lines(analysis, names))
     if len(order) > 1:
         blocks += _words(analysis, order, names)
         blocks.append(Line(f"Best first: {listed((names[at] for at in order), MAX_NAMES)}"))
@@ -141,14 +149,11 @@ def _variant(
     who = listed((names[member] for member in variant.members), MAX_NAMES)
     if count > 1:
         who = f"{who} ({share_of(variant.members, count)})"
-    several = len(variant.members) > 1
-    if variant.text == scores.hunk.text:
-        return [Line(f"{who} {'leave' if several else 'leaves'} it as it is")]
-    if not variant.text:
-        return [Line(f"{who} {'delete' if several else 'deletes'} these lines")]
+    if (said := without_code(scores.hunk, variant)) is not None:
+        return [Line(f"{who} {said}")]
     lines = variant.text.removesuffix("\n").split("\n")
     shown = [_source(line) for line in lines[:MAX_CODE_LINES]]
-    blocks: list[Block] = [Line(f"{who}:"), Code(tuple(shown), _language(analysis))]
+    blocks: list[Block] = [Line(f"{who}:"), Code(tuple(shown), code_language(analysis))]
     if len(lines) > MAX_CODE_LINES:
         blocks.append(Line(f"… and {len(lines) - MAX_CODE_LINES} more lines"))
     return blocks
@@ -158,9 +163,3 @@ def _source(line: str) -> str:
     """Return a line of source in printable characters; indentation stays."""
     shown = "\t".join(printable(part) for part in line.split("\t"))
     return shown if len(shown) <= MAX_CODE_WIDTH else f"{shown[:MAX_CODE_WIDTH]}…"
-
-
-def _language(analysis: Analysis) -> str:
-    """Return a word for the highlighter, if the client's language id is one."""
-    language = analysis.snapshot.language or ""
-    return language if language.isascii() and language.replace("-", "").isalnum() else ""

@@ -9,7 +9,7 @@ from typing import Any
 
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.hunk_scores import MAX_PAIRS, HunkScores
-from excise_server.editor.wording import group_words, hunk_words, names_of
+from excise_server.editor.wording import changers, group_words, hunk_words, names_of
 from excise_server.foundation.escape import printable
 from excise_server.report.digits import digits
 from excise_server.report.order_words import said_of
@@ -71,7 +71,11 @@ def find(analysis: Analysis, most: int = MAX_HUNKS) -> Findings | None:
     pairs = min(MAX_PAIRS, MAX_DATA // max(len(shown), 1))
     return Findings(
         message="\n".join(
-            [headline(analysis, most), *group_lines(analysis), *_pairs(analysis, names)]
+            [
+                headline(analysis, names, most),
+                *group_lines(analysis, names),
+                *_pairs(analysis, names),
+            ]
         ),
         data=_data(analysis),
         hunks=tuple(
@@ -95,28 +99,22 @@ def _summary(scores: HunkScores, count: int, names: tuple[str, ...]) -> str:
     return f"{said}, ES {digits(scores.mean.es)}{sample}"
 
 
-def headline(analysis: Analysis, most: int) -> str:
+def headline(analysis: Analysis, names: Sequence[str], most: int) -> str:
     """Return how many candidates there are in how many groups, and how much is decided."""
-    comparison, count = analysis.comparison, len(analysis.snapshot.revisions)
     hunks, decided = len(analysis.hunks), sum(analysis.decided)
     said = f"{hunks} hunk{'s' if hunks != 1 else ''}"
     if decided:
         said = f"{decided} of {said} decided"
     if hunks - decided > most:
         said += f" (the first {most} are shown)" if most else " (not shown)"
-    groups = len(comparison.clusters)
-    if count == 1:
-        who = f"only {names_of(analysis.snapshot.revisions)[0]} changes this file"
-    else:
-        who = f"{count} candidates in {groups} group{'s' if groups != 1 else ''}"
     deleting = len(analysis.snapshot.deleted)
     gone = [f"{deleting} delete{'s' if deleting == 1 else ''} the file"] if deleting else []
-    return ", ".join([who, said, *gone])
+    return ", ".join([changers(analysis, names), said, *gone])
 
 
-def group_lines(analysis: Analysis) -> list[str]:
+def group_lines(analysis: Analysis, names: Sequence[str]) -> list[str]:
     """Return a line for each group, the largest first, with what is to be known of its members."""
-    comparison, names = analysis.comparison, names_of(analysis.snapshot.revisions)
+    comparison = analysis.comparison
     facts = {
         ranked.index: [
             *(["changes nothing"] if ranked.no_op else []),

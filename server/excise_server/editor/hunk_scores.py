@@ -70,15 +70,6 @@ class HunkScores:
     mean: Numbers | None
     share: float
 
-    def mean_of(self, members: Iterable[int]) -> Numbers | None:
-        """Return the mean over the pairs that one of these revisions is in."""
-        inside = set(members)
-        outside = len(self.compared) - len(inside.intersection(self.compared))
-        total = _pairs(len(self.compared)) - _pairs(outside)
-        return mean_numbers(
-            (p.numbers for p in self.pairs if p.a in inside or p.b in inside), total
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class _Pair:

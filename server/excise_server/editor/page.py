@@ -8,7 +8,14 @@ from itertools import combinations
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.decisions import Decision, decisions_of
 from excise_server.editor.findings import MAX_HUNKS, group_lines, headline, word_of_pair
-from excise_server.editor.wording import hunk_words, listed, names_of, share_of
+from excise_server.editor.wording import (
+    code_language,
+    hunk_words,
+    listed,
+    names_of,
+    share_of,
+    without_code,
+)
 from excise_server.foundation.escape import source_text
 from excise_server.report.digits import digits
 from excise_server.report.markdown import code_span, fenced, inert
@@ -23,10 +30,10 @@ MAX_PAIRS = 200
 def review_page(analysis: Analysis, name: str) -> str:
     """Return every hunk with its variants as code, then the groups and the scores of all pairs."""
     decisions, names = decisions_of(analysis), names_of(analysis.snapshot.revisions)
-    parts = [f"# {code_span(name)}", f"{inert(headline(analysis, MAX_HUNKS))}."]
+    parts = [f"# {code_span(name)}", f"{inert(headline(analysis, names, MAX_HUNKS))}."]
     for index, decision in enumerate(decisions):
         parts += _hunk(analysis, index, decision, names)
-    parts += ["## Groups", "\n".join(f"- {inert(line)}" for line in group_lines(analysis))]
+    parts += ["## Groups", "\n".join(f"- {inert(line)}" for line in group_lines(analysis, names))]
     if scores := list(_scores(analysis, names)):
         parts += ["## Scores", "\n".join(f"- {inert(line)}" for line in scores)]
     return "\n\n".join([*parts, code_span(analysis.comparison.signature), ""])
@@ -49,14 +56,11 @@ def _hunk(
     for variant in hunk.variants:
         who = inert(listed((names[at] for at in variant.members), MAX_NAMES))
         share = share_of(variant.members, count)
-        several = len(variant.members) > 1
-        if variant.text == hunk.text:
-            yield f"**{who}** ({share}) {'leave' if several else 'leaves'} it as it is."
-        elif variant.text:
+        if (said := without_code(hunk, variant)) is not None:
+            yield f"**{who}** ({share}) {said}."
+        else:
             yield f"**{who}** ({share}):"
             yield _code(analysis, variant.text)
-        else:
-            yield f"**{who}** ({share}) {'delete' if several else 'deletes'} these lines."
 
 
 def _lines(lo: int, hi: int) -> str:
@@ -73,9 +77,8 @@ def _decided(decision: Decision) -> str:
 
 
 def _code(analysis: Analysis, text: str) -> str:
-    language = analysis.snapshot.language or ""
-    known = language if language.isascii() and language.replace("-", "").isalnum() else ""
-    return fenced([source_text(line) for line in text.removesuffix("\n").split("\n")], known)
+    lines = text.removesuffix("\n").split("\n")
+    return fenced([source_text(line) for line in lines], code_language(analysis))
 
 
 def _scores(analysis: Analysis, names: Sequence[str]) -> Iterator[str]:

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from excise import Variant
 from excise_server.editor.analysis import Analysis
-from excise_server.editor.wording import listed, names_of, share_of
+from excise_server.editor.wording import changers, listed, share_of
 
 __all__ = ["candidate_title", "file_title", "variant_title"]
 
 
-def file_title(analysis: Analysis) -> str:
+def file_title(analysis: Analysis, names: Sequence[str]) -> str:
     """Return "5 candidates in 3 groups · 1 of 4 hunks decided", or who alone changes the file."""
     hunks, decided = len(analysis.hunks), sum(analysis.decided)
-    count, groups = len(analysis.snapshot.revisions), len(analysis.comparison.clusters)
-    if count == 1:
-        who = f"only {names_of(analysis.snapshot.revisions)[0]} changes this file"
-    else:
-        who = f"{count} candidates in {groups} group{'s' if groups != 1 else ''}"
     what = f"{hunks} hunk{'s' if hunks != 1 else ''}"
-    return f"{who} · {decided} of {what} decided"
+    return f"{changers(analysis, names)} · {decided} of {what} decided"
 
 
-def variant_title(analysis: Analysis, index: int, variant: Variant, *, number: bool = False) -> str:
+def variant_title(
+    analysis: Analysis, names: Sequence[str], index: int, variant: Variant, *, number: bool = False
+) -> str:
     """Return "Take the lines of gpt, claude here (2 of 5)"."""
-    names, count = names_of(analysis.snapshot.revisions), len(analysis.snapshot.texts)
+    count = len(analysis.snapshot.texts)
     who = listed(names[at] for at in variant.members)
     share = f" ({share_of(variant.members, count)})" if count > 1 else ""
     where = f"in hunk {index + 1}" if number else "here"
@@ -32,8 +31,8 @@ def variant_title(analysis: Analysis, index: int, variant: Variant, *, number: b
     return f"Take the lines of {who} {where}{share}"
 
 
-def candidate_title(analysis: Analysis, at: int) -> str:
+def candidate_title(analysis: Analysis, names: Sequence[str], at: int) -> str:
     """Return "Take this file from gpt (in a group of 2)" of a candidate, by its index."""
     size = next(len(c.members) for c in analysis.comparison.clusters if at in c.members)
     group = f" (in a group of {size})" if size > 1 else ""
-    return f"Take this file from {names_of(analysis.snapshot.revisions)[at]}{group}"
+    return f"Take this file from {names[at]}{group}"

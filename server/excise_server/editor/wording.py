@@ -9,12 +9,22 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from excise import Hunk
+from excise import Hunk, Variant
 from excise.text import Revision
 from excise_server.editor.analysis import Analysis
 from excise_server.foundation.escape import printable
 
-__all__ = ["group_words", "hunk_words", "listed", "name", "names_of", "number", "share_of"]
+__all__ = [
+    "changers",
+    "code_language",
+    "group_words",
+    "hunk_words",
+    "listed",
+    "name",
+    "names_of",
+    "share_of",
+    "without_code",
+]
 
 MAX_NAMES = 5
 """Most names in one sentence."""
@@ -58,14 +68,37 @@ def listed(names: Iterable[str], most: int = MAX_NAMES) -> str:
     return f"{', '.join(names[:most])} and {rest} more" if rest > 0 else ", ".join(names)
 
 
-def number(count: int) -> str:
-    """Return a count as prose has it: ``five``, ``11``."""
-    return _NUMBERS[count] if count < len(_NUMBERS) else f"{count}"
-
-
 def share_of(members: Sequence[int], count: int) -> str:
     """Return how many of all these are: ``2 of 5``."""
     return f"{len(members)} of {count}"
+
+
+def changers(analysis: Analysis, names: Sequence[str]) -> str:
+    """Return who changes the file: ``5 candidates in 3 groups``, ``only ada changes this file``."""
+    count, groups = len(names), len(analysis.comparison.clusters)
+    if count == 1:
+        return f"only {names[0]} changes this file"
+    return f"{count} candidates in {groups} group{'s' if groups != 1 else ''}"
+
+
+def without_code(hunk: Hunk, variant: Variant) -> str | None:
+    """Return what those do in a hunk whose variant has no code to show; None: it has some."""
+    alone = len(variant.members) == 1
+    if variant.text == hunk.text:
+        return _left(alone=alone)
+    if not variant.text:
+        return f"{'deletes' if alone else 'delete'} these lines"
+    return None
+
+
+def _left(*, alone: bool) -> str:
+    return f"{'leaves' if alone else 'leave'} it as it is"
+
+
+def code_language(analysis: Analysis) -> str:
+    """Return a word for the highlighter, if the client's language id is one; else nothing."""
+    language = analysis.snapshot.language or ""
+    return language if language.isascii() and language.replace("-", "").isalnum() else ""
 
 
 def group_words(analysis: Analysis, names: Sequence[str], cluster: int) -> str:
@@ -95,7 +128,8 @@ def hunk_words(hunk: Hunk, count: int, names: Sequence[str]) -> str:
     who = names[changed[0][0]]
     if count == 1:
         return f"{who} changes this"
-    everyone = "both" if count == 2 else f"all {number(count)}"
+    spelled = _NUMBERS[count] if count < len(_NUMBERS) else f"{count}"
+    everyone = "both" if count == 2 else f"all {spelled}"
     if len(changed) == 1:
         if total == count:
             said = f"{everyone} make this change"
@@ -113,5 +147,5 @@ def hunk_words(hunk: Hunk, count: int, names: Sequence[str]) -> str:
         others = "another makes another" if total - top == 1 else f"{total - top} make others"
         said = f"{top} of {count} make one change, {others}"
     if rest := count - total:
-        said += f", {rest} {'leaves' if rest == 1 else 'leave'} it as it is"
+        said += f", {rest} {_left(alone=rest == 1)}"
     return said

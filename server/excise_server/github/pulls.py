@@ -9,10 +9,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import msgspec
+
 from excise.patches import PatchError, parse, patch_id
 from excise_server.duplicates.proposals import Proposal
 from excise_server.foundation.inputs import Rejected
 from excise_server.github.api import Api, ApiError, RateLimitError
+from excise_server.sources.pull_list import PullFacts
 
 __all__ = ["Pulls", "read_pulls"]
 
@@ -75,20 +78,22 @@ def read_pulls(api: Api, number: int, most: int, cache: str = "") -> Pulls:
 def _proposal(
     api: Api, pull: dict[str, Any], links: Mapping[str, set[str]], cache: str
 ) -> Proposal:
-    number = pull.get("number")
     sha = (pull.get("head") or {}).get("sha")
-    if not isinstance(number, int) or not isinstance(sha, str) or not _SHA.fullmatch(sha):
-        raise ApiError("an answer without a number or a commit")
-    patch = parse(_diff(api, number, sha, cache))
-    user = (pull.get("user") or {}).get("login")
+    try:
+        facts = msgspec.convert(pull, PullFacts)
+    except msgspec.ValidationError as error:
+        raise ApiError(f"not an answer about a pull request: {error}") from error
+    if not isinstance(sha, str) or not _SHA.fullmatch(sha):
+        raise ApiError("an answer without a commit")
+    patch = parse(_diff(api, facts.number, sha, cache))
     return Proposal(
-        f"#{number}",
-        " ".join(str(pull.get("title") or "").split()),
-        str(pull.get("body") or ""),
-        str(user or ""),
+        f"#{facts.number}",
+        facts.heading,
+        facts.body or "",
+        facts.who,
         patch,
         frozenset({patch_id(patch)}) if patch.files else frozenset(),
-        "merged" if pull.get("merged_at") else "" if pull.get("state") == "open" else "closed",
+        facts.outcome,
         frozenset(links.get(_branch(pull, "head"), ())),
     )
 

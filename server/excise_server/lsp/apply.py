@@ -9,6 +9,7 @@ from excise import Variant
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.apply import BlockedError, buffer_lines, replacing, restate
 from excise_server.editor.titles import candidate_title, variant_title
+from excise_server.editor.wording import names_of
 from excise_server.lsp.protocol import (
     ApplyResult,
     ApplyRevisionParams,
@@ -48,17 +49,17 @@ async def edit_of(ls: ExciseServer, params: Choice) -> tuple[str, t.WorkspaceEdi
         If the document or its candidates have changed since, or the user's edits are in the way.
     """
     analysis = await analysed(ls, params)
-    lines = buffer_lines(analysis)
+    lines, names = buffer_lines(analysis), names_of(analysis.snapshot.revisions)
     try:
         if isinstance(params, ApplyVariantParams):
             variant = _variant(analysis, params)
-            title = variant_title(analysis, params.hunk, variant)
+            title = variant_title(analysis, names, params.hunk, variant)
             edits = replacing(analysis, lines, params.hunk, variant.text)
         else:
             if params.id not in analysis.snapshot.ids:
                 raise JsonRpcInvalidParams("unknown revision")
             at = analysis.snapshot.ids.index(params.id)
-            title, edits = candidate_title(analysis, at), restate(analysis, lines, at)
+            title, edits = candidate_title(analysis, names, at), restate(analysis, lines, at)
     except BlockedError as error:
         raise RequestFailed(str(error)) from error
     if not edits:

@@ -13,6 +13,7 @@ from excise import Variant
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.apply import BlockedError, LineEdit, buffer_lines, replacing, restate
 from excise_server.editor.titles import candidate_title, variant_title
+from excise_server.editor.wording import names_of
 from excise_server.lsp import protocol
 from excise_server.lsp.apply import Choice
 from excise_server.lsp.server import ExciseServer
@@ -24,6 +25,9 @@ __all__ = ["KINDS", "code_action"]
 
 MAX_VARIANTS = 10
 """Most variants of one hunk in the menu."""
+
+MAX_EDITS = 20
+"""Most files of candidates whose edits are sent with their actions; the others send a command."""
 
 _FIX = t.CodeActionKind.QuickFix.value
 _VARIANT = "refactor.rewrite.excise.variant"
@@ -48,7 +52,7 @@ class _Menu:
     def __init__(self, ls: ExciseServer, analysis: Analysis, params: t.CodeActionParams) -> None:
         self._ls, self._analysis, self._params = ls, analysis, params
         self._uri, self._version = params.text_document.uri, analysis.snapshot.version or 0
-        self._lines = buffer_lines(analysis)
+        self._lines, self._names = buffer_lines(analysis), names_of(analysis.snapshot.revisions)
         self._state = ls.publisher.state_of(self._uri)
         text_document = ls.client_capabilities.text_document
         can = text_document.code_action if text_document else None
@@ -96,7 +100,7 @@ class _Menu:
         marks = [d for d in self._params.context.diagnostics if _is_of(d, index)]
         is_fix = self._wanted(_FIX) and bool(marks or not self._wanted(_VARIANT))
         yield from self._action(
-            variant_title(self._analysis, index, variant, number=several),
+            variant_title(self._analysis, self._names, index, variant, number=several),
             _FIX if is_fix else _VARIANT,
             lambda: replacing(self._analysis, self._lines, index, variant.text),
             protocol.ApplyVariantParams(self._uri, index, number, self._version, self._state),
@@ -105,15 +109,16 @@ class _Menu:
 
     def _candidates(self) -> Iterator[Action]:
         """Yield all that change something: without an edit, that is known without looking."""
-        for ranked in self._analysis.comparison.ranking:
+        for number, ranked in enumerate(self._analysis.comparison.ranking):
             at = ranked.index
             params = protocol.ApplyRevisionParams(self._uri, ranked.id, self._version, self._state)
-            title = candidate_title(self._analysis, at)
-            if not self._lazy:
+            title = candidate_title(self._analysis, self._names, at)
+            if not self._lazy and number < MAX_EDITS:
                 edits_of = lambda at=at: restate(self._analysis, self._lines, at)  # noqa: E731
                 yield from self._action(title, _CANDIDATE, edits_of, params, [])
             elif not ranked.no_op and at != self._analysis.snapshot.own:
-                yield self._unresolved(title, _CANDIDATE, params)
+                make = self._unresolved if self._lazy else self._command
+                yield make(title, _CANDIDATE, params)
 
     def _action(
         self,

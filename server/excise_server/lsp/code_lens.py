@@ -25,9 +25,9 @@ async def code_lens(ls: ExciseServer, params: t.CodeLensParams) -> list[t.CodeLe
     snapshot = analysis.snapshot
     mapper = Mapper(snapshot.origin if snapshot.buffer is None else snapshot.buffer, ls.encoding)
     key, lenses = document_key(uri), list[t.CodeLens]()
-    if not ls.typed.holds(key, top := mapper.visible(0, 1)):
-        lenses.append(_lens(ls, top, file_title(analysis), protocol.COMPARE, {"uri": uri}))
     names, count = names_of(snapshot.revisions), len(snapshot.texts)
+    if not ls.typed.holds(key, top := mapper.visible(0, 1)):
+        lenses.append(_lens(ls, top, file_title(analysis, names), protocol.COMPARE, {"uri": uri}))
     undecided = [at for at, decided in enumerate(analysis.decided) if not decided]
     for at in undecided[: ls.settings.max_per_file]:
         argument, shown = {"uri": uri, "hunk": at}, mapper.visible(*analysis.lines[at])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from base64 import b64decode
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,9 +51,12 @@ async def take(ls: ExciseServer, params: TakeParams) -> dict[str, Any]:
     texts = {
         entry["old_path"]: _shown(ls, top / entry["old_path"]) for entry in document["contents"]
     }
-    document["contents"] = await asyncio.to_thread(
-        _with_edits, ls, place, top, document["contents"], texts
-    )
+
+    def with_edits() -> list[dict[str, Any]]:
+        contents = document["contents"]
+        return [_with_edit(ls, place, top, entry, texts[entry["old_path"]]) for entry in contents]
+
+    document["contents"] = await asyncio.to_thread(with_edits)
     return document
 
 
@@ -74,17 +77,6 @@ def _shown(ls: ExciseServer, path: Path) -> tuple[str, int | None] | None:
     return document.buffer.text(), document.version
 
 
-def _with_edits(
-    ls: ExciseServer,
-    place: Place,
-    top: Path,
-    entries: Sequence[dict[str, Any]],
-    texts: Mapping[str, tuple[str, int | None] | None],
-) -> list[dict[str, Any]]:
-    """Return the files with URIs, and the edits of those whose text changes."""
-    return [_with_edit(ls, place, top, entry, texts[entry["old_path"]]) for entry in entries]
-
-
 def _with_edit(
     ls: ExciseServer,
     place: Place,
@@ -92,6 +84,7 @@ def _with_edit(
     entry: dict[str, Any],
     shown: tuple[str, int | None] | None,
 ) -> dict[str, Any]:
+    """Return a file with its URIs, and with the edits if its text changes."""
     old_uri, uri = (top / entry["old_path"]).as_uri(), (top / entry["path"]).as_uri()
     made = {**entry, "uri": uri, "old_uri": old_uri, "version": None, "edits": None, "problem": ""}
     if entry["old"] is None or (entry["new"] is not None and old_uri != uri):

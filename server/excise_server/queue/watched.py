@@ -71,16 +71,15 @@ class _Reading:
         self.new: list[str] = []
         self.seen: list[str] = []
         self.rejected: list[Rejected] = []
-        self.known = self.others = 0
+        self.others = 0
 
     def take(self, name: str, data: bytes, listed: bool) -> None:
         """Read the messages of a file that are not known."""
         cut = [(1, data)] if b"\0" in data[:8192] else list(pieces(data))
         found: list[New] = []
-        known = 0
+        before = len(self.seen)
         for number, (line, piece) in enumerate(cut, start=1):
             if self.state.knows(piece):
-                known += 1
                 self.seen.append(self.state.id_of(piece))
                 continue
             message = read_piece(number, line, piece)
@@ -88,9 +87,8 @@ class _Reading:
                 message = Message(1, error="binary: it holds NUL characters")
             name_of = f"{name}#{number}" if len(cut) > 1 else name
             found.append(New(name_of, piece, message))
-        self.known += known
         foreign = not any(new.message.patch.files or new.message.message_id for new in found)
-        if listed and foreign and not known and not name.lower().endswith(ENDINGS):
+        if listed and foreign and len(self.seen) == before and not name.lower().endswith(ENDINGS):
             self.others += 1
             return
         for new in found:
@@ -125,7 +123,7 @@ class _Reading:
             sent,
         )
         new = frozenset(self.new)
-        return Watched(queue, new, self.known, new.union(self.seen))
+        return Watched(queue, new, len(self.seen), new.union(self.seen))
 
 
 class KnownPool(Pool):

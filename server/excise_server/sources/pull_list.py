@@ -36,6 +36,11 @@ class PullFacts(msgspec.Struct):
     merged_at: str | None = None
 
     @property
+    def heading(self) -> str:
+        """The title, in one line."""
+        return " ".join(self.title.split())
+
+    @property
     def who(self) -> str:
         """The account; ``gh`` and the API call it differently."""
         account = self.author or self.user
@@ -87,7 +92,7 @@ def _told(proposal: Proposal, pull: PullFacts) -> Proposal:
     text = "\n\n".join(part for part in (pull.body or "", proposal.text) if part)
     return replace(
         proposal,
-        title=" ".join(pull.title.split()) or proposal.title,
+        title=pull.heading or proposal.title,
         text=text,
         author=pull.who or proposal.author,
         state=proposal.state or pull.outcome,

@@ -6,7 +6,6 @@ it comes from files or from a repository. No text conversion, driver or submodul
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -178,8 +177,6 @@ def _commits(repository: Repository, main: str, head: str) -> Iterator[_Commit]:
         "--format=%H%x00%an <%ae>%x00%B%x00",
         f"{main}..{head}",
     )
-    fields = os.fsdecode(out).split("\0")
+    fields = [field.decode("utf-8", "replace") for field in out.split(b"\0")]
     for heading, author, message in zip(fields[::3], fields[1::3], fields[2::3], strict=False):
-        text = message.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-        who = author.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-        yield _Commit(heading.rpartition("\n")[2], who, text.strip())
+        yield _Commit(heading.rpartition("\n")[2], author, message.strip())

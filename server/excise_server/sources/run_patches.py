@@ -40,7 +40,7 @@ def find(context: Context, repository: Repository | SourceError | None = None) -
         base = _base(own, head)
     except SourceError as error:
         return Found(refused=(*refused, Refused("runs", error.reason, error.hint)), watch=watch)
-    revisions, made_from = [], []
+    revisions, made_from, base_text = [], [], text_of(base or b"")
     runs = read_runs(folders, refused)
     ids = unique_ids([f"run:{run.name}" for run in runs])
     if len(runs) > MAX_RUNS:
@@ -54,7 +54,7 @@ def find(context: Context, repository: Repository | SourceError | None = None) -
             continue
         if text is not None:
             revisions.append(Revision(name, text, run.name))
-            made_from.append((name, text_of(base or b"")))
+            made_from.append((name, base_text))
     return Found(
         revisions=tuple(revisions),
         refused=tuple(refused),
