@@ -26,10 +26,11 @@ from excise_server.evaluation.documents import csv_text, document, latex_text
 from excise_server.evaluation.journal import Journal
 from excise_server.evaluation.plot import draw
 from excise_server.evaluation.pool import cores
-from excise_server.evaluation.reading import Line, opened, read_records
 from excise_server.evaluation.resources import resources
 from excise_server.evaluation.run import Evaluation, Settings, evaluate
 from excise_server.evaluation.tables import evaluation_table
+from excise_server.records.evaluated import Line, read_records
+from excise_server.records.lines import opened
 from excise_server.report.documents import json_text
 
 SETS = {

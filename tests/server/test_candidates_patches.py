@@ -13,6 +13,7 @@ from tests.server.test_worktrees import by_id, report, worktree, write
 
 pytestmark = [needs_git, pytest.mark.slow]
 
+NO_KEY = "Expecting property name enclosed in double quotes"
 OTHER = (EDIT[0], "return 16 if x is None else x + 15")
 
 
@@ -80,8 +81,8 @@ def test_predictions_are_batches_by_their_instance(repo):
     assert [(r["id"], r["reason"]) for r in found["rejected"]] == [
         ("patch:p/x-3", "line 4: no diff in it"),
         ("patch:p line 5", "line 5: model_patch is missing, or not a text"),
-        ("patch:p line 6", "line 6: not an object"),
-        ("patch:p line 8", "line 8: not JSON"),
+        ("patch:p line 6", "line 6: not a JSON object"),
+        ("patch:p line 8", f"line 8: not JSON: {NO_KEY} at column 2"),
         ("patch:p line 9", "line 9: not Unicode text: a lone surrogate"),
     ]
 

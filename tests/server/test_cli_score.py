@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
@@ -206,7 +207,7 @@ def test_blank_lines_crlf_and_a_byte_order_mark_are_no_records():
 
 
 def test_a_line_over_the_limit_is_skipped_whole(monkeypatch):
-    monkeypatch.setattr("excise_server.sources.records.MAX_JSON", 400)
+    monkeypatch.setattr("excise_server.records.lines.MAX_JSON", 400)
     lines = scored(RECORD, RECORD | {"origin": "x" * 5000}, RECORD, code=1)
     assert [line.get("score") for line in lines] == [0.5, None, 0.5]
     assert lines[1] == {"id": None, "error": "line 2: too long, limit 200 MB"}
@@ -220,6 +221,9 @@ def test_each_result_is_written_before_the_next_record_is_read(monkeypatch):
         def readline(self, size=-1):
             before.append(written.buffer.getvalue().count(b"\n"))
             return super().readline(size)
+
+        def peek(self, size=0):
+            return self.getvalue()[self.tell() : self.tell() + size]
 
     lines = Slow((json.dumps(RECORD) + "\n").encode() * 3)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(lines))
@@ -346,3 +350,14 @@ def test_misuse_of_summaries_is_named(tmp_path, arguments, says):
     ran = excise("score", *(files.get(word, word) for word in arguments))
     assert ran.code == 2
     assert says in " ".join(ran.err.split())
+
+
+def test_records_may_be_gzipped(tmp_path):
+    packed = gzip.compress("".join(f"{json.dumps(RECORD)}\n" for _ in range(2)).encode())
+    path = tmp_path / "r.jsonl.gz"
+    path.write_bytes(packed)
+    assert [line["score"] for line in excise("score", "--jsonl", str(path)).lines] == [0.5, 0.5]
+    path.write_bytes(packed[:-9])
+    ran = excise("score", "--jsonl", str(path))
+    assert ran.code != 0
+    assert "broken gzip" in ran.err

@@ -12,9 +12,10 @@ import threading
 import pytest
 from tests.server.command import excise
 
-from excise_server.evaluation.reading import Line, opened, read_records
 from excise_server.evaluation.sandbox import check_guards, run_tests
 from excise_server.foundation.inputs import SourceError
+from excise_server.records.evaluated import Line, read_records
+from excise_server.records.lines import opened
 
 pytestmark = pytest.mark.slow
 

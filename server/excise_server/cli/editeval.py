@@ -11,12 +11,14 @@ from excise_server.cli.eval_steps import choose
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console, say
 from excise_server.foundation.inputs import SourceError
+from excise_server.records.lines import BadLine, read_all
 
 if TYPE_CHECKING:
     from excise.evaluation.editeval import Example, TaskScore
 
 __all__ = ["command"]
 
+_NOTHING = "nothing to score"
 _DEFAULT = "sari-easse,gleu,em,em-diff,rouge1,update-rouge1,ibleu"
 
 
@@ -56,7 +58,7 @@ def command(
     from excise.evaluation.editeval import read_example, task_scores
 
     measures, skipped = choose(names, None, wordnet)
-    examples, bad = _read(data, read_example)
+    examples, bad = read_all(data, lambda _, value: read_example(value), _NOTHING)
     predict: Callable[[Example], str | None] = lambda example: example.input  # noqa: E731
     missing = 0
     if predictions is not None:
@@ -69,53 +71,29 @@ def command(
     if not found:
         raise SourceError("no example has a prediction", name=predictions or data)
     _show(found, skipped, bad, missing, as_json)
-    for number, reason in bad[:5]:
-        say(f"left out: line {number}: {reason}")
+    for line in bad[:5]:
+        say(f"left out: line {line.number}: {line.reason}")
     if missing:
         say(f"{missing:,} examples have no prediction and do not count")
     return 1 if bad or missing else 0
 
 
-def _read(path: str, read: Callable[[dict[str, Any]], Any]) -> tuple[list[Any], list[Bad]]:
-    from excise.evaluation.data import RecordError
-    from excise_server.evaluation.reading import BadLine, opened, read_lines
-
-    good: list[Any] = []
-    bad: list[Bad] = []
-    with opened(path) as stream:
-        for number, value in read_lines(stream):
-            if isinstance(value, BadLine):
-                bad.append((number, value.reason))
-                continue
-            try:
-                good.append(read(value))
-            except RecordError as error:
-                bad.append((number, str(error)))
-    if not good:
-        hint = f"line {bad[0][0]}: {bad[0][1]}" if bad else "it has no lines"
-        raise SourceError("nothing to score", name=path, hint=hint)
-    return good, bad
-
-
-Bad = tuple[int, str]
-
-
-def _predictions(path: str) -> tuple[dict[str, str], list[Bad]]:
+def _predictions(path: str) -> tuple[dict[str, str], list[BadLine]]:
     from excise.evaluation.data import RecordError
 
-    def read(value: dict[str, Any]) -> tuple[str, str]:
+    def read(_: int, value: dict[str, Any]) -> tuple[str, str]:
         if "id" not in value or not isinstance(value.get("prediction"), str):
             raise RecordError("'id' is missing, or 'prediction' is not a string")
         return str(value["id"]), value["prediction"]
 
-    pairs, bad = _read(path, read)
+    pairs, bad = read_all(path, read, _NOTHING)
     return dict(pairs), bad
 
 
 def _show(
     found: tuple[TaskScore, ...],
     skipped: dict[str, str],
-    bad: list[Bad],
+    bad: list[BadLine],
     missing: int,
     as_json: bool,
 ) -> None:
@@ -130,7 +108,7 @@ def _show(
             "average": {"n": average.n, **average.means},
             "skipped": skipped,
             "without_prediction": missing,
-            "rejected": [{"line": number, "reason": reason} for number, reason in bad],
+            "rejected": [{"line": line.number, "reason": line.reason} for line in bad],
         }
         print(json_text(document))
         return

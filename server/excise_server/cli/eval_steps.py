@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     from excise.evaluation import Measure
     from excise.evaluation.data import Record
-    from excise_server.evaluation.reading import BadLine, Line
     from excise_server.evaluation.run import Evaluation, Settings
+    from excise_server.records.evaluated import Line
+    from excise_server.records.lines import BadLine
 
 __all__ = [
     "Output",
@@ -116,19 +117,11 @@ def load(
     data: str, read: Callable[[Mapping[str, Any]], Record]
 ) -> tuple[list[Line], list[BadLine]]:
     """Read the records; bad lines are returned, too."""
-    from excise_server.evaluation.reading import Line, opened, read_records
+    from excise_server.records.evaluated import read_line
+    from excise_server.records.lines import read_all
 
-    good: list[Line] = []
-    bad: list[BadLine] = []
-    with opened(data) as stream, progress("Reading") as advance:
-        found: Line | BadLine
-        for found in read_records(stream, read):
-            (good if isinstance(found, Line) else bad).append(found)  # type: ignore[arg-type]
-            advance(found.number)
-    if not good:
-        why = f"line {bad[0].number}: {bad[0].reason}" if bad else "it has no lines"
-        raise SourceError("no record to evaluate", name=data, hint=why)
-    return good, bad
+    with progress("Reading") as advance:
+        return read_all(data, partial(read_line, read), "no record to evaluate", advance)
 
 
 def run(records: list[Record], settings: Settings, resume: str | None) -> Evaluation:

@@ -13,7 +13,8 @@ from excise_server.cli.progress import progress_map
 from excise_server.cli.streams import say
 from excise_server.foundation.files import read_revisions
 from excise_server.foundation.inputs import RevisionSet, SourceError
-from excise_server.sources.records import MAX_JSON, read_revision_set
+from excise_server.records.lines import MAX_JSON
+from excise_server.records.revision_set import read_revision_set
 
 __all__ = ["STDIN", "read_set", "report_rejected", "similarities"]
 

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Hashable, Iterator
 from contextlib import AbstractContextManager, nullcontext
+from gzip import GzipFile
 from typing import IO
 
 import click
@@ -18,10 +19,11 @@ from excise_server.cli.options import Choices, shared_options
 from excise_server.cli.progress import Advance, progress
 from excise_server.cli.streams import console, say
 from excise_server.cli.summary import Numbers, print_summaries, summarise
-from excise_server.foundation.files import file_error, language_of, read_text
+from excise_server.foundation.files import language_of, read_text
+from excise_server.records.lines import BadLine, opened
+from excise_server.records.scores import ScoreRecord, read_score_records
 from excise_server.report.documents import json_line, json_text, record_line, score_document
 from excise_server.report.shapes import ErrorLine, RecordLine
-from excise_server.sources.records import BadRecord, ScoreRecord, read_score_records
 
 __all__ = ["command"]
 
@@ -124,12 +126,12 @@ def _print_score(
 def _score_lines(path: str, choices: Choices, deletion: str) -> int:
     """Score record by record: memory does not grow with the file."""
     scored = bad = 0
-    with _opened(path) as stream, _progress(stream) as advance:
-        for record in read_score_records(stream):
+    with opened(path) as stream, _progress(length := _length(stream)) as advance:
+        for record in read_score_records(stream, path):
             line = _line(record, choices, deletion)
             scored, bad = scored + 1, bad + isinstance(line, ErrorLine)
             print(json_line(line), flush=True)
-            advance(stream.tell() if stream.seekable() else scored)
+            advance(scored if length is None else stream.tell())
     if bad:
         say(f"{bad} of {scored} records could not be scored: see 'error' in their lines")
     return 1 if bad else 0
@@ -150,28 +152,26 @@ def _summarise(path: str, baseline: str | None, choices: Choices, deletion: str)
 def _numbers(
     path: str, choices: Choices, deletion: str
 ) -> Iterator[tuple[Hashable, Numbers | str]]:
-    with _opened(path) as stream, progress("Scoring", _length(stream)) as advance:
-        for number, record in enumerate(read_score_records(stream), start=1):
-            if isinstance(record, BadRecord):
-                yield None, record.error
+    with opened(path) as stream, progress("Scoring", length := _length(stream)) as advance:
+        for number, record in enumerate(read_score_records(stream, path), start=1):
+            if isinstance(record, BadLine):
+                yield None, f"line {record.number}: {record.reason}"
                 continue
             task = record.id if record.task is None else record.task
             try:
                 yield task, Numbers.of(_score_record(record, choices, deletion))
             except Exception as error:  # noqa: BLE001 - one record never costs the others
                 yield task, f"line {record.line}: {_reason(error)}"
-            advance(stream.tell() if stream.seekable() else number)
+            advance(number if length is None else stream.tell())
 
 
 def _reason(error: Exception) -> str:
     return str(error) if isinstance(error, excise.ExciseError) else repr(error)
 
 
-def _line(
-    record: ScoreRecord | BadRecord, choices: Choices, deletion: str
-) -> RecordLine | ErrorLine:
-    if isinstance(record, BadRecord):
-        return ErrorLine(id=record.id, error=record.error)
+def _line(record: ScoreRecord | BadLine, choices: Choices, deletion: str) -> RecordLine | ErrorLine:
+    if isinstance(record, BadLine):
+        return ErrorLine(id=record.id, error=f"line {record.number}: {record.reason}")
     try:
         score = _score_record(record, choices, deletion)
     except Exception as error:  # noqa: BLE001 - one record never costs the others
@@ -196,24 +196,15 @@ def _score_record(record: ScoreRecord, choices: Choices, deletion: str) -> excis
     )
 
 
-def _opened(path: str) -> AbstractContextManager[IO[bytes]]:
-    if path == "-":
-        return nullcontext(sys.stdin.buffer)
-    try:
-        return open(path, "rb")
-    except (OSError, ValueError) as error:
-        raise file_error(path, error).named(path) from error
-
-
-def _progress(stream: IO[bytes]) -> AbstractContextManager[Advance]:
+def _progress(length: int | None) -> AbstractContextManager[Advance]:
     """Show the bytes read, where that is known; lines on a terminal show progress themselves."""
     if sys.stdout.isatty():
         return nullcontext(lambda done: None)
-    return progress("Scoring", _length(stream))
+    return progress("Scoring", length)
 
 
 def _length(stream: IO[bytes]) -> int | None:
-    if not stream.seekable():
+    if isinstance(stream, GzipFile) or not stream.seekable():
         return None
     here = stream.tell()
     size = stream.seek(0, os.SEEK_END)

@@ -13,6 +13,7 @@ from excise_server.cli.output import write_text
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console, say
 from excise_server.foundation.inputs import SourceError
+from excise_server.records.lines import read_all
 
 if TYPE_CHECKING:
     from excise.evaluation.simplification import Operations
@@ -66,7 +67,8 @@ def command(
     """
     from excise.evaluation.simplification import without_poor
 
-    pairs, bad = _read(data)
+    with progress("Comparing") as advance:
+        pairs, bad = read_all(data, _pair, "no pair to analyse", advance)
     kept = without_poor([pair.operations.change for pair in pairs], drop_poor)
     dropped = len(pairs) - len(kept)
     pairs = [pairs[at] for at in kept]
@@ -77,38 +79,23 @@ def command(
         lines = (json.dumps({**pair.value, "split": pair.split}) for pair in pairs)
         write_text(out, "".join(f"{line}\n" for line in lines))
     document = _document(pairs, bins) | {"dropped": dropped, "spread": spread}
-    _show(document | {"rejected": [{"line": n, "reason": why} for n, why in bad]}, as_json)
-    for number, reason in bad[:5]:
-        say(f"left out: line {number}: {reason}")
+    _show(
+        document | {"rejected": [{"line": line.number, "reason": line.reason} for line in bad]},
+        as_json,
+    )
+    for line in bad[:5]:
+        say(f"left out: line {line.number}: {line.reason}")
     return 1 if bad else 0
 
 
-def _read(data: str) -> tuple[list[_Pair], list[tuple[int, str]]]:
-    from excise.errors import OptionError
+def _pair(_: int, value: Mapping[str, Any]) -> _Pair:
+    from excise.evaluation.data import RecordError
     from excise.evaluation.simplification import edit_operations
-    from excise_server.evaluation.reading import BadLine, opened, read_lines
 
-    pairs: list[_Pair] = []
-    bad: list[tuple[int, str]] = []
-    with opened(data) as stream, progress("Comparing") as advance:
-        for number, value in read_lines(stream):
-            advance(number)
-            if isinstance(value, BadLine):
-                bad.append((number, value.reason))
-                continue
-            texts = [value.get(key) for key in ("before", "after")]
-            split = value.get("split", "all")
-            if not all(isinstance(text, str) for text in (*texts, split)):
-                bad.append((number, "'before', 'after' and 'split' are not all strings"))
-                continue
-            try:
-                pairs.append(_Pair(value, split, edit_operations(str(texts[0]), str(texts[1]))))
-            except OptionError as error:
-                bad.append((number, str(error)))
-    if not pairs:
-        hint = f"line {bad[0][0]}: {bad[0][1]}" if bad else "it has no lines"
-        raise SourceError("no pair to analyse", name=data, hint=hint)
-    return pairs, bad
+    before, after, split = value.get("before"), value.get("after"), value.get("split", "all")
+    if not (isinstance(before, str) and isinstance(after, str) and isinstance(split, str)):
+        raise RecordError("'before', 'after' and 'split' are not all strings")
+    return _Pair(value, split, edit_operations(before, after))
 
 
 def _split(

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from excise import languages
-from excise_server.evaluation.reading import Line
 from excise_server.evaluation.sandbox import Verdict
 from excise_server.evaluation.sandboxes import Sandboxes
+from excise_server.records.evaluated import Line
 
 __all__ = ["Labelled", "Labelling", "label", "labelled_lines"]
 

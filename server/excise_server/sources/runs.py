@@ -6,7 +6,6 @@ A diff is ``NAME.diff`` or ``NAME.patch``; a line of ``NAME.jsonl`` holds ``inst
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from excise.patches import Patch, PatchError, parse
 from excise_server.foundation.inputs import Rejected, SourceError
 from excise_server.foundation.paths import read_bytes, visible
+from excise_server.records.lines import json_object
 
 __all__ = ["MAX_ENTRIES", "GivenPatch", "find_patches"]
 
@@ -108,12 +108,7 @@ def _lines(path: str, root: str, name: str, rejected: list[Rejected]) -> Iterato
 
 def _prediction(line: bytes) -> tuple[str, str, bytes]:
     """Return the instance, the maker's name and the diff of a line."""
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise SourceError("not JSON") from error
-    if not isinstance(record, dict):
-        raise SourceError("not an object")
+    record = json_object(line)
     instance, diff = record.get("instance_id"), record.get("model_patch")
     maker = record.get("model_name_or_path") or ""
     if not (isinstance(instance, str) and instance and isinstance(maker, str)):

@@ -17,7 +17,9 @@ from excise.patches.costs import MAX_PARTS, Budget
 from excise.patches.errors import PatchError
 from excise.patches.parts import parts_of
 from excise_server.foundation.inputs import SourceError
-from excise_server.sources.records import BadRecord, read_revision_set, read_score_records
+from excise_server.records.lines import BadLine
+from excise_server.records.revision_set import read_revision_set
+from excise_server.records.scores import read_score_records
 
 
 def check_mail(data: bytes) -> None:
@@ -49,10 +51,9 @@ def records(choice: Random) -> bytes:
 def check_records(data: bytes) -> None:
     wanted = [number for number, line in enumerate(data.split(b"\n"), start=1) if line.strip()]
     got = list(read_score_records(io.BytesIO(data)))
-    assert [record.line for record in got] == wanted, "a line without a record"
-    for record in got:
-        if isinstance(record, BadRecord):
-            assert record.error.startswith(f"line {record.line}: "), "no reason"
+    numbers = [record.number if isinstance(record, BadLine) else record.line for record in got]
+    assert numbers == wanted, "a line without a record"
+    assert all(record.reason for record in got if isinstance(record, BadLine)), "no reason"
     for line in itertools.islice(data.split(b"\n"), 3):
         with contextlib.suppress(SourceError):
             read_revision_set(line.replace(b"reference", b"revisions"))
