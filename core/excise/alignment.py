@@ -5,13 +5,14 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, count, islice, repeat
+from itertools import chain, islice, repeat
 from operator import sub
 from typing import NamedTuple
 
 from excise._counts import merge_edits
 from excise._lcs import edits as lcs_edits
 from excise._lcs import nested_edits
+from excise._lexer import token_lines
 from excise._places import slide
 from excise._walk import CancelFlag
 from excise.tokens import Lines, Vocabulary
@@ -125,8 +126,7 @@ class Units:
             return array("i", chain.from_iterable(map(repeat, self.numbers, _sizes(self.starts))))
         if self.first is None:
             return array("i", range(len(self.tokens)))
-        sizes = filter(None, _sizes(self.first))
-        return array("i", chain.from_iterable(map(repeat, count(), sizes)))
+        return token_lines(self.first)
 
 
 def _sizes(starts: array[int]) -> Iterator[int]:
@@ -198,6 +198,12 @@ def paper_order(origin: Units, a: array[int], b: array[int]) -> bool:
 
 def _line_units(lines: Lines, vocabulary: Vocabulary) -> Units:
     first = lines.first
+    if lines.are_lexical:
+        # Every line with a key has tokens, and no other has any.
+        written = [line for line, name in enumerate(lines.ids) if name >= 0]
+        starts = array("i", [*map(first.__getitem__, written), first[-1]])
+        units = array("i", map(lines.ids.__getitem__, written))
+        return Units(lines.tokens, units, starts=starts, numbers=array("i", range(len(units))))
     starts, kept, counted = array("i", [0]), array("i"), array("i")
     keys, numbers, with_tokens = [], array("i"), 0
     for line, key in enumerate(lines.keys):

@@ -68,8 +68,7 @@ def reading_of(
 
     first = prepared.lines.first
     if prepared.units.starts is not None:
-        keyed = (key is not None for key in prepared.lines.keys)
-        sizes = np.fromiter(keyed, np.int32, len(prepared.lines.keys))
+        sizes = (np.frombuffer(prepared.lines.ids, np.int32) >= 0).astype(np.int32)
     else:
         bounds = np.frombuffer(first, np.int32)
         sizes = bounds[1:] - bounds[:-1]

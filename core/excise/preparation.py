@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import Protocol
 
 from excise import languages, syntax
+from excise._lexer import Lexer
 from excise._walk import CancelFlag
 from excise.alignment import PairwiseAlignment, Units, align_units, slide_edits, units_of
 from excise.errors import Unparsable
@@ -16,7 +17,7 @@ from excise.reading import Content, Reading, normalised, read, token_stream
 from excise.reparse import Parsed, parsed, reparse
 from excise.signature import Options
 from excise.text import line_key, strip_blank
-from excise.tokens import Lines, TokenStream, Vocabulary, lines_of, tokeniser
+from excise.tokens import Lines, TokenStream, Vocabulary, lexical_lines, lines_of, tokeniser
 
 __all__ = [
     "Preparation",
@@ -125,6 +126,9 @@ class Preparation:
         self._parsed: Parsed | None = None
         # Not a method: what is prepared would hold the preparation, which holds it.
         self._stream_of = partial(token_stream, grammar=reading.grammar, raw=raw is not None)
+        self._lexer = None
+        if not (raw or reading.grammar) and isinstance(origin, str):
+            self._lexer = Lexer(self._vocabulary)
         self.origin = self._read_origin(self._without_comments(origin, cancel), cancel)
         self.tokeniser = raw or tokeniser(origin, reading.grammar)
 
@@ -159,6 +163,8 @@ class Preparation:
         return [row for row, line in enumerate(text.split("\n")) if line_key(line)]
 
     def _read(self, text: Content, cancel: CancelFlag | None) -> Prepared:
+        if self._lexer is not None and isinstance(text, str):
+            return self._prepared(text, lexical_lines(text, self._lexer), has_errors=False)
         tokens = self._stream_of(text, cancel=cancel, timeout=self.reading.timeout)
         return self._prepared(text, lines_of(tokens, self._vocabulary), tokens.has_errors)
 

@@ -10,6 +10,7 @@ from itertools import accumulate, count, groupby, islice, pairwise
 from operator import itemgetter
 
 from excise import lexical, syntax
+from excise._lexer import Lexer
 from excise._walk import CancelFlag
 from excise.errors import OptionError
 from excise.text import TokenList, line_key, raw_lines
@@ -20,6 +21,7 @@ __all__ = [
     "Tokens",
     "Vocabulary",
     "given",
+    "lexical_lines",
     "line_keys",
     "lines_of",
     "placed",
@@ -91,13 +93,14 @@ class TokenStream:
 
 
 class Vocabulary:
-    """Names for hashables: the ints 0, 1, .. in order of first sight."""
+    """Names for hashables: the ints 0, 1, .. in order of first sight, but for what is reserved."""
 
-    __slots__ = ("_names",)
+    __slots__ = ("_names", "_next")
 
     def __init__(self) -> None:
         """Start empty."""
-        self._names: defaultdict[Hashable, int] = defaultdict(count().__next__)
+        self._next = count()
+        self._names: defaultdict[Hashable, int] = defaultdict(self._next.__next__)
 
     def __len__(self) -> int:
         """Return how many items have names."""
@@ -115,6 +118,13 @@ class Vocabulary:
         """Return the names of the items, naming new ones."""
         return array("i", map(self._names.__getitem__, items))
 
+    def reserve(self, number: int) -> int:
+        """Return the first of so many names in a row, which no item will get."""
+        first = next(self._next)
+        self._next = count(first + number)
+        self._names.default_factory = self._next.__next__
+        return first
+
 
 @dataclass(frozen=True, slots=True)
 class Lines:
@@ -122,12 +132,14 @@ class Lines:
 
     Line l has the key ``keys[l]`` (None: blank) and the tokens ``first[l]`` to ``first[l + 1]``.
     ``ids[l]`` names key and tokens together, so that equal ids are equal lines; -1: blank.
+    Where ``are_lexical``, a key decides its tokens: ``ids`` name the keys, and ``keys`` is empty.
     """
 
     tokens: array[int]
     first: array[int]
     keys: Sequence[Hashable | None]
     ids: array[int]
+    are_lexical: bool = False
 
 
 def lines_of(found: TokenStream, vocabulary: Vocabulary) -> Lines:
@@ -135,6 +147,15 @@ def lines_of(found: TokenStream, vocabulary: Vocabulary) -> Lines:
     tokens = vocabulary.intern(found.tokens)
     first = first_tokens(found.lines, len(found.keys))
     return Lines(tokens, first, found.keys, line_ids(tokens, first, found.keys, vocabulary))
+
+
+def lexical_lines(text: str, lexer: Lexer) -> Lines:
+    """Return what `lines_of` makes of the lexical stream of a text, without the stream.
+
+    Names are others, but the same names are equal in all texts of the lexer.
+    """
+    tokens, first, ids = lexer.read(text)
+    return Lines(tokens, first, (), ids, are_lexical=True)
 
 
 def line_ids(

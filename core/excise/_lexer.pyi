@@ -1,0 +1,9 @@
+from array import array
+
+from excise.tokens import Vocabulary
+
+class Lexer:
+    def __init__(self, vocabulary: Vocabulary) -> None: ...
+    def read(self, text: str) -> tuple[array[int], array[int], array[int]]: ...
+
+def token_lines(first: array[int]) -> array[int]: ...

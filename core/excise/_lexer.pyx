@@ -1,0 +1,349 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
+# cython: initializedcheck=False, freethreading_compatible=True
+"""Texts without a grammar as ints, line by line: a line that was seen before is not read again.
+
+Works on UTF-8, where each byte of a non-ASCII character is above 0x7F: so the classes of bytes are
+those of characters (`excise.lexical`). The interpreter's lock is held, as all texts of an origin
+share the tables.
+"""
+from libc.stddef cimport size_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memchr, memcmp, memcpy
+
+from array import array
+
+from excise.errors import OptionError
+
+from excise._hash cimport excise_hash
+from excise._tables cimport NO_MEMORY, enlarged
+
+cdef extern from "Python.h":
+    const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* size) except NULL
+
+cdef enum:
+    BLANK = -1
+    BLOCK = 1 << 16       # bytes of memory for lines that is asked for at a time
+
+# The largest number of tokens, and of bytes, of a text: sums of two fit 32 bits.
+MAX_LENGTH = (1 << 30) - 1
+
+cdef struct Slot:
+    uint32_t hash
+    uint32_t number       # plus 1; 0: free
+
+
+cdef struct Names:
+    # Byte strings by number, 0, 1, ..; open addressing from hashes to them.
+    Slot* slots
+    uint64_t mask
+    const unsigned char** data
+    int64_t room          # for `data`
+    int32_t* sizes
+    int64_t sizes_room
+    int64_t n
+
+
+cdef int grow(Names* names) noexcept nogil:
+    cdef uint64_t size = 2 * (names.mask + 1) if names.slots is not NULL else 1024, at, slot
+    cdef Slot* slots = <Slot*>calloc(size, sizeof(Slot))
+    if slots is NULL:
+        return NO_MEMORY
+    if names.slots is not NULL:
+        for at in range(names.mask + 1):
+            if names.slots[at].number:
+                slot = names.slots[at].hash & (size - 1)
+                while slots[slot].number:
+                    slot = (slot + 1) & (size - 1)
+                slots[slot] = names.slots[at]
+        free(names.slots)
+    names.slots = slots
+    names.mask = size - 1
+    return 0
+
+
+cdef int64_t number_of(
+    Names* names, const unsigned char* data, int32_t size, uint64_t k0, uint64_t k1
+) noexcept nogil:
+    """Return the number of a byte string: that of a new one is the number of those before.
+
+    The table points to the bytes of a new one; they must stay where they are.
+    """
+    cdef uint32_t hashed = <uint32_t>excise_hash(data, size, k0, k1)
+    cdef uint64_t slot
+    cdef int64_t number
+    cdef void* moved
+    if names.slots is NULL or 2 * <uint64_t>names.n > names.mask:
+        if grow(names) != 0:
+            return NO_MEMORY
+    slot = hashed & names.mask
+    while names.slots[slot].number:
+        number = <int64_t>names.slots[slot].number - 1
+        if (names.slots[slot].hash == hashed and names.sizes[number] == size
+                and memcmp(names.data[number], data, size) == 0):
+            return number
+        slot = (slot + 1) & names.mask
+    moved = enlarged(names.data, names.n + 1, &names.room, sizeof(void*))
+    if moved is NULL:
+        return NO_MEMORY
+    names.data = <const unsigned char**>moved
+    moved = enlarged(names.sizes, names.n + 1, &names.sizes_room, sizeof(int32_t))
+    if moved is NULL:
+        return NO_MEMORY
+    names.sizes = <int32_t*>moved
+    names.data[names.n] = data
+    names.sizes[names.n] = size
+    names.slots[slot].hash = hashed
+    names.slots[slot].number = <uint32_t>names.n + 1
+    names.n += 1
+    return names.n - 1
+
+
+cdef void release(Names* names) noexcept nogil:
+    free(names.slots)
+    free(names.data)
+    free(names.sizes)
+
+
+cdef inline bint is_white(unsigned char c) noexcept nogil:
+    return c == 32 or 9 <= c <= 13
+
+
+cdef inline bint is_word(unsigned char c) noexcept nogil:
+    return (97 <= c <= 122) or (65 <= c <= 90) or (48 <= c <= 57) or c == 95 or c >= 128
+
+
+cdef class Lexer:
+    """Reads the texts of one origin; equal lines and equal tokens have equal ints in all of them.
+
+    Parameters
+    ----------
+    vocabulary
+        An `excise.tokens.Vocabulary`: names the tokens, and reserves numbers for the lines.
+    """
+    cdef object vocabulary
+    cdef object first_text    # the bytes that its lines point to; those of other texts are copied
+    cdef Names lines          # keys of lines
+    cdef Names tokens
+    cdef int64_t* starts      # of each line: where its tokens begin in `held`; one more at the end
+    cdef int64_t starts_room
+    cdef int32_t* line_names  # of each line, and of each token: its int
+    cdef int64_t line_room
+    cdef int32_t* token_names
+    cdef int64_t token_room
+    cdef int32_t* held        # the tokens of all lines
+    cdef int64_t held_room
+    cdef int64_t n_held
+    cdef void* blocks         # each begins with the address of the one before it
+    cdef size_t left          # bytes, at the end of the last block
+    cdef size_t block_size
+    cdef uint64_t k0
+    cdef uint64_t k1
+
+    def __init__(self, vocabulary):
+        self.vocabulary = vocabulary
+        # A secret of the process: no text can be made whose lines all meet in one slot.
+        self.k0 = <uint64_t>(hash("lexer 0") & 0xFFFFFFFFFFFFFFFF)
+        self.k1 = <uint64_t>(hash("lexer 1") & 0xFFFFFFFFFFFFFFFF)
+
+    def __dealloc__(self):
+        cdef void* before
+        release(&self.lines)
+        release(&self.tokens)
+        free(self.starts)
+        free(self.line_names)
+        free(self.token_names)
+        free(self.held)
+        while self.blocks is not NULL:
+            before = (<void**>self.blocks)[0]
+            free(self.blocks)
+            self.blocks = before
+
+    def read(self, str text not None):
+        """Return the tokens of a normalised text, the first of every line, and the lines' ints.
+
+        Returns
+        -------
+        tuple of array of int
+            The tokens; for each line its first token, and the number of tokens at the end; for
+            each line what names its key (equal keys, equal ints), -1: blank.
+        """
+        cdef Py_ssize_t size = 0
+        cdef const unsigned char* data
+        cdef int64_t n_lines = self.lines.n, n_tokens = self.tokens.n, n_held = self.n_held, total
+        if text.isascii():
+            encoded = text
+            data = <const unsigned char*>PyUnicode_AsUTF8AndSize(text, &size)
+        else:
+            encoded = text.encode("utf-8", "surrogatepass")
+            size = len(encoded)
+            data = <const unsigned char*><const char*>encoded
+        if size > MAX_LENGTH:
+            raise OptionError(f"a text of {size} bytes is too long; the limit is {MAX_LENGTH}")
+        ids = array("i", (BLANK,)) * (text.count("\n") + 1)
+        total = self.number_lines(data, size, self.first_text is not None, ids)
+        if self.first_text is None:
+            self.first_text = encoded
+        if total < 0:
+            raise MemoryError("excise: out of memory while reading a text")
+        self.name(n_lines, n_tokens, n_held)
+        tokens, first = array("i", (0,)) * total, array("i", (0,)) * (len(ids) + 1)
+        self.write(ids, first, tokens)
+        return tokens, first, ids
+
+    cdef int64_t number_lines(
+        self, const unsigned char* data, Py_ssize_t size, bint copies, int32_t[::1] ids
+    ) except? -2:
+        """Number the keys of all lines; return how many tokens these have, -1: no memory."""
+        cdef const unsigned char* end = data + size
+        cdef const unsigned char* stop
+        cdef const unsigned char* line_end
+        cdef int64_t number, total = 0, expected = 0
+        cdef Py_ssize_t line
+        for line in range(ids.shape[0]):
+            line_end = <const unsigned char*>memchr(data, 10, end - data)
+            if line_end is NULL:
+                line_end = end
+            stop = line_end
+            while stop > data and is_white(stop[-1]):
+                stop -= 1
+            if stop > data:
+                # Most lines follow the line that they followed before: no need to look for them.
+                number = expected
+                if not self.is_line(expected, data, <int32_t>(stop - data)):
+                    number = self.line_number(data, <int32_t>(stop - data), copies)
+                    if number < 0:
+                        return NO_MEMORY
+                ids[line] = <int32_t>number
+                total += self.starts[number + 1] - self.starts[number]
+                expected = number + 1
+            data = line_end + 1
+        return total
+
+    cdef bint is_line(self, int64_t number, const unsigned char* data, int32_t size) noexcept:
+        return (number < self.lines.n and self.lines.sizes[number] == size
+                and memcmp(self.lines.data[number], data, size) == 0)
+
+    cdef int64_t line_number(self, const unsigned char* data, int32_t size, bint copies) noexcept:
+        """Return the number of a line; a new one is split into tokens."""
+        cdef int64_t before = self.lines.n
+        cdef int64_t number = number_of(&self.lines, data, size, self.k0, self.k1)
+        if number < before:
+            return number
+        if copies:
+            data = self.kept(data, size)
+            if data is NULL:
+                return NO_MEMORY
+            self.lines.data[number] = data
+        return number if self.split(data, size) == 0 else NO_MEMORY
+
+    cdef const unsigned char* kept(self, const unsigned char* data, int32_t size) noexcept:
+        """Copy the bytes of a line to where they stay."""
+        cdef void* block
+        cdef size_t wanted = sizeof(void*) + <size_t>size
+        cdef unsigned char* place
+        if self.blocks is NULL or self.left < <size_t>size:
+            self.block_size = wanted if wanted > BLOCK else BLOCK
+            block = malloc(self.block_size)
+            if block is NULL:
+                return NULL
+            (<void**>block)[0] = self.blocks
+            self.blocks = block
+            self.left = self.block_size - sizeof(void*)
+        place = <unsigned char*>self.blocks + self.block_size - self.left
+        memcpy(place, data, size)
+        self.left -= size
+        return place
+
+    cdef int split(self, const unsigned char* data, int32_t size) noexcept:
+        """Append the tokens of a new line, the last one, to `held`."""
+        cdef const unsigned char* end = data + size
+        cdef const unsigned char* start
+        cdef int64_t number
+        cdef void* moved = enlarged(
+            self.starts, self.lines.n + 1, &self.starts_room, sizeof(int64_t))
+        if moved is NULL:
+            return NO_MEMORY
+        self.starts = <int64_t*>moved
+        self.starts[self.lines.n - 1] = self.n_held
+        while data < end:
+            start = data
+            data += 1
+            if is_white(start[0]):
+                continue
+            if is_word(start[0]):
+                while data < end and is_word(data[0]):
+                    data += 1
+            number = number_of(&self.tokens, start, <int32_t>(data - start), self.k0, self.k1)
+            moved = enlarged(self.held, self.n_held + 1, &self.held_room, sizeof(int32_t))
+            if number < 0 or moved is NULL:
+                return NO_MEMORY
+            self.held = <int32_t*>moved
+            self.held[self.n_held] = <int32_t>number
+            self.n_held += 1
+        self.starts[self.lines.n] = self.n_held
+        return 0
+
+    cdef int name(self, int64_t n_lines, int64_t n_tokens, int64_t n_held) except -1:
+        """Give the lines and tokens that were not there before the vocabulary's ints."""
+        cdef int64_t at
+        cdef const int32_t[::1] numbers
+        cdef int32_t first
+        cdef const char* token
+        cdef void* moved = enlarged(
+            self.line_names, self.lines.n, &self.line_room, sizeof(int32_t))
+        if moved is not NULL or not self.lines.n:
+            self.line_names = <int32_t*>moved
+            moved = enlarged(self.token_names, self.tokens.n, &self.token_room, sizeof(int32_t))
+        if moved is NULL and self.tokens.n:
+            raise MemoryError("excise: out of memory while reading a text")
+        self.token_names = <int32_t*>moved
+        first = self.vocabulary.reserve(self.lines.n - n_lines)
+        for at in range(n_lines, self.lines.n):
+            self.line_names[at] = first + <int32_t>(at - n_lines)
+        new = []
+        for at in range(n_tokens, self.tokens.n):
+            token = <const char*>self.tokens.data[at]
+            new.append(token[:self.tokens.sizes[at]].decode("utf-8", "surrogatepass"))
+        numbers = self.vocabulary.intern(new)
+        for at in range(n_tokens, self.tokens.n):
+            self.token_names[at] = numbers[at - n_tokens]
+        for at in range(n_held, self.n_held):
+            self.held[at] = self.token_names[self.held[at]]
+        return 0
+
+    cdef int write(self, int32_t[::1] ids, int32_t[::1] first, int32_t[::1] tokens) except -1:
+        """Put numbers of lines into ints, and the tokens of the lines in a row."""
+        cdef int32_t place = 0, size
+        cdef int64_t number
+        cdef Py_ssize_t line
+        for line in range(ids.shape[0]):
+            first[line] = place
+            number = ids[line]
+            if number != BLANK:
+                size = <int32_t>(self.starts[number + 1] - self.starts[number])
+                memcpy(&tokens[0] + place, self.held + self.starts[number], size * sizeof(int32_t))
+                ids[line] = self.line_names[number]
+                place += size
+        first[ids.shape[0]] = place
+        return 0
+
+
+def token_lines(const int32_t[::1] first not None):
+    """Return the line of every token; lines with tokens are numbered without gaps.
+
+    Parameters
+    ----------
+    first
+        For each line its first token, and the number of tokens at the end.
+    """
+    cdef Py_ssize_t line, at
+    cdef int32_t number = 0
+    cdef int32_t[::1] numbers
+    result = array("i", (0,)) * first[first.shape[0] - 1]
+    numbers = result
+    for line in range(first.shape[0] - 1):
+        for at in range(first[line], first[line + 1]):
+            numbers[at] = number
+        number += first[line] < first[line + 1]
+    return result
