@@ -1,14 +1,17 @@
-"""Print by how many kilobytes aligning shape c raises this process's peak memory."""
+"""Print by how many kilobytes a piece of work raises this process's peak memory."""
 
 from __future__ import annotations
 
+import gc
 import resource
 import sys
+from collections.abc import Callable
+from functools import partial
 
 import workloads
 from rapidfuzz.distance import LCSseq
 
-from excise import _lcs
+from excise import ScoreMatrix, _lcs
 
 
 def peak() -> int:
@@ -16,20 +19,33 @@ def peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def main(mode: str) -> None:
-    """Align with one of the two, after everything else is in memory."""
+def alignment(mode: str) -> Callable[[], object]:
+    """Align shape c with one of the two, after everything else is in memory."""
     origin, revision = workloads.shape_c().ints()
     lists = origin.tolist(), revision.tolist()
     _lcs.edits(origin[:100], revision[:90])
     LCSseq.editops(lists[0][:100], lists[1][:90])
+    if mode == "ours":
+        return partial(_lcs.edits, origin, revision)
+    return partial(LCSseq.editops, *lists)
+
+
+def lexical() -> Callable[[], object]:
+    """Score two revisions of 1,000,000 lines."""
+    origin, *revisions = workloads.million_lines()
+    ScoreMatrix.from_texts(origin[:1000], [text[:900] for text in revisions])
+    return partial(ScoreMatrix.from_texts, origin, revisions)
+
+
+def main(mode: str) -> None:
+    """Do the work once, and print what it took."""
+    work = lexical() if mode == "lexical" else alignment(mode)
     # The peak so far must be below what follows: fill the gap that building left behind.
+    gc.collect()
     before = peak()
     ballast = bytearray(max(0, before - current()) * 1024)
     before = peak()
-    if mode == "ours":
-        result: object = _lcs.edits(origin, revision)
-    else:
-        result = LCSseq.editops(*lists)
+    result = work()
     print(peak() - before)
     del ballast, result
 

@@ -1,4 +1,4 @@
-"""The five shapes of the goals table, from seeds and from files that ship with Python and numpy.
+"""The shapes of the goals table, from seeds and from files that ship with Python and numpy.
 
 * a: a 200-line Python file, 5 % of its lines edited;
 * b: a 2,000-line Python file, 11 edits;
@@ -6,6 +6,8 @@
   identifiers where they do not suffice), 10 edits;
 * d: 5,000 tokens of two unrelated Python files;
 * e: 20,000 tokens over 6 symbols, 2 % edited.
+
+`million_lines` is a sixth, of texts: 1,000,000 lines of C, read without a grammar.
 """
 
 from __future__ import annotations
@@ -146,6 +148,13 @@ def shape_e() -> Pair:
         if rng.random() >= 0.005
     ]
     return Pair(origin, revision)
+
+
+def million_lines() -> list[str]:
+    """An origin of 1,000,000 lines and two revisions, two edits in each."""
+    lines = c_lines(1_000_000)
+    texts = [lines, edited(lines, 2, SEED, C), edited(lines, 2, SEED + 1, C)]
+    return ["\n".join(text) + "\n" for text in texts]
 
 
 SHAPES = {

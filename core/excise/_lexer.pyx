@@ -7,15 +7,15 @@ those of characters (`excise.lexical`). The interpreter's lock is held, as all t
 share the tables.
 """
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memchr, memcmp, memcpy
 
 from array import array
 
 from excise.errors import OptionError
 
-from excise._hash cimport excise_hash
+from excise._names cimport Names, number_of, release
 from excise._tables cimport NO_MEMORY, enlarged
 
 cdef extern from "Python.h":
@@ -27,83 +27,6 @@ cdef enum:
 
 # The largest number of tokens, and of bytes, of a text: sums of two fit 32 bits.
 MAX_LENGTH = (1 << 30) - 1
-
-cdef struct Slot:
-    uint32_t hash
-    uint32_t number       # plus 1; 0: free
-
-
-cdef struct Names:
-    # Byte strings by number, 0, 1, ..; open addressing from hashes to them.
-    Slot* slots
-    uint64_t mask
-    const unsigned char** data
-    int64_t room          # for `data`
-    int32_t* sizes
-    int64_t sizes_room
-    int64_t n
-
-
-cdef int grow(Names* names) noexcept nogil:
-    cdef uint64_t size = 2 * (names.mask + 1) if names.slots is not NULL else 1024, at, slot
-    cdef Slot* slots = <Slot*>calloc(size, sizeof(Slot))
-    if slots is NULL:
-        return NO_MEMORY
-    if names.slots is not NULL:
-        for at in range(names.mask + 1):
-            if names.slots[at].number:
-                slot = names.slots[at].hash & (size - 1)
-                while slots[slot].number:
-                    slot = (slot + 1) & (size - 1)
-                slots[slot] = names.slots[at]
-        free(names.slots)
-    names.slots = slots
-    names.mask = size - 1
-    return 0
-
-
-cdef int64_t number_of(
-    Names* names, const unsigned char* data, int32_t size, uint64_t k0, uint64_t k1
-) noexcept nogil:
-    """Return the number of a byte string: that of a new one is the number of those before.
-
-    The table points to the bytes of a new one; they must stay where they are.
-    """
-    cdef uint32_t hashed = <uint32_t>excise_hash(data, size, k0, k1)
-    cdef uint64_t slot
-    cdef int64_t number
-    cdef void* moved
-    if names.slots is NULL or 2 * <uint64_t>names.n > names.mask:
-        if grow(names) != 0:
-            return NO_MEMORY
-    slot = hashed & names.mask
-    while names.slots[slot].number:
-        number = <int64_t>names.slots[slot].number - 1
-        if (names.slots[slot].hash == hashed and names.sizes[number] == size
-                and memcmp(names.data[number], data, size) == 0):
-            return number
-        slot = (slot + 1) & names.mask
-    moved = enlarged(names.data, names.n + 1, &names.room, sizeof(void*))
-    if moved is NULL:
-        return NO_MEMORY
-    names.data = <const unsigned char**>moved
-    moved = enlarged(names.sizes, names.n + 1, &names.sizes_room, sizeof(int32_t))
-    if moved is NULL:
-        return NO_MEMORY
-    names.sizes = <int32_t*>moved
-    names.data[names.n] = data
-    names.sizes[names.n] = size
-    names.slots[slot].hash = hashed
-    names.slots[slot].number = <uint32_t>names.n + 1
-    names.n += 1
-    return names.n - 1
-
-
-cdef void release(Names* names) noexcept nogil:
-    free(names.slots)
-    free(names.data)
-    free(names.sizes)
-
 
 cdef inline bint is_white(unsigned char c) noexcept nogil:
     return c == 32 or 9 <= c <= 13
@@ -119,9 +42,13 @@ cdef class Lexer:
     Parameters
     ----------
     vocabulary
-        An `excise.tokens.Vocabulary`: names the tokens, and reserves numbers for the lines.
+        An `excise.tokens.Vocabulary`, which has the names of tokens, and reserves some for lines.
+    alone
+        Whether nothing else is named by the vocabulary: then tokens have reserved names, too, and
+        no objects. `share` ends that.
     """
     cdef object vocabulary
+    cdef bint alone
     cdef object first_text    # the bytes that its lines point to; those of other texts are copied
     cdef Names lines          # keys of lines
     cdef Names tokens
@@ -140,8 +67,9 @@ cdef class Lexer:
     cdef uint64_t k0
     cdef uint64_t k1
 
-    def __init__(self, vocabulary):
+    def __init__(self, vocabulary, *, bint alone=False):
         self.vocabulary = vocabulary
+        self.alone = alone
         # A secret of the process: no text can be made whose lines all meet in one slot.
         self.k0 = <uint64_t>(hash("lexer 0") & 0xFFFFFFFFFFFFFFFF)
         self.k1 = <uint64_t>(hash("lexer 1") & 0xFFFFFFFFFFFFFFFF)
@@ -205,7 +133,7 @@ cdef class Lexer:
             if line_end is NULL:
                 line_end = end
             stop = line_end
-            while stop > data and is_white(stop[-1]):
+            while stop > data and is_white((stop - 1)[0]):
                 stop -= 1
             if stop > data:
                 # Most lines follow the line that they followed before: no need to look for them.
@@ -288,29 +216,43 @@ cdef class Lexer:
         """Give the lines and tokens that were not there before the vocabulary's ints."""
         cdef int64_t at
         cdef const int32_t[::1] numbers
-        cdef int32_t first
-        cdef const char* token
-        cdef void* moved = enlarged(
-            self.line_names, self.lines.n, &self.line_room, sizeof(int32_t))
-        if moved is not NULL or not self.lines.n:
-            self.line_names = <int32_t*>moved
-            moved = enlarged(self.token_names, self.tokens.n, &self.token_room, sizeof(int32_t))
-        if moved is NULL and self.tokens.n:
-            raise MemoryError("excise: out of memory while reading a text")
-        self.token_names = <int32_t*>moved
-        first = self.vocabulary.reserve(self.lines.n - n_lines)
-        for at in range(n_lines, self.lines.n):
-            self.line_names[at] = first + <int32_t>(at - n_lines)
-        new = []
-        for at in range(n_tokens, self.tokens.n):
-            token = <const char*>self.tokens.data[at]
-            new.append(token[:self.tokens.sizes[at]].decode("utf-8", "surrogatepass"))
-        numbers = self.vocabulary.intern(new)
-        for at in range(n_tokens, self.tokens.n):
-            self.token_names[at] = numbers[at - n_tokens]
+        self.line_names = <int32_t*>self.room_for(self.line_names, self.lines.n, &self.line_room)
+        self.token_names = <int32_t*>self.room_for(
+            self.token_names, self.tokens.n, &self.token_room)
+        reserve(self.vocabulary, self.line_names, n_lines, self.lines.n)
+        if self.alone:
+            reserve(self.vocabulary, self.token_names, n_tokens, self.tokens.n)
+        else:
+            numbers = self.vocabulary.intern(self.texts(n_tokens))
+            for at in range(n_tokens, self.tokens.n):
+                self.token_names[at] = numbers[at - n_tokens]
         for at in range(n_held, self.n_held):
             self.held[at] = self.token_names[self.held[at]]
         return 0
+
+    cdef void* room_for(self, int32_t* names, int64_t wanted, int64_t* room) except? NULL:
+        cdef void* moved = enlarged(names, wanted, room, sizeof(int32_t))
+        if moved is NULL and wanted:
+            raise MemoryError("excise: out of memory while reading a text")
+        return moved
+
+    cdef list texts(self, int64_t start):
+        """Return the tokens from a number on."""
+        cdef int64_t at
+        cdef const char* token
+        result = []
+        for at in range(start, self.tokens.n):
+            token = <const char*>self.tokens.data[at]
+            result.append(token[:self.tokens.sizes[at]].decode("utf-8", "surrogatepass"))
+        return result
+
+    def share(self):
+        """Tell the vocabulary the names of all tokens, as it has to name something else."""
+        cdef int64_t at
+        if self.alone:
+            self.alone = False
+            names = [self.token_names[at] for at in range(self.tokens.n)]
+            self.vocabulary.adopt(self.texts(0), names)
 
     cdef int write(self, int32_t[::1] ids, int32_t[::1] first, int32_t[::1] tokens) except -1:
         """Put numbers of lines into ints, and the tokens of the lines in a row."""
@@ -327,6 +269,15 @@ cdef class Lexer:
                 place += size
         first[ids.shape[0]] = place
         return 0
+
+
+cdef int reserve(object vocabulary, int32_t* names, int64_t start, int64_t stop) except -1:
+    """Take reserved names for the items from one number to another."""
+    cdef int32_t first = vocabulary.reserve(stop - start)
+    cdef int64_t at
+    for at in range(start, stop):
+        names[at] = first + <int32_t>(at - start)
+    return 0
 
 
 def token_lines(const int32_t[::1] first not None):

@@ -106,7 +106,8 @@ def normalise(text: str) -> str:
     >>> normalise("\ufeffa\r\nb\rc\x0cd")
     'a\nb\nc\x0cd'
     """
-    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    text = text.removeprefix("\ufeff")
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def raw_lines(text: str) -> list[str]:

@@ -119,11 +119,15 @@ class Vocabulary:
         return array("i", map(self._names.__getitem__, items))
 
     def reserve(self, number: int) -> int:
-        """Return the first of so many names in a row, which no item will get."""
+        """Return the first of so many names in a row, which no item gets by itself."""
         first = next(self._next)
         self._next = count(first + number)
         self._names.default_factory = self._next.__next__
         return first
+
+    def adopt(self, items: Iterable[Hashable], names: Iterable[int]) -> None:
+        """Give items without names those that were reserved for them."""
+        self._names.update(zip(items, names, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

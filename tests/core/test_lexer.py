@@ -22,11 +22,12 @@ FEW = st.lists(st.sampled_from(["a b", "a b  ", "", " ", "x(1)", "\tx (1)", "é\
 TEXTS = st.one_of(ANY, FEW.map("\n".join)).map(normalise)
 
 
-def both(texts: list[str]) -> list[tuple[Lines, Lines]]:
+def both(texts: list[str], *, alone: bool = True) -> list[tuple[Lines, Lines]]:
     """Read texts of one origin by the lexer, and by the definition."""
     vocabulary, slow = Vocabulary(), Vocabulary()
-    lexer = Lexer(vocabulary)
+    lexer = Lexer(vocabulary, alone=alone)
     found = [(lexical_lines(text, lexer), lines_of(stream(text, None), slow)) for text in texts]
+    lexer.share()
     for text, (lines, _) in zip(texts, found, strict=True):
         assert vocabulary.intern(stream(text, None).tokens) == lines.tokens
     return found
@@ -38,9 +39,9 @@ def same_names(ours: list[int], theirs: list[int]) -> None:
     assert len(set(zip(ours, theirs, strict=True))) == len(set(ours)) == len(set(theirs))
 
 
-@given(st.lists(TEXTS, min_size=1, max_size=4))
-def test_the_lexer_reads_what_the_definition_says(texts):
-    found = both(texts)
+@given(st.lists(TEXTS, min_size=1, max_size=4), st.booleans())
+def test_the_lexer_reads_what_the_definition_says(texts, alone):
+    found = both(texts, alone=alone)
     for ours, theirs in found:
         assert ours.first == theirs.first
         assert [name < 0 for name in ours.ids] == [name < 0 for name in theirs.ids]
