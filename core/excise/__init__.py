@@ -45,6 +45,7 @@ from excise.errors import (
     UndecodableTextError,
 )
 from excise.excision import Score, excision_score, similarity
+from excise.hunk_pairs import PairsInHunks
 from excise.hunks import Hunk, HunkCounts, Hunks, Variant
 from excise.pairwise import ScoreMatrix
 from excise.places import Elsewhere, Place
@@ -85,6 +86,7 @@ __all__ = [
     "OptionError",
     "Options",
     "Outline",
+    "PairsInHunks",
     "PairwiseAlignment",
     "Place",
     "Ranked",

@@ -24,12 +24,6 @@ from excise._walk cimport CANCELLED, NO_MEMORY, OK, CancelFlag, Stop, stopped
 
 # Regions of a pair: the star alignment conserves an origin position iff both revisions keep it.
 
-cdef struct Regions:
-    int32_t* data
-    Py_ssize_t n          # regions
-    Py_ssize_t capacity
-
-
 cdef int merge(
     const int32_t* ea, Py_ssize_t na, const int32_t* eb, Py_ssize_t nb, Regions* out
 ) noexcept nogil:
@@ -209,26 +203,10 @@ def value(counts, bint precision=False):
 # ------------------------------------------------------------------------------------------------
 # Many pairs: rows of the upper triangle, each free of the GIL.
 
-cdef struct Side:
-    const int32_t* edits
-    Py_ssize_t n_edits
-    const int32_t* tokens
-    const int32_t* starts     # unit -> first token; NULL when units are tokens
-
-
-cdef struct Scratch:
-    Regions regions
-    Places places
-    Trie trie
-
-
-cdef struct Standing:
-    # What a pair has in common, by three readings of "in common" (section 4a).
-    double value
-    double anchored
-    double anywhere
-    double a_in_b             # n-grams added and deleted that the other has at the same place
-    double b_in_a
+cdef void free_scratch(Scratch* scratch) noexcept nogil:
+    free(scratch.regions.data)
+    free_places(&scratch.places)
+    free_trie(&scratch.trie)
 
 
 cdef bint matches_elsewhere(const int64_t* counts) noexcept nogil:
@@ -264,14 +242,6 @@ cdef class Batch:
     lines
         The line of every origin token, to count place by place; None: pooled.
     """
-    cdef Side* sides
-    cdef Side origin
-    cdef Py_ssize_t k
-    cdef int32_t n_tokens
-    cdef const int32_t* lines
-    cdef bint pooled
-    cdef list held
-
     def __cinit__(self, tokens, starts, list revisions, lines=None):
         cdef Py_ssize_t i
         self.k = len(revisions)
@@ -307,6 +277,17 @@ cdef class Batch:
         self.held.append(view)
         return &view[0]
 
+    cdef int link(self, const Side* a, const Side* b, Scratch* scratch) noexcept nogil:
+        """Find the regions of a pair, and which of them share a place."""
+        cdef Regions* regions = &scratch.regions
+        cdef int status = merge(a.edits, a.n_edits, b.edits, b.n_edits, regions)
+        if status == OK and self.origin.starts is not NULL:
+            to_tokens(regions, self.origin.starts, a.starts, b.starts)
+        if status == OK and not self.pooled:
+            status = link_places(regions.data, regions.n, self.lines, self.n_tokens,
+                                 self.origin.tokens, a.tokens, b.tokens, &scratch.places)
+        return status
+
     cdef int pair(self, Py_ssize_t i, Py_ssize_t j, Scratch* scratch,
                   Standing* standing) noexcept nogil:
         cdef const Side* a = &self.sides[i]
@@ -314,12 +295,7 @@ cdef class Batch:
         cdef Regions* regions = &scratch.regions
         cdef Places* places = &scratch.places
         cdef int64_t counts[FIELDS]
-        cdef int status = merge(a.edits, a.n_edits, b.edits, b.n_edits, regions)
-        if status == OK and self.origin.starts is not NULL:
-            to_tokens(regions, self.origin.starts, a.starts, b.starts)
-        if status == OK and not self.pooled:
-            status = link_places(regions.data, regions.n, self.lines, self.n_tokens,
-                                 self.origin.tokens, a.tokens, b.tokens, places)
+        cdef int status = self.link(a, b, scratch)
         if status == OK:
             status = count_regions(
                 regions.data, regions.n, NULL if self.pooled else places.following, places.n,
@@ -363,9 +339,7 @@ cdef class Batch:
                 if stopped(stop, 0):
                     status = CANCELLED
                 i += step
-            free(scratch.regions.data)
-            free_places(&scratch.places)
-            free_trie(&scratch.trie)
+            free_scratch(&scratch)
         if status == NO_MEMORY:
             raise MemoryError("excise: out of memory while scoring pairs")
         if status == CANCELLED:

@@ -140,26 +140,12 @@ class Hunks(Sequence[Hunk]):
         -----
         With ``lcs=paper`` a region can reach over several hunks: the one where it begins.
         """
-        [home] = self.homes(score.reading, (region.bounds.o_lo,))
-        return home
+        starts = self._starts[score.reading]
+        return max(bisect_right(starts, region.bounds.o_lo) - 1, 0)
 
-    def knows(self, reading: Key) -> bool:
-        """Whether texts that were read so are among those that these hunks were made of."""
-        return reading in self._starts
-
-    def homes(self, reading: Key, first: Iterable[int]) -> tuple[int, ...]:
-        """Return the indices of the hunks that hold regions, as `home` does.
-
-        Parameters
-        ----------
-        reading
-            That of the score; one that is not of these hunks has no home.
-        first
-            The first token of each region in the origin.
-        """
-        if (starts := self._starts.get(reading)) is None:
-            return ()
-        return tuple([max(bisect_right(starts, token) - 1, 0) for token in first])
+    def first_tokens(self, reading: Key) -> Sequence[int]:
+        """Return the first token of each hunk in the origin, as it was read."""
+        return self._starts[reading]
 
     def counts(self, score: Score) -> Iterator[HunkCounts]:
         """Yield the counts of a pair in every hunk that holds regions of it.

@@ -69,14 +69,19 @@ class Standings:
     words: Codes
     by_lines: Mask
 
-    def write(self, rows: list[int], other: Standings, wanted: Mask) -> None:
-        """Take the wanted pairs of some revisions from what another comparison found of them."""
+    def write(
+        self, rows: list[int], other: Standings, wanted: Mask, names: Iterable[str] = ()
+    ) -> None:
+        """Take the wanted pairs of some revisions from what another comparison found of them.
+
+        All that it found, or what is named.
+        """
         import numpy as np
 
         chosen = np.ix_(rows, rows)
-        for field in fields(self):
-            target = getattr(self, field.name)
-            target[chosen] = np.where(wanted, getattr(other, field.name), target[chosen])
+        for name in names or [field.name for field in fields(self)]:
+            target = getattr(self, name)
+            target[chosen] = np.where(wanted, getattr(other, name), target[chosen])
 
 
 def compare(
@@ -111,7 +116,12 @@ def compare(
         found.anchored[:] = found.anywhere[:] = found.values
     if not raw:
         unchanged = np.array([revision.is_origin for revision in group.revisions], dtype=bool)
-        by_lines = (np.outer(unchanged, unchanged) | (undefined & ~undone)) & ~same
+        by_lines = np.outer(unchanged, unchanged) & ~same
+        rearranged = undefined & ~undone & ~same
+        if group.preparation.options.anchored:
+            by_lines |= rearranged
+        else:
+            _by_raw_lines(found, group, rearranged, map, cancel, ("contained", "words"))
         _by_raw_lines(found, group, by_lines, map, cancel)
         found.by_lines[:] = by_lines
     return found
@@ -165,8 +175,12 @@ def _by_raw_lines(
     wanted: Mask,
     map: Map,
     cancel: CancelFlag | None,
+    names: Iterable[str] = (),
 ) -> None:
-    """Compare pairs by whole lines: edits of white space only, and lines that were rearranged."""
+    """Compare pairs by whole lines: edits of white space only, and lines that were rearranged.
+
+    ``names`` are the parts of the standings that this decides; none: all of them.
+    """
     import numpy as np
 
     rows = np.flatnonzero(wanted.any(axis=1)).tolist()
@@ -174,7 +188,7 @@ def _by_raw_lines(
         return
     raw = group.preparation.raw()
     lines = Group(raw, tuple(raw.revision(group.revisions[i].text, cancel) for i in rows))
-    found.write(rows, compare(lines, map, cancel, raw=True), wanted[np.ix_(rows, rows)])
+    found.write(rows, compare(lines, map, cancel, raw=True), wanted[np.ix_(rows, rows)], names)
 
 
 def _words(group: Group[PreparedOrigin], found: Standings) -> Codes:

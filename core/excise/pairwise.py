@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from excise import languages
@@ -18,6 +19,7 @@ from excise.display import MAX_ROWS, matrix_html
 from excise.errors import Cancelled, ContentError, OptionError, ParserStopped, Unparsable
 from excise.excision import WHITESPACE_ONLY, Score, score_pair, syntax_notes
 from excise.facts import EditFacts, FactsReader
+from excise.hunk_pairs import PairReading, PairsInHunks, count_pairs, count_scores
 from excise.hunks import Hunks, Side, find_hunks
 from excise.pairs import Group, Map, Standings, compare
 from excise.preparation import Preparation, Prepared, Readings
@@ -283,6 +285,52 @@ class ScoreMatrix:
         if len(texts) < len(contents):
             raise OptionError("ready-made sequences have no lines of text, and no hunks")
         return find_hunks(texts[0], self._sides(chosen, texts[1:]), cancel)
+
+    def in_hunks(
+        self,
+        hunks: Hunks,
+        order: Sequence[int] | None = None,
+        *,
+        cancel: CancelFlag | None = None,
+    ) -> PairsInHunks:
+        r"""Return what every pair does in every hunk, from one look at the regions of each pair.
+
+        Parameters
+        ----------
+        hunks
+            From `hunks` of this matrix.
+        order
+            Indices of the revisions to compare, which `hunks` were made of (default: all).
+
+        Raises
+        ------
+        excise.errors.Cancelled
+            When the flag was raised by `cancel`.
+
+        Examples
+        --------
+        >>> matrix = ScoreMatrix.from_texts("a\nb\nc\n", ["a\nb\nC\n", "A\nb\nC\n"])
+        >>> matrix.in_hunks(matrix.hunks()).entries[["hunk", "value"]].tolist()
+        [(0, 0.0), (1, 1.0)]
+        """
+        import numpy as np
+
+        chosen = list(range(len(self.ids)) if order is None else order)
+        if self._groups[0].preparation.options.lcs == "paper":
+            places = combinations(range(len(chosen)), 2)
+            scores = (((x, y), self.pair(chosen[x], chosen[y])) for x, y in places)
+            return count_scores(hunks, chosen, scores)
+        is_lexical = np.array([at in self._lexical for at in chosen], dtype=bool)
+        either = is_lexical[:, None] | is_lexical[None, :]
+        by_lines = self._by_lines[np.ix_(chosen, chosen)]
+        readings = [
+            PairReading(
+                group.preparation, is_raw, [group.revisions[at] for at in chosen], tokens & lines
+            )
+            for group, tokens in ((self._groups[0], ~either), (self._groups[-1], either))
+            for is_raw, lines in ((False, ~by_lines), (True, by_lines))
+        ]
+        return count_pairs(hunks, chosen, readings, cancel)
 
     def _sides(self, chosen: list[int], texts: list[Text]) -> list[Side]:
         """Return the revisions as all pairs of them are read."""

@@ -12,6 +12,7 @@ from tests.reference.budget import examples
 from tests.reference.triples import SEEDS, text_triple
 
 import excise
+from excise.hunk_pairs import count_scores
 from excise.signature import GRANULARITIES
 from excise.text import Text, normalise
 
@@ -122,6 +123,51 @@ def test_the_counts_of_the_hunks_sum_up_to_no_less_than_the_pair(texts, choices)
                     assert total >= getattr(whole, side)
                     if operation == "keep" or alone:
                         assert total == getattr(whole, side)
+
+
+@given(TEXTS, CHOICES, st.sampled_from([[0, 1, 2], [2, 0, 1], [2, 1], [1], []]))
+@examples(300)
+def test_all_pairs_at_once_are_what_each_pair_is_alone(texts, choices, order):
+    """The kernel against the plain way over `ScoreMatrix.pair` and `Hunks.counts`, bit for bit."""
+    origin, *revisions = texts
+    matrix = excise.ScoreMatrix.from_texts(origin, revisions, **choices)
+    hunks = matrix.hunks(sorted(order))
+    found = matrix.in_hunks(hunks, order)
+    scores = [
+        ((first, second), matrix.pair(order[first], order[second]))
+        for first, second in combinations(range(len(order)), 2)
+    ]
+    alone = count_scores(hunks, order, scores)
+    assert found.entries.tolist() == alone.entries.tolist()
+    assert (found.order, found.bounds) == (alone.order, alone.bounds)
+
+
+def test_all_pairs_of_the_paper_alignment_are_counted_one_by_one():
+    matrix = excise.ScoreMatrix.from_texts("a\nk\nb\n", ["a\nk\nc\n", "d\nk\nb\n"], lcs="paper")
+    assert len(matrix.in_hunks(matrix.hunks()).entries) == 2
+
+
+def test_a_text_that_no_parser_gets_shares_no_reading_with_the_others():
+    """Pairs with it are lexical, the others are not: each is found in the hunks of all."""
+    origin = "def f(a):\n    return a\n" * 2
+    texts = [origin.replace("return", word, 1) for word in ("yield", "print")]
+    texts.append(origin + "# " + "x" * 1_000_000)
+    matrix = excise.ScoreMatrix.from_texts(origin, texts, language="python")
+    hunks = matrix.hunks()
+    pairs = list(combinations(range(3), 2))
+    alone = count_scores(hunks, range(3), ((pair, matrix.pair(*pair)) for pair in pairs))
+    found = matrix.in_hunks(hunks)
+    assert found.entries.tolist() == alone.entries.tolist()
+    assert len(set(found.entries["hunk"].tolist())) == len(hunks) == 2
+
+
+def test_counting_pairs_in_hunks_stops_when_it_is_told_to():
+    matrix = excise.ScoreMatrix.from_texts("a\nk\nb\n", ["a\nk\nc\n", "d\nk\nb\n"])
+    cancel = excise.CancelFlag()
+    cancel.cancel()
+    with pytest.raises(excise.Cancelled):
+        matrix.in_hunks(matrix.hunks(), cancel=cancel)
+    assert len(matrix.in_hunks(matrix.hunks(), cancel=excise.CancelFlag(0)).entries) == 2
 
 
 @given(TEXTS, CHOICES)

@@ -241,3 +241,15 @@ def test_a_slow_origin_makes_all_lexical():
     ):
         assert score.notes == ("lexical tokens: the parser of python took over 0.2 CPU seconds",)
         assert "|tok:lexical|" in score.signature
+
+
+def test_lines_in_another_order_are_alike_where_all_is_one_place():
+    """Nothing is kept, added or deleted in any place: the paper says 1, places raw lines."""
+    origin, *texts = "a\nc c\nc a\n", "c c\na\nc\na\n", "c c\nc a\na\n"
+    pooled = ScoreMatrix.from_texts(origin, texts, granularity="token", place="pooled")
+    assert pooled.values[0, 1] == pooled.pair(0, 1).value == 1.0
+    assert pooled.word(0, 1) == pooled.pair(0, 1).word
+    anchored = ScoreMatrix.from_texts(origin, texts, granularity="token")
+    assert anchored.values[0, 1] == anchored.pair(0, 1).value < 1
+    assert anchored.word(0, 1) == pooled.word(0, 1)
+    assert anchored.contained.tolist() == pooled.contained.tolist()

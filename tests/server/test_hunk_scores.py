@@ -170,33 +170,23 @@ def test_other_options_are_not_answered_with_pairs_of_before():
         assert said(analyst.analyse(snapshot, cancel)) == said(Analyst().analyse(snapshot, cancel))
 
 
-def test_pairs_of_documents_that_are_not_kept_are_let_go():
-    analyst, cancel = Analyst(limit=1), excise.CancelFlag()
-    for number in range(5):
-        revisions = (Revision("a", A), Revision("b", BOTH))
-        origin = f"{ORIGIN}NUMBER = {number}\n"
-        analyst.analyse(Snapshot(f"{number}.py", origin, revisions), cancel)
-    assert list(analyst._pairs) == ["4.py"]
-
-
-def test_only_pairs_of_the_text_that_changed_are_counted(monkeypatch):
-    counted, pair = [], excise.ScoreMatrix.pair
+def test_no_pair_is_looked_at_alone(monkeypatch):
+    """A kernel counts the hunks of all pairs; only the row of the text that changed is scored."""
+    asked, pair = [], excise.ScoreMatrix.pair
     monkeypatch.setattr(
-        excise.ScoreMatrix, "pair", lambda *of: (counted.append(of[1:]), pair(*of))[1]
+        excise.ScoreMatrix, "pair", lambda *of: (asked.append(of[1:]), pair(*of))[1]
     )
     texts = [BOTH.replace("a * 3", f"a * {number}") for number in range(8)]
     analyst, cancel = Analyst(), excise.CancelFlag()
 
     def analyse(**more):
+        before = analyst.pairs
         revisions = tuple(map(Revision, "abcdefgh", texts))
-        counted.clear()
-        return analyst.analyse(Snapshot("m.py", ORIGIN, revisions, "python", **more), cancel)
+        analyst.analyse(Snapshot("m.py", ORIGIN, revisions, "python", **more), cancel)
+        return analyst.pairs - before
 
-    analyse()
-    assert len(counted) == 28
-    assert analyse(buffer="# typed\n" + ORIGIN, version=2).sites
-    assert counted == []
+    assert analyse() == 28
+    assert analyse(buffer="# typed\n" + ORIGIN, version=2) == 0
     texts[3] = A.replace("return x", "return -x")
-    analyse()
-    assert len(counted) == 7
-    assert all(3 in of for of in counted)
+    assert analyse() == 7
+    assert asked == []

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import excise
 from excise.reading import PARSER_SECONDS
 from excise.text import Text
-from excise_server.editor.hunk_scores import HunkScores, KnownPairs, score_hunks
+from excise_server.editor.hunk_scores import HunkScores, score_hunks
 from excise_server.editor.sites import Site, find_sites
 from excise_server.editor.snapshot import Snapshot
 
@@ -144,7 +144,6 @@ class Analyst:
         self._limit = limit
         self._kept: OrderedDict[object, Analysis] = OrderedDict()
         self._bare: tuple[object, excise.Hunks] | None = None
-        self._pairs: dict[str, KnownPairs] = {}
         self.pairs = 0
         """How many pairs were scored."""
 
@@ -166,8 +165,7 @@ class Analyst:
         known = self._kept.get(snapshot.scored)
         if known is None:
             comparison = self._compared(snapshot, cancel)
-            pairs = self._pairs.setdefault(snapshot.uri_or_path, KnownPairs())
-            hunks = _hunks(snapshot, comparison, pairs, cancel)
+            hunks = _hunks(snapshot, comparison, cancel)
         else:
             comparison, hunks = known.comparison, known.hunks
         texts = _texts(snapshot)
@@ -185,15 +183,12 @@ class Analyst:
         self._kept.move_to_end(snapshot.scored)
         while len(self._kept) > 1 and sum(map(_weight, self._kept.values())) > self._limit:
             self._kept.popitem(last=False)
-        uris = {kept.snapshot.uri_or_path for kept in self._kept.values()}
-        self._pairs = {uri: pairs for uri, pairs in self._pairs.items() if uri in uris}
         return analysis
 
     def forget(self, uri: str) -> None:
         """Let go of what is kept of a document."""
         for key in [key for key, kept in self._kept.items() if kept.snapshot.uri_or_path == uri]:
             del self._kept[key]
-        self._pairs.pop(uri, None)
         self._bare = None
 
     def _without_buffer(
@@ -228,14 +223,13 @@ class Analyst:
 
 
 def _hunks(
-    snapshot: Snapshot, comparison: Comparison, known: KnownPairs, cancel: excise.CancelFlag
+    snapshot: Snapshot, comparison: Comparison, cancel: excise.CancelFlag
 ) -> tuple[HunkScores, ...]:
     """Return the hunks of the revisions that have a text, with their numbers."""
     texts, matrix = snapshot.texts, _counted(comparison)
     order = [ranked.index for ranked in comparison.ranking if ranked.index in texts]
-    contents = [revision.text for revision in snapshot.revisions]
     hunks = matrix.hunks(texts, cancel=cancel)
-    scored = score_hunks(hunks, matrix, order, cancel, (known, contents))
+    scored = score_hunks(hunks, matrix, order, cancel)
     if len(texts) == len(snapshot.revisions):
         return scored
     return tuple(replace(s, hunk=_for_all(s.hunk, texts, len(snapshot.revisions))) for s in scored)

@@ -11,7 +11,7 @@ from typing import Any
 from excise import Hunk
 from excise.agreement import WORDS
 from excise_server.editor.analysis import Analysis
-from excise_server.editor.hunk_scores import HunkScores, Numbers
+from excise_server.editor.hunk_scores import CountedPairs, HunkScores
 from excise_server.editor.sites import Site
 from excise_server.workers.messages import (
     ClusterFrame,
@@ -52,7 +52,7 @@ def pack(
 def _scores(analysis: Analysis) -> ScoresFrame:
     comparison, matrix = analysis.comparison, analysis.comparison.matrix
     count = range(len(matrix.ids))
-    table: dict[Numbers, int] = {}
+    table: dict[tuple[float, ...], int] = {}
     pairs = tuple(_pairs(scores, table) for scores in analysis.hunks)
     return ScoresFrame(
         signature=as_bytes(comparison.signature),
@@ -82,27 +82,23 @@ def _scores(analysis: Analysis) -> ScoresFrame:
         hunks=tuple(_hunk(scores.hunk) for scores in analysis.hunks),
         compared=analysis.hunks[0].compared if analysis.hunks else (),
         pairs=pairs,
-        table=_bytes("d", chain.from_iterable(map(_four, table))),
+        table=_bytes("d", (nan if part < 0 else part for four in table for part in four)),
     )
 
 
-def _pairs(scores: HunkScores, table: dict[Numbers, int]) -> PairsFrame:
-    places = {index: place for place, index in enumerate(scores.compared)}
-    pairs = scores.pairs
-    mean = scores.mean
+def _pairs(scores: HunkScores, table: dict[tuple[float, ...], int]) -> PairsFrame:
+    """Return the pairs of a hunk by columns; numbers are named by their place in the table."""
+    assert isinstance(scores.pairs, CountedPairs)
+    entries, mean = scores.pairs.entries, scores.mean
+    numbers = entries[["value", "keep", "add", "delete"]].tolist()
     return PairsFrame(
-        a=memoryview(bytes(places[pair.a] for pair in pairs)),
-        b=memoryview(bytes(places[pair.b] for pair in pairs)),
-        numbers=_bytes("I", (table.setdefault(pair.numbers, len(table)) for pair in pairs)),
-        shares=_bytes("d", (pair.share for pair in pairs)),
+        a=memoryview(entries["first"].astype("u1").tobytes()),
+        b=memoryview(entries["second"].astype("u1").tobytes()),
+        numbers=_bytes("I", (table.setdefault(four, len(table)) for four in numbers)),
+        shares=memoryview(entries["share"].tobytes()),
         mean=None if mean is None else (mean.es, mean.keep, mean.add, mean.delete),
         share=scores.share,
     )
-
-
-def _four(numbers: Numbers) -> tuple[float, ...]:
-    rest = (numbers.keep, numbers.add, numbers.delete)
-    return (numbers.es, *(nan if number is None else number for number in rest))
 
 
 def _hunk(hunk: Hunk) -> HunkFrame:

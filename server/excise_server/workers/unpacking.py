@@ -7,16 +7,15 @@ nobody can check who does not count again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite, isnan
-from typing import overload
 
 from excise import Cluster, Hunk, Ranked, Variant
 from excise.agreement import WORDS
 from excise.ranking import Regime
 from excise_server.editor.analysis import Analysis, Comparison
-from excise_server.editor.hunk_scores import HunkScores, Numbers, PairNumbers
+from excise_server.editor.hunk_scores import HunkScores, Numbers, PairNumbers, Pairs
 from excise_server.editor.sites import Site
 from excise_server.editor.snapshot import Snapshot
 from excise_server.workers.frames import BrokenFrameError
@@ -199,8 +198,8 @@ class _Hunks:
         return Hunk(frame.lo, frame.hi, as_text(frame.text), variants, spans)
 
 
-class _Pairs(Sequence[PairNumbers]):
-    """The pairs of a hunk, made when somebody looks: there may be a million of all hunks."""
+class _Pairs(Pairs):
+    """The pairs of a hunk as a worker counted them."""
 
     __slots__ = ("_a", "_b", "_compared", "_numbers", "_shares", "_table")
 
@@ -220,25 +219,8 @@ class _Pairs(Sequence[PairNumbers]):
     def __len__(self) -> int:
         return len(self._a)
 
-    @overload
-    def __getitem__(self, index: int) -> PairNumbers: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[PairNumbers, ...]: ...
-    def __getitem__(self, index: int | slice) -> PairNumbers | tuple[PairNumbers, ...]:
-        if isinstance(index, slice):
-            return tuple(map(self._pair, range(*index.indices(len(self)))))
-        return self._pair(index)
-
-    def __iter__(self) -> Iterator[PairNumbers]:
-        return map(self._pair, range(len(self)))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
-
-    def _pair(self, at: int) -> PairNumbers:
+    def pair(self, at: int) -> PairNumbers:
+        """Return one of them."""
         a, b = self._compared[self._a[at]], self._compared[self._b[at]]
         return PairNumbers(a, b, self._table[self._numbers[at]], self._shares[at])
 

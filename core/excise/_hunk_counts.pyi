@@ -1,0 +1,15 @@
+from array import array
+
+import numpy as np
+import numpy.typing as npt
+
+from excise._counts import Batch
+from excise._walk import CancelFlag
+
+class HunkBatch(Batch):
+    def by_hunk(
+        self,
+        starts: array[int],
+        wanted: npt.NDArray[np.uint8],
+        cancel: CancelFlag | None = None,
+    ) -> bytes: ...

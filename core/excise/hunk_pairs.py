@@ -1,0 +1,168 @@
+"""What pairs of revisions do in each hunk: all pairs at once, by a kernel."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from excise._hunk_counts import HunkBatch
+from excise._walk import CancelFlag
+from excise.errors import Cancelled
+from excise.excision import Score, excision
+from excise.hunks import Hunks
+from excise.preparation import Prepared, PreparedOrigin
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Mask = npt.NDArray[np.bool_]
+    Entries = npt.NDArray[np.void]
+
+__all__ = ["PairReading", "PairsInHunks", "count_pairs", "count_scores"]
+
+UNDEFINED = -1.0
+_FIELDS: list[tuple[str, Any]] = [
+    ("first", "i4"),
+    ("second", "i4"),
+    ("hunk", "i8"),
+    ("value", "f8"),
+    ("keep", "f8"),
+    ("add", "f8"),
+    ("delete", "f8"),
+    ("share", "f8"),
+]
+"""As `excise._hunk_counts` writes them."""
+
+
+class PairReading(NamedTuple):
+    """Some pairs of revisions, and how they are read: as `excise.hunks.Key` has it.
+
+    ``wanted`` is k x k.
+    """
+
+    asked: PreparedOrigin
+    is_raw: bool
+    revisions: Sequence[Prepared]
+    wanted: Mask
+
+
+@dataclass(frozen=True, slots=True)
+class PairsInHunks:
+    """The numbers of pairs of revisions, hunk by hunk.
+
+    Attributes
+    ----------
+    order
+        The revisions that were compared, by index.
+    entries
+        A structured array with an entry for each pair and each hunk that holds regions of it; by
+        hunk, then by pair. ``first`` and ``second`` are places in `order`, ``hunk`` the index of
+        the hunk. ``value`` is the similarity of what the two do in it, ``keep``, ``add`` and
+        ``delete`` its operations (-1 where one is not defined), ``share`` the part of all n-grams
+        (orders 1 to 4) of the pair's divergent regions that lie in it. What both do alike in
+        different hunks counts nowhere here.
+    bounds
+        The first entry of each hunk, and the number of entries.
+    """
+
+    order: tuple[int, ...]
+    entries: Entries
+    bounds: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        """Return how many there are."""
+        return f"<PairsInHunks {len(self.entries)} of {len(self.order)} revisions>"
+
+
+def count_pairs(
+    hunks: Hunks,
+    order: Sequence[int],
+    readings: Iterable[PairReading],
+    cancel: CancelFlag | None = None,
+) -> PairsInHunks:
+    """Count pairs that the kernel can find the regions of: any but those of ``lcs=paper``.
+
+    Raises
+    ------
+    excise.errors.Cancelled
+        When the flag was raised by `cancel`.
+    """
+    import numpy as np
+
+    found = [np.frombuffer(_counted(hunks, reading, cancel), _FIELDS) for reading in readings]
+    return _by_hunk(hunks, order, np.concatenate([*found, np.empty(0, _FIELDS)]))
+
+
+def _counted(hunks: Hunks, reading: PairReading, cancel: CancelFlag | None) -> bytes:
+    import numpy as np
+
+    own = reading.asked.raw() if reading.is_raw else reading.asked
+    if not reading.wanted.any() or not hunks:
+        return b""
+    revisions = reading.revisions
+    if reading.is_raw:
+        some = {place for pair in np.argwhere(reading.wanted).tolist() for place in pair}
+        revisions = [
+            own.revision(revision.text, cancel) if place in some else own.origin
+            for place, revision in enumerate(revisions)
+        ]
+    anchored = own.options.anchored
+    units = own.origin.units
+    batch = HunkBatch(
+        units.tokens,
+        units.starts,
+        [(r.slid if anchored else r.edits, r.units.tokens, r.units.starts) for r in revisions],
+        own.origin_lines if anchored else None,
+    )
+    starts = array("i", hunks.first_tokens((reading.asked, reading.is_raw)))
+    wanted = reading.wanted.view("u1")
+    try:
+        return batch.by_hunk(starts, wanted, cancel)
+    except Cancelled:
+        if cancel is None or not cancel.timed_out:
+            raise
+    # Out of time: the alignments were made in the shorter way, and these are their numbers.
+    return batch.by_hunk(starts, wanted)
+
+
+def count_scores(
+    hunks: Hunks, order: Sequence[int], scores: Iterable[tuple[tuple[int, int], Score]]
+) -> PairsInHunks:
+    """Count pairs one by one, in plain view; each stands with its places in `order`."""
+    import numpy as np
+
+    entries = [
+        (first, second, *entry) for (first, second), score in scores for entry in _of(hunks, score)
+    ]
+    return _by_hunk(hunks, order, np.array(entries, _FIELDS))
+
+
+def _of(hunks: Hunks, score: Score) -> Iterator[tuple[float, ...]]:
+    for home, counts, share in hunks.counts(score):
+        operations = excision(counts)
+        value = float(operations.value)
+        if not counts.defined:
+            value = float(_is_alike(hunks, home, score))
+        parts = (UNDEFINED if part is None else float(part) for part in operations[:3])
+        yield (home, value, *parts, share)
+
+
+def _is_alike(hunks: Hunks, home: int, score: Score) -> bool:
+    """Whether tokens only changed their order in a hunk, and both did it alike."""
+    return all(
+        region.a.tokens == region.b.tokens
+        for outline, region in zip(score.outlines, score.regions, strict=True)
+        if hunks.home(score, outline) == home
+    )
+
+
+def _by_hunk(hunks: Hunks, order: Sequence[int], entries: Entries) -> PairsInHunks:
+    import numpy as np
+
+    entries = entries[np.lexsort((entries["second"], entries["first"], entries["hunk"]))]
+    entries.flags.writeable = False
+    bounds = np.searchsorted(entries["hunk"], np.arange(len(hunks) + 1))
+    return PairsInHunks(tuple(order), entries, tuple(bounds.tolist()))
