@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.server.edited_worktrees import edited_worktrees
+from tests.server.git_repository import needs_git
 from tests.server.raw_client import Message, RawClient
 
 pytestmark = pytest.mark.slow
@@ -160,6 +162,34 @@ def test_a_place_links_to_files_that_have_its_variants(tmp_path: Path):
         assert first["relatedInformation"][0]["location"]["range"]["end"]["line"] == 1
         report = client.call("excise/report", {"uri": file.as_uri()})
         assert [r["file"] for r in report["revisions"]] == [other.as_uri()]
+
+
+@needs_git
+def test_in_a_worktree_that_drifted_links_name_the_lines_of_its_own_file(tmp_path, monkeypatch):
+    """The candidate is replayed on today's origin; its file is still that of long ago."""
+    names = [f"def f{n}(x):\n    return x + {n}\n\n\n" for n in range(8)]
+    start = "".join(names)
+    repo = edited_worktrees(tmp_path, monkeypatch, {"ada": ("x + 5", "x - 5")}, a__py=start)
+    today = "import os\n\n\n" + start.replace("x + 1\n", "x + 1  # one\n    # two\n")
+    repo.commit(a__py=today)
+    wanted = (tmp_path / "ada/a.py").read_text().split("\n").index("    return x - 5")
+    uri = (repo.path / "a.py").as_uri()
+    with RawClient() as client:
+        client.initialize(
+            RELATED,
+            workspaceFolders=[{"uri": repo.path.as_uri(), "name": "w"}],
+            initializationOptions={"standardNavigation": True},
+        )
+        client.open(uri, today)
+        _, hunk = client.diagnostics(uri)
+        line = hunk["range"]["start"]["line"]
+        assert line == wanted + 4
+        [link] = hunk["relatedInformation"]
+        at = {"textDocument": {"uri": uri}, "position": {"line": line, "character": 0}}
+        [place] = client.call("textDocument/implementation", at)
+        for location in (link["location"], place):
+            assert location["uri"] == (tmp_path / "ada/a.py").as_uri()
+            assert location["range"]["start"] == {"line": wanted, "character": 0}
 
 
 @pytest.mark.parametrize("opens", [True, False])

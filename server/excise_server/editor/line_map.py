@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 import excise
+from excise.text import normalise, raw_lines
 
 __all__ = ["LineMap"]
 
@@ -22,6 +23,11 @@ class LineMap:
     def between(cls, origin: Sequence[str], lines: Sequence[str]) -> LineMap:
         """Align two texts by their exact lines."""
         return cls(excise.align(origin, lines).edits)
+
+    @classmethod
+    def of_texts(cls, text: str, other: str) -> LineMap:
+        """Align two texts by their exact lines, however these end."""
+        return cls.between(raw_lines(normalise(text)), raw_lines(normalise(other)))
 
     def cover(self, lo: int, hi: int) -> tuple[int, int]:
         """Return the other text's lines for the origin's, with all that was inserted beside them.

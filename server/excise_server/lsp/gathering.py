@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from pygls.lsp.server import LanguageServer
 
 from excise import CancelFlag
 from excise_server.editor.document import document_key
+from excise_server.editor.line_map import LineMap
 from excise_server.editor.remembered import Remembered
 from excise_server.editor.session import Session
 from excise_server.foundation.inputs import Rejected
@@ -27,9 +28,12 @@ from excise_server.lsp.watching import Watcher
 from excise_server.memory.workspace import Workspace
 from excise_server.sources.finding import Context, Details, Found
 
-__all__ = ["Gathered", "Gatherer"]
+__all__ = ["Gathered", "Gatherer", "OwnFile"]
 
 logger = logging.getLogger(__name__)
+
+_SAME = LineMap(())
+"""The lines of a revision that has the text of its file."""
 
 _DELAY = 0.05
 """Seconds of quiet before sources are asked: a commit changes several files."""
@@ -37,11 +41,23 @@ _DELAY = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What the sources answered, what the session did not take, whose bases the user had set."""
+    """What the sources answered, what the session did not take, whose bases the user had set.
+
+    ``lines`` are where the lines of replayed revisions are in their own files, by id.
+    """
 
     found: Found
     rejected: tuple[Rejected, ...] = ()
     set_by: frozenset[str] = frozenset()
+    lines: Mapping[str, LineMap] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFile:
+    """The file that a revision stands in: its absolute path, and where its lines are there."""
+
+    path: str
+    lines: LineMap
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +75,7 @@ class _Answer:
     found: Found
     remembered: Remembered | None = None
     goes_on: bool = False
+    lines: Mapping[str, LineMap] = field(default_factory=dict)
 
 
 class Gatherer:
@@ -125,10 +142,13 @@ class Gatherer:
         for key in dict.fromkeys(key for path in paths for key in self._watcher.affected(path)):
             self.scheduler.changed(key)
 
-    def files(self, key: str) -> dict[str, str]:
-        """Return the absolute paths of the revisions of a document that stand in files, by id."""
-        gathered = self._gathered.get(key)
-        return dict(gathered.found.files) if gathered is not None else {}
+    def files(self, key: str) -> dict[str, OwnFile]:
+        """Return the files of the revisions of a document that stand in files, by id."""
+        gathered = self._gathered.get(key, Gathered(Found()))
+        return {
+            name: OwnFile(path, gathered.lines.get(name, _SAME))
+            for name, path in gathered.found.files
+        }
 
     def notes(self, key: str) -> dict[str, list[str]]:
         """Return what the sources say of the revisions of a document, by id."""
@@ -186,7 +206,7 @@ class Gatherer:
             logger.error("asking the sources failed", exc_info=outcome)
             kept = self._gathered.get(key, Gathered(Found()))
             failed = Rejected("sources", "failed; the server's log has more")
-            self._gathered[key] = Gathered(kept.found, (failed,), kept.set_by)
+            self._gathered[key] = replace(kept, rejected=(failed,))
             return
         self._session.remember(key, outcome.remembered, goes_on=outcome.goes_on)
         rejected = self._session.take_found(key, outcome.found)
@@ -194,11 +214,21 @@ class Gatherer:
         if target is not None and self._session.has_moved(key, target):
             self.scheduler.changed(key)
         set_by = frozenset(name for name, _ in asked.context.bases)
-        self._gathered[key] = Gathered(outcome.found, tuple(rejected), set_by)
+        self._gathered[key] = Gathered(outcome.found, tuple(rejected), set_by, outcome.lines)
         self._watcher.watch(key, outcome.found.watch)
 
     def _ask(self, asked: _Asked, _cancel: CancelFlag) -> _Answer:
-        """Ask memory and the sources, in the thread."""
+        """Ask memory and the sources, and find revisions' lines in their files; in the thread."""
+        answer = self._answer(asked)
+        texts = {revision.id: revision.text for revision in answer.found.revisions}
+        lines = {
+            name: LineMap.of_texts(texts[name], own)
+            for name, own in answer.found.own_texts
+            if name in texts
+        }
+        return replace(answer, found=replace(answer.found, own_texts=()), lines=lines)
+
+    def _answer(self, asked: _Asked) -> _Answer:
         context = asked.context
         if not inside(context.document, context.folders):
             return _Answer(Found(refused=(Rejected("document", "outside the workspace folders"),)))

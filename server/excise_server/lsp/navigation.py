@@ -12,7 +12,7 @@ from typing import Any
 from lsprotocol import types as t
 from pygls.uris import from_fs_path
 
-from excise.text import normalise, raw_lines
+from excise.text import normalise
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.document import document_key
 from excise_server.editor.line_map import LineMap
@@ -49,7 +49,7 @@ async def implementation(
         for member in variant.members
         if member != analysis.snapshot.own
     ]
-    files = ls.gatherer.files(document_key(uri))
+    files = {name: file.path for name, file in ls.gatherer.files(document_key(uri)).items()}
     try:
         places = await asyncio.to_thread(_places, ls, analysis, wanted[:MAX_PLACES], files)
     except OSError as error:
@@ -140,7 +140,7 @@ def _places(
             about, name = f"{revision.id} {snapshot.uri_or_path}", f"{names[member]}-{document}"
             path = ls.pages.write(about, name, text)
         elif own != text:  # it was replayed from what it started from
-            lo, hi = LineMap.between(raw_lines(text), raw_lines(own)).span(lo, hi)
+            lo, hi = LineMap.of_texts(text, own).span(lo, hi)
             text = own
         where = Mapper(text, ls.encoding).visible(lo, hi)
         places.append(t.Location(from_fs_path(path) or "", where))

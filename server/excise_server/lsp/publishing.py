@@ -15,6 +15,7 @@ from excise_server.editor.findings import Findings
 from excise_server.editor.snapshot import Snapshot
 from excise_server.lsp import protocol, to_proto
 from excise_server.lsp.connection import Connection
+from excise_server.lsp.gathering import OwnFile
 from excise_server.lsp.refresh import Refresher
 from excise_server.lsp.related import Related
 
@@ -48,10 +49,10 @@ class Publisher:
     server : Connection
         Whose client is told.
     files : callable
-        The absolute paths of a document's revisions that stand in files, by id.
+        The files of a document's revisions that stand in files, by id.
     """
 
-    def __init__(self, server: Connection, files: Callable[[str], dict[str, str]]) -> None:
+    def __init__(self, server: Connection, files: Callable[[str], dict[str, OwnFile]]) -> None:
         """Start without results."""
         self._server, self._files = server, files
         self.refresher = Refresher(server)

@@ -10,6 +10,7 @@ from pygls.uris import from_fs_path
 
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.wording import listed, names_of, share_of
+from excise_server.lsp.gathering import OwnFile
 from excise_server.lsp.virtual import virtual_uri
 
 __all__ = ["MAX_VARIANTS", "Related"]
@@ -28,13 +29,13 @@ class Related:
     analysis : Analysis
         Whose hunks are asked for.
     files : callable
-        The absolute paths of revisions that stand in files, by id.
+        The files of revisions that stand in files, by id.
     virtual : bool
         Whether the client opens the URIs of texts that stand in none.
     """
 
     def __init__(
-        self, analysis: Analysis, files: Callable[[], dict[str, str]], *, virtual: bool
+        self, analysis: Analysis, files: Callable[[], dict[str, OwnFile]], *, virtual: bool
     ) -> None:
         """Look at nothing yet."""
         self._analysis, self._read_files, self._virtual = analysis, files, virtual
@@ -51,22 +52,19 @@ class Related:
 
     def _location(self, index: int, members: tuple[int, ...]) -> t.Location | None:
         """Return the first member's lines that can be opened."""
-        spans = self._analysis.hunks[index].hunk.spans
+        snapshot, spans = self._analysis.snapshot, self._analysis.hunks[index].hunk.spans
         for at in members:
-            if (uri := self._uri(at)) is not None:
-                lo, hi = spans[at]
-                return t.Location(uri, t.Range(t.Position(lo, 0), t.Position(hi, 0)))
+            if at == snapshot.own:
+                continue  # it is the document itself
+            (lo, hi), identity = spans[at], snapshot.revisions[at].id
+            if (file := self._files.get(identity)) is not None:
+                uri, (lo, hi) = from_fs_path(file.path) or "", file.lines.span(lo, hi)
+            elif self._virtual:
+                uri = virtual_uri(snapshot.uri_or_path, identity)
+            else:
+                continue
+            return t.Location(uri, t.Range(t.Position(lo, 0), t.Position(hi, 0)))
         return None
-
-    def _uri(self, at: int) -> str | None:
-        snapshot = self._analysis.snapshot
-        if at == snapshot.own:
-            return None  # it is the document itself
-        identity = snapshot.revisions[at].id
-        if (path := self._files.get(identity)) is not None:
-            uri: str | None = from_fs_path(path)
-            return uri
-        return virtual_uri(snapshot.uri_or_path, identity) if self._virtual else None
 
     def _message(self, members: tuple[int, ...]) -> str:
         """Return "gpt, claude (2 of 5)"."""
@@ -79,5 +77,5 @@ class Related:
         return names_of(self._analysis.snapshot.revisions)
 
     @cached_property
-    def _files(self) -> dict[str, str]:
+    def _files(self) -> dict[str, OwnFile]:
         return self._read_files()

@@ -28,7 +28,8 @@ async def report(ls: ExciseServer, params: ReportParams) -> dict[str, Any]:
     if analysis is None:
         raise JsonRpcInvalidParams("unknown document: neither open nor with revisions")
     key, encoding = document_key(params.uri), ls.encoding
-    files, notes = ls.gatherer.files(key), ls.gatherer.notes(key)
+    files = {name: file.path for name, file in ls.gatherer.files(key).items()}
+    notes = ls.gatherer.notes(key)
 
     def build() -> dict[str, Any]:
         result = to_proto.report(analysis, encoding, state, files, notes)

@@ -81,9 +81,9 @@ async def open_candidate(ls: ExciseServer, argument: Argument) -> None:
         return
     if identity not in snapshot.ids:
         raise JsonRpcInvalidParams("unknown candidate")
-    path = ls.gatherer.files(document_key(uri)).get(identity)
-    if path is not None and await asyncio.to_thread(os.path.isfile, path):
-        await ls.pages.open(path)
+    file = ls.gatherer.files(document_key(uri)).get(identity)
+    if file is not None and await asyncio.to_thread(os.path.isfile, file.path):
+        await ls.pages.open(file.path)
         return
     at = snapshot.ids.index(identity)
     name = f"{names_of(snapshot.revisions)[at]}-{_name(uri)}"

@@ -62,7 +62,7 @@ def _replayed(found: Found, context: Context) -> Found:
     target = _target(found.origin, context)
     if target is None:
         return found
-    bases, details = dict(found.made_from), dict(found.details)
+    bases, details, files = dict(found.made_from), dict(found.details), dict(found.files)
     has_file = bool(target) or os.path.lexists(context.document)
     result = _Replayed(target, has_file, list(found.notes))
     for revision in found.revisions:
@@ -73,6 +73,7 @@ def _replayed(found: Found, context: Context) -> Found:
         revisions=tuple(result.revisions),
         notes=tuple(result.notes),
         refused=(*found.refused, *(Refused(name, LANDED) for name in result.landed)),
+        own_texts=tuple(entry for entry in result.own_texts if entry[0] in files),
         target=target,
     )
 
@@ -97,6 +98,7 @@ class _Replayed:
     notes: list[tuple[str, str]]
     revisions: list[Revision] = field(default_factory=list)
     landed: list[str] = field(default_factory=list)
+    own_texts: list[tuple[str, str]] = field(default_factory=list)
 
     def take(self, revision: Revision, known: Details, base: str | None) -> None:
         """Take a revision; without a base it creates the file, or was made from the target."""
@@ -125,4 +127,5 @@ class _Replayed:
         replayed = excise.replay(base, self.target, revision.text)
         said = [SAME_LINES] if replayed.conflicts else []
         moved = replace(revision, text=replayed.text)
+        self.own_texts.append((revision.id, revision.text))
         return moved, replayed.text == self.target, [*said, *replayed.notes]

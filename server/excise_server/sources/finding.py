@@ -207,6 +207,8 @@ class Found:
         Ids of worktrees and branches that hold the text they started from: nothing to score.
     files : tuple of (id, path)
         The file that a revision stands in, where it is one: its absolute path.
+    own_texts : tuple of (id, text)
+        The text of that file, where the revision was replayed on another origin.
     details : tuple of (id, Details)
         What is known of the candidates that revisions are of.
     """
@@ -220,6 +222,7 @@ class Found:
     target: str | None = None
     unchanged: tuple[str, ...] = ()
     files: tuple[tuple[str, str], ...] = ()
+    own_texts: tuple[tuple[str, str], ...] = ()
     details: tuple[tuple[str, Details], ...] = ()
 
     @property
@@ -236,6 +239,7 @@ class Found:
             notes=tuple((new[name], note) for name, note in self.notes),
             made_from=tuple((new[name], text) for name, text in self.made_from),
             files=tuple((new[name], path) for name, path in self.files),
+            own_texts=tuple((new[name], text) for name, text in self.own_texts),
             details=tuple((new[name], known) for name, known in self.details),
         )
 
@@ -247,6 +251,7 @@ class Found:
             notes=tuple(entry for entry in self.notes if entry[0] not in names),
             made_from=tuple(entry for entry in self.made_from if entry[0] not in names),
             files=tuple(entry for entry in self.files if entry[0] not in names),
+            own_texts=tuple(entry for entry in self.own_texts if entry[0] not in names),
             details=tuple(entry for entry in self.details if entry[0] not in names),
         )
 
