@@ -12,7 +12,7 @@ from excise._patches import Index
 from excise._search import Search
 from excise.edits import Count
 from excise.excision import f1
-from excise.patches.features import IGNORED, Reader, patch_id, text_id
+from excise.patches.features import IGNORED, Edits, Reader, patch_id, text_id
 from excise.patches.likeness import Comparison, EditsLikeness, Likeness, pooled
 from excise.patches.model import Patch
 from excise.patches.pairing import Pairing, paired
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["EDITS", "Pool", "signature"]
+__all__ = ["EDITS", "Closeness", "Map", "Pairs", "Pool", "Searcher", "signature"]
 
 EDITS = "edits"
 RESCUE = Fraction(9, 10)
@@ -32,6 +32,10 @@ SMALLEST = 1024
 """.. unless they hold fewer patches than this."""
 
 Map = Callable[..., Iterable[Any]]
+Pairs = tuple["array[int]", "array[int]", "array[float]"]
+"""Pairs i < j and their values, many at once."""
+Searcher = Callable[[float, bool], Iterable[Pairs]]
+"""Given the least value and ``idf``, all pairs of a pool that reach it."""
 
 
 def signature(key: str = "name", *, idf: bool = False) -> str:
@@ -63,10 +67,17 @@ class Pool:
     idf
         Groups are made with n-grams weighted by how few patches of the pool have them:
         ln((1 + N) / (1 + df)) + 1. Scores are not weighted.
+    searcher
+        Finds the pairs that groups are made of elsewhere, such as on other machines; None: here.
     """
 
     def __init__(
-        self, *, key: str = "name", ignored: Sequence[str] = IGNORED, idf: bool = False
+        self,
+        *,
+        key: str = "name",
+        ignored: Sequence[str] = IGNORED,
+        idf: bool = False,
+        searcher: Searcher | None = None,
     ) -> None:
         """Start empty."""
         self.basis = EDITS
@@ -74,7 +85,9 @@ class Pool:
         self.key, self.ignored = key, tuple(ignored)
         self.patches: list[Patch] = []
         self.notes: list[tuple[str, ...]] = []
-        self.index = Index(key == "name")
+        self._searcher = searcher
+        self._index = Index(key == "name")
+        self._uncounted: list[Edits] = []
         self._reader = Reader()
         self._ids: dict[int, str] = {}
         self._texts: dict[int, str] = {}
@@ -88,13 +101,33 @@ class Pool:
         """The signature of the scores, and whether groups are weighted."""
         return signature(self.key, idf=self.idf)
 
+    @property
+    def index(self) -> Index:
+        """The n-grams of all patches; those of edits read before are counted now."""
+        for edits in self._uncounted:
+            self._index.add(*edits.ints)
+        self._uncounted.clear()
+        return self._index
+
     def add(self, patch: Patch) -> int:
         """Add a patch; return its number."""
         edits = self._reader.edits(patch, self.ignored)
         self.index.add(*edits.ints)
-        self.patches.append(patch)
-        self.notes.append(edits.notes)
-        return len(self.patches) - 1
+        return self._added(patch, edits)
+
+    def add_read(self, patch: Patch, edits: Edits, *, patch_id: str = "", text_id: str = "") -> int:
+        """Add a patch whose edits were read elsewhere or before, with its names if they are known.
+
+        All patches of such a pool are added so: their edits share a vocabulary that it does not
+        have. They are counted when a score is asked for.
+        """
+        self._uncounted.append(edits)
+        number = self._added(patch, edits)
+        if patch_id:
+            self._ids[number] = patch_id
+        if text_id:
+            self._texts[number] = text_id
+        return number
 
     def patch_id(self, i: int) -> str:
         """Return the name that equal patches share."""
@@ -113,8 +146,9 @@ class Pool:
 
     def closeness(self, least: float, map: Map = map) -> Closeness:
         """Return what groups are made of: scores, or with `idf` weighted ones."""
-        first = self.index.first
-        return Closeness(Search(self.index, least, self.idf, distinct=True), map, first)
+        found = None if self._searcher is None else self._searcher(least, self.idf)
+        search = Search(self.index, least, self.idf, distinct=True)
+        return Closeness(search, map, self.index.first, found)
 
     def text_id(self, i: int) -> str:
         """Return the name that patches of equal texts share."""
@@ -162,6 +196,11 @@ class Pool:
         both, a, b = self.index.context(i, j)
         return a > 0 and b > 0 and Fraction(2 * both, a + b) >= RESCUE
 
+    def _added(self, patch: Patch, edits: Edits) -> int:
+        self.patches.append(patch)
+        self.notes.append(edits.notes)
+        return len(self.patches) - 1
+
     def _operations(self, i: int, j: int, keyed: bool) -> tuple[Count, Count, Count]:
         flat = pair(self.index, i, j, keyed)
         return Count(*flat[:4]), Count(*flat[4:8]), Count(*flat[8:])
@@ -182,9 +221,16 @@ class Closeness:
 
     first: Sequence[int] | None = None
 
-    def __init__(self, search: Search, map: Map = map, first: Sequence[int] | None = None) -> None:
-        """Look for pairs with the caller's `map`."""
-        self._search, self._map, self.first = search, map, first
+    def __init__(
+        self,
+        search: Search,
+        map: Map = map,
+        first: Sequence[int] | None = None,
+        found: Iterable[Pairs] | None = None,
+    ) -> None:
+        """Look for pairs with the caller's `map`, unless they are found elsewhere."""
+        self._search, self.first = search, first
+        self._found = _pieces(search, map) if found is None else found
 
     def pairs(self) -> Iterator[tuple[array[int], array[int]]]:
         """Yield pairs i < j that are close enough, many at once.
@@ -194,7 +240,7 @@ class Closeness:
         if self.first is not None:
             again = array("i", (at for at, first in enumerate(self.first) if at != first))
             yield array("i", (self.first[at] for at in again)), again
-        for i, j, _ in _pieces(self._search, self._map):
+        for i, j, _ in self._found:
             yield i, j
 
     def values(self, members: array[int]) -> npt.NDArray[np.float64]:
@@ -207,7 +253,7 @@ class Closeness:
         return values
 
 
-def _pieces(search: Search, map: Map) -> Iterator[tuple[array[int], array[int], array[float]]]:
+def _pieces(search: Search, map: Map) -> Iterator[Pairs]:
     size = max(SMALLEST, -(-len(search) // BLOCKS))
     starts = range(0, len(search), size)
     for *piece, _ in map(lambda at: search.pairs(at, min(at + size, len(search))), starts):

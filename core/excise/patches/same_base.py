@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -34,7 +34,10 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["OneBase", "SameBase", "compare_on_one_base"]
+__all__ = ["OneBase", "SameBase", "Scorer", "compare_on_one_base"]
+
+Scorer = Callable[[Sequence[Patch], Sequence[tuple[int, int]]], Iterable[float]]
+"""Given patches of one tree and pairs of them, the score of each pair, in order."""
 
 ORIGIN = "origin"
 SIGNATURE = (
@@ -145,12 +148,21 @@ def _equal_facts(pairs: Sequence[Pairing]) -> bool:
 
 
 class OneBase(Pool):
-    """A pool whose patches were all made from one tree: scores are those of ``basis:origin``."""
+    """A pool whose patches were all made from one tree: scores are those of ``basis:origin``.
 
-    def __init__(self, *, ignored: Sequence[str] = IGNORED) -> None:
+    Parameters
+    ----------
+    ignored
+        As of `Pool`.
+    scorer
+        Aligns many pairs of the patches elsewhere, such as on other machines; None: here.
+    """
+
+    def __init__(self, *, ignored: Sequence[str] = IGNORED, scorer: Scorer | None = None) -> None:
         """Start empty."""
         super().__init__(ignored=ignored)
         self.basis = ORIGIN
+        self._scorer = scorer
 
     @property
     def signature(self) -> str:
@@ -172,7 +184,11 @@ class OneBase(Pool):
     def near(self, least: float, map: Map = map) -> list[tuple[int, int, float]]:
         """Return the pairs that score above 0, and at least `least`."""
         pairs = list(self._candidates())
-        values = map(lambda pair: self.score(*pair), pairs)
+        values = (
+            map(lambda pair: self.score(*pair), pairs)
+            if self._scorer is None
+            else self._scorer(self.patches, pairs)
+        )
         return [
             (i, j, value)
             for (i, j), value in zip(pairs, values, strict=True)

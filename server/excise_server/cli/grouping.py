@@ -15,7 +15,7 @@ from excise_server.cli.streams import console, say
 from excise_server.foundation.inputs import SourceError
 from excise_server.queue.reading import Queue, as_series, newest
 from excise_server.queue.state import State
-from excise_server.queue.watched import KnownPool, Watched
+from excise_server.queue.watched import Watched, known_pool
 from excise_server.report.documents import json_text
 from excise_server.report.groups import Grouped
 
@@ -35,15 +35,15 @@ def group_queue(queue: Queue, chosen: PatchChoices, crew: Crew | None = None) ->
     ignored = chosen.ignored
     pool: Pool
     if crew is not None and not one_base:
-        from excise_server.queue.distribute import FarPool
+        from excise_server.queue.distribute import distributed_pool
 
         with progress("Counting"):
-            pool = FarPool(crew, patches, ignored=ignored, idf=chosen.idf)
+            pool = distributed_pool(crew, patches, ignored=ignored, idf=chosen.idf)
         return _grouped(queue, pool, chosen, pool.patches.__getitem__)
     if crew is not None:
-        from excise_server.queue.distribute import FarOneBase
+        from excise_server.queue.distribute import distributed_one_base
 
-        pool = FarOneBase(crew, ignored=ignored)
+        pool = distributed_one_base(crew, ignored=ignored)
     else:
         pool = OneBase(ignored=ignored) if one_base else Pool(ignored=ignored, idf=chosen.idf)
     with progress("Counting", len(patches)) as advance:
@@ -59,8 +59,11 @@ def group_known(watched: Watched, state: State, chosen: PatchChoices) -> Grouped
     about += [f"seen before and not read again: {watched.known:,}"] if watched.known else []
     about += [f"state {state.path}: {state.rebuilt}"] if state.rebuilt else []
     queue = newest(watched.queue) if chosen.newest else watched.queue
-    pool = KnownPool(state, queue.patches, ignored=chosen.ignored, idf=chosen.idf)
-    return _grouped(queue, pool, chosen, pool.whole, watched.new, tuple(about))
+    entries = state.entries_of(queue.patches)
+    pool = known_pool(entries, ignored=chosen.ignored, idf=chosen.idf)
+    return _grouped(
+        queue, pool, chosen, lambda number: state.whole(entries[number]), watched.new, tuple(about)
+    )
 
 
 def _grouped(

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 from excise.errors import extra_hint
 from excise.patches import IGNORED, Message, OneBase, Patch, Pool
 from excise.patches.mail import pieces
-from excise.patches.pool import Closeness, Map
+from excise.patches.pool import Pairs
 from excise_server.foundation.inputs import SourceError
 from excise_server.queue import distributed_work as work
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-__all__ = ["Crew", "FarOneBase", "FarPool", "crew"]
+__all__ = ["Crew", "crew", "distributed_one_base", "distributed_pool"]
 
 INSTALL = extra_hint("distributed")
 
@@ -146,85 +141,40 @@ def _check(client: Any, name: str) -> None:  # noqa: ANN401
         raise SourceError(reason, name=name, hint="give all the same version")
 
 
-class FarPool(Pool):
-    """A pool whose features and pairs come from workers; scores of single pairs are made here."""
+def distributed_pool(
+    crew: Crew, patches: Sequence[Patch], *, ignored: Sequence[str] = IGNORED, idf: bool = False
+) -> Pool:
+    """Return a pool whose features and pairs come from workers; single scores are made here."""
+    parts = [
+        crew.submit(work.count, crew.run, list(patches[start : start + TOGETHER]), tuple(ignored))
+        for start in range(0, len(patches), TOGETHER)
+    ]
+    features = crew.submit(work.merge, parts)
 
-    def __init__(
-        self,
-        crew: Crew,
-        patches: Sequence[Patch],
-        *,
-        ignored: Sequence[str] = IGNORED,
-        idf: bool = False,
-    ) -> None:
-        """Have the features of all patches made."""
-        super().__init__(ignored=ignored, idf=idf)
-        self._crew = crew
-        parts = [
-            crew.submit(work.count, crew.run, list(patches[at : at + TOGETHER]), self.ignored)
-            for at in range(0, len(patches), TOGETHER)
-        ]
-        self._features = crew.submit(work.merge, parts)
-        (features,) = crew.results([self._features])
-        for patch, edits in zip(patches, features.edits, strict=True):
-            self.index.add(*edits.ints)
-            self.patches.append(patch)
-            self.notes.append(edits.notes)
+    def search(least: float, idf: bool) -> Iterator[Pairs]:
+        count = len(patches)
+        size = max(TOGETHER, -(-count // (4 * crew.size or 1)))
+        ranges = [(start, min(start + size, count)) for start in range(0, count, size)]
+        return crew.results(
+            [crew.submit(work.search_pairs, features, least, idf, *part) for part in ranges]
+        )
 
-    def closeness(self, least: float, map: Map = map) -> Closeness:
-        """Return what groups are made of."""
-        return _Far(self, self._crew, self._features, least, super().closeness(least, map))
+    pool = Pool(ignored=ignored, idf=idf, searcher=search)
+    (counted,) = crew.results([features])
+    for patch, edits in zip(patches, counted.edits, strict=True):
+        pool.add_read(patch, edits)
+    return pool
 
 
-class _Far(Closeness):
-    def __init__(
-        self,
-        pool: FarPool,
-        crew: Crew,
-        features: Any,  # noqa: ANN401
-        least: float,
-        here: Closeness,
-    ) -> None:
-        self._pool, self._crew, self._features = pool, crew, features
-        self._least, self._here, self.first = least, here, here.first
+def distributed_one_base(crew: Crew, *, ignored: Sequence[str] = IGNORED) -> OneBase:
+    """Return a pool of patches of one tree, whose pairs are aligned by workers."""
 
-    def pairs(self) -> Iterator[tuple[array[int], array[int]]]:
-        n = len(self._pool)
-        size = max(TOGETHER, -(-n // (4 * self._crew.size or 1)))
+    def score(patches: Sequence[Patch], pairs: Sequence[tuple[int, int]]) -> Iterator[float]:
+        whole = crew.submit(list, patches)
         tasks = [
-            self._crew.submit(
-                work.search_pairs,
-                self._features,
-                self._least,
-                self._pool.idf,
-                at,
-                min(at + size, n),
-            )
-            for at in range(0, n, size)
+            crew.submit(work.scores, whole, pairs[start : start + PAIRS])
+            for start in range(0, len(pairs), PAIRS)
         ]
-        for i, j, _ in self._crew.results(tasks):
-            yield i, j
+        return (value for part in crew.results(tasks) for value in part)
 
-    def values(self, members: array[int]) -> npt.NDArray[np.float64]:
-        return self._here.values(members)
-
-
-class FarOneBase(OneBase):
-    """Patches of one tree, whose pairs are aligned by workers."""
-
-    def __init__(self, crew: Crew, *, ignored: Sequence[str] = IGNORED) -> None:
-        """Start empty."""
-        super().__init__(ignored=ignored)
-        self._crew = crew
-
-    def near(self, least: float, map: Map = map) -> list[tuple[int, int, float]]:
-        """Return the pairs that score above 0, and at least `least`."""
-        return super().near(least, self._map)
-
-    def _map(self, score: Callable[..., float], pairs: Sequence[tuple[int, int]]) -> list[float]:
-        patches = self._crew.submit(list, self.patches)
-        tasks = [
-            self._crew.submit(work.scores, patches, pairs[at : at + PAIRS])
-            for at in range(0, len(pairs), PAIRS)
-        ]
-        return [value for part in self._crew.results(tasks) for value in part]
+    return OneBase(ignored=ignored, scorer=score)

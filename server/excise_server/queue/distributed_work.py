@@ -15,12 +15,12 @@ from excise._search import Search
 from excise.patches import Message, Patch, compare_on_one_base
 from excise.patches.features import BLOCK, NO_HEADING, Edits, Reader
 from excise.patches.mail import read_piece
+from excise.patches.pool import Pairs
 from excise_server.version import VERSION
 
 __all__ = ["Features", "count", "merge", "read_pieces", "scores", "search_pairs", "version_here"]
 
 Words = tuple[list[object], list[object], list[object]]
-Pairs = tuple["array[int]", "array[int]", "array[float]"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from excise._patches import Index
-from excise.patches import IGNORED, Message, Patch, Pool
+from excise.patches import IGNORED, Message, Pool
 from excise.patches.mail import pieces, read_piece
 from excise_server.foundation.inputs import Rejected, SourceError
 from excise_server.queue.reading import ENDINGS, NO_DIFF, Member, Queue, files, is_foreign
-from excise_server.queue.state import BATCH, New, State
+from excise_server.queue.state import BATCH, Entry, New, State
 
-__all__ = ["KnownPool", "Watched", "read_watched"]
+__all__ = ["Watched", "known_pool", "read_watched"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,47 +125,13 @@ class _Reading:
         return Watched(queue, new, len(self.seen), new.union(self.seen))
 
 
-class KnownPool(Pool):
-    """The pool of messages that a state knows: nothing is read again, or counted unasked."""
-
-    def __init__(
-        self,
-        state: State,
-        members: Sequence[Member],
-        *,
-        ignored: Sequence[str] = IGNORED,
-        idf: bool = False,
-    ) -> None:
-        """Take what is known of the members from the state."""
-        self._index: Index | None = None
-        super().__init__(ignored=ignored, idf=idf)
-        self._state = state
-        self.entries = state.entries_of(members)
-        for entry in self.entries:
-            self.patches.append(entry.message.patch)
-            self.notes.append(entry.edits.notes)
-
-    @property
-    def index(self) -> Index:
-        """The features of all patches, counted when they are first asked for."""
-        if self._index is None:
-            self._index = Index(self.key == "name")
-            for entry in self.entries:
-                self._index.add(*entry.edits.ints)
-        return self._index
-
-    @index.setter
-    def index(self, empty: Index) -> None:
-        """Leave the empty index that every pool begins with."""
-
-    def text_id(self, i: int) -> str:
-        """Return the name that patches of equal texts share."""
-        return self.entries[i].text_id
-
-    def patch_id(self, i: int) -> str:
-        """Return the name that equal patches share."""
-        return self.entries[i].patch_id
-
-    def whole(self, i: int) -> Patch:
-        """Return a patch with its hunks, read again from the state."""
-        return self._state.whole(self.entries[i])
+def known_pool(
+    entries: Iterable[Entry], *, ignored: Sequence[str] = IGNORED, idf: bool = False
+) -> Pool:
+    """Return the pool of messages that a state knows: nothing is read again, or counted unasked."""
+    pool = Pool(ignored=ignored, idf=idf)
+    for entry in entries:
+        pool.add_read(
+            entry.message.patch, entry.edits, patch_id=entry.patch_id, text_id=entry.text_id
+        )
+    return pool
