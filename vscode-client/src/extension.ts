@@ -22,7 +22,7 @@ import { chooseOrigin } from "./commands/origin";
 import { removeRevision } from "./commands/remove";
 import { compareCandidates, openFile, showCandidate } from "./commands/show";
 import { startReviewAgain } from "./commands/startReviewAgain";
-import { takeCandidate, takeFile, takeVariant } from "./commands/take";
+import { takeCandidate, takeFile, takeSelected, takeVariant } from "./commands/take";
 import { installServer, printDebugInformation, restartServer, showLogs } from "./commands/server";
 import { addFromWorktree } from "./commands/worktrees";
 import { SECTION, SERVER_SETTINGS, settings } from "./config";
@@ -71,6 +71,7 @@ const COMMANDS: Record<string, Command> = {
   startReviewAgain,
   takeCandidate,
   takeFile,
+  takeSelected,
   takeVariant,
 };
 
@@ -103,10 +104,10 @@ export function activate(context: vscode.ExtensionContext): ExciseApi {
   const revisions = new Revisions(supervisor);
   const candidates = new Candidates(supervisor, current, reports, log);
   const reviews = new Reviews(supervisor, candidates, reports);
-  const [contents, hunkEditors] = [new Contents(), new HunkEditors()];
+  const [contents, hunkEditors] = [new Contents(supervisor), new HunkEditors()];
   const services = { context, log, bootstrap, supervisor, current, reports, revisions };
-  const parts: Parts = { ...services, candidates, reviews, contents, hunkEditors };
-  contents.connect(parts);
+  const view = new CandidatesView(current, reports, supervisor, candidates);
+  const parts: Parts = { ...services, candidates, view, reviews, contents, hunkEditors };
   const [api, listening] = createApi(reports, revisions);
   context.subscriptions.push(
     log,
@@ -118,7 +119,7 @@ export function activate(context: vscode.ExtensionContext): ExciseApi {
     reviews,
     contents,
     hunkEditors,
-    new CandidatesView(current, reports, supervisor, candidates),
+    view,
     new HunksView(current, reviews),
     new Decorations(candidates),
     takeLinks(parts),

@@ -1,8 +1,8 @@
-// The newest report of each document: asked for once, kept until the server says it has changed.
+// The newest report of each document, until the server says that it has changed.
 import * as vscode from "vscode";
 import type { Servers } from "./connection";
+import { Newest } from "./newest";
 import { DID_CHANGE_REPORT, type DidChangeReportParams, type ReportResult, type SourcesResult } from "./protocol";
-import { reason } from "./text";
 
 /** A report, or why there is none. */
 export interface Reported {
@@ -11,17 +11,15 @@ export interface Reported {
   readonly problem: string;
 }
 
-export class Reports implements vscode.Disposable {
-  private readonly known = new Map<string, Promise<Reported>>();
+export class Reports extends Newest<Reported> {
   private readonly sourcesKnown = new Map<string, Promise<SourcesResult | undefined>>();
-  private readonly changed = new vscode.EventEmitter<vscode.Uri>();
   private readonly listening: vscode.Disposable;
   /** A connection has one listener for a notification: this hands it on. */
   private readonly told = new vscode.EventEmitter<DidChangeReportParams>();
-  readonly onDidChange = this.changed.event;
   readonly onDidHear = this.told.event;
 
-  constructor(private readonly supervisor: Servers) {
+  constructor(supervisor: Servers) {
+    super(supervisor);
     this.listening = vscode.Disposable.from(
       supervisor.onDidOpen((connection) => {
         connection.onNotification(DID_CHANGE_REPORT, (params) => {
@@ -34,27 +32,8 @@ export class Reports implements vscode.Disposable {
         this.forgetAll();
       }),
       supervisor.onDidChangeState(() => this.forgetAll()),
-      vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
-        if (contentChanges.length > 0) {
-          // The server will say when it has a newer one; until then this one is of another text.
-          this.known.delete(document.uri.toString());
-        }
-      }),
-      this.changed,
       this.told,
     );
-  }
-
-  /** The report of a document; never starts a server. */
-  get(uri: vscode.Uri): Promise<Reported> {
-    const key = uri.toString();
-    const known = this.known.get(key);
-    if (known !== undefined) {
-      return known;
-    }
-    const asked = this.ask(uri);
-    this.known.set(key, asked);
-    return asked;
   }
 
   /** What the sources of a document found and refused, as of its report; never starts a server. */
@@ -64,53 +43,28 @@ export class Reports implements vscode.Disposable {
     if (known !== undefined) {
       return known;
     }
-    const { connection } = this.supervisor;
-    const asked =
-      connection?.request("excise/sources", { uri: key }).catch(() => undefined) ??
-      Promise.resolve(undefined);
+    const asked = this.answer("excise/sources", { uri: key }).then(({ result }) => result);
     this.sourcesKnown.set(key, asked);
     return asked;
   }
 
-  /** The report, asked for anew of a server that is started if need be. */
-  async fresh(uri: vscode.Uri): Promise<Reported> {
-    await this.supervisor.ensure();
-    this.known.delete(uri.toString());
-    return this.get(uri);
-  }
-
-  /** Ask again, and tell those who show it. */
-  forget(uri: vscode.Uri): void {
-    this.known.delete(uri.toString());
+  override forget(uri: vscode.Uri): void {
     this.sourcesKnown.delete(uri.toString());
-    this.changed.fire(uri);
+    super.forget(uri);
   }
 
-  dispose(): void {
+  override dispose(): void {
     this.listening.dispose();
+    super.dispose();
+  }
+
+  protected override async ask(uri: vscode.Uri): Promise<Reported> {
+    const { result, problem } = await this.answer("excise/report", { uri: uri.toString() });
+    return { uri, report: result, problem };
   }
 
   private forgetAll(): void {
-    const uris = [...this.known.keys()];
-    this.known.clear();
     this.sourcesKnown.clear();
-    uris.forEach((uri) => this.changed.fire(vscode.Uri.parse(uri)));
-  }
-
-  private async ask(uri: vscode.Uri): Promise<Reported> {
-    const nothing = { uri, report: undefined };
-    const connection = this.supervisor.connection;
-    if (connection === undefined) {
-      return { ...nothing, problem: "" };
-    }
-    const params = { uri: uri.toString() };
-    try {
-      const report = await connection.request("excise/report", params);
-      return { uri, report, problem: "" };
-    } catch (error) {
-      // A document that the server does not know has no revisions; that is not a problem.
-      const unknown = typeof error === "object" && error !== null && "code" in error && error.code === -32602;
-      return { ...nothing, problem: unknown ? "" : reason(error) };
-    }
+    this.dropAll().forEach((uri) => this.forget(uri));
   }
 }

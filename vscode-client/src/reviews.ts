@@ -3,9 +3,10 @@ import * as vscode from "vscode";
 import type { Candidates } from "./candidates/store";
 import type { Servers } from "./connection";
 import { nameOf, shortNames } from "./names";
+import { Newest } from "./newest";
 import type { ReviewResult } from "./protocol";
 import type { Reports } from "./reports";
-import { plain, reason } from "./text";
+import { plain } from "./text";
 
 export interface Reviewed {
   readonly uri: vscode.Uri;
@@ -14,54 +15,29 @@ export interface Reviewed {
   readonly problem: string;
 }
 
-const INVALID_PARAMS = -32602;
-
-export class Reviews implements vscode.Disposable {
-  private readonly known = new Map<string, Promise<Reviewed>>();
-  private readonly changed = new vscode.EventEmitter<vscode.Uri>();
+export class Reviews extends Newest<Reviewed> {
   private readonly listening: vscode.Disposable;
-  readonly onDidChange = this.changed.event;
+  /** Documents whose hunks are shown token by token. */
+  private readonly marked = new Set<string>();
 
   constructor(
-    private readonly supervisor: Servers,
+    supervisor: Servers,
     private readonly candidates: Candidates,
     reports: Reports,
   ) {
+    super(supervisor);
     this.listening = vscode.Disposable.from(
       reports.onDidChange((uri) => this.forget(uri)),
-      supervisor.onDidChangeState(() => this.known.clear()),
-      vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
-        if (contentChanges.length > 0) {
-          this.known.delete(document.uri.toString());
-        }
-      }),
-      this.changed,
+      supervisor.onDidChangeState(() => this.dropAll()),
     );
   }
 
-  /** The review of a document; never starts a server. */
-  get(uri: vscode.Uri): Promise<Reviewed> {
+  /** Ask for the marks of a document's tokens as well, until this is disposed of. */
+  withMarks(uri: vscode.Uri): vscode.Disposable {
     const key = uri.toString();
-    const known = this.known.get(key);
-    if (known !== undefined) {
-      return known;
-    }
-    const asked = this.ask(uri);
-    this.known.set(key, asked);
-    return asked;
-  }
-
-  /** The review, asked for anew of a server that is started if need be. */
-  async fresh(uri: vscode.Uri): Promise<Reviewed> {
-    await this.supervisor.ensure();
-    this.known.delete(uri.toString());
-    return this.get(uri);
-  }
-
-  /** Ask again, and tell those who show it. */
-  forget(uri: vscode.Uri): void {
-    this.known.delete(uri.toString());
-    this.changed.fire(uri);
+    this.marked.add(key);
+    this.drop(uri);
+    return new vscode.Disposable(() => this.marked.delete(key));
   }
 
   /** What people call the candidates of a document, by id: as in the view, else as short as they are told apart. */
@@ -73,21 +49,14 @@ export class Reviews implements vscode.Disposable {
     return new Map(ids.map((id) => [id, labels.get(id) ?? names.get(id) ?? nameOf(id)]));
   }
 
-  dispose(): void {
+  override dispose(): void {
     this.listening.dispose();
+    super.dispose();
   }
 
-  private async ask(uri: vscode.Uri): Promise<Reviewed> {
-    const { connection } = this.supervisor;
-    if (connection === undefined) {
-      return { uri, review: undefined, problem: "" };
-    }
-    try {
-      const review = await connection.request("excise/review", { uri: uri.toString(), marks: true });
-      return { uri, review, problem: "" };
-    } catch (error) {
-      const unknown = typeof error === "object" && error !== null && "code" in error && error.code === INVALID_PARAMS;
-      return { uri, review: undefined, problem: unknown ? "" : reason(error) };
-    }
+  protected override async ask(uri: vscode.Uri): Promise<Reviewed> {
+    const key = uri.toString();
+    const { result, problem } = await this.answer("excise/review", { uri: key, marks: this.marked.has(key) });
+    return { uri, review: result, problem };
   }
 }

@@ -112,6 +112,32 @@ export class Workbench {
     return this.candidates.filter({ has: this.page.locator(".label-name", { hasText: new RegExp(`\\b${name}$`) }) });
   }
 
+  /** Wait until a group has these candidates, and no other one stands under it. */
+  async members(group: Locator, names: readonly string[]): Promise<void> {
+    const label = (row: Locator): Promise<string> => row.locator(".label-name").innerText();
+    const under = async (): Promise<string[]> => {
+      const rows = await this.candidates.all();
+      const levels = await Promise.all(rows.map((row) => row.getAttribute("aria-level")));
+      const at = (await Promise.all(rows.map(label))).indexOf(await label(group));
+      const end = levels.findIndex((level, row) => row > at && Number(level) <= Number(levels[at]));
+      const children = rows.slice(at + 1, end < 0 ? rows.length : end).filter((_row, row) => Number(levels[at + 1 + row]) === Number(levels[at]) + 1);
+      return (await Promise.all(children.map(label))).sort();
+    };
+    await group.waitFor();
+    await until(under, (shown) => shown.join() === names.join());
+  }
+
+  /** Move the keyboard's focus in the view of candidates to a row, key by key; nothing is selected. */
+  async focusRow(row: Locator): Promise<void> {
+    const focused = this.candidates.and(this.page.locator(".focused"));
+    await until(async () => {
+      // A tree that is drawn anew has no focus until a key is pressed.
+      const [at, to] = [(await focused.count()) === 0 ? -1 : await indexOf(focused), await indexOf(row)];
+      if (at !== to) await this.page.keyboard.press(at < to ? "ArrowDown" : "ArrowUp");
+      return at === to;
+    }, Boolean);
+  }
+
   /** What a webview of ours shows, in the inner of its two frames. */
   webview(): FrameLocator {
     return this.page.frameLocator("iframe.webview.ready").frameLocator("iframe#active-frame");

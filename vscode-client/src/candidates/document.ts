@@ -63,7 +63,6 @@ function revisionNode(uri: string, revision: ReportRevision, name: string): Cand
     tooltip: [plain(revision.id, 200), ...(label === "" ? [] : [label]), ...revision.notes.map((note) => plain(note, 300))],
     mark: markOf(revision),
     abilities: ["revision"],
-    folder: null,
     uri,
     children: [],
   };

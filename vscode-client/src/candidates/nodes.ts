@@ -34,7 +34,6 @@ export interface CandidateNode extends Shown {
   readonly mark: Mark;
   /** What can be done with it: `folder`, `given`, `file` (it is known for one document only). */
   readonly abilities: readonly string[];
-  readonly folder: string | null;
   /** The document that it is a revision of, where it is known for that one only. */
   readonly uri: string | null;
   readonly children: readonly FileNode[];

@@ -81,10 +81,10 @@ export class Candidates implements vscode.Disposable {
     return (own ?? vscode.workspace.workspaceFolders?.find((folder) => folder.uri.scheme === "file"))?.uri;
   }
 
-  /** Say whether somebody looks. */
-  look(visible: boolean): void {
-    this.wanted = visible || this.wanted;
-    if (visible && this.stale) {
+  /** Say that somebody looks; from then on news are asked for. */
+  look(): void {
+    this.wanted = true;
+    if (this.stale) {
       this.now();
     }
   }

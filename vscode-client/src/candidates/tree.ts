@@ -8,20 +8,40 @@ import { age, conflicts, joined, lines, share, size, verdict } from "./words";
 
 /** The roots of the view; `now` in seconds since 1970. */
 export function roots(result: CandidatesResult, now: number): Node[] {
-  const batches = result.batches.map((batch) => batchNode(result, batch, now));
+  const touching = touched(result);
+  const batches = result.batches.map((batch) => batchNode(result, batch, touching, now));
   const only = batches.length === 1 ? batches[0] : undefined;
   const aside = asideNode(result);
   return [...(only === undefined ? batches : only.children), ...(aside === undefined ? [] : [aside])];
 }
 
-function batchNode(result: CandidatesResult, batch: CandidatesResult["batches"][number], now: number): BatchNode {
+/** How many candidates of a task change a file, by both. */
+type Touching = ReadonlyMap<string, number>;
+
+function touched({ ranking }: CandidatesResult): Touching {
+  const touching = new Map<string, number>();
+  for (const { batch, files } of ranking) {
+    for (const { path: file } of files) {
+      const key = `${batch} ${file}`;
+      touching.set(key, (touching.get(key) ?? 0) + 1);
+    }
+  }
+  return touching;
+}
+
+function batchNode(
+  result: CandidatesResult,
+  batch: CandidatesResult["batches"][number],
+  touching: Touching,
+  now: number,
+): BatchNode {
   const all = batch.members.length;
   const children = result.clusters
     .map((cluster, index) => ({ cluster, number: index + 1 }))
     .filter(({ cluster }) => cluster.batch === batch.number)
     .map(({ cluster, number }) => {
       const works = result.ranking.filter((work) => work.cluster === number);
-      const nodes = works.map((work) => candidateNode(result, work, now));
+      const nodes = works.map((work) => candidateNode(result, work, touching, now));
       const [first] = nodes;
       return nodes.length === 1 && first !== undefined
         ? alone(first, facts(result, cluster))
@@ -91,7 +111,7 @@ function alone(node: CandidateNode, said: string): CandidateNode {
     : { ...node, description: joined(node.description, said), tooltip: [...node.tooltip, said] };
 }
 
-function candidateNode(result: CandidatesResult, work: Work, now: number): CandidateNode {
+function candidateNode(result: CandidatesResult, work: Work, touching: Touching, now: number): CandidateNode {
   const label = plain(work.label, 80);
   const branch = work.branch === null || label.includes(work.branch) ? "" : plain(work.branch, 60);
   const made = age(work.made, now);
@@ -114,9 +134,8 @@ function candidateNode(result: CandidatesResult, work: Work, now: number): Candi
     tooltip: tooltip(result, work, made),
     mark: markOf(work),
     abilities: [work.kind, ...(work.folder === null ? [] : ["folder"]), ...(result.given.includes(work.id) ? ["given"] : [])],
-    folder: work.folder,
     uri: null,
-    children: work.files.map((file) => fileNode(result, work, file)),
+    children: work.files.map((file) => fileNode(result, work, file, touching)),
   };
 }
 
@@ -155,16 +174,13 @@ export function markOf(work: Work): Mark {
   return work.verdict === "passed" ? "passed" : "none";
 }
 
-function fileNode(result: CandidatesResult, work: Work, file: ChangedFile): FileNode {
+function fileNode(result: CandidatesResult, work: Work, file: ChangedFile, touching: Touching): FileNode {
   const status = statusOf(file.status);
   const shown = plain(file.path, 300);
   const folder = path.posix.dirname(shown);
   const kind = file.kind === "code" ? "" : file.kind;
   const renamed = status === "R" ? file.facts.map((fact) => plain(fact, 100).replace(/^rename from/, "from"))[0] ?? "" : "";
-  const touching = result.ranking.filter(
-    ({ batch, files }) => batch === work.batch && files.some(({ path: other }) => other === file.path),
-  ).length;
-  const only = touching === 1 && result.batches.some(({ number, members }) => number === work.batch && members.length > 1);
+  const only = touching.get(`${work.batch} ${file.path}`) === 1 && result.batches.some(({ number, members }) => number === work.batch && members.length > 1);
   return {
     kind: "file",
     id: `file ${work.id} ${file.path}`,

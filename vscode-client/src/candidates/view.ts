@@ -35,6 +35,8 @@ export class CandidatesView implements vscode.TreeDataProvider<Node>, vscode.Dis
   private readonly listening: vscode.Disposable;
   private reported: Reported | undefined;
   private nodes: Node[] = [];
+  /** The nodes as text, to be compared. */
+  private written = "";
   private total = 0;
   readonly onDidChangeTreeData = this.changed.event;
 
@@ -65,8 +67,11 @@ export class CandidatesView implements vscode.TreeDataProvider<Node>, vscode.Dis
         }
       }),
       this.tree.onDidChangeVisibility(({ visible }) => {
-        candidates.look(visible);
-        if (visible && supervisor.state === "idle") {
+        if (!visible) {
+          return;
+        }
+        candidates.look();
+        if (supervisor.state === "idle") {
           supervisor.ensure().catch(() => undefined);
         }
       }),
@@ -92,6 +97,15 @@ export class CandidatesView implements vscode.TreeDataProvider<Node>, vscode.Dis
     return item;
   }
 
+  /** The row that has the keyboard's focus. An extension is told of selections alone, and this row is what toggles. */
+  async focused(): Promise<Node | undefined> {
+    const before = this.tree.selection;
+    await vscode.commands.executeCommand("list.toggleSelection");
+    const after = this.tree.selection;
+    await vscode.commands.executeCommand("list.toggleSelection");
+    return after.find((node) => !before.includes(node)) ?? before.find((node) => !after.includes(node));
+  }
+
   dispose(): void {
     this.listening.dispose();
   }
@@ -109,10 +123,17 @@ export class CandidatesView implements vscode.TreeDataProvider<Node>, vscode.Dis
     if (uri?.toString() !== this.current.uri?.toString()) {
       return;
     }
-    this.nodes = this.made();
-    this.total = this.nodes.reduce((sum, node) => sum + candidatesIn(node), 0);
+    const nodes = this.made();
+    const written = JSON.stringify([this.candidates.folder, nodes]);
+    // A tree that is told of is drawn anew, and whoever walks through it by keys is at its start again.
+    const same = written === this.written;
+    this.nodes = same ? this.nodes : nodes;
+    this.written = written;
+    this.total = nodes.reduce((sum, node) => sum + candidatesIn(node), 0);
     this.tell();
-    this.changed.fire(undefined);
+    if (!same) {
+      this.changed.fire(undefined);
+    }
   }
 
   private made(): Node[] {
@@ -154,6 +175,7 @@ export class CandidatesView implements vscode.TreeDataProvider<Node>, vscode.Dis
       void vscode.commands.executeCommand("setContext", `excise.${name}`, value);
     context("hasRevisions", number > 0);
     context("hasCandidates", this.total > 0);
+    context("hasSetAside", (this.candidates.shown?.result?.set_aside.length ?? 0) > 0);
     context("state", state);
   }
 

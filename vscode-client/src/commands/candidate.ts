@@ -25,6 +25,12 @@ export function given(argument: unknown): Given {
   return typeof argument === "object" && argument !== null && !(argument instanceof vscode.Uri) ? argument : {};
 }
 
+/** The ids of the candidates that the view handed over: all that are selected in it, or the one that was pointed at. */
+export function selected(argument: unknown, selection: unknown): string[] {
+  const nodes: unknown[] = Array.isArray(selection) && selection.length > 0 ? selection : [argument];
+  return nodes.map(given).flatMap(({ candidate, kind }) => (candidate !== undefined && kind === "candidate" ? [candidate] : []));
+}
+
 /** The candidates of the repository, or the reason why there are none. */
 export async function found(parts: Parts): Promise<{ folder: vscode.Uri; result: CandidatesResult }> {
   if (!vscode.workspace.isTrusted) {

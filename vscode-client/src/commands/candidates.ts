@@ -1,12 +1,12 @@
 // What is done about candidates beside taking them: looking anew, setting aside, bases, folders.
 import * as vscode from "vscode";
 import { message, plain } from "../text";
-import { candidateOf, found, given, type Given } from "./candidate";
+import { candidateOf, found, given, selected } from "./candidate";
 import { Halt, type Parts } from "./context";
 
 /** The entry: show the view, and look at the repository. */
 export async function reviewCandidates(parts: Parts): Promise<void> {
-  parts.candidates.look(true);
+  parts.candidates.look();
   await vscode.commands.executeCommand("excise.candidates.focus");
   await parts.supervisor.ensure();
   parts.candidates.now();
@@ -14,7 +14,7 @@ export async function reviewCandidates(parts: Parts): Promise<void> {
 
 export async function refreshCandidates(parts: Parts): Promise<void> {
   await parts.supervisor.ensure();
-  parts.candidates.look(true);
+  parts.candidates.look();
   parts.candidates.now();
 }
 
@@ -50,8 +50,7 @@ async function pickAside(parts: Parts): Promise<string[]> {
 }
 
 async function idsOf(parts: Parts, argument: unknown, selection: unknown, title: string): Promise<string[]> {
-  const nodes: Given[] = Array.isArray(selection) && selection.length > 0 ? selection.map((node) => given(node)) : [given(argument)];
-  const ids = nodes.flatMap(({ candidate, kind }) => (candidate !== undefined && kind === "candidate" ? [candidate] : []));
+  const ids = selected(argument, selection);
   return ids.length > 0 ? ids : [(await candidateOf(parts, undefined, title)).work.id];
 }
 

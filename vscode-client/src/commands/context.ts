@@ -2,6 +2,7 @@
 import * as vscode from "vscode";
 import type { Bootstrap } from "../bootstrap";
 import type { Candidates } from "../candidates/store";
+import type { CandidatesView } from "../candidates/view";
 import type { Servers } from "../connection";
 import { type CurrentDocument, isSource, uriOf } from "../documents";
 import type { HunkEditors } from "../hunks/editors";
@@ -22,6 +23,7 @@ export interface Parts {
   readonly revisions: Revisions;
   readonly reviews: Reviews;
   readonly candidates: Candidates;
+  readonly view: CandidatesView;
   readonly contents: Contents;
   readonly hunkEditors: HunkEditors;
 }

@@ -53,7 +53,7 @@ export async function decide(
   review: Open,
   index: number,
   variant: number | null,
-): Promise<boolean> {
+): Promise<void> {
   await writable(uri);
   const hunk = review.hunks[index];
   if (hunk === undefined) {
@@ -66,13 +66,12 @@ export async function decide(
       throw new Halt(`not taken: ${reason === "" ? "the editor refused the edit" : reason}`);
     }
     parts.reviews.forget(uri);
-    return true;
+    return;
   }
   if (hunk.decision !== "origin") {
     await replace(uri, review, hunk, hunk.text, "Keep the origin");
   }
   await keep(parts, uri, hunk, true);
-  return true;
 }
 
 /** Note that the origin stays in a hunk, or may not. */

@@ -4,7 +4,7 @@ import { message, plain } from "../text";
 import { putTogether } from "../take/apply";
 import { contentUri } from "../take/contents";
 import type { Content } from "../take/document";
-import { candidateOf, found, given, pick } from "./candidate";
+import { candidateOf, found, given, pick, selected } from "./candidate";
 import { compareRevision } from "./compare";
 import { Halt, type Parts } from "./context";
 import { openHunks } from "./hunks";
@@ -19,7 +19,7 @@ export async function showCandidate(parts: Parts, argument?: unknown): Promise<v
     return;
   }
   const { folder, work } = await candidateOf(parts, argument, "Show a whole candidate");
-  const { contents } = await putTogether(parts, folder, [{ candidate: work.id, conflicts: true }]);
+  const { contents } = await putTogether(parts.supervisor, folder, [{ candidate: work.id, conflicts: true }]);
   if (contents.length === 0) {
     throw new Halt(`${message(work.label, 60)} changes nothing that the target lacks`);
   }
@@ -37,14 +37,13 @@ export async function showCandidate(parts: Parts, argument?: unknown): Promise<v
 /** The files of two candidates beside each other: what one changes and the other does not, too. */
 export async function compareCandidates(parts: Parts, argument?: unknown, selection?: unknown): Promise<void> {
   const { folder, result } = await found(parts);
-  const nodes = Array.isArray(selection) ? selection.map((node) => given(node)) : [given(argument)];
-  const ids = nodes.flatMap(({ candidate, kind }) => (candidate !== undefined && kind === "candidate" ? [candidate] : []));
+  const ids = selected(argument, selection);
   const chosen = result.ranking.filter(({ id }) => ids.includes(id)).slice(0, 2);
   const first = chosen[0] ?? (await pick(result.ranking, "Compare two candidates: the first"));
   const others = result.ranking.filter(({ id }) => id !== first.id);
   const second = chosen[1] ?? (await pick(others, `Compare ${plain(first.label, 60)} with`));
   const [a, b] = await Promise.all(
-    [first, second].map(({ id }) => putTogether(parts, folder, [{ candidate: id, conflicts: true }])),
+    [first, second].map(({ id }) => putTogether(parts.supervisor, folder, [{ candidate: id, conflicts: true }])),
   );
   const left = new Map(a?.contents.map((content) => [content.old_path, content]));
   const right = new Map(b?.contents.map((content) => [content.old_path, content]));
@@ -89,7 +88,7 @@ export async function openFile(parts: Parts, argument?: unknown): Promise<void> 
   }
   const { folder, work } = await candidateOf(parts, { candidate }, "Open a file of a candidate");
   const choice = { candidate: work.id, conflicts: true, path: path ?? null };
-  const [content] = (await putTogether(parts, folder, [choice])).contents;
+  const [content] = (await putTogether(parts.supervisor, folder, [choice])).contents;
   if (content === undefined) {
     throw new Halt("the target has this file so already");
   }

@@ -48,6 +48,18 @@ async function agreed(label: string, paths: readonly string[]): Promise<boolean>
   return true;
 }
 
+/** What the row of the view stands for that has the keyboard's focus. */
+export async function takeSelected(parts: Parts): Promise<boolean> {
+  const node = await parts.view.focused();
+  if (node?.kind === "file") {
+    return takeFile(parts, node);
+  }
+  if (node?.kind === "candidate" || node?.kind === "group") {
+    return takeCandidate(parts, node);
+  }
+  throw new Halt("choose a candidate, a group or a file in the view first");
+}
+
 /** What a revision makes of one document. */
 async function takeRevision(parts: Parts, argument: unknown): Promise<boolean> {
   const { uri, id } = await revisionOf(parts, argument, "Take a candidate");
@@ -73,7 +85,8 @@ export async function takeVariant(parts: Parts, argument?: unknown): Promise<boo
   }
   const named = namedVariant(argument, review.state);
   const chosen = named === undefined ? await variantOf(hunk, parts, uri) : named;
-  return decide(parts, uri, review, index, chosen);
+  await decide(parts, uri, review, index, chosen);
+  return true;
 }
 
 /** The variant of a link; null is the origin, undefined: it names none. */

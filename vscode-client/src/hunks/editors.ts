@@ -49,6 +49,8 @@ class HunkEditor {
   private readonly panel: vscode.WebviewPanel;
   private readonly steps: Step[] = [];
   private seen: ReviewResult | undefined;
+  /** What the page shows, as it was posted: a decision is news several times over. */
+  private posted = "";
   private tail: Promise<unknown> = Promise.resolve();
   private at: string | undefined;
   private closed = false;
@@ -73,6 +75,7 @@ class HunkEditor {
     };
     const { webview } = this.panel;
     const listening = vscode.Disposable.from(
+      parts.reviews.withMarks(uri),
       webview.onDidReceiveMessage((data: unknown) => this.queue(() => this.answer(data))),
       parts.reviews.onDidChange((changed) => {
         if (changed.toString() === uri.toString()) {
@@ -129,13 +132,20 @@ class HunkEditor {
     }
     this.seen = review;
     const names = await this.parts.reviews.names(this.uri);
-    await this.post({ type: "page", page: page(this.name, review, (id) => names.get(id) ?? id), current: this.at });
-    this.at = undefined;
+    const told: ToPage = { type: "page", page: page(this.name, review, (id) => names.get(id) ?? id), current: this.at };
+    const text = JSON.stringify(told);
+    if (text !== this.posted) {
+      // Where to go is said once; the same page without it is not another one.
+      this.posted = JSON.stringify({ ...told, current: undefined });
+      this.at = undefined;
+      await this.post(told);
+    }
   }
 
   private async answer(data: unknown): Promise<void> {
     const asked = fromPage(data);
     if (asked?.type === "ready") {
+      this.posted = "";
       await this.send();
     } else if (asked?.type === "open") {
       await revealHunk(this.parts, { uri: this.uri.toString(), key: asked.key });
@@ -157,10 +167,8 @@ class HunkEditor {
       throw new Error("the candidates have changed meanwhile: look again, and choose again");
     }
     const step = { key, text: this.textOf(hunk), decided: hunk.decided };
-    if (await decide(this.parts, this.uri, review, index, now)) {
-      this.steps.push(step);
-    }
-    await this.send();
+    await decide(this.parts, this.uri, review, index, now);
+    this.steps.push(step);
   }
 
   /** Take the last decision back: the text that was there, to the byte, and whether it was decided. */
@@ -178,7 +186,6 @@ class HunkEditor {
       await keep(this.parts, this.uri, hunk, false);
     }
     this.parts.reviews.forget(this.uri);
-    await this.send();
   }
 
   private async find(key: string): Promise<{ review: ReviewResult & { version: number }; index: number; hunk: ReviewHunk }> {

@@ -43,8 +43,6 @@ export interface HunkPage {
 export interface Page {
   readonly title: string;
   readonly progress: string;
-  readonly decided: number;
-  readonly all: number;
   /** "the target changed these lines, too", by name. */
   readonly notes: readonly string[];
   readonly hunks: readonly HunkPage[];
@@ -65,8 +63,6 @@ export function page(name: string, review: ReviewResult, nameOf: (id: string) =>
   return {
     title: plain(name, 200),
     progress: progress(review),
-    decided: review.decided,
-    all: review.decided + review.undecided,
     notes: [...notes, ...(aside === 0 ? [] : [`${aside} set aside`])],
     hunks: review.hunks.map((hunk, index) => hunkPage(hunk, index, nameOf)),
   };

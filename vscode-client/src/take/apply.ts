@@ -1,6 +1,7 @@
 // Taking: what the server puts together becomes one edit of the workspace, which one undo takes back.
 import * as vscode from "vscode";
 import { Halt, type Parts } from "../commands/context";
+import type { Servers } from "../connection";
 import type { TakeChoice } from "../protocol";
 import { opened } from "../documents";
 import { count, message, plain } from "../text";
@@ -10,25 +11,25 @@ const EXECUTABLE = "100755";
 
 /** What a folder's candidates offer, put together; nothing is changed. */
 export async function putTogether(
-  parts: Parts,
+  supervisor: Servers,
   folder: vscode.Uri,
   choices: readonly TakeChoice[],
 ): Promise<TakeResult> {
-  return parts.supervisor.request("excise/take", { uri: folder.toString(), choices });
+  return supervisor.request("excise/take", { uri: folder.toString(), choices });
 }
 
-/** Take what was chosen; `name` is what the undo stack calls it. Returns how many files changed. */
+/** Take what was chosen; `name` is what the undo stack calls it. */
 export async function takeChoices(
-  parts: Parts,
+  { supervisor }: Parts,
   folder: vscode.Uri,
   choices: readonly TakeChoice[],
   name: string,
-): Promise<number> {
-  const first = await putTogether(parts, folder, choices);
+): Promise<void> {
+  const first = await putTogether(supervisor, folder, choices);
   await Promise.all(first.contents.map(held));
   // The edits of a file that the server had not open are of the disk: now they are of the editor's text.
   const unknown = first.contents.some(({ edits, version }) => edits !== null && version === null);
-  const taken = unknown ? await putTogether(parts, folder, choices) : first;
+  const taken = unknown ? await putTogether(supervisor, folder, choices) : first;
   const problem = taken.contents.find((content) => content.problem !== "");
   if (problem !== undefined) {
     throw new Halt(`nothing was taken: ${plain(problem.path, 100)}: ${problem.problem}`);
@@ -42,7 +43,6 @@ export async function takeChoices(
     throw new Halt("nothing was taken: the editor refused the edit");
   }
   say(taken, name);
-  return taken.contents.length;
 }
 
 /** Have the editor hold a file whose text is to change, so that the server edits what it shows. */

@@ -1,6 +1,6 @@
 // Files of candidates as documents of their own, read-only: what a comparison shows.
 import * as vscode from "vscode";
-import type { Parts } from "../commands/context";
+import type { Servers } from "../connection";
 import { putTogether } from "./apply";
 import type { Content } from "./document";
 
@@ -24,20 +24,15 @@ export class Contents implements vscode.TextDocumentContentProvider, vscode.Disp
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
   private readonly known = new Map<string, string>();
   private readonly registered: vscode.Disposable;
-  private parts: Parts | undefined;
   readonly onDidChange = this.changed.event;
 
-  constructor() {
+  /** Of the server is asked what nobody has put here: a window that was reloaded. */
+  constructor(private readonly supervisor: Servers) {
     this.registered = vscode.Disposable.from(
       vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),
       vscode.workspace.onDidCloseTextDocument(({ uri }) => this.known.delete(uri.toString())),
       this.changed,
     );
-  }
-
-  /** Whom to ask for what nobody has put here: a window that was reloaded. */
-  connect(parts: Parts): void {
-    this.parts = parts;
   }
 
   put(uri: vscode.Uri, content: Content, side: "old" | "new"): vscode.Uri {
@@ -48,12 +43,12 @@ export class Contents implements vscode.TextDocumentContentProvider, vscode.Disp
 
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
     const known = this.known.get(uri.toString());
-    if (known !== undefined || this.parts === undefined) {
-      return known ?? "";
+    if (known !== undefined) {
+      return known;
     }
     const { folder, candidate, path, side } = JSON.parse(uri.query) as Address;
     const choices = [{ candidate, path, conflicts: true }];
-    const { contents } = await putTogether(this.parts, vscode.Uri.parse(folder), choices);
+    const { contents } = await putTogether(this.supervisor, vscode.Uri.parse(folder), choices);
     const content = contents.find((entry) => entry.path === path);
     return content === undefined ? "" : textOf(content, side);
   }

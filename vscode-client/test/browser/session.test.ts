@@ -116,6 +116,16 @@ async function accessible(bench: Workbench): Promise<void> {
   assert.deepEqual(found, []);
 }
 
+/** Count the pages that the hunk editor gets from now on. */
+async function counted(bench: Workbench): Promise<() => Promise<number>> {
+  const body = bench.webview().locator("body");
+  await body.evaluate((element) => {
+    element.dataset["posts"] = "0";
+    addEventListener("message", () => (element.dataset["posts"] = `${Number(element.dataset["posts"]) + 1}`));
+  });
+  return async () => Number(await body.getAttribute("data-posts"));
+}
+
 inWorkbench("five worktrees: seen, compared, one taken whole, two mixed by keys alone, and remembered", async ({ bench, repository }) => {
   const { folder, file } = repository;
   const { page } = bench;
@@ -124,7 +134,7 @@ inWorkbench("five worktrees: seen, compared, one taken whole, two mixed by keys 
   await bench.showCandidates();
   for (const name of ["bo", "chen", "dana", "eli", "ada"]) await bench.candidate(name).waitFor();
   const group = bench.candidates.filter({ hasText: "2 of 5 make this change" });
-  await group.waitFor();
+  await bench.members(group, ["claude ada", "copilot eli"]);
 
   // A whole one, with a file deleted and one renamed: what git says of the candidate.
   await bench.candidate("bo").click();
@@ -132,8 +142,9 @@ inWorkbench("five worktrees: seen, compared, one taken whole, two mixed by keys 
   await until(() => entries.allInnerTexts(), (texts) => texts.some((text) => text.includes("helpers.py")));
   await page.locator(".tab.active", { hasText: "bo: what it changes" }).waitFor();
   await bench.openFile(FILE);
-  await bench.showCandidates();
-  await bench.inline(bench.candidate("bo"), "Take Candidate");
+  await bench.command("Excise: Review Candidates");
+  await bench.focusRow(bench.candidate("bo"));
+  await page.keyboard.press("ControlOrMeta+Enter");
   await page.locator(".tab.dirty", { hasText: "tools.py" }).waitFor();
   await saveAll(bench);
   assert.equal(changed(folder), git(folder, "diff", "--find-renames", "main", "bo"));
@@ -146,7 +157,7 @@ inWorkbench("five worktrees: seen, compared, one taken whole, two mixed by keys 
   // A commit to main changes no group.
   git(folder, "commit", "--quiet", "--allow-empty", "--message", "meanwhile");
   await bench.command("Excise: Look for Candidates Again");
-  await group.waitFor();
+  await bench.members(group, ["claude ada", "copilot eli"]);
 
   // By keys alone: one for each hunk.
   await bench.focusEditor();
@@ -155,11 +166,13 @@ inWorkbench("five worktrees: seen, compared, one taken whole, two mixed by keys 
   const decided = (count: number): Promise<string> => until(() => progress.innerText(), (text) => text === `${count} of 5 decided`);
   await decided(0);
   await accessible(bench);
+  const posts = await counted(bench);
   const keys = ["0", "0", "2", "0", "1"];
   for (const [at, key] of keys.entries()) {
     await page.keyboard.press(key);
     await decided(at + 1);
   }
+  assert.equal(await posts(), keys.length, "a page for each decision");
   await page.keyboard.press("u");
   await decided(4);
   await page.keyboard.press("1");
