@@ -10,8 +10,8 @@ let shown: Page | undefined;
 let current: string | undefined;
 /** Hunks that the user has opened or closed against the rule. */
 const turned = new Map<string, boolean>();
-/** Decided with a key of this page: then the next one is looked for. */
-let moveOn: string | undefined;
+/** Hunks chosen here whose decision no page shows yet: keys are faster than answers. */
+const chosen = new Set<string>();
 
 function byId(id: string): HTMLElement {
   const known = document.getElementById(id);
@@ -44,12 +44,10 @@ function show(page: Page, wanted: string | undefined): void {
   byId("notes").replaceChildren(...page.notes.map((note) => made("li", "", made("bdi", "", note))));
   const empty = made("p", "", "No candidate changes this file.");
   byId("hunks").replaceChildren(...(page.hunks.length === 0 ? [empty] : page.hunks.map(section)));
-  const decided = page.hunks.find(({ key }) => key === moveOn)?.decided === true;
-  const next = decided ? (neighbour(page, moveOn, 1) ?? moveOn) : undefined;
-  moveOn = undefined;
-  const known = page.hunks.some(({ key }) => key === (wanted ?? next ?? current));
+  page.hunks.filter(({ decided }) => decided).forEach(({ key }) => chosen.delete(key));
+  const known = page.hunks.some(({ key }) => key === (wanted ?? current));
   const first = page.hunks.find((hunk) => !hunk.decided) ?? page.hunks[0];
-  select(known ? (wanted ?? next ?? current) : first?.key, had || before === undefined);
+  select(known ? (wanted ?? current) : first?.key, had || before === undefined);
 }
 
 /** The next (or previous) hunk that is not decided, from the first again after the last. */
@@ -58,7 +56,7 @@ function neighbour(page: Page, from: string | undefined, by: 1 | -1): string | u
   const count = page.hunks.length;
   for (let step = 1; step <= count; step++) {
     const hunk = page.hunks[(((at + by * step) % count) + count) % count];
-    if (hunk !== undefined && !hunk.decided) {
+    if (hunk !== undefined && !hunk.decided && !chosen.has(hunk.key)) {
       return hunk.key;
     }
   }
@@ -154,11 +152,12 @@ function codeLine(line: CodeLine, number: number): HTMLElement {
   return made("span", "", gutter, ...pieces);
 }
 
+/** Take a variant, and go on to the next hunk at once: the next key is meant for that one. */
 function choose(hunk: HunkPage, variant: number | null): void {
-  moveOn = hunk.key;
-  turned.delete(hunk.key);
-  select(hunk.key, false);
   api.postMessage({ type: "take", key: hunk.key, variant });
+  chosen.add(hunk.key);
+  turned.delete(hunk.key);
+  select((shown && neighbour(shown, hunk.key, 1)) ?? hunk.key, true);
 }
 
 function pressed(event: KeyboardEvent): void {
@@ -190,7 +189,7 @@ window.addEventListener("message", ({ data }: MessageEvent<ToPage>) => {
   if (data.type === "page") {
     show(data.page, data.current);
   } else {
-    moveOn = undefined;
+    chosen.clear();
     byId("problem").textContent = data.text;
   }
 });
