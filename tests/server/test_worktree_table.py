@@ -192,7 +192,7 @@ def test_no_line_is_wider_than_the_terminal(two_tasks, width):
     assert max(map(cell_len, lines)) <= width
     text = "\n".join(lines)
     assert "of 4 make" in text
-    for key in ("code", "rank", "agreement", "tokens", "score"):
+    for key in ("code", "rank", "agreement", "tokens"):
         assert key in text
 
 

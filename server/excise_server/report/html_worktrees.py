@@ -101,7 +101,7 @@ def _table(caption: str, rows: Sequence[CandidateRow]) -> Markup:
     ranked = any(row.is_ranked for row in rows)
     checked = any(row.checks for row in rows)
     names = ["candidate", *["group"] * ranked, *["checks"] * checked, "what it is", *kinds]
-    numbers = ["rank", "agreement", "tokens", "score"] if ranked else ["tokens"]
+    numbers = ["rank", "agreement", "tokens"] if ranked else ["tokens"]
     return table(
         caption,
         [*names, *numbers],
@@ -122,7 +122,7 @@ def _cells(row: CandidateRow, kinds: Sequence[str], *, ranked: bool, checked: bo
     notes += ["still being written"] if candidate.is_written else []
     numbers: list[Child] = [f"{result.edit_size:,}"]
     if ranked:
-        numbers = [result.rank, digits(result.agreement), *numbers, f"{result.score:.2f}"]
+        numbers = [result.rank, digits(result.agreement), *numbers]
     name = element("span", cut(label, _NAME), class_="id n", title=label)
     return [
         joined((name, element("br"), element("span", ", ".join(about), class_="n dim small"))),

@@ -120,7 +120,7 @@ def _table(rows: Sequence[CandidateRow], found: Worktrees, length: int, out: Con
     heads += ["base"] if any(row.behind for row in rows) else []
     heads += ["checks"] if any(row.checks for row in rows) else []
     heads += [*kinds, "what it is"]
-    numbers = ["rank", "agreement", "tokens", "score"] if ranked else ["tokens"]
+    numbers = ["rank", "agreement", "tokens"] if ranked else ["tokens"]
     for head in heads:
         table.add_column(head, no_wrap=True, overflow="ignore")
     for head in numbers:
@@ -196,8 +196,8 @@ def _numbers(row: CandidateRow) -> dict[str, str]:
     tokens = {"tokens": f"{row.ranked.edit_size:,}"}
     if not row.is_ranked:
         return tokens
-    rank = {"rank": str(row.ranked.rank), "agreement": digits(row.ranked.agreement)}
-    return {**rank, **tokens, "score": f"{row.ranked.score:.2f}"}
+    # The number behind the rank is left to JSON: beside ES, a "score" of 1.51 looks like a fault.
+    return {"rank": str(row.ranked.rank), "agreement": digits(row.ranked.agreement), **tokens}
 
 
 def about_worktrees(found: Worktrees, out: Console) -> Iterator[RenderableType]:
