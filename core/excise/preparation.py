@@ -18,7 +18,15 @@ from excise.reading import Content, Reading, normalised, read, token_stream
 from excise.reparse import Parsed, parsed, reparse
 from excise.signature import Options
 from excise.text import line_key, strip_blank
-from excise.tokens import Lines, TokenStream, Vocabulary, lexical_lines, lines_of, tokeniser
+from excise.tokens import (
+    Lines,
+    TokenStream,
+    Vocabulary,
+    lexical_lines,
+    lexical_part,
+    lines_of,
+    tokeniser,
+)
 
 __all__ = [
     "Preparation",
@@ -63,10 +71,26 @@ class Prepared:
             return True
         return self.units.starts is not None and self.units.units == other.units.units
 
+    def located(self, start: int, stop: int) -> TokenStream:
+        """Return the tokens from one to another (exclusive), and where they stand.
+
+        For explanations: only now the text is read for places. Keys are not promised.
+        """
+        if self.lines.are_lexical and isinstance(self.text, str):
+            return lexical_part(self.text, self.lines, self._line_starts, start, stop)
+        return self._stream.part(start, stop)
+
     @cached_property
-    def stream(self) -> TokenStream:
-        """The tokens and their places: for explanations, so read when somebody asks."""
+    def _stream(self) -> TokenStream:
         return self._read(self.text)
+
+    @cached_property
+    def _line_starts(self) -> array[int]:
+        """The code point at which each line of a text starts."""
+        starts, text = array("i", [0]), str(self.text)
+        while place := text.find("\n", starts[-1]) + 1:
+            starts.append(place)
+        return starts
 
 
 class PreparedOrigin(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -161,21 +161,22 @@ def _describe(region: Region, sides: Sides, share: float, place: int) -> Diverge
 
 
 def _segment(side: Prepared, start: int, stop: int) -> Segment:
-    stream, kept = side.stream, side.units.kept
+    kept, n_tokens = side.units.kept, len(side.lines.tokens)
+    places: Sequence[int] = range(start, stop)
     if kept is not None:
-        places = [kept[at] for at in range(start, stop)]
-        start = kept[start] if start < len(kept) else len(stream.tokens)
-        tokens = tuple(stream.tokens[place] for place in places)
+        places = kept[start:stop]
+        start = kept[start] if start < len(kept) else n_tokens
         stop = places[-1] + 1 if places else start
-    else:
-        tokens = stream.tokens[start:stop]
+    # An empty segment stands where the token behind it begins.
+    own = side.located(start, max(stop, min(start + 1, n_tokens)))
+    tokens = tuple(own.tokens[place - start] for place in places)
     if not isinstance(side.text, str):
         return Segment(tokens, start, stop, None, None, None)
     if start < stop:
-        span = stream.starts[start], stream.ends[stop - 1]
-        lines = stream.lines[start], stream.lines[stop - 1] + 1
+        span = own.starts[0], own.ends[-1]
+        lines = own.lines[0], own.lines[-1] + 1
     else:
-        place = stream.starts[start] if start < len(stream.tokens) else len(side.text)
-        line = stream.lines[start] if start < len(stream.tokens) else len(stream.keys) - 1
+        place = own.starts[0] if own.tokens else len(side.text)
+        line = own.lines[0] if own.tokens else len(side.lines.first) - 2
         span, lines = (place, place), (line, line)
     return Segment(tokens, start, stop, span, lines, side.text[span[0] : span[1]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ __all__ = [
     "Vocabulary",
     "given",
     "lexical_lines",
+    "lexical_part",
     "line_keys",
     "lines_of",
     "placed",
@@ -90,6 +92,17 @@ class TokenStream:
     starts: Sequence[int] = ()
     ends: Sequence[int] = ()
     has_errors: bool = False
+
+    def part(self, start: int, stop: int) -> TokenStream:
+        """Return the tokens from one to another (exclusive), with all keys."""
+        return TokenStream(
+            self.tokens[start:stop],
+            self.lines[start:stop],
+            self.keys,
+            self.starts[start:stop],
+            self.ends[start:stop],
+            self.has_errors,
+        )
 
 
 class Vocabulary:
@@ -160,6 +173,34 @@ def lexical_lines(text: str, lexer: Lexer) -> Lines:
     """
     tokens, first, ids = lexer.read(text)
     return Lines(tokens, first, (), ids, are_lexical=True)
+
+
+def lexical_part(
+    text: str, lines: Lines, line_starts: Sequence[int], start: int, stop: int
+) -> TokenStream:
+    """Return some tokens of the lexical stream of a text, and no keys: only their lines are read.
+
+    Parameters
+    ----------
+    line_starts
+        The code point at which each line starts.
+    start, stop
+        Two places among the tokens, the second one exclusive.
+    """
+    if start == stop:
+        return TokenStream((), (), ())
+    low, high = (bisect_right(lines.first, token) - 1 for token in (start, stop - 1))
+    before, skipped = line_starts[low], start - lines.first[low]
+    end = line_starts[high + 1] if high + 1 < len(line_starts) else len(text)
+    found = lexical.tokenise(text[before:end])
+    wanted = slice(skipped, skipped + stop - start)
+    return TokenStream(
+        tuple(found.tokens[wanted]),
+        [low + line for line in found.lines[wanted]],
+        (),
+        [before + place for place in found.starts[wanted]],
+        [before + place for place in found.ends[wanted]],
+    )
 
 
 def line_ids(

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from excise import ScoreMatrix, Tokens
 from excise._lexer import Lexer, token_lines
 from excise.alignment import units_of
+from excise.preparation import prepare
+from excise.signature import Options
 from excise.text import normalise
 from excise.tokens import Lines, Vocabulary, lexical_lines, lines_of, stream
 
@@ -73,6 +75,17 @@ def test_lines_with_tokens_are_numbered_without_gaps(text):
     assert sorted(set(numbers)) == list(range(len(set(numbers))))
     lines = stream(text, None).lines
     assert [a == b for a, b in pairwise(numbers)] == [a == b for a, b in pairwise(lines)]
+
+
+@given(TEXTS, st.data())
+def test_a_part_of_a_text_is_that_part_of_its_stream(text, data):
+    [text_read] = prepare(["", text], Options(), None, None)[1]
+    whole = stream(text, None)
+    places = st.integers(0, len(whole.tokens))
+    start, stop = sorted((data.draw(places), data.draw(places)))
+    part = text_read.located(start, stop)
+    for field in ("tokens", "lines", "starts", "ends"):
+        assert list(getattr(part, field)) == list(getattr(whole, field)[start:stop])
 
 
 @pytest.mark.parametrize(("granularity", "size"), [("token", 2), ("nested", 2), ("line", 8)])

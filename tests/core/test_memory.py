@@ -1,6 +1,8 @@
 """What is dropped is freed at once, without the cycle collector: a server that runs for days."""
 
 import gc
+import subprocess
+import sys
 import tracemalloc
 
 import pytest
@@ -67,3 +69,30 @@ def test_a_parsed_text_is_freed():
     finally:
         tracemalloc.stop()
     assert held < len(large)  # the binding of the parser kept every text that it was given
+
+
+LARGE_AMONG_SMALL = """
+import resource
+from excise import ScoreMatrix
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+origin = "".join(f"value_{n} = compute({n})\\n" for n in range(300))
+small = [origin.replace("compute(7)", f"compute({n})") for n in (8, 9)]
+large = small[0] + "x = 1  # and so on\\n" * 555_000
+alone = ScoreMatrix.from_texts(origin, small, language="python")
+before = peak()
+beside = ScoreMatrix.from_texts(origin, [*small, large], language="python")
+assert 10_000_000 < len(large) and peak() - before < 20 * len(large), (peak() - before) / len(large)
+assert (beside.values[:2, :2] == alone.values).all() and 0 < beside.values[0, 2] < 1
+assert beside.notes == ((), (), ("lexical tokens: over 1,000,000 bytes",))
+assert beside.edit_sizes[:2] == alone.edit_sizes
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="peaks are measured in other units elsewhere")
+def test_a_revision_of_ten_megabytes_among_small_ones():
+    """It alone is read without its grammar, and takes a limited multiple of its size."""
+    subprocess.run([sys.executable, "-c", LARGE_AMONG_SMALL], check=True)
