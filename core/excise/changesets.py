@@ -259,13 +259,14 @@ def _matrix(ids: tuple[str, ...], task: _Task) -> ChangeMatrix:
         rows[index] = alone.revision(key_of(task.edited[index]))
         edited[index] = alone.edited[0]
         readings.append(alone)
+    for lexical, pairs in _lexical_pairs(task, joined).items():
+        readings.append(_write_lexical(task, standings, lexical, pairs))
     for i, j in combinations(range(len(ids)), 2):
         renamed = _created_alike(task.created[i], task.created[j])
-        lexical = _unread(joined, i, j)
-        if renamed or lexical:
+        if renamed:
             # A look of its own, so that no number depends on company.
             two = [_renamed(task.edited[index], renamed) for index in (i, j)]
-            readings.append(task.joined(two, lexical))
+            readings.append(task.joined(two, _unread(joined, i, j)))
             pair = task.compared(readings[-1], two)
             standings.write([i, j], pair, pair.values >= 0)
         equal = _decided(task, i, j, bool(renamed))
@@ -298,6 +299,35 @@ def _tokenisers(readings: Iterable[JoinedOrigin]) -> str:
 def _unread(joined: JoinedOrigin, *indices: int) -> frozenset[str]:
     """Return the files that a grammar cannot read as one of these change sets has them."""
     return frozenset(path for index, path in joined.unread if index in indices)
+
+
+def _lexical_pairs(
+    task: _Task, joined: JoinedOrigin
+) -> Mapping[frozenset[str], list[tuple[int, int]]]:
+    """Return the pairs in which a grammar cannot read some files, by these files."""
+    pairs: dict[frozenset[str], list[tuple[int, int]]] = defaultdict(list)
+    for i, j in combinations(range(len(task.edited)), 2) if joined.unread else ():
+        lexical = _unread(joined, i, j)
+        if lexical and not _created_alike(task.created[i], task.created[j]):
+            pairs[lexical].append((i, j))
+    return pairs
+
+
+def _write_lexical(
+    task: _Task, standings: Standings, lexical: frozenset[str], pairs: Sequence[tuple[int, int]]
+) -> JoinedOrigin:
+    """Compare pairs with some files lexical: all of them together, so that texts are read once."""
+    import numpy as np
+
+    members = sorted({index for pair in pairs for index in pair})
+    place = {index: at for at, index in enumerate(members)}
+    edited = [task.edited[index] for index in members]
+    joined = task.joined(edited, lexical)
+    wanted = np.zeros((len(members), len(members)), dtype=bool)
+    for i, j in pairs:
+        wanted[place[i], place[j]] = wanted[place[j], place[i]] = True
+    standings.write(members, task.compared(joined, edited), wanted)
+    return joined
 
 
 def _created(origin: Files, files: Files) -> dict[str, list[str]]:

@@ -210,6 +210,38 @@ def test_one_unreadable_text_makes_its_own_pairs_lexical(monkeypatch):
     assert matrix.edit_sizes[2] > 0
 
 
+def test_pairs_with_unreadable_texts_are_read_together(monkeypatch):
+    """How often such a text is read does not depend on how many others there are."""
+    from excise.preparation import Preparation
+
+    read, unreadable = Preparation.revision, []
+
+    def refuse(self, content, cancel=None):
+        if "BAD" in content:
+            unreadable.append(content)
+        if self.reading.grammar and "BAD" in content:
+            raise Unparsable("the parser refuses it")
+        return read(self, content, cancel)
+
+    monkeypatch.setattr(Preparation, "revision", refuse)
+    origin = {"a.py": "x = f(1)\n", "b.py": "y = 1\n", "c.py": "z = 1\n"}
+    bad = [{"a.py": "x = 2  # BAD\n"}, {"a.py": "x = 3  # BAD\n", "b.py": "y = 3\n"},
+           {"a.py": "x = 2\n", "c.py": "z = 3  # BAD\n"}]  # fmt: skip
+    good = [{"a.py": f"x = f({n})\n", "b.py": f"y = 2 + {n}\n"} for n in range(2, 22)]
+    reads = []
+    for sets in (bad + good[:5], bad + good[:10], bad + good):
+        unreadable.clear()
+        matrix = matrix_of(origin, *sets)
+        reads.append(len(unreadable))
+    assert reads[0] == reads[1] == reads[2]
+    for i, j in combinations(range(6), 2):
+        pair = matrix_of(origin, sets[i], sets[j])
+        for plane in PLANES:
+            own, alone = getattr(matrix, plane), getattr(pair, plane)
+            assert (own[i, j], own[j, i]) == (alone[0, 1], alone[1, 0]), plane
+        assert matrix.word(i, j) == pair.word(0, 1)
+
+
 def test_an_origin_that_no_grammar_reads_is_told_to_those_who_edit_it():
     large = "".join(f"x{number} = {number}\n" for number in range(90_000))
     origin = {"large.py": large, "a.py": "y = 1\n"}

@@ -401,6 +401,21 @@ def test_too_much_is_refused_with_the_way_out(repo, monkeypatch):
     assert "over 5 files differ" in ran.err
 
 
+def test_a_candidate_of_too_much_text_is_refused_alone(repo, monkeypatch):
+    monkeypatch.setattr("excise_server.git.trees.MAX_BYTES", 3_000)
+    repo.commit("large", large__txt="".join(f"{n}\n" for n in range(2_000)))
+    worktree(repo, "ada", a__py=GUARD)
+    worktree(repo, "bo", a__py=GUARD.replace("0", "1"), large__txt="1\n2\n")
+    longer = "".join(f"{n}\n" for n in range(2_001))
+    worktree(repo, "chen", a__py=OTHER, large__txt=longer)
+    worktree(repo, "dee", c__txt="x\n" * 1_501, d__bin=b"\0" * 9_000)
+    found = report(repo, code=1)
+    assert set(by_id(found)) == {"ada", "chen"}
+    refused = {entry["id"]: entry["reason"] for entry in found["rejected"]}
+    assert set(refused) == {"worktree:bo", "worktree:dee"}
+    assert "MB of lines differ from its base, limit" in refused["worktree:bo"]
+
+
 def test_the_commits_of_a_range_are_scored_as_their_mails(repo):
     for at in range(3):
         repo.commit(f"change {at}", a__py=BASE + "\n\nx = h(1, 2)\n" * (at + 1), b__txt=f"{at}\n")

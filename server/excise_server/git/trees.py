@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from excise_server.foundation.changes import SUBMODULE, Side
-from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.inputs import MAX_BYTES, SourceError, megabytes
 from excise_server.foundation.paths import visible
 from excise_server.git.repository import AbsentError, Blob, Repository
 
@@ -23,6 +24,7 @@ __all__ = [
     "Sides",
     "Tree",
     "changed_listing",
+    "check_edited",
     "check_size",
     "commit_trees",
     "listing_of",
@@ -212,6 +214,33 @@ class Sides:
     def notes(self) -> tuple[str, ...]:
         """What cannot be read, in sentences."""
         return tuple(f"{visible(p)}: {reason}, not compared" for p, reason in self.refused.items())
+
+
+def check_edited(sides: Sides) -> None:
+    """Refuse changes that are larger than the largest file that is read.
+
+    All of them are tokenised: 7 seconds of the processor a megabyte, by a grammar.
+    """
+    edited = _edited_bytes(sides)
+    if edited > MAX_BYTES:
+        raise SourceError(
+            f"{megabytes(edited)} of lines differ from its base, limit {MAX_BYTES // 1_000_000} MB",
+            hint="take generated files out of it",
+        )
+
+
+def _edited_bytes(sides: Sides) -> int:
+    """Return how many bytes the deleted and inserted lines of texts have; a moved line has none."""
+    pairs = []
+    for path in sides.old.keys() | sides.new.keys():
+        before, after = sides.old.get(path), sides.new.get(path)
+        pairs.append((before.data if before else b"", after.data if after else b""))
+    texts = [pair for pair in pairs if b"\0" not in pair[0] and b"\0" not in pair[1]]
+    if (whole := sum(len(before) + len(after) for before, after in texts)) <= MAX_BYTES:
+        return whole
+    lines = [(Counter(before.split(b"\n")), Counter(after.split(b"\n"))) for before, after in texts]
+    parts = [part for old, new in lines for part in (old - new, new - old)]
+    return sum((len(line) + 1) * count for part in parts for line, count in part.items())
 
 
 def read_sides(repository: Repository, trees: Sequence[Tree]) -> list[Sides]:

@@ -17,7 +17,7 @@ from excise_server.foundation.changes import LINK, Side
 from excise_server.foundation.inputs import MAX_BYTES, Rejected, SourceError, too_large, unique_ids
 from excise_server.foundation.paths import read_bytes, visible
 from excise_server.git.conversions import without_conversions
-from excise_server.git.trees import MAX_FILES, Sides
+from excise_server.git.trees import MAX_FILES, Sides, check_edited
 from excise_server.review.candidate import Candidate, digest_of, marked_identical
 from excise_server.review.names import Traces, labels
 from excise_server.sources.candidates import Candidates
@@ -219,6 +219,7 @@ def _sides(began: _Folder, lying: _Folder) -> Sides:
             sides.new[path] = new
         if len(sides.old.keys() | sides.new.keys()) > MAX_FILES:
             raise SourceError(f"over {MAX_FILES:,} files differ from the origin")
+    check_edited(sides)
     return sides
 
 

@@ -19,6 +19,7 @@ from excise_server.git.trees import (
     Sides,
     Tree,
     changed_listing,
+    check_edited,
     check_size,
     listing_of,
     read_listed,
@@ -191,7 +192,7 @@ def replayed(
     repository: Repository, origin: str, read: Iterable[Read], rejected: list[Rejected]
 ) -> Iterator[tuple[Candidate, State]]:
     """Yield the candidates as changes of the target, and whether they change it."""
-    changed = list(read)
+    changed = list(_within_limits(read, rejected))
     wanted: dict[str, set[str]] = {}
     for entry in changed:
         if not entry.is_untouched:
@@ -210,6 +211,16 @@ def replayed(
         else:
             known = {path: now.get(path) for path in entry.older}
             yield replayed_on(entry, replace(drift, now={**drift.now, **known}))
+
+
+def _within_limits(read: Iterable[Read], rejected: list[Rejected]) -> Iterator[Read]:
+    for entry in read:
+        try:
+            check_edited(entry.sides)
+        except SourceError as error:
+            rejected.append(Rejected(entry.candidate.id, error.reason, error.hint))
+        else:
+            yield entry
 
 
 def files_of(repository: Repository, commit: str, paths: Iterable[str]) -> dict[str, Side]:
