@@ -111,19 +111,19 @@ def test_clusters_are_those_of_scikit_learn(matrix, threshold, linkage):
     assert parts(labels(matrix, threshold, linkage)) == parts(model.fit(matrix).labels_)
 
 
-def test_scikit_learn_is_imported_where_the_linkage_decides():
+def test_scipy_is_imported_where_the_linkage_decides():
     code = """
 import sys
 from excise.clustering import cluster_values
 import numpy as np
 def clusters(a, b, c):
     values = np.array([[1, a, b], [a, 1, c], [b, c, 1]])
-    print([c.members for c in cluster_values(values, 0.5, "average")], "sklearn" in sys.modules)
+    print([c.members for c in cluster_values(values, 0.5, "average")], "scipy" in sys.modules, "sklearn" in sys.modules)
 clusters(0.9, 0.8, 0.7), clusters(0.9, 0.1, 0.2), clusters(0.9, 0.1, 0.8)
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
     assert ran.stdout.splitlines() == [
-        "[(0, 1, 2)] False",
-        "[(0, 1), (2,)] False",
-        "[(0, 1), (2,)] True",
+        "[(0, 1, 2)] False False",
+        "[(0, 1), (2,)] False False",
+        "[(0, 1), (2,)] True False",
     ]

@@ -58,7 +58,7 @@ assert excise.corpus_score(origins=["a"] * 2, references=["b"] * 2, hypotheses=[
     [
         ('similarity(origin="a", a="b", b="c", path="a.py")', "tree_sitter", "grammars"),
         ('align("a", "b", language="go")', "tree_sitter_language_pack", "grammars"),
-        ("cluster(CHAIN)", "sklearn", "clusters"),
+        ("cluster(CHAIN)", "scipy", "clusters"),
     ],
 )
 def test_what_is_missing_is_named_with_its_extra(call, missing, extra):

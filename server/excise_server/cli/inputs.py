@@ -47,7 +47,7 @@ def read_set(origin: str, paths: tuple[str, ...], choices: Choices) -> RevisionS
 def similarities(found: RevisionSet, choices: Choices) -> excise.ScoreMatrix:
     """Score every pair of what was read.
 
-    The matrix alone: what `analysis.compare` adds to it may cost the import of scikit-learn.
+    The matrix alone: what `analysis.compare` adds to it may cost the import of SciPy.
     """
     return excise.ScoreMatrix.from_texts(
         found.origin,

@@ -146,8 +146,8 @@ def rehearse() -> None:
 
 
 def load_the_rest() -> None:
-    """Have what only some matrices need loaded: a chain, whose clusters scikit-learn decides."""
-    if "sklearn" not in sys.modules:
+    """Have what only some matrices need loaded: a chain, whose clusters the linkage decides."""
+    if "scipy" not in sys.modules:
         import numpy as np
 
         cluster_values(np.array([[1, 0.6, 0], [0.6, 1, 0.6], [0, 0.6, 1]]), DISTANCE, LINKAGE)
