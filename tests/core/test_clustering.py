@@ -118,7 +118,8 @@ from excise.clustering import cluster_values
 import numpy as np
 def clusters(a, b, c):
     values = np.array([[1, a, b], [a, 1, c], [b, c, 1]])
-    print([c.members for c in cluster_values(values, 0.5, "average")], "scipy" in sys.modules, "sklearn" in sys.modules)
+    found = [c.members for c in cluster_values(values, 0.5, "average")]
+    print(found, "scipy" in sys.modules, "sklearn" in sys.modules)
 clusters(0.9, 0.8, 0.7), clusters(0.9, 0.1, 0.2), clusters(0.9, 0.1, 0.8)
 """
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)

@@ -36,8 +36,8 @@ def test_the_limits():
     (sentence,) = re.findall(r"^Limits, (.+?)\.$", TEXT, re.MULTILINE | re.DOTALL)
     sentence = " ".join(sentence.split())
     for limit in (
-        f"{MAX_BYTES // 1_000_000} MB a text",
-        f"{checkouts.MAX_WORKTREES} worktrees",
+        f"{MAX_BYTES // 1_000_000} MB per text",
+        f"{checkouts.MAX_WORKTREES} newest worktrees",
         f"{checkouts.MAX_REFS} branches",
         f"{siblings.MAX_FILES} files beside",
         f"{patches.MAX_PATCHES} patches",
