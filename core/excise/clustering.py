@@ -196,7 +196,7 @@ def _tree(distances: npt.NDArray[np.float64], linkage: str) -> tuple[Merge, ...]
 def clear_labels(
     distances: npt.NDArray[np.float64], threshold: float, linkage: str
 ) -> list[int] | None:
-    """Return the labels where every linkage agrees; None where the linkage decides.
+    """Return the labels where every linkage agrees, or None if the linkage decides.
 
     They agree if "nearer than the threshold" is an equivalence: inside its classes the mean, the
     largest and the smallest distance of any two parts are below it, and between them none is. Most

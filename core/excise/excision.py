@@ -79,7 +79,7 @@ class Operations(NamedTuple):
 
 
 def excision(counts: EditCounts, deletion: str = "f1", weights: Weights = PLACED) -> Operations:
-    """Return equation 3 on the counts of the divergent regions; 1 where nothing is defined.
+    """Return equation 3 on the counts of the divergent regions, or 1 if nothing is defined.
 
     An order without n-grams on either side is dropped, and so is an operation without orders: with
     0/0 := 1 a do-nothing revision would score, with 0/0 := 0 a perfect one would not.
@@ -105,7 +105,7 @@ def f1(count: Count, weights: Weights = PLACED) -> Fraction:
 
 
 def precision(count: Count, weights: Weights = PLACED) -> Fraction:
-    """P = common / by B; 0 when B has none (and A some)."""
+    """P = common / by B, or 0 if B has none (and A some)."""
     return count.common(weights) / count.b if count.b else Fraction(0)
 
 

@@ -128,7 +128,7 @@ def compare(
 
 
 def _counted(group: Group[PreparedOrigin], map: Map, cancel: CancelFlag | None) -> Standings:
-    """Return what the kernel finds, place by place; -1 where no operation is defined."""
+    """Return what the kernel finds, place by place, or -1 if no operation is defined."""
     import numpy as np
 
     k = len(group.revisions)
@@ -149,7 +149,7 @@ def _run(batch: Batch, planes: Values, map: Map, cancel: CancelFlag | None) -> N
 def _pooled(
     group: Group[PreparedOrigin], map: Map, cancel: CancelFlag | None, same: Mask, undone: Mask
 ) -> Values:
-    """Return the similarity of ``place:pooled``; 1 where no operation is defined."""
+    """Return the similarity of ``place:pooled``, or 1 if no operation is defined."""
     import numpy as np
 
     k = len(group.revisions)

@@ -207,7 +207,7 @@ class Preparation:
         return self._prepared(text, kept.lines, kept.has_errors)
 
     def _reparsed(self, text: Content, cancel: CancelFlag | None) -> Prepared | None:
-        """Take what the origin's tree saves; None where it saves nothing or proves nothing."""
+        """Take what the origin's tree saves, or None if it saves nothing or proves nothing."""
         if self._parsed is None or not isinstance(text, str):
             return None
         lines = reparse(self._parsed, text, self._vocabulary, cancel, self.reading.timeout)

@@ -252,7 +252,7 @@ def _broken(syntax_errors: Sequence[bool], facts: Sequence[EditFacts]) -> list[t
 
 
 def _agreements(matrix: Compared) -> list[float] | list[None]:
-    """Return the mean similarity of each revision to the others; None for a lone one."""
+    """Return the mean similarity of each revision to the others, or None for a lone one."""
     others = len(matrix.ids) - 1
     if others < 1:
         return [None] * len(matrix.ids)

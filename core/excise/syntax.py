@@ -261,7 +261,7 @@ def parse(
 def _parse(
     language: Language, data: bytes, old: Tree | None, stop: Callable[[int, bool], bool]
 ) -> Tree | None:
-    """Run a parser; None if it was stopped."""
+    """Run a parser, or None if it was stopped."""
     from tree_sitter import Parser
 
     # py-tree-sitter (0.25, 0.26) never lets go of what `read` returns: with one buffer, emptied at

@@ -124,7 +124,7 @@ class Vocabulary:
         return list(islice(self._names, start, None))
 
     def number(self, item: Hashable) -> int | None:
-        """Return the name of an item; None if it has none."""
+        """Return the name of an item, or None if it has none."""
         return self._names.get(item)
 
     def intern(self, items: Iterable[Hashable]) -> array[int]:

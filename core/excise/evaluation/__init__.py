@@ -95,5 +95,5 @@ def measure(name: str, resources: Resources | None = None) -> Measure:
 def measures(
     names: Iterable[str] | None = None, resources: Resources | None = None
 ) -> tuple[Measure, ...]:
-    """Return measures by their names (each once, in the order given); all without names."""
+    """Return measures by their names (each once, in the order given), or all without names."""
     return tuple(measure(name, resources) for name in dict.fromkeys(names or MEASURES))

@@ -89,7 +89,7 @@ class Library:
     extra: str = "eval"
 
     def missing(self) -> str | None:
-        """Say what to install; None where the library is installed."""
+        """Say what to install, or None if the library is installed."""
         if find_spec(self.module.partition(".")[0]) is not None:
             return None
         return f"{self.distribution} is not installed; {extra_hint(self.extra)}"

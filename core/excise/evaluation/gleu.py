@@ -53,7 +53,7 @@ class Statistics(NamedTuple):
 
     @property
     def value(self) -> float:
-        """Geometric mean of the precisions times the brevity penalty; 0 where a count is 0."""
+        """Geometric mean of the precisions times the brevity penalty, or 0 if a count is 0."""
         if not all((*self.lengths, *self.matches, *self.totals)):
             return 0.0
         hypothesis, reference = self.lengths

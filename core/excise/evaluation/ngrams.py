@@ -11,7 +11,7 @@ Grams = Counter[tuple[str, ...]]
 
 
 def grams(tokens: Sequence[str], order: int) -> Grams:
-    """Count the n-grams of one order; none where the text is shorter.
+    """Count the n-grams of one order, or none if the text is shorter.
 
     Examples
     --------
@@ -27,5 +27,5 @@ def ratio(part: float, whole: float) -> float:
 
 
 def harmonic(precision: float, recall: float) -> float:
-    """Return the harmonic mean; 0 where both are 0."""
+    """Return the harmonic mean, or 0 if both are 0."""
     return ratio(2 * precision * recall, precision + recall)

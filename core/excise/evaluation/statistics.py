@@ -72,7 +72,7 @@ class Sample:
 
 
 def pearson(x: Floats, y: Floats, weights: Floats) -> float | None:
-    """Return Pearson's r of weighted rows; None where `why_undefined` has something to say.
+    """Return Pearson's r of weighted rows, or None if `why_undefined` has something to say.
 
     Rows whose ``x`` is NaN are left out.
 
@@ -107,7 +107,7 @@ def spearman(x: Floats, y: Floats, weights: Floats) -> float | None:
 
 
 def why_undefined(x: Floats, y: Floats, weights: Floats) -> str | None:
-    """Say why there is no correlation; None where there is one."""
+    """Say why there is no correlation, or None if there is one."""
     kept = (weights > 0) & ~np.isnan(x)
     if weights[kept].sum() < 2:
         return "fewer than two outputs"
@@ -262,7 +262,7 @@ def _ratio(xy: Floats, xx: Floats, yy: Floats) -> Floats:
 
 
 def interval(values: Floats, level: float = 0.95) -> Interval | None:
-    """Return the percentile interval of resampled values; None if most of them are undefined."""
+    """Return the percentile interval of resampled values, or None if most of them are undefined."""
     defined = values[~np.isnan(values)]
     if not len(defined) or 2 * len(defined) < len(values):
         return None

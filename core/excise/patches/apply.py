@@ -104,7 +104,7 @@ def _change(hunk: Hunk) -> Change:
 
 
 def _with_ends_of(text: bytes, changes: Sequence[Change]) -> list[Change] | None:
-    r"""Return the changes with the text's line ends; None if they are not of the other kind."""
+    r"""Return the changes with the text's line ends, or None if they are not of the other kind."""
     # A line that the text leaves without an end has the mail's \r all the same.
     lines = [line for change in changes for line in change.old + change.new]
     have = {line.rstrip(b"\n").endswith(b"\r") for line in lines}

@@ -97,7 +97,7 @@ class Differences:
 
     @property
     def exact(self) -> Fraction | None:
-        """The score, which is what these parts add up to; None where no line is changed."""
+        """The score, which is what these parts add up to, or None if no line is changed."""
         here = self.same_size + sum(row.here for row in self.differing)
         moved = sum(match.n_grams for row in self.differing for match in row.elsewhere)
         size = self.same_size + sum(row.size for row in self.differing)
@@ -204,7 +204,7 @@ class _Compared:
             i, j = k + 1, m + 1
 
     def _likeness(self, x: int, y: int) -> float:
-        """2 * shared / (a + b) over the n-grams of two blocks alone; 0 at different places."""
+        """2 * shared / (a + b) over the n-grams of two blocks alone, or 0 at different places."""
         if self.places[0][x] != self.places[1][y]:
             return 0.0
         total = self._size(x, y)

@@ -186,7 +186,7 @@ class _Weights(dict[str, int]):
 
 
 def compared(patch: Patch, ignored: Sequence[str]) -> tuple[tuple[FilePair, ...], tuple[str, ...]]:
-    """Return the files that count; all of them where every one is to be ignored."""
+    """Return the files that count, or all of them if every one is to be ignored."""
     kept = tuple(pair for pair in patch.files if not _is_ignored(pair.path, ignored))
     if patch.files and not kept:
         return patch.files, (ONLY_IGNORED,)

@@ -91,7 +91,7 @@ class EditsLikeness(Likeness):
 
     @property
     def keep(self) -> float | None:
-        """The score of the kept n-grams alone; None where neither patch has any."""
+        """The score of the kept n-grams alone, or None if neither patch has any."""
         return _operation(self.operations[0])
 
     @property

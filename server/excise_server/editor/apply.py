@@ -53,7 +53,7 @@ def shown_at(lines: list[str], site: Site) -> str:
 
 
 def replacing(analysis: Analysis, lines: list[str], index: int, text: str) -> list[LineEdit]:
-    """Return the edit that puts a text into a hunk; nothing if it is there already.
+    """Return the edit that puts a text into a hunk, or nothing if it is there already.
 
     Raises
     ------

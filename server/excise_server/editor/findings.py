@@ -60,7 +60,7 @@ class Findings:
 
 
 def find(analysis: Analysis, most: int = MAX_HUNKS) -> Findings | None:
-    """Return what to show, of so many hunks at most; None without revisions.
+    """Return what to show, of so many hunks at most, or None without revisions.
 
     A hunk that was decided carries no mark: what is left to look at is what is shown.
     """

@@ -296,7 +296,7 @@ class Session:
             document.unpin()
 
     def to_replay(self, uri: str) -> ToReplay | None:
-        """Return what a review that starts again has to replay; None where there is no review."""
+        """Return what a review that starts again has to replay, or None if there is no review."""
         document = self.find(uri)
         if document is None or document.pinned is None or document.current is None:
             return None
@@ -386,7 +386,7 @@ class Session:
             self._changed(key)
 
     def snapshot(self, key: str) -> Snapshot | None:
-        """Mint the frozen picture of a document; None if it is unknown or has no origin."""
+        """Mint the frozen picture of a document, or None if it is unknown or has no origin."""
         document = self._documents.get(key)
         if document is None or document.origin is None:
             return None

@@ -57,7 +57,7 @@ class Snapshot:
 
     @property
     def texts(self) -> tuple[int, ...]:
-        """The indices of the revisions that have a text; all where each of them deletes the file.
+        """The indices of the revisions that have a text, or all if each of them deletes the file.
 
         Who deletes the file would else make one hunk of all that the others change.
         """

@@ -48,7 +48,7 @@ class Side:
 
     @property
     def text(self) -> str | None:
-        """The normalised text; None for binary data. Bytes that are no UTF-8 are latin-1."""
+        """The normalised text, or None for binary data. Bytes that are no UTF-8 are latin-1."""
         try:
             return normalise(decode(self.data))
         except UndecodableTextError:
@@ -79,7 +79,7 @@ def patch_files(
 def changed_file(
     old_path: str, old: Side | None, new_path: str, new: Side | None, *, context: int = 0
 ) -> FilePair | None:
-    """Return what happened to one file; None if nothing did."""
+    """Return what happened to one file, or None if nothing did."""
     pair = FilePair(
         old_path if old else None,
         new_path if new else None,

@@ -54,7 +54,7 @@ def asked_once(
 
 @asked_once
 def merge_bases(repository: Repository, first: str, second: str) -> tuple[str, ...]:
-    """Return the best common ancestors of two commits; none where the histories are unrelated.
+    """Return the best common ancestors of two commits, or none if the histories are unrelated.
 
     Raises
     ------

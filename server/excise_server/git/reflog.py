@@ -27,7 +27,7 @@ class Made:
 
 
 def worktree_made(repository: Repository, folder: str) -> Made | None:
-    """Return where and when a linked worktree was made; None where its reflog does not say."""
+    """Return where and when a linked worktree was made, or None if its reflog does not say."""
     try:
         own = own_folder(folder)
     except SourceError:
@@ -38,7 +38,7 @@ def worktree_made(repository: Repository, folder: str) -> Made | None:
 
 
 def branch_made(repository: Repository, branch: str) -> Made | None:
-    """Return where and when a local branch was made; None where its reflog does not say."""
+    """Return where and when a local branch was made, or None if its reflog does not say."""
     path = os.path.join(repository.common, "logs", "refs", "heads", *branch.split("/"))
     return _first_entry(path, repository.common)
 

@@ -38,7 +38,7 @@ Action = t.CodeAction | t.Command
 
 
 async def code_action(ls: ExciseServer, params: t.CodeActionParams) -> list[Action] | None:
-    """Offer what can be taken at a range; nothing for a document that is not open."""
+    """Offer what can be taken at a range, or nothing for a document that is not open."""
     uri = params.text_document.uri
     analysis = await ls.to_show(uri)
     if analysis is None or analysis.snapshot.version is None:

@@ -18,7 +18,7 @@ __all__ = ["code_lens"]
 
 
 async def code_lens(ls: ExciseServer, params: t.CodeLensParams) -> list[t.CodeLens] | None:
-    """Return one lens for the file and one per undecided hunk; none without revisions."""
+    """Return one lens for the file and one per undecided hunk, or none without revisions."""
     uri = params.text_document.uri
     if (analysis := await ls.to_show(uri)) is None:
         return await _of_mailbox(ls, uri)

@@ -16,7 +16,7 @@ OPTIONS = t.DiagnosticOptions(
 async def diagnostic(
     ls: ExciseServer, params: t.DocumentDiagnosticParams
 ) -> t.RelatedFullDocumentDiagnosticReport | t.RelatedUnchangedDocumentDiagnosticReport:
-    """Wait for what the sources find and for its scores; nothing where nothing can be scored.
+    """Wait for what the sources find and for its scores, or nothing if nothing can be scored.
 
     The pause after a keystroke is not cut short: a client asks after each.
     """

@@ -18,7 +18,7 @@ __all__ = ["hover"]
 
 
 async def hover(ls: ExciseServer, params: t.HoverParams) -> t.Hover | None:
-    """Explain what stands at the position; None where there is nothing to explain."""
+    """Explain what stands at the position, or None if there is nothing to explain."""
     uri = params.text_document.uri
     if (analysis := await ls.to_show(uri)) is None:
         mailbox = await ls.mailboxes.newest(uri)

@@ -64,7 +64,7 @@ class Mailboxes:
             self.scheduler.changed(key)
 
     async def newest(self, uri: str) -> Mailbox | None:
-        """Return what is known of a document as it is now; None if it is not a mailbox."""
+        """Return what is known of a document as it is now, or None if it is not a mailbox."""
         key = document_key(uri)
         if key not in self._open:
             return None

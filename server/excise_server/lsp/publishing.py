@@ -150,7 +150,7 @@ class Publisher:
         return True
 
     def _publish(self, key: str, uri: str, version: int | None, found: list[t.Diagnostic]) -> None:
-        """Send diagnostics; nothing where there is and was nothing."""
+        """Send diagnostics, or nothing if there is and was nothing."""
         shown = self._published.get(key)
         if not found and shown is None:
             return

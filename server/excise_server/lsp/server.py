@@ -137,7 +137,7 @@ class ExciseServer(Connection):
         self.scheduler.start(self._work.prepare)
 
     async def newest(self, uri: str) -> Analysis | None:
-        """Return the analysis of the document as it is now; None for an unknown document.
+        """Return the analysis of the document as it is now, or None for an unknown document.
 
         Raises
         ------
@@ -257,7 +257,7 @@ class ExciseServer(Connection):
         return bool(self.session.shown(document) or document.own_edits(self.session.own_edits))
 
     def _described(self, key: str) -> str:
-        """Return "64 revisions of app.py"; nothing for a document without any."""
+        """Return "64 revisions of app.py", or nothing for a document without any."""
         document = self.session.by_key(key)
         number = 0 if document is None else len(self.session.shown(document))
         if document is None or not number:

@@ -76,7 +76,7 @@ class TypedLines:
 
 
 def _typed(change: t.TextDocumentContentChangeEvent) -> int | None:
-    """Return the line that a key left the cursor on; None for any other edit."""
+    """Return the line that a key left the cursor on, or None for any other edit."""
     if not isinstance(change, t.TextDocumentContentChangePartial):
         return None
     start, end, breaks = change.range.start.line, change.range.end.line, change.text.count("\n")

@@ -183,7 +183,7 @@ class Tools:
 
 
 async def _roots(context: Context) -> list[str] | None:
-    """Return the local folders of the client's roots; None where it announces none.
+    """Return the local folders of the client's roots, or None if it announces none.
 
     Protocols since 2026-07-28 have none: there the folders of the command line are all.
     """

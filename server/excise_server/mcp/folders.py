@@ -16,7 +16,7 @@ class FolderError(Exception):
 
 
 def root_folder(uri: str) -> str | None:
-    """Return the folder of a root that a client announces; None where it is not a local one."""
+    """Return the folder of a root that a client announces, or None if it is not a local one."""
     parts = urlsplit(uri)
     if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
         return None

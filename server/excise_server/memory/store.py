@@ -75,7 +75,7 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection | None]:
-        """Give a connection to read from; None where nothing is remembered.
+        """Give a connection to read from, or None if nothing is remembered.
 
         Raises
         ------

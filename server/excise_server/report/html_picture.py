@@ -42,7 +42,7 @@ def picture_of(
     clusters: Sequence[Cluster],
     words: Sequence[Sequence[str]] = (),
 ) -> Picture | None:
-    """Return the picture of a whole matrix; None where there is nothing to see."""
+    """Return the picture of a whole matrix, or None if there is nothing to see."""
     import numpy as np
 
     shown = shown_first(clusters)

@@ -23,7 +23,7 @@ _WHY = {
 
 
 def order_words(ranking: Sequence[Ranked]) -> str:
-    """Return the formula that decided an order, and why this one; empty if nobody is ranked.
+    """Return the formula that decided an order, and why this one, or empty if nobody is ranked.
 
     >>> order_words([])
     ''

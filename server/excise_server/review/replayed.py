@@ -116,7 +116,7 @@ def _merged(
     origin: Side | None,
     revision: Side | None,
 ) -> Side | None:
-    """Return the file after the replay; None where the candidate deletes it."""
+    """Return the file after the replay, or None if the candidate deletes it."""
     if _equal(origin, base) or _equal(origin, revision):
         return revision
     if base is None:

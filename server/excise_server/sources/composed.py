@@ -128,7 +128,7 @@ def _take(
 def _before(
     files: _Files, pair: FilePair, blobs: Blobs, target: Callable[[str], Side | None]
 ) -> Side | None:
-    """Return the file that a patch was made from; None where it creates one."""
+    """Return the file that a patch was made from, or None if it creates one."""
     path = pair.old
     if path is None:
         if files.now.get(pair.path) is not None:
@@ -160,7 +160,7 @@ def _before(
 def _on_base(
     files: _Files, pair: FilePair, blobs: Blobs, base: Callable[[str], Side | None]
 ) -> Side | None:
-    """Return the file that a patch on a commit was made from; None where it creates one."""
+    """Return the file that a patch on a commit was made from, or None if it creates one."""
     if pair.old is None:
         return None
     if pair.old in files.now:
@@ -173,7 +173,7 @@ def _on_base(
 
 
 def _after(pair: FilePair, before: Side | None, blobs: Blobs, *, is_named: bool) -> Side | None:
-    """Return the file that a patch makes; None where it deletes it."""
+    """Return the file that a patch makes, or None if it deletes it."""
     data = blobs[pair.new_blob] if pair.binary and pair.new is not None else None
     if pair.binary and pair.new is None:
         return None

@@ -179,7 +179,7 @@ def _number(text: str) -> int:
 
 
 def _seconds(text: str) -> float:
-    """Return the seconds of an attribute; 0 where it says nothing that can be added."""
+    """Return the seconds of an attribute, or 0 if it says nothing that can be added."""
     try:
         seconds = float(text.replace(",", ""))
     except ValueError:

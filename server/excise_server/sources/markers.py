@@ -45,7 +45,7 @@ class _Block:
 
 
 def parse_markers(text: str) -> Conflict | None:
-    r"""Return the texts of a file with conflict markers; None if it has none.
+    r"""Return the texts of a file with conflict markers, or None if it has none.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def marker_labels(text: str) -> tuple[str, str]:
 
 
 def _marker(line: str, block: _Block, number: int) -> tuple[str, str] | None:
-    """Return the kind and label of a marker of the block; None for a line of content."""
+    """Return the kind and label of a marker of the block, or None for a line of content."""
     kind = line[:1]
     if kind not in ("<", "|", "=", ">"):
         return None

@@ -98,7 +98,9 @@ class WholeCandidates:
         }
 
     def replayed(self, read: Read, path: str) -> Side | None:
-        """Return a file that a candidate makes of the target; None if the target has it already."""
+        """Return a file that a candidate makes of the target, or None if the target has it
+        already.
+        """
         for candidate, _ in replayed(self._repository, self._head, [read], self._refused):
             return candidate.new.get(path)
         return None

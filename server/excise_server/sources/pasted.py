@@ -93,7 +93,7 @@ def _has_own_fences(origin: str, text: str) -> bool:
 
 
 def _fenced(text: str) -> str | None:
-    """Return what is in the only fenced block of a text; None without any.
+    """Return what is in the only fenced block of a text, or None without any.
 
     Raises
     ------

@@ -79,7 +79,9 @@ def _about(path: str, pairs: Sequence[FilePair]) -> list[FilePair]:
 
 
 def _common(path: str, name: str | None) -> int:
-    """Return how many parts at the end two paths have in common; 0 if not even the file's name."""
+    """Return how many parts at the end two paths have in common, or 0 if not even the file's
+    name.
+    """
     parts = 0
     for mine, theirs in zip(path.split("/")[::-1], (name or "").split("/")[::-1], strict=False):
         if mine != theirs:

@@ -188,7 +188,9 @@ def _chained(made: list[_Made], new: _Made) -> list[_Made]:
 
 
 def _from_message(name: str, message: Message, texts: _Texts) -> _Made | None:
-    """Return the revision that a message makes of the document; None if it is about other files."""
+    """Return the revision that a message makes of the document, or None if it is about other
+    files.
+    """
     if message.error:
         raise SourceError(visible(message.error))
     pairs = [pair for pair in message.patch.files if texts.touches(pair)]

@@ -100,7 +100,7 @@ def _base(repository: Repository, head: str) -> bytes | None:
 
 
 def _text(run: GivenPatch, path: str, base: bytes | None) -> str | None:
-    """Return what a run makes of a document; None where it is about other files."""
+    """Return what a run makes of a document, or None if it is about other files."""
     pairs = [pair for pair in run.patch.files if path in (pair.old, pair.new)]
     if not pairs:
         return None

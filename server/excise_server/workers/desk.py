@@ -156,7 +156,7 @@ def load_the_rest() -> None:
 
 
 def resident() -> int:
-    """Return the bytes of memory that this process has now; 0 where the system does not say."""
+    """Return the bytes of memory that this process has now, or 0 if the system does not say."""
     try:
         with open("/proc/self/statm", "rb") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

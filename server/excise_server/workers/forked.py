@@ -256,7 +256,7 @@ def _position() -> int | None:
 
 
 def _kept() -> int | None:
-    """Return a file for what forks read of standard input; None where there is no room or input."""
+    """Return a file for what forks read of standard input, or None if there is no room or input."""
     try:
         os.fstat(0)
         if hasattr(os, "memfd_create"):

@@ -31,7 +31,7 @@ def framed(body: bytes) -> bytes:
 
 
 def read_frame(read: Callable[[int], bytes]) -> bytearray | None:
-    """Return the body of the next frame; None where the stream ends between two frames.
+    """Return the body of the next frame, or None if the stream ends between two frames.
 
     Memory grows with what has arrived, never with what a head promises.
 

@@ -224,7 +224,7 @@ class Worker:
 
 
 def _shared() -> tuple[Note | None, int | None]:
-    """Return the page on which the worker notes what it parses; None where there is none."""
+    """Return the page on which the worker notes what it parses, or None if there is none."""
     if os.name != "posix":
         return None, None
     try:

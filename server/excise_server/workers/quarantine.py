@@ -25,7 +25,7 @@ _LINE = re.compile(r"([0-9a-f]{64}) ([a-z0-9_]{1,64}) (\S{1,64})", re.ASCII)
 
 
 def cache_folder() -> Path | None:
-    """Return the folder for what may be lost; None where the user has none."""
+    """Return the folder for what may be lost, or None if the user has none."""
     if sys.platform == "win32":
         home = os.environ.get("LOCALAPPDATA", "")
     else:

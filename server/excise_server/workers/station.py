@@ -120,7 +120,7 @@ class Station:
         return WorkFrame(now.rss, before.parses + now.parses, before.pairs + now.pairs)
 
     def when_free(self, act: Callable[[], None]) -> None:
-        """Do something while nobody asks; nothing where somebody does."""
+        """Do something while nobody asks, or nothing if somebody does."""
         if self._turn.acquire(blocking=False):
             try:
                 act()

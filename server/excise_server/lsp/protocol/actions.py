@@ -66,7 +66,7 @@ class ShowHunkResult:
 
 @attrs.frozen
 class CompareParams:
-    """Revisions to compare with the origin; all if none are named."""
+    """Revisions to compare with the origin, or all if none are named."""
 
     uri: str
     ids: list[str] | None = None

@@ -133,6 +133,6 @@ class ListedRevision:
 
 @attrs.frozen
 class ListRevisionsResult:
-    """The revisions of a document in their order; none for an unknown document."""
+    """The revisions of a document in their order, or none for an unknown document."""
 
     revisions: list[ListedRevision]

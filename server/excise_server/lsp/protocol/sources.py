@@ -59,7 +59,7 @@ class SourceReport:
 
 @attrs.frozen
 class SourcesResult:
-    """The sources of an open document that had anything to say; none for another."""
+    """The sources of an open document that had anything to say, or none for another."""
 
     origin: SourceOrigin | None
     offers: list[str]
