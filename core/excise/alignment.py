@@ -71,7 +71,7 @@ class Edits:
 
 
 class Region(NamedTuple):
-    """Token places of a divergent region in O, A and B (each from, to; exclusive)."""
+    """Token positions of a divergent region in O, A and B (each from and to, exclusive)."""
 
     o_lo: int
     o_hi: int
@@ -102,7 +102,7 @@ class PairwiseAlignment:
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """What one text offers at a granularity, as ints of the vocabulary its origin shares.
+    """The units of one text at a granularity, as ints of the vocabulary that its origin shares.
 
     ``tokens`` are counted in n-grams, ``units`` are aligned: the same at ``token`` and ``nested``;
     at ``line`` the keys of lines that are not blank, unit u holding the tokens ``starts[u]`` to
@@ -121,7 +121,7 @@ class Units:
     numbers: array[int] | None = None
 
     def token_lines(self) -> array[int]:
-        """Return the line of every token; lines with tokens are numbered without gaps."""
+        """Return the line of every token, where only lines with tokens are numbered."""
         if self.starts is not None and self.numbers is not None:
             return array("i", chain.from_iterable(map(repeat, self.numbers, _sizes(self.starts))))
         if self.first is None:

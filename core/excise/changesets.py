@@ -40,7 +40,7 @@ Facts = tuple[Hashable, ...]
 
 @dataclass(frozen=True, slots=True)
 class ChangeSet:
-    """What somebody makes of an origin.
+    """The edits of one candidate to an origin.
 
     Attributes
     ----------
@@ -166,7 +166,7 @@ class ChangeMatrix:
 
     @property
     def facts_by_path(self) -> tuple[Mapping[str, EditFacts], ...]:
-        """What each change set does to every file, beyond numbers; read anew by each call.
+        """Return the facts about each change set, file by file, read anew by each call.
 
         Nothing is known of files without a grammar. What is not text is an edit, unless there is
         text beside it.
@@ -191,7 +191,7 @@ class ChangeMatrix:
 
     @property
     def facts(self) -> tuple[EditFacts, ...]:
-        """What each change set does in all its files together, beyond numbers."""
+        """Return the facts about each change set, over all its files."""
         return tuple(joined_facts(by_path.values()) for by_path in self.facts_by_path)
 
     def word(self, i: int, j: int) -> str:
@@ -201,7 +201,7 @@ class ChangeMatrix:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What was asked for; texts are normalised, and those that are the origin's left out.
+    """The normalised change sets of one matrix, without texts that equal the origin's.
 
     ``created`` has, for each change set, the paths of the files that it creates, by text.
     """
@@ -361,7 +361,7 @@ def _renamed(files: Files, renamed: Mapping[str, str]) -> Files:
 
 
 def _decided(task: _Task, i: int, j: int, created_alike: bool) -> bool | None:
-    """Tell whether two change sets are equal where no text says so; None: the texts decide."""
+    """Tell whether two change sets without text are equal, or None if their texts decide."""
     a, b = task.change_sets[i], task.change_sets[j]
     if not (task.edited[i] or task.edited[j]):
         return a.facts == b.facts

@@ -56,13 +56,13 @@ class Cluster:
 
     @property
     def name(self) -> str:
-        """The representative's id; its index if the matrix has no ids."""
+        """The representative's id, or its index if the matrix has no ids."""
         own = self.members.index(self.representative)
         return self.ids[own] if self.ids else str(self.representative)
 
 
 class Clusters(tuple[Cluster, ...]):
-    """Clusters, the largest first; a notebook shows them as a table."""
+    """Clusters, the largest first, shown as a table in a notebook."""
 
     __slots__ = ()
 
@@ -72,7 +72,7 @@ class Clusters(tuple[Cluster, ...]):
 
 
 class Clusterable(Protocol):
-    """What can be clustered: a `excise.ScoreMatrix` or `excise.ChangeMatrix`."""
+    """A matrix that can be clustered: a `excise.ScoreMatrix` or a `excise.ChangeMatrix`."""
 
     @property
     def ids(self) -> tuple[str, ...]: ...

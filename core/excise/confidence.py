@@ -44,7 +44,7 @@ SOME = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What was measured from some agreement on, up to that of the next row.
+    """The measurements from one agreement up to that of the next row.
 
     ``share`` of the first picks was right; ``low`` and ``high`` are its 95 % interval.
     """
@@ -122,7 +122,7 @@ CALIBRATIONS: tuple[Calibration, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """What agreement says of the first of an order.
+    """How far the agreement of the first pick can be trusted.
 
     Attributes
     ----------
@@ -148,7 +148,7 @@ class Confidence:
 
     @classmethod
     def none(cls, reason: str) -> Confidence:
-        """Return that nothing is said, and why."""
+        """Return a confidence of level ``none`` with the reason."""
         return cls("none", None, None, None, None, reason, None)
 
 

@@ -28,7 +28,7 @@ _CELLS = 1_000_000
 
 
 class Scored(Protocol):
-    """What is summarised of a score; a `excise.Score` has it."""
+    """The parts of a score that a summary uses. `excise.Score` has them."""
 
     @property
     def value(self) -> float: ...
@@ -78,7 +78,7 @@ class CorpusScore:
         resamples: int = RESAMPLES,
         seed: int = 0,
     ) -> CorpusScore:
-        """Summarise scores; without `tasks` each is a task of its own.
+        """Summarise scores. Without `tasks`, each score is a task of its own.
 
         Raises
         ------
@@ -112,7 +112,7 @@ class CorpusScore:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The 95 % interval of the mean by resampling tasks; None with a single task."""
+        """The 95 % interval of the mean by resampling tasks, or None with a single task."""
         if len(set(self.tasks)) < 2 or not self.resamples:
             return None
         from excise.evaluation.statistics import interval
@@ -141,7 +141,7 @@ class CorpusScore:
         return CorpusDifference(value, *difference(self._drawn(order), other._drawn(order)))
 
     def _drawn(self, order: Sequence[Hashable]) -> Floats:
-        """Return the means of the resamples; the same draws for everybody with these tasks."""
+        """Return the means of the resamples, which draw the same tasks for every system."""
         import numpy as np
 
         numbers = {task: number for number, task in enumerate(order)}
@@ -170,7 +170,7 @@ class CorpusScore:
 
 @dataclass(frozen=True, slots=True)
 class CorpusDifference:
-    """What one system scores more than another, on the same tasks.
+    """The difference between two systems on the same tasks.
 
     Attributes
     ----------
@@ -273,7 +273,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def _joined(signatures: Sequence[str]) -> str:
-    """Return one signature for all; only tokenisers may differ."""
+    """Return one signature for all scores, which may differ only in their tokenisers."""
     distinct = sorted(set(signatures))
     if len({_but_tokenisers(one) for one in distinct}) > 1:
         raise OptionError(f"scores of different signatures have no mean: {' and '.join(distinct)}")

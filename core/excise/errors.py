@@ -48,7 +48,7 @@ class BinaryTextError(ExciseError, ValueError):
 
 
 class UndecodableTextError(ExciseError, ValueError):
-    """The bytes do not decode; the message names the encoding tried and the offset."""
+    """The bytes do not decode. The message names the attempted encoding and the offset."""
 
 
 class Cancelled(ExciseError):  # noqa: N818 (a state, as in asyncio, not a failure)
@@ -60,4 +60,4 @@ class ParserStopped(Cancelled):
 
 
 class Unparsable(ExciseError):  # noqa: N818 (a state of a text, which becomes a note)
-    """The parser of a grammar cannot read a text; says why, for the note of the lexical reading."""
+    """The parser of a grammar cannot read a text, for the reason that the note gives."""

@@ -216,12 +216,14 @@ class Score:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """The places that the regions stand at, by first region (made anew at each call)."""
+        """The places of the regions, by first region (computed at each call)."""
         return describe_places(*self._judged.described())
 
     @property
     def elsewhere(self) -> tuple[Elsewhere, ...]:
-        """What both add or delete at different places, most first (made anew at each call)."""
+        """The n-grams that both add or delete at different places, most first (computed at each
+        call).
+        """
         regions, _, tokens = self._judged.described()
         return matches_elsewhere(regions, self.places, tokens)
 
@@ -246,7 +248,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What a score was made of.
+    """The alignment and counts behind a score.
 
     Attributes
     ----------
@@ -384,7 +386,7 @@ def similarity(
 
 
 def references_of(origin: Content, reference: Content | Sequence[Content]) -> list[Content]:
-    """Return the references: beside a text, a list of texts; beside tokens, a list of lists."""
+    """Return the references: a list of texts for a text, or a list of token lists for tokens."""
     if isinstance(reference, str):
         return [reference]
     if isinstance(reference, Tokens) or not isinstance(reference, Sequence):

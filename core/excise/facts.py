@@ -1,4 +1,4 @@
-"""What an edit is, beyond its size: facts that can be read off two texts, for orders and reasons.
+"""Facts about an edit other than its size, read from two texts, for orders and reasons.
 
 Nothing is run and nothing is guessed: where no parser can tell, a fact is not claimed. Python is
 read by Python's own parser (`excise.python_facts`), other languages by their grammars.
@@ -54,7 +54,7 @@ class EditFacts:
 
     @property
     def is_stub(self) -> bool:
-        """Whether it changes no code, or only adds names that nobody reads."""
+        """Whether it changes no code, or only adds names that are never read."""
         return self.same_program or self.only_unread
 
 
@@ -114,7 +114,7 @@ class FactsReader:
         cancel: CancelFlag | None = None,
         timeout: float | None = None,
     ) -> tuple[EditFacts, ...]:
-        """Return the facts about each revision; the rest is as for `facts_of`."""
+        """Return the facts about each revision. The parameters are those of `facts_of`."""
         if grammar is None:
             return (EditFacts(),) * len(revisions)
         # Both attributes are replaced whole at the end: of two threads that read facts of one

@@ -1,4 +1,4 @@
-"""What pairs of revisions do in each hunk: all pairs at once, by a kernel."""
+"""The edits of pairs of revisions by hunk, computed for all pairs at once by a kernel."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _counted(hunks: Hunks, reading: PairReading, cancel: CancelFlag | None) -> b
 def count_scores(
     hunks: Hunks, order: Sequence[int], scores: Iterable[tuple[tuple[int, int], Score]]
 ) -> PairsInHunks:
-    """Count pairs one by one, in plain view; each stands with its places in `order`."""
+    """Count pairs one by one, in plain view, each with its places in `order`."""
     import numpy as np
 
     entries = [

@@ -82,7 +82,7 @@ class Hunk:
 
 
 class HunkCounts(NamedTuple):
-    """What two revisions do in one hunk.
+    """The counts of two revisions in one hunk.
 
     Attributes
     ----------

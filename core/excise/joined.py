@@ -45,7 +45,7 @@ def key_of(files: Files) -> str:
 
 
 class JoinedOrigin:
-    """The files of an origin as one text; its revisions are change sets, named by `key_of`.
+    """The files of an origin as one text, whose revisions are change sets, named by `key_of`.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class JoinedOrigin:
     def _revisions(
         self, path: str, preparation: Preparation, cancel: CancelFlag | None
     ) -> dict[int, Prepared]:
-        """Read what change sets have for a file; equal texts once."""
+        """Read the texts of a file in the change sets, equal texts once."""
         found: dict[int, Prepared] = {}
         by_text: dict[str, Prepared | str] = {}
         for index, files in enumerate(self._change_sets):
@@ -248,7 +248,7 @@ def _framed(prepared: Prepared, frame: array[int]) -> array[int]:
 def _cut(
     row: _Row, framed: array[int], edits: array[int], spans: Sequence[Span], base: int
 ) -> None:
-    """Append what a change set has for the spans of a file; `base`: where they begin in the origin.
+    """Append a change set's tokens for the spans of a file, which start at `base` in the origin.
 
     Every edit lies within a span, and both ends of a span are tokens that nobody edits.
     """

@@ -1,4 +1,4 @@
-"""What a language is called: names, extensions, file names and interpreters of each grammar.
+"""The names, extensions, file names and interpreters of each grammar.
 
 Names are grammar names of the pack, LSP language ids (those of the specification and of VS Code's
 own extensions) and the usual aliases. `excise.languages` gives these tables their meaning.

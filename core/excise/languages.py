@@ -20,7 +20,7 @@ _VERSION = re.compile(r"[-.\d]+$")
 
 
 def resolve(language: str | None, path: str | None, text: str = "") -> str | None:
-    """Return the name of the grammar that a text is tokenised with; None: lexical tokens.
+    """Return the name of the grammar that tokenises a text, or None for lexical tokens.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def resolve(language: str | None, path: str | None, text: str = "") -> str | Non
 
 
 def check(language: object, path: object, *, strict: bool = True) -> None:
-    """Refuse names that are not text, and where `strict` also a language that nobody knows.
+    """Refuse names that are not text and, if `strict`, unknown languages.
 
     Raises
     ------

@@ -15,7 +15,7 @@ _WORDS = re.compile(_WORD)
 
 
 def tokenise(text: str) -> TokenList:
-    r"""Split a normalised text into words and single characters; drop white space.
+    r"""Split a normalised text into words and single characters, without white space.
 
     ``[0-9A-Za-z_]`` and all non-ASCII characters form words; every other character that is not
     white space stands alone. A word never spans lines, because a line end is white space.

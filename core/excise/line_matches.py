@@ -141,7 +141,7 @@ def _kept(origin: Reading, revision: Reading) -> Ints:
 
 @dataclass(frozen=True, slots=True)
 class Stretches:
-    """What lies between lines that all revisions keep.
+    """The stretches between lines that all revisions keep.
 
     Attributes
     ----------

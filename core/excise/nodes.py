@@ -51,7 +51,7 @@ _OTHER_COMMENTS = {
 
 @dataclass(frozen=True, slots=True)
 class NodeTypes:
-    """What the node types of a grammar are, by their numbers."""
+    """The node types of a grammar, by their numbers."""
 
     roles: tuple[dict[int, int], dict[int, int]]
     """What a node does to a walk: by the kind of its parent's leaves, then by type (0 left out)."""
@@ -92,7 +92,7 @@ def _is_dropped(name: str, named: bool, grammar: str) -> bool:
 
 
 class Walked(NamedTuple):
-    """What `walk` found."""
+    """The result of `walk`."""
 
     spans: list[Span]
     """Leaves, atoms, text of strings that no leaf covers, the ends of Python blocks; in order."""
@@ -102,7 +102,7 @@ class Walked(NamedTuple):
 
 
 def walk(root: Node, data: bytes, types: NodeTypes, within: Ranges | None = None) -> Walked:
-    """Find what is a token at and below a node; `data` is all the text that was parsed.
+    """Find the tokens at and below a node of the parsed text `data`.
 
     Iterative: a tree may be deeper than Python's recursion limit. With `within` (byte ranges,
     ascending) only what overlaps one of them is descended into; spans may then reach beyond.

@@ -45,7 +45,7 @@ class Group(Generic[Origin]):
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    """What is known of every pair of k revisions: k x k arrays, symmetric but for `contained`.
+    """The known facts about every pair of k revisions: k x k arrays, symmetric except `contained`.
 
     Attributes
     ----------
@@ -246,7 +246,7 @@ def _line_keys(revision: Prepared) -> bytes:
 
 
 def _same(revisions: tuple[Prepared, ...], key: Callable[[Prepared], Hashable]) -> list[list[int]]:
-    """Group the revisions by a key; groups of one say nothing."""
+    """Group the revisions by a key, leaving out groups of one."""
     groups: dict[Hashable, list[int]] = defaultdict(list)
     for index, revision in enumerate(revisions):
         groups[key(revision)].append(index)

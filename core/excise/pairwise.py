@@ -184,7 +184,7 @@ class ScoreMatrix:
         )
 
     def replaced(self, id: str, text: Content, *, cancel: CancelFlag | None = None) -> ScoreMatrix:
-        """Return the matrix with another text for one revision; no other text is read again.
+        """Return the matrix with another text for one revision, without reading the others again.
 
         Raises
         ------
@@ -211,7 +211,7 @@ class ScoreMatrix:
 
     @property
     def facts(self) -> tuple[EditFacts, ...]:
-        """What each revision does to the origin, beyond numbers.
+        """Return the facts about each revision's edit.
 
         Each text is read once for this matrix and those that `replaced` makes of it. Nothing is
         known of texts without a grammar, and of those that took their parsers too long.
@@ -352,7 +352,7 @@ class ScoreMatrix:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What was asked for, normalised."""
+    """The normalised inputs of one matrix."""
 
     ids: tuple[str, ...]
     origin: Content

@@ -60,7 +60,7 @@ class Prepared:
 
     @property
     def token_key(self) -> bytes:
-        """What is equal iff the token streams are: short, however long these are."""
+        """A short key that is equal iff the token streams are."""
         return self.digest or blake2b(self.lines.tokens).digest()
 
     def equals(self, other: Prepared) -> bool:
@@ -94,7 +94,7 @@ class Prepared:
 
 
 class PreparedOrigin(Protocol):
-    """What a score asks of an origin: how it is read, and its revisions read alike."""
+    """The reading of an origin that scores need, and its revisions read in the same way."""
 
     options: Options
     reading: Reading
@@ -182,7 +182,7 @@ class Preparation:
         return Preparation(self.origin.text, self.options, self.reading, raw=self.tokeniser)
 
     def rows(self, content: str) -> list[int] | None:
-        """Return which lines of a text are left where comments are dropped; None: all of them."""
+        """Return which lines of a text remain if comments are dropped, or None for all of them."""
         if self.options.comments == "keep":
             return None
         grammar = self.reading.grammar
@@ -198,7 +198,7 @@ class Preparation:
         return self._prepared(text, lines_of(tokens, self._vocabulary), tokens.has_errors)
 
     def _read_origin(self, text: Content, cancel: CancelFlag | None) -> Prepared:
-        """Read the origin; a long one with whole syntax keeps its tree for its revisions."""
+        """Read the origin, and keep the tree of a long one with intact syntax for its revisions."""
         grammar = self.reading.grammar
         if self._raw or not grammar or not isinstance(text, str) or len(text) < REPARSE_FROM:
             return self._read(text, cancel)

@@ -112,7 +112,7 @@ class Module:
         return frozenset(names.read - names.bound - _GIVEN)
 
     def unread_beside(self, origin: Module) -> tuple[str, ...]:
-        """Return the names that this text adds to an origin, and reads nowhere; in order."""
+        """Return the names that this text adds to an origin and never reads, in order."""
         names, before = self._names, origin._names
         known = before.read | before.bound | before.attributes | before.words | before.stored
         read = names.read | names.annotating | names.attributes | names.words
@@ -202,7 +202,7 @@ class _Comparison:
 
 
 def _shown(piece: Piece, node: ast.stmt) -> object:
-    """Return what two statements share only if they are alike; several on a line differ."""
+    """Return the shared part of two statements only if they are alike; several on a line differ."""
     lines = piece.lines_of(node)
     whole = node.col_offset == len(lines[0]) - len(lines[0].lstrip()) and ";" not in lines[-1]
     return lines if whole else node

@@ -1,4 +1,4 @@
-"""Which names a Python syntax tree binds and reads, and which of them nobody else can read."""
+"""The names that a Python syntax tree binds and reads, and which of them are private to it."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Names:
 
     @classmethod
     def _below(cls, statement: ast.stmt, own: int) -> Names:
-        """Collect the names of a statement; iteratively, as it may be deep."""
+        """Collect the names of a statement, iteratively, as it may be deep."""
         names = cls()
         stack: list[tuple[ast.AST, int, bool]] = [(statement, own, False)]
         while stack:
@@ -108,7 +108,7 @@ class Names:
         self.has_star |= other.has_star
 
     def add(self, node: ast.AST, own: int, annotation: bool) -> int:
-        """Note one node; return which names bound right below it only this text can read."""
+        """Note one node, and return the names bound right below it that only this text can read."""
         match node:
             case ast.Name(id=name, ctx=ast.Load()):
                 (self.annotating if annotation else self.read).add(name)
@@ -214,7 +214,7 @@ def target_of(node: ast.expr) -> str:
 
 
 def bound_by(alias: object) -> str:
-    """Return the name that a part of an import binds; a name of ``global`` is itself."""
+    """Return the name that a part of an import or a ``global`` statement binds."""
     name = getattr(alias, "name", "")
     return getattr(alias, "asname", None) or name.partition(".")[0] if name else str(alias)
 

@@ -46,7 +46,7 @@ class Piece(NamedTuple):
 
 
 def parse(text: str, lines: Sequence[str]) -> tuple[Piece, ...]:
-    """Parse a text, given its lines, too; the errors are those of `ast.parse`."""
+    """Parse a text, given its lines, with the errors of `ast.parse`."""
     return tuple(_pieces(ast.parse(text).body, lines))
 
 
@@ -75,7 +75,7 @@ def parse_beside(pieces: Sequence[Piece], lines: Sequence[str]) -> tuple[Piece, 
 
 
 class _Run(NamedTuple):
-    """Pieces that stand in a text one after the other: the last of them, and those before it."""
+    """Consecutive pieces in a text: the last of them, and those before it."""
 
     at: int
     piece: Piece
@@ -83,7 +83,7 @@ class _Run(NamedTuple):
 
 
 def _standing(pieces: Sequence[Piece], lines: Sequence[str]) -> Iterable[tuple[int, Piece]]:
-    """Return which pieces stand in a text, and at which line: most of them, in order.
+    """Return most of the pieces that occur in a text in order, each with its line.
 
     A piece whose lines stand there twice is left out.
     """

@@ -58,7 +58,7 @@ DIGITS = 12
 
 
 class Regime(Enum):
-    """What decides an order: how far revisions agree, and whether the size of edits counts."""
+    """The regime of an order: how far revisions agree, and whether the size of edits counts."""
 
     SMALL_EDIT = "small edit"
     """Agreement and size, as some edit is tiny."""
@@ -74,7 +74,7 @@ class Regime(Enum):
 
 
 class Terms(NamedTuple):
-    """What a score is the sum of.
+    """The terms of a score.
 
     ``agreement`` is at least 0; ``size`` and ``broken`` are what is taken away, 0 at most.
     """
@@ -125,12 +125,12 @@ class Ranked:
 
     @property
     def terms(self) -> Terms:
-        """What the score is made of, each rounded as the score is."""
+        """The terms of the score, each rounded like the score."""
         return _terms(self.agreement, self.edit_size, self.regime, bool(self.broken))
 
 
 class Compared(Protocol):
-    """What a ranking is made of: a `excise.pairwise.ScoreMatrix` has it, and names each part."""
+    """The input of a ranking: `excise.pairwise.ScoreMatrix` has it and names each part."""
 
     @property
     def ids(self) -> tuple[str, ...]: ...  # noqa: D102
@@ -239,7 +239,7 @@ def _regime(
 
 
 def _broken(syntax_errors: Sequence[bool], facts: Sequence[EditFacts]) -> list[tuple[str, ...]]:
-    """Return why each revision is broken; a definition that most of them lose is not missed."""
+    """Return why each revision is broken. A definition that most revisions lose does not count."""
     losers = Counter(name for own in facts for name in own.lost)
     missed = {name for name, count in losers.items() if 2 * count <= len(facts)}
     return [
@@ -260,7 +260,7 @@ def _agreements(matrix: Compared) -> list[float] | list[None]:
 
 
 def _sums(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the sums of the rows; sorted, as a sum of floats depends on the order of its terms."""
+    """Return the sums of the rows, over sorted terms, as float sums depend on their order."""
     import numpy as np
 
     sums: npt.NDArray[np.float64] = np.sort(values, axis=1).sum(axis=1)

@@ -86,7 +86,7 @@ def is_large(text: Content) -> bool:
 
 
 def normalised(content: Content, name: str = "text") -> Content:
-    """Normalise a text; leave a ready-made sequence alone.
+    """Normalise a text, or return a ready-made sequence unchanged.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def token_stream(
     cancel: CancelFlag | None = None,
     timeout: float | None = None,
 ) -> TokenStream:
-    """Return the tokens of a text and their places; ``raw``: whole lines, white space included."""
+    """Return the tokens of a text and their positions (``raw``: whole lines with white space)."""
     if isinstance(content, Tokens) and raw:
         return given(content.by_line())
     if not isinstance(content, str):

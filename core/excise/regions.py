@@ -59,7 +59,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class DivergentRegion:
-    """What lies between two consecutive conserved columns of the three-way alignment.
+    """The stretch between two consecutive conserved columns of the three-way alignment.
 
     ``counts`` are those of this region alone; ``share`` is its part of all n-grams (n = 1..4) that
     the divergent regions hold, in [0, 1]; ``place`` is the number of the place it stands at.

@@ -136,7 +136,7 @@ def reparse(
 def _walked(
     tree: Tree, side: _Side, grammar: str, stale: list[Stretch], keys: Sequence[object]
 ) -> tuple[list[Stretch], list[tuple[int, int]], list[Span]]:
-    """Walk what is stale, widened; return it as stretches and as byte ranges, with its spans.
+    """Walk the stale parts, widened, and return them as stretches and byte ranges, with spans.
 
     Text of a string that no leaf covers is a token or not by all of its node (a quote gone from
     one line turns blank text on another into white space), so such a node is walked as a whole.
@@ -158,7 +158,7 @@ def _is_inside(start: int, end: int, ranges: Sequence[tuple[int, int]]) -> bool:
 
 
 def _edit(tree: Tree, old: _Side, new: _Side, edit: Sequence[int]) -> None:
-    """Tell a tree of one edit of lines; the last edit of a text must come first.
+    """Apply one edit of lines to a tree, the last edit of a text first.
 
     An edit can be said in several ways, and how much the parser reuses depends on it (measured on
     Python: ten times less, said the wrong way). Best: replaced lines from their first byte that
@@ -238,7 +238,7 @@ def _near(found: list[Span], places: list[int], low: int, high: int) -> list[Spa
 
 
 def _clipped(found: list[Span], data: bytes, low: int, high: int) -> Iterator[Span]:
-    """Cut spans to a range of whole lines; a mark goes with the token it stands beside."""
+    """Cut spans to a range of whole lines. A mark stays with the token next to it."""
     for start, end, kind in found:
         if kind == BLOCK_START:
             token = start

@@ -54,7 +54,7 @@ class Conflict(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    r"""What a revision says on another origin.
+    r"""A revision replayed onto another origin.
 
     Attributes
     ----------
@@ -179,11 +179,11 @@ class _Merge:
 
     @cached_property
     def _occurrences(self) -> Counter[int]:
-        """How often each line stands in base and origin; what the origin keeps stands in both."""
+        """Count each line in base and origin. Lines that the origin keeps are in both."""
         return Counter(chain(*self._units[:2]))
 
     def lines(self) -> list[str]:
-        """Return the merged lines; fill in conflicts and notes."""
+        """Return the merged lines, and fill in conflicts and notes."""
         merged: list[str] = []
         line = 0
         inserted: tuple[int, list[str]] | None = None  # before which line, and what

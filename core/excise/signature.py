@@ -67,7 +67,7 @@ class Options:
 
     @property
     def anchored(self) -> bool:
-        """Whether what is added and deleted has to stand at the same place to count whole."""
+        """Whether added and deleted text must be at the same place to count in full."""
         return self.place == "anchored"
 
 

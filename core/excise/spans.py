@@ -73,7 +73,7 @@ def write(text: str, spans: Sequence[Span]) -> TokenList:
 
 
 class _Writer:
-    """Turns ranges of code points into tokens; ``at`` is the end of the text dealt with."""
+    """Turns ranges of code points into tokens, where ``at`` is the end of the processed text."""
 
     __slots__ = ("_breaks", "_found", "_indents", "_line", "_line_end", "_text", "at")
 
@@ -113,12 +113,12 @@ class _Writer:
             start = stop + 1
 
     def indent(self) -> None:
-        """Emit INDENT; where it stands is where the next token will stand."""
+        """Emit INDENT at the position of the next token."""
         self._indents.append(len(self._found.tokens))
         self._mark(INDENT, 0, 0)
 
     def dedent(self) -> None:
-        """Emit DEDENT where the last token ends; a block without tokens leaves no mark."""
+        """Emit DEDENT where the last token ends, or nothing for a block without tokens."""
         found = self._found
         if found.tokens[-1] == INDENT:
             self._indents.pop()
@@ -150,12 +150,12 @@ def _line_ends(text: str) -> Iterator[int]:
 
 
 def encode(text: str) -> bytes:
-    """Return the bytes that are parsed; a lone surrogate is three of them, as if it were valid."""
+    """Return the bytes to parse, with a lone surrogate as three bytes, as if it were valid."""
     return text.encode("utf-8", "surrogatepass")
 
 
 def code_points(text: str, offsets: Sequence[int]) -> Sequence[int]:
-    """Turn byte offsets into code points; one inside a character becomes its start.
+    """Turn byte offsets into code points, where one inside a character becomes its start.
 
     So two ranges that meet inside a character (broken text can make them) still meet. An offset
     past the end, which a parser that wants a final line end may give, becomes the end.

@@ -1,4 +1,4 @@
-r"""Tree-sitter tokens (definition, section 1); the only importer of tree-sitter, and lazily.
+r"""Tree-sitter tokens (definition, section 1), from the only, lazy importer of tree-sitter.
 
 Three steps: `parse` a text, `walk` its tree to spans of bytes, `spans.write` them as tokens. The
 walk (`nodes.py`) knows about nodes, the writer about lines, white space and text outside strings
@@ -49,7 +49,7 @@ MAJOR = "0"
 
 @cache
 def version() -> str:
-    """Return the version of the grammar pack, which stands in every signature.
+    """Return the version of the grammar pack, which is part of every signature.
 
     Raises
     ------
@@ -194,7 +194,7 @@ def parse(
     cancel: CancelFlag | None = None,
     timeout: float | None = None,
 ) -> Tree:
-    """Parse a text; a parser is cheap (a microsecond) and belongs to one thread, so none is kept.
+    """Parse a text with a new parser, which is cheap (a microsecond) and belongs to one thread.
 
     Parameters
     ----------

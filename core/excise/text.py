@@ -54,7 +54,7 @@ class Revision:
 
 @dataclass(slots=True)
 class TokenList:
-    """What a tokeniser found, in order: the tokens, and where each stands.
+    """The tokens of a text in order, with their positions.
 
     ``tokens[i]`` stands on line ``lines[i]`` (0-based, never decreasing) and is the text between
     the code points ``starts[i]`` and ``ends[i]`` of the normalised text (an INDENT or DEDENT is
@@ -111,7 +111,7 @@ def normalise(text: str) -> str:
 
 
 def raw_lines(text: str) -> list[str]:
-    r"""Lines of a normalised text with their line ends; nothing after the last one is not a line.
+    r"""Return the lines of a normalised text with their line ends.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def raw_lines(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Text:
-    r"""A normalised text, split into lines once, when somebody asks for them.
+    r"""A normalised text, split into lines once, on first use.
 
     Examples
     --------
@@ -157,7 +157,7 @@ class Text:
 
     @property
     def is_ended(self) -> bool:
-        """Whether the last line has its line end; an empty text lacks nothing."""
+        """Whether the last line has its line end, which is true for an empty text."""
         return self.normalised[-1:] in ("", "\n")
 
     def between(self, start: int, stop: int) -> str:

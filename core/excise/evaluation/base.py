@@ -1,4 +1,4 @@
-"""What every measure is: a name, its source, its range, its conventions, and a call."""
+"""The common shape of every measure: name, source, range, conventions, and a call."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ __all__ = [
 
 
 class MeasureUnavailableError(ExciseError):
-    """A measure cannot run here; the message says what is missing and how to get it."""
+    """A measure cannot run here. The message says what is missing and how to get it."""
 
 
 # --- what comes out ------------------------------------------------------------------------------
 
 
 class Result(NamedTuple):
-    """What the function of a measure found: a value, which reference gave it, and its notes."""
+    """The result of a measure's function: a value, the reference that gave it, and notes."""
 
     value: float
     reference: int | None = None
@@ -71,7 +71,7 @@ def best(
     score: Callable[[str], float],
     choose: Callable[[list[float]], float] = max,
 ) -> Result:
-    """Score against each reference; the best value counts (the first of equals)."""
+    """Score against each reference and return the best value (the first of equals)."""
     values = [score(reference) for reference in references]
     value = choose(values)
     return Result(value, values.index(value))
@@ -115,7 +115,7 @@ Remote = Callable[[str, Sequence[str], str, str], float]
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """What some measures need of the world. The caller has it and hands it in; None: not at hand.
+    """Resources from outside that some measures need, handed in by the caller (None: unavailable).
 
     Values that a measure is to be pickled with must be picklable themselves.
 
@@ -190,11 +190,11 @@ class Measure:
 
     @property
     def description(self) -> str:
-        """What it measures, in words: the docstring of its function."""
+        """A description in words: the docstring of the function."""
         return cleandoc(getattr(self.score, "func", self.score).__doc__ or "")
 
     def missing(self) -> str | None:
-        """Say why the measure cannot run here, with the command that helps; None: it can."""
+        """Say why the measure cannot run here and which command helps, or None if it can."""
         if self.resource is not None and getattr(self.resources, self.resource) is None:
             return self.resources.missing.get(self.resource, _NEEDS[self.resource])
         return self.package.missing() if self.package else None
@@ -241,7 +241,7 @@ class Measure:
         path: str | None = None,
         comments: str = "keep",
     ) -> Value:
-        """Return the value of a hypothesis; parameters as for `Item.of`."""
+        """Return the value of a hypothesis. The parameters are those of `Item.of`."""
         return self.of(
             Item.of(
                 origin=origin,

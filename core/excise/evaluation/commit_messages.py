@@ -38,7 +38,7 @@ PUNCTUATION = str.maketrans("", "", "!()-[]{};:'\"\\,<>./?@#$%^&*_~")
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What a measure takes into account.
+    """The factors that a measure takes into account.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """Agreement of a measure with the ratings without and with a factor; its plain form first.
+    """Agreement of a measure with the ratings with and without a factor, the plain form first.
 
     Each value is Spearman's rho and Pearson's r, None where undefined. A factor that has no part in
     the measure is not in ``factors``.

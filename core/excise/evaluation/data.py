@@ -19,7 +19,7 @@ MAX_COUNT = 1_000_000_000
 
 
 class RecordError(ExciseError, ValueError):
-    """A record is not of the shape that `read_record` describes; the message says where not."""
+    """A record does not have the shape that `read_record` describes. The message says where."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,7 @@ def task_scores(
     *,
     best: bool = True,
 ) -> tuple[TaskScore, ...]:
-    """Score predictions by task, in order of first appearance; last their unweighted mean.
+    """Score predictions by task, in order of first appearance, then their unweighted mean.
 
     Parameters
     ----------

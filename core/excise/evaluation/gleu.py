@@ -23,7 +23,7 @@ ROUNDS = 500
 
 
 class Statistics(NamedTuple):
-    """What a hypothesis and one reference have: counts that add up over a corpus.
+    """The counts of a hypothesis and one reference, which add up over a corpus.
 
     ``lengths`` are those of the hypothesis and the reference; ``matches`` and ``totals`` have one
     number for each order.

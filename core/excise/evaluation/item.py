@@ -1,4 +1,4 @@
-"""What is measured: one output beside its origin and references, read once for all measures."""
+"""The input of a measure: one output with its origin and references, read once for all measures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an edit of a text does: operations on words, and how splits of a data set differ in them.
+"""Word operations of text edits, and how the splits of a data set differ in them.
 
 After "The Role of Text Simplification Operations in Evaluation" (Vásquez-Rodríguez, Shardlow,
 Przybyła, Ananiadou 2021): words in lower case, Wagner and Fischer's distance on them.

@@ -59,7 +59,7 @@ class Sample:
     clusters: Ints
 
     def only(self, rows: npt.NDArray[np.bool_]) -> Sample:
-        """Return some of the rows; the tasks are numbered anew."""
+        """Return some of the rows, with the tasks numbered anew."""
         tasks = np.unique(self.clusters[rows], return_inverse=True)[1].astype(np.int64)
         return Sample(self.values[rows], self.labels[rows], self.counts[rows], tasks)
 
@@ -194,7 +194,7 @@ def _weightings(sample: Sample, resamples: int, seed: int, by_task: bool) -> Ite
 
 
 class _Column:
-    """One measure beside the label, where the measure has a value (``kept``; None: everywhere)."""
+    """One measure with the label, in the rows where it has a value (``kept``; None: all)."""
 
     def __init__(self, sample: Sample, at: int) -> None:
         x, y, counts = sample.values[:, at], sample.labels, sample.counts

@@ -65,7 +65,9 @@ _UNKNOWN = _weight(0.0)
 
 
 def _read(table: str) -> dict[str, int]:
-    """Read lines ``share: word word ..``; a line that begins with a blank continues the last."""
+    """Read lines ``share: word word ..``, where a line that starts with a blank continues the
+    last.
+    """
     shares: dict[str, int] = {}
     share = 0
     for line in table.strip("\n").split("\n"):

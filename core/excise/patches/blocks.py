@@ -41,7 +41,7 @@ class Block:
 
     @property
     def heading(self) -> str:
-        """The heading of its hunk, decoded; mostly a function."""
+        """The heading of its hunk, decoded, usually a function."""
         return text_of([self.hunk.heading])[0]
 
 
@@ -69,7 +69,7 @@ def images(hunk: Hunk) -> tuple[list[str], list[str]]:
 
 
 def raw_images(hunk: Hunk) -> tuple[list[str], list[str]]:
-    r"""Return the lines of both images with their line ends; ``\r\n`` is one (guard 2)."""
+    r"""Return the lines of both images with their line ends, where ``\r\n`` is one (guard 2)."""
     old, new = images(hunk)
     return _ended(old, hunk.old_open), _ended(new, hunk.new_open)
 

@@ -71,7 +71,9 @@ def _readable(part: Mail, data: bytes, as_utf8: bool) -> bytes:
 
 
 def _utf8(data: bytes, charset: str) -> bytes:
-    """Convert a text to UTF-8; where that fails it stays as it is, and is read as latin-1 later."""
+    """Convert a text to UTF-8, or return it unchanged if that fails (it is read as latin-1
+    later).
+    """
     if charset in _AS_IT_IS or data.isascii():
         return data
     try:

@@ -1,4 +1,4 @@
-"""What reading a mail may cost: limits of its form, and work counted in units, never in time.
+"""Limits on the cost of reading a mail, in its form and in units of work, never in time.
 
 Whether a mail is read depends on its bytes alone, so that results are the same on every machine
 and under every load.
@@ -45,12 +45,12 @@ class Budget:
         allowance: int = 1_000_000,
         units_a_byte: int = 100,
     ) -> None:
-        """Allow for what has `size` bytes; the reason is that of the error."""
+        """Set the budget for `size` bytes, with the reason for the error."""
         self._reason = reason
         self.left = allowance + units_a_byte * size
 
     def spend(self, units: int) -> None:
-        """Take units; raise PatchError when none are left."""
+        """Take units, or raise PatchError if none are left."""
         self.left -= units
         if self.left < 0:
             raise PatchError(self._reason)

@@ -55,7 +55,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A change block that both patches have, but not alike or not at one place; or only one has.
+    """A change block in which two patches differ, or that only one of them has.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """What two patches do alike, and where they differ.
+    """The common and the different parts of two patches.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ def differences(
 
 
 class _Compared:
-    """Two patches, block by block; blocks are numbered in their patch."""
+    """Two patches, block by block, each with its own block numbers."""
 
     def __init__(self, a: Patch, b: Patch, ignored: Sequence[str], renamed: bool) -> None:
         files = [compared(patch, ignored)[0] for patch in (a, b)]

@@ -1,4 +1,4 @@
-"""What a patch says of the issue it is about: what it changes, where, and why it says it does.
+"""Evidence about the issue that a patch addresses: what it changes, where, and why.
 
 Three bags of weighted terms. A bag depends on its own patch and on the fixed background alone.
 """
@@ -90,7 +90,7 @@ class Bag:
 
     @classmethod
     def of(cls, weights: Mapping[str, float], little: float = 0.0) -> Bag:
-        """Sort and normalise; `little` is added to the squared length."""
+        """Sort and normalise, with `little` added to the squared length."""
         terms = sorted(term for term, weight in weights.items() if weight > 0.0)
         values = [weights[term] for term in terms]
         length = math.sqrt(sum([value * value for value in values]) + little)
@@ -118,7 +118,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class ChangeCounts:
-    """What a patch changes, and where, before it is weighed.
+    """The changes of a patch and their positions, before weighing.
 
     Attributes
     ----------
@@ -146,7 +146,7 @@ class EvidenceReader:
     """Makes evidence of patches under one background."""
 
     def __init__(self, background: Background | None = None) -> None:
-        """Take a background; default: the one that the package carries."""
+        """Use a background table (default: the one in the package)."""
         self.background = background or Background.shipped()
         self._subtokens = Subtokens()
         self._signed = _Signed("+"), _Signed("-")
@@ -166,7 +166,7 @@ class EvidenceReader:
         return self.weighed([self.counted(patch)], subject, message)
 
     def counted(self, patch: Patch) -> ChangeCounts:
-        """Count what a patch changes, and where; no background is needed yet."""
+        """Count what a patch changes and where, for which no background is needed yet."""
         files, notes = compared(patch, IGNORED)
         signed = {"+": list[str](), "-": list[str](), " ": list[str]()}
         facts: list[str] = []

@@ -1,4 +1,4 @@
-"""What of a patch is compared: its blocks as tokens, under the guards of section 8."""
+"""The compared parts of a patch: its blocks as tokens, under the guards of section 8."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Edits:
 
     @property
     def ints(self) -> tuple[array[int], array[int], array[int], array[int]]:
-        """What `excise._patches.Index` takes."""
+        """The arguments of `excise._patches.Index`."""
         return self.tokens, self.blocks, self.around, self.context
 
     @property
@@ -88,7 +88,7 @@ class Edits:
 
 @dataclass(frozen=True, slots=True)
 class EditedBlock:
-    """What is compared of a block: tokens (or raw lines) before and after, and where it stands."""
+    """The compared parts of a block: tokens (or raw lines) before and after, and its place."""
 
     name: str
     old: tuple[Hashable, ...]
@@ -226,7 +226,7 @@ def text_id(patch: Patch) -> str:
 
 
 def _is_white_space_only(text: bytes, bare: bytes) -> bool:
-    """Whether both images are the same but for white space; `bare` is the text without any."""
+    """Whether the two images differ only in white space, given `bare`, the text without any."""
     after = b"\n" + text
     if after.count(b"\n+") != after.count(b"\n-"):
         return False

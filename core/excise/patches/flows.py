@@ -15,7 +15,7 @@ Places = tuple[Sequence[int], Sequence[int]]
 
 @dataclass(frozen=True, slots=True)
 class Flows:
-    """Matched n-grams of two patches, block by block; each n-gram is matched once.
+    """Matched n-grams of two patches, block by block, each n-gram matched once.
 
     ``here[side][block]`` are matched at the same place; ``elsewhere[side][block]`` counts those
     that are not by the block of the other side.

@@ -30,7 +30,7 @@ MOST = 12_000
 def group(
     pool: Pool, *, threshold: float = DISTANCE, linkage: str = LINKAGE, map: Map = map
 ) -> tuple[Cluster, ...]:
-    """Cluster the patches of a pool agglomeratively on 1 - score; the largest group comes first.
+    """Cluster the patches of a pool agglomeratively on 1 - score, the largest group first.
 
     Patches of different components of the graph {distance <= threshold} never meet under any of
     the linkages, so each component is clustered alone, with the labels that the whole matrix would
@@ -120,7 +120,7 @@ def _refuse(n: int, threshold: float) -> None:
 
 
 def _cluster(values: Values, local: list[tuple[int, int]]) -> Cluster:
-    """Return a cluster of patches with their rows; equal rows stand in the matrix once."""
+    """Return a cluster of patches with their rows, equal rows only once."""
     first: dict[int, int] = {}
     for at, row in local:
         first.setdefault(row, at)

@@ -1,4 +1,4 @@
-"""What stands before the hunks of a file: names, modes, blobs, and what they add up to."""
+"""The header of a file in a patch: names, modes, blobs, and the facts that follow."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXTENDED = (
 
 @dataclass(slots=True)
 class Header:
-    """What is known of a file before its hunks are read."""
+    """The header of a file, before its hunks are read."""
 
     old: bytes = b""
     new: bytes = b""
@@ -75,5 +75,5 @@ def pair_of(header: Header) -> FilePair:
 
 
 def text_of(name: bytes) -> str:
-    """Decode a path; undecodable bytes become surrogates."""
+    """Decode a path, with surrogates for undecodable bytes."""
     return name.decode("utf-8", "surrogateescape")

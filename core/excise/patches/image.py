@@ -35,7 +35,7 @@ class Image:
     """The lines of a file, some of them already written by hunks."""
 
     def __init__(self, text: bytes, budget: Budget) -> None:
-        """Start with a text; looking for places spends the budget."""
+        """Start with a text. Searching for positions uses up the budget."""
         *ended, last = text.split(b"\n")
         self.lines = [line + b"\n" for line in ended] + ([last] if last else [])
         self.written = bytearray(len(self.lines))
@@ -67,14 +67,14 @@ class Image:
         )
 
     def place(self, change: Change, stated: int, from_old: int) -> int | None:
-        """Return the line (from 0) at which a hunk applies; `from_old`: as its old side has it."""
+        """Return the line (from 0) at which a hunk applies (`from_old`: as on its old side)."""
         position = self._as_git(change, stated) if change.has_context else None
         if position is None and from_old == stated and self.fits(change.old, stated):
             return stated
         return position
 
     def mismatch(self, old: Sequence[bytes], stated: int) -> str:
-        """Return in what a hunk differs from the lines that it names; empty: in nothing."""
+        """Return how a hunk differs from the lines that it names (empty: not at all)."""
         for at, line in enumerate(old, start=stated):
             if at >= len(self.lines):
                 return f"it shows line {at + 1}, the file has {len(self.lines)}"
@@ -144,7 +144,7 @@ class Image:
                 yield down - rarest
 
     def _now(self, at: int) -> int:
-        """Return where one of the first lines stands now; of those that are gone, a place near."""
+        """Return the current line of one of the first lines, or a nearby line if it is gone."""
         hunks = bisect_right(self._starts, at)
         return max(at + self._sums[hunks], self._floors[hunks])
 

@@ -1,4 +1,4 @@
-"""What two patches have in common (section 8): score, shares, word."""
+"""The common part of two patches (section 8): score, shares, word."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class Comparison(EditsLikeness):
 
 
 def _share(count: Count, weights: Weights) -> Fraction:
-    """Return what is in common; all, where there is nothing to compare on either side."""
+    """Return the share in common, which is 1 if neither side has anything to compare."""
     return f1(count, weights) if count.defined else Fraction(1)
 
 

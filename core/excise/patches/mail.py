@@ -67,7 +67,7 @@ def read(data: bytes, *, as_utf8: bool = False) -> tuple[Message, ...]:
 
 
 def pieces(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Cut a file into its messages; with the number of the first line of each."""
+    """Cut a file into its messages, each with the number of its first line."""
     starts = list(_mbox_starts(data))
     if not starts and data.startswith(b"commit "):
         starts = [match.start() for match in _COMMIT.finditer(data)]
@@ -117,7 +117,7 @@ def _is_mail(start: bytes) -> bool:
 
 
 def _bare(number: int, line: int, piece: bytes) -> Message:
-    """Read a piece without mail headers; `git log -p` has its own."""
+    """Read a piece without mail headers, such as one of `git log -p`."""
     author = subject = date = text = ""
     if _COMMIT.match(piece):
         head = _text_of(piece[:4096])  # an indented line of the diff is not of the message
@@ -206,7 +206,7 @@ def _references(mail: Mail) -> tuple[str, ...]:
 
 
 def _header(mail: Mail, name: str) -> str:
-    """Return a header decoded, on one line; bytes of no known charset are read as latin-1."""
+    """Return a header decoded, on one line, with bytes of unknown charsets read as latin-1."""
     try:
         value = mail.get(name, "")
         if isinstance(value, str):

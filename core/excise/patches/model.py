@@ -1,4 +1,4 @@
-"""What a patch is: files, hunks, header facts; and the message that carries it."""
+"""The model of a patch: files, hunks, header facts, and the message that carries it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Binary:
 
 @dataclass(frozen=True, slots=True)
 class FilePair:
-    """What a patch does to one file.
+    """The change of one file in a patch.
 
     ``old`` and ``new`` are paths without the prefix ``a/`` or ``b/`` (decoded, undecodable bytes
     escaped as surrogates), or None on the side where the file does not exist (created, deleted).
@@ -87,7 +87,7 @@ class FilePair:
 
     @property
     def path(self) -> str:
-        """The new path; the old one of a deleted file."""
+        """The new path, or the old one of a deleted file."""
         return self.new if self.new is not None else self.old or ""
 
     @property
@@ -107,7 +107,7 @@ class FilePair:
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """What the header says beside the text: created, deleted, renamed, mode, binary data."""
+        """Facts in the header: created, deleted, renamed, mode, binary data."""
         found = []
         if self.moved:
             found.append(f"{self.moved} from {self.old}")
@@ -139,7 +139,7 @@ class Patch:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Where a patch stands in its series, as the subject says; 0: it does not say."""
+    """The position of a patch in its series, according to the subject (0: not given)."""
 
     version: int = 1
     index: int = 0

@@ -25,7 +25,7 @@ def paired(
 
 
 def paired_on_one_base(a: Iterable[FilePair], b: Iterable[FilePair]) -> tuple[Pairing, ...]:
-    """Pair files of one tree by old path, by new path; created files by their content."""
+    """Pair files of one tree by old path, by new path, and created files by their content."""
     return _paired(list(a), list(b), _ORIGIN)
 
 

@@ -56,7 +56,7 @@ def parse(data: bytes, first: int = 1) -> Patch:
 
 
 class _Reader:
-    """One pass over the lines; `at` only grows."""
+    """One pass over the lines, in which `at` only grows."""
 
     def __init__(self, lines: Sequence[bytes], first: int) -> None:
         self.lines, self.first = lines, first
@@ -219,7 +219,9 @@ class _Reader:
         self.header.hunks.append(Hunk(*start, text, number, *_open_sides(opened), heading, damage))
 
     def body(self, old: int, new: int) -> tuple[list[bytes], set[bytes], int, int]:
-        """Take the lines that the counts ask for; return them, open sides, and what is missing."""
+        """Take as many lines as the counts require, and return them, open sides and missing
+        lines.
+        """
         source = self.lines
         lines: list[bytes] = []
         opened: set[bytes] = set()

@@ -78,7 +78,7 @@ class _Open:
 
 
 class _Splitter:
-    """One pass over the bytes; `at` only grows."""
+    """One pass over the bytes, in which `at` only grows."""
 
     def __init__(self, data: bytes, budget: Budget) -> None:
         self.data, self.budget = data, budget
@@ -140,7 +140,7 @@ class _Splitter:
     # --- parts ------------------------------------------------------------------------------------
 
     def entity(self, depth: int, default: str) -> _Boundary | None:
-        """Take a part with its content; return the boundary after it, None at the end."""
+        """Take a part with its content, and return the boundary after it, or None at the end."""
         is_inside = bool(self.open)
         mail, held = self.headers(depth, default)
         while mail.get_content_maintype() == "message":
@@ -161,7 +161,7 @@ class _Splitter:
         return line
 
     def opened(self, mail: Mail, depth: int) -> int | None:
-        """Open a multipart; return its level, None if no line can be a boundary of its own."""
+        """Open a multipart and return its level, or None if no line can be its boundary."""
         named = mail.get_boundary() if mail.get_content_maintype() == "multipart" else None
         if named is None:
             return None
@@ -202,7 +202,7 @@ class _Splitter:
     def headers(
         self, depth: int, default: str, stop: int | None = None, *, is_block: bool = False
     ) -> tuple[Mail, bytes]:
-        """Read the headers of a part; return it, and what they hold of its content."""
+        """Read the headers of a part, and return it and what they say about its content."""
         if depth > MAX_DEPTH:
             raise PatchError(f"its parts are nested over {MAX_DEPTH} deep")
         if len(self.parts) >= MAX_PARTS:
@@ -220,7 +220,7 @@ class _Splitter:
         return mail, held
 
     def headers_end(self, stop: int, is_block: bool) -> tuple[int, int]:
-        """Move behind headers and the blank line after them; return their last line and end."""
+        """Move past headers and the blank line after them, and return their last line and end."""
         data, last = self.data, self.at
         while self.at < stop:
             match = _DASHES.match(data, self.at)

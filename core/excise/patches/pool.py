@@ -39,7 +39,7 @@ Searcher = Callable[[float, bool], Iterable[Pairs]]
 
 
 def signature(key: str = "name", *, idf: bool = False) -> str:
-    """Return the signature of ``basis:edits``; `idf` is that of groups, never of a score.
+    """Return the signature of ``basis:edits``. `idf` applies to groups, never to a score.
 
     >>> signature()
     'es|n:4|comments:keep|tok:lexical|basis:edits|key:name|place:anchored|v:2'
@@ -110,7 +110,7 @@ class Pool:
         return self._index
 
     def add(self, patch: Patch) -> int:
-        """Add a patch; return its number."""
+        """Add a patch and return its number."""
         edits = self._reader.edits(patch, self.ignored)
         self.index.add(*edits.ints)
         return self._added(patch, edits)

@@ -34,7 +34,7 @@ LEVELS: tuple[Level, ...] = ("likely", "possibly", "none")
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What a mean is worth, as it was measured (docs/duplicates.md).
+    """The measured meaning of a mean (docs/duplicates.md).
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ def calibration(*, with_why: bool) -> Calibration:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """What two patches have in common of the issue that they are about.
+    """How two patches are related by the issue that they are about.
 
     Attributes
     ----------
@@ -94,12 +94,12 @@ class Relation:
 
     @property
     def calibration(self) -> Calibration:
-        """What the mean is worth."""
+        """The measured meaning of the mean."""
         return calibration(with_why=self.why is not None)
 
     @property
     def level(self) -> Level:
-        """Whether they are likely about one issue, possibly, or nothing is said."""
+        """Whether they are likely about one issue, possibly, or neither."""
         return self.calibration.level(self.mean)
 
     @property
@@ -109,7 +109,7 @@ class Relation:
 
 
 def relation(a: Evidence, b: Evidence) -> Relation:
-    r"""Compare two patches; symmetric to the last bit.
+    r"""Compare two patches, symmetrically to the last bit.
 
     Examples
     --------

@@ -60,7 +60,7 @@ class RelatedPool:
         return len(self.evidence)
 
     def add(self, evidence: Evidence) -> int:
-        """Add the evidence of a patch; return its number."""
+        """Add the evidence of a patch and return its number."""
         for name, postings in self._fields.items():
             postings.add(getattr(evidence, name))
         self.evidence.append(evidence)
@@ -103,7 +103,7 @@ class RelatedPool:
         return sorted(found, key=lambda n: (-n.relation.probability, -n.relation.mean, n.number))
 
     def groups(self, distance: float = RELATED_DISTANCE) -> tuple[Cluster, ...]:
-        """Cluster the patches by average linkage on 1 - mean; the largest group comes first.
+        """Cluster the patches by average linkage on 1 - mean, the largest group first.
 
         Means of two cosines (no message) are scaled to those of three by where "possibly" begins.
 
@@ -148,7 +148,7 @@ class RelatedPool:
         return np.where(np.isfinite(why), (what + where + np.nan_to_num(why)) / 3.0, pairs)
 
     def _cosines(self, evidence: Evidence) -> tuple[Values, Values, Values]:
-        """Return the cosines with all; of messages NaN, where one of two has none."""
+        """Return the cosines with all patches (NaN for messages if one of two has none)."""
         import numpy as np
 
         what = self._fields["what"].cosines(evidence.what)

@@ -93,7 +93,7 @@ class SameBase(Likeness):
 
     @property
     def word(self) -> str:
-        """The word for the pair; whoever changes nothing has nothing in common with anybody."""
+        """The word for the pair. A patch without changes has nothing in common with any other."""
         return DIFFERENT if self.guarded == 0 else word_of(self.shares, equal=self.equal)
 
     def _value(self, weights: Weights) -> Fraction:
@@ -126,7 +126,7 @@ def compare_on_one_base(a: Patch, b: Patch) -> SameBase:
 def _guarded(
     same: bool, common: bool, triple: Triple, pairs: Sequence[Pairing]
 ) -> tuple[Fraction | None, bool]:
-    """Apply the guards of section 5, in their order; tell whether the two are equal."""
+    """Apply the guards of section 5 in order, and tell whether the two are equal."""
     if same:
         return Fraction(1), True
     if common and all(triple.unchanged):

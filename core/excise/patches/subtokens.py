@@ -23,7 +23,7 @@ _LONGEST = 80
 
 
 class Subtokens:
-    """Cuts texts into sub-tokens; remembers how each word is cut."""
+    """Cuts texts into sub-tokens and remembers the cuts of each word."""
 
     __slots__ = ("_parts",)
 

@@ -53,7 +53,7 @@ class _Text:
 
 
 class Triple:
-    """Origin and both sides, all files in a row, as ints; the edits of both sides.
+    """Origin and both sides, all files in a row, as ints, with the edits of both sides.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class Triple:
             self._apply(side, own, starts, begin)
 
     def _runs(self, pair: FilePair, known: dict[int, str]) -> Iterator[_Run]:
-        """Yield what a side did to a file, by line numbers; note the lines that it shows."""
+        """Yield the edits of a side to a file by line numbers, and note the lines that it shows."""
         for hunk in pair.hunks:
             old, new = raw_images(hunk) if self._raw else images(hunk)
             start = hunk.old_start if old else hunk.old_start + 1
@@ -147,7 +147,7 @@ class Triple:
         return line if self._raw else line.rstrip(WHITE)
 
     def _write(self, known: dict[int, str], anchors: set[int]) -> dict[int, int]:
-        """Write the origin of a file; return the token before which each line begins."""
+        """Write the origin of a file, and return the token before which each line begins."""
         starts: dict[int, int] = {}
         self._number += 1  # no line of a file is beside one of another file
         self._gap()
