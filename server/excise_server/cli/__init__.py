@@ -96,7 +96,7 @@ def excise(ctx: click.Context) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit code. Errors are one line on standard error."""
+    """Run the command and return its exit code. Errors are one line on standard error."""
     if arguments is not None or not _PARSING.intersection(sys.argv[1:2]) or os.name != "posix":
         return _main(arguments)
     from excise_server.workers.forked import outlive, settle

@@ -57,7 +57,7 @@ _Command = Callable[..., Any]
 
 
 def selection_options(function: _Command) -> _Command:
-    """Add the options that choose candidates; the function gets them as one ``selection``."""
+    """Add the options that select candidates, passed to the function as ``selection``."""
 
     def command(
         *,

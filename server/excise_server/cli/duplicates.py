@@ -1,4 +1,4 @@
-"""``excise duplicates``: is somebody else already fixing this?"""
+"""``excise duplicates``: patches that may be about the same issue."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def command(
 
 
 def _read_state(state: State, paths: tuple[str, ...]) -> tuple[_Read, _Read]:
-    """Keep what is new; return what the paths name (all, without any), and the rest."""
+    """Keep what is new, and return what the paths name (or all without paths), and the rest."""
     watched = read_watched(paths, sys.stdin.buffer, state)
     proposals = known_proposals(state)
     notes = [f"state {state.path}: {len(watched.new):,} new, {len(state.entries):,} in all"]

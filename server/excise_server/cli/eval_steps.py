@@ -47,7 +47,7 @@ _PIPED = 200
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What to print, and where to draw."""
+    """The output to print, and where to draw."""
 
     json: bool
     csv: bool
@@ -116,7 +116,7 @@ def reader(cluster_by: str, messages: bool) -> Callable[[Mapping[str, Any]], Rec
 def load(
     data: str, read: Callable[[Mapping[str, Any]], Record]
 ) -> tuple[list[Line], list[BadLine]]:
-    """Read the records; bad lines are returned, too."""
+    """Read the records, and return the bad lines as well."""
     from excise_server.records.evaluated import read_line
     from excise_server.records.lines import read_all
 
@@ -143,7 +143,7 @@ def run(records: list[Record], settings: Settings, resume: str | None) -> Evalua
 
 
 def warn() -> None:
-    """Say that code will run; refuse where it cannot be guarded."""
+    """Warn that code will run, or refuse if it cannot be guarded."""
     from excise_server.evaluation.sandbox import check_guards
 
     say("warning: --execute runs code from the records, in a sandbox (docs/evaluation.md)")
@@ -154,7 +154,7 @@ def warn() -> None:
 def executed(
     lines: list[Line], jobs: int, timeout: float, path: str | None
 ) -> tuple[list[Line], dict[str, object]]:
-    """Run the tests of every record; return the records with their verdicts as labels."""
+    """Run the tests of every record, and return the records with their verdicts as labels."""
     from excise_server.cli.output import write_text
     from excise_server.evaluation.labelling import label, labelled_lines
 
@@ -224,7 +224,7 @@ def show(
 
 
 def complain(found: Evaluation, bad: list[BadLine]) -> None:
-    """Name on standard error what was left out; all of it is in the JSON."""
+    """Report on standard error what was left out. All of it is in the JSON."""
     for name in found.outdated:
         say(f"{name}: the journal has it under another signature; computed again")
     lines = [f"line {one.number}: {one.reason}" for one in bad]

@@ -56,7 +56,7 @@ def command(choices: Choices, *, origin: str, revisions: tuple[str, ...]) -> int
 
 
 def _two(found: RevisionSet) -> tuple[Revision, ...]:
-    """Return the two revisions; here one that cannot be read leaves nothing to explain."""
+    """Return the two revisions, both of which must be readable to be explained."""
     for rejected in found.rejected:
         raise SourceError(rejected.reason, name=rejected.id, hint=rejected.hint)
     if len(found.revisions) != 2:

@@ -22,7 +22,7 @@ STDIN = "-"
 
 
 def read_set(origin: str, paths: tuple[str, ...], choices: Choices) -> RevisionSet:
-    """Read the origin and the revisions that a command names; ``-`` reads a document."""
+    """Read the origin and the revisions that a command names, or a document from ``-``."""
     if origin == STDIN:
         if paths:
             raise click.UsageError(
@@ -66,7 +66,7 @@ def similarities(found: RevisionSet, choices: Choices) -> excise.ScoreMatrix:
 
 
 def report_rejected(found: RevisionSet) -> int:
-    """Name on standard error what could not be scored; return the exit code."""
+    """Report on standard error what could not be scored, and return the exit code."""
     for rejected in found.rejected:
         error = SourceError(rejected.reason, name=rejected.id, hint=rejected.hint)
         say(f"left out: {error}")

@@ -19,7 +19,7 @@ __all__ = ["Choices", "shared_options"]
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What was chosen on the command line, checked by click; None: as the library has it."""
+    """The options of the command line, checked by click (None: the default of the library)."""
 
     granularity: str
     lcs: str
@@ -42,7 +42,7 @@ def _codec(ctx: click.Context, param: click.Parameter, value: str | None) -> str
 
 
 def _language(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Refuse a language that nobody knows; one that a record or an editor names is a note."""
+    """Refuse an unknown language. One that a record or an editor names gets a note instead."""
     try:
         languages.check(value, None)
     except OptionError as error:
@@ -95,7 +95,7 @@ _OPTIONS = (
 
 
 def shared_options(function: Callable[..., int]) -> Callable[..., int]:
-    """Give a command the shared options; it receives them as one `Choices`."""
+    """Give a command the shared options, passed to it as one `Choices`."""
 
     @wraps(function)
     def with_choices(**given: Any) -> int:  # noqa: ANN401 - what click parsed

@@ -12,7 +12,7 @@ __all__ = ["write_text"]
 
 
 def write_text(path: str, text: str) -> None:
-    """Write a file in one step; what stood there stays until the new text is complete.
+    """Write a file in one step, so the old content stays until the new text is complete.
 
     Raises
     ------

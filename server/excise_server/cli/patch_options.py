@@ -96,7 +96,7 @@ _OPTIONS = (
 
 
 def patch_options(function: Callable[..., int]) -> Callable[..., int]:
-    """Give a command these options; it receives them as one `PatchChoices`, after what it had."""
+    """Give a command these options, passed to it as one `PatchChoices` after the others."""
 
     @wraps(function)
     def with_choices(*before: Any, **given: Any) -> int:  # noqa: ANN401 - what click parsed

@@ -80,7 +80,7 @@ def _crew(chosen: PatchChoices) -> AbstractContextManager[Crew | None]:
 
 
 def _cluster_watched(paths: tuple[str, ...], choices: Choices, chosen: PatchChoices) -> int:
-    """Group what a state knows and what is new; without paths, what it knows."""
+    """Group the messages of a state and the new ones, or only the known ones without paths."""
     _check(paths or ("",), choices)
     if chosen.same_base or chosen.series:
         raise click.UsageError("--incremental compares by edits: drop --same-base and --series.")

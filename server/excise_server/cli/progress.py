@@ -21,7 +21,7 @@ Advance = Callable[[float], None]
 
 @contextmanager
 def progress(label: str, total: float | None = None) -> Iterator[Advance]:
-    """Show how much is done; what is yielded takes the amount done so far.
+    """Show progress, and yield a function that takes the amount done so far.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ _FORMATS = ("text", "markdown", "json", "html")
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What of the review is shown, and how."""
+    """The parts of the review to show, and how."""
 
     format: str
     against: str
@@ -157,7 +157,7 @@ def _print(document: ReviewDocument, shown: _Shown) -> None:
 
 
 def _written(document: ReviewDocument, shown: _Shown, folding: Folding) -> str | None:
-    """Return the document in its format; None: as lines, for the console."""
+    """Return the document in its format, or None for lines on the console."""
     if shown.format == "json":
         return json_text(document)
     if shown.format == "html":

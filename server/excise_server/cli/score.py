@@ -197,7 +197,7 @@ def _score_record(record: ScoreRecord, choices: Choices, deletion: str) -> excis
 
 
 def _progress(length: int | None) -> AbstractContextManager[Advance]:
-    """Show the bytes read, where that is known; lines on a terminal show progress themselves."""
+    """Show the bytes read, if known. Lines on a terminal show progress by themselves."""
     if sys.stdout.isatty():
         return nullcontext(lambda done: None)
     return progress("Scoring", length)

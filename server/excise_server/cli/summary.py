@@ -13,7 +13,7 @@ __all__ = ["Numbers", "Summary", "print_summaries", "summarise"]
 
 
 class Numbers(NamedTuple):
-    """What is kept of a score: memory does not grow with the texts."""
+    """The figures kept of a score, so that memory does not grow with the texts."""
 
     value: float
     keep: float | None

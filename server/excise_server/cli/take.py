@@ -147,7 +147,7 @@ def _hand_over(top: str, result: TakenFromReview, *, write: bool, as_json: bool)
 
 
 def _write(top: str, taken: Taken) -> str | None:
-    """Write the files; return the command that takes them back, unless nothing was to be done."""
+    """Write the files, and return the command that undoes it, unless there was nothing to do."""
     cache = cache_folder()
     if cache is None:
         raise SourceError("no folder to save the undo patch in", hint="set HOME or XDG_CACHE_HOME")

@@ -38,7 +38,7 @@ __all__ = ["Shown", "command", "compare", "compare_found", "opened", "say_reject
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What was chosen beside the worktrees and branches themselves."""
+    """The chosen options other than the worktrees and branches themselves."""
 
     threshold: float | None = None
     linkage: str | None = None

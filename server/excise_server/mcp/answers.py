@@ -1,4 +1,4 @@
-"""What the tools answer: typed, and small, as a model reads every character of it."""
+"""The answers of the tools: typed, and small, as a model reads every character."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class FileAnswer(_Answer):
 
 
 class ReviewAnswer(_Answer):
-    """What the candidates of a batch make of the origin, file by file; a page of it."""
+    """The review of a batch, one page of it, file by file."""
 
     batch: int
     task: str | None
@@ -105,7 +105,7 @@ class ReviewAnswer(_Answer):
 
 
 class TakeAnswer(_Answer):
-    """A patch of what was chosen, onto the origin; nothing was written."""
+    """A patch of the chosen parts onto the origin. Nothing was written."""
 
     origin: str
     files: list[str]

@@ -163,7 +163,7 @@ class Tools:
     async def _survey(
         self, kind: str, context: Context, folder: str, branches: Sequence[str], **more: object
     ) -> dict[str, Any]:
-        """Have a worker read and compare; a call that is cancelled ends its work."""
+        """Read and compare in a worker. A cancelled call ends its work."""
         try:
             allowed = allowed_folder(folder, self._served, await _roots(context))
         except FolderError as error:

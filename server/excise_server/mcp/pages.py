@@ -41,7 +41,7 @@ Document = Mapping[str, Any]
 
 
 def candidates_page(document: Document, page: int) -> CandidatesAnswer:
-    """Return a page of what `excise worktrees --json` prints; pages count from 1."""
+    """Return a page of what `excise worktrees --json` prints, counted from 1."""
     ranking = document["ranking"]
     pages = max(1, -(-len(ranking) // PAGE_CANDIDATES))
     page = min(page, pages)
@@ -120,7 +120,7 @@ def _some(lines: Sequence[str], most: int, what: str) -> list[str]:
 
 
 def review_page(document: Document, batch: int, path: str, page: int) -> ReviewAnswer | None:
-    """Return a page of a batch of what `excise review --format json` prints; None: no such batch.
+    """Return a page of what `excise review --format json` prints, or None for an unknown batch.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def _size(hunk: HunkAnswer) -> int:
 
 
 def _hunk(hunk: Document) -> HunkAnswer:
-    """Return a hunk; one that is longer than a page keeps the beginning of each of its texts."""
+    """Return a hunk, with only the beginning of each text if it is longer than a page."""
     texts = [hunk["origin"], *(variant["text"] for variant in hunk["variants"])]
     most = PAGE_CHARACTERS // len(texts)
     kept = [text if len(text) <= most else f"{text[:most]}\n[cut]\n" for text in texts]

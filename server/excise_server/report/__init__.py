@@ -1,1 +1,1 @@
-"""Results for programs (JSON documents) and for people (tables); every text is escaped here."""
+"""Results for programs (JSON documents) and for people (tables), with all texts escaped here."""

@@ -1,4 +1,4 @@
-"""What people read of each candidate: its group, its lines by kind, what it is to the others."""
+"""The row of a candidate: its group, its lines by kind, how it relates to the others."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def _beside(found: Worktrees, i: int, other: int, name: str) -> str:
 
 
 def _where(patch: Patch) -> str:
-    """Say which files a candidate changes that nobody else does."""
+    """Name the files that only this candidate changes."""
     paths = sorted(patch.paths, key=lambda path: KINDS.index(kind_of(path)))
     return f"changes {first_few([visible(path) for path in paths], 2)}" if paths else ""
 

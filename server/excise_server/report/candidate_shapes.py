@@ -19,7 +19,7 @@ class SetAsideEntry(Shape, frozen=True, kw_only=True):
 
 
 class CandidatesDocument(WorktreesDocument, frozen=True, kw_only=True):
-    """What `excise/candidates` answers: that of the command, of those that are not set aside."""
+    """The answer of `excise/candidates`: the command's document for candidates not set aside."""
 
     set_aside: list[SetAsideEntry]
     bases: dict[str, str]
@@ -27,7 +27,7 @@ class CandidatesDocument(WorktreesDocument, frozen=True, kw_only=True):
 
 
 class ContentEntry(Shape, frozen=True, kw_only=True):
-    """A file that is changed, before and after, in base64; `null` where it is not there.
+    """A changed file, before and after, in base64, or `null` if it does not exist.
 
     ``edits`` and ``version`` are the language server's: what to edit in the editor's own text.
     """
@@ -43,6 +43,6 @@ class ContentEntry(Shape, frozen=True, kw_only=True):
 
 
 class TakenDocument(TakeDocument, frozen=True, kw_only=True):
-    """What `excise/take` answers: the command's document, and the files themselves."""
+    """The answer of `excise/take`: the command's document, and the files themselves."""
 
     contents: list[ContentEntry]

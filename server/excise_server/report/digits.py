@@ -6,7 +6,7 @@ __all__ = ["digits"]
 
 
 def digits(value: float | None) -> str:
-    """Return a value in two digits; – where it is undefined.
+    """Return a value in two digits, or – if it is undefined.
 
     Never 1.00 for what is below 1, nor 0.00 for what is above 0.
 

@@ -1,4 +1,4 @@
-"""JSON documents for programs; docs/json.md describes every key, and `shapes` defines it.
+"""JSON documents for programs. docs/json.md describes every key, and `shapes` defines it.
 
 Plain ASCII: whatever a terminal would obey is a JSON escape.
 """
@@ -65,7 +65,7 @@ def json_line(record: shapes.Shape | Plain) -> str:
 
 
 def record_line(record_id: str | float | None, score: Score, *, several: bool) -> shapes.RecordLine:
-    """Return the line of one scored record; ``several`` references: which one gave the score."""
+    """Return the line of one scored record, with the index of the reference if ``several``."""
     return shapes.RecordLine(
         id=record_id,
         **_numbers(score),

@@ -41,7 +41,7 @@ class SharedLine(Shape, frozen=True, kw_only=True):
 
 
 class SharedReasons(Shape, frozen=True, kw_only=True):
-    """What weighs most of what a pair shares."""
+    """The shared parts of a pair with the most weight."""
 
     where: list[SharedLine]
     what: list[str]
@@ -49,7 +49,7 @@ class SharedReasons(Shape, frozen=True, kw_only=True):
 
 
 class DuplicatePair(Shape, frozen=True, kw_only=True):
-    """A pair. ``otherwise`` says what else explains it; such a pair is not reported as a duplicate.
+    """A pair. If ``otherwise`` gives another explanation, the pair is not reported as a duplicate.
 
     ``same_edit`` and ``reasons`` are null below the level ``possibly``.
     """
@@ -69,7 +69,7 @@ class DuplicatePair(Shape, frozen=True, kw_only=True):
 
 
 class DuplicatesDocument(Document, frozen=True, kw_only=True):
-    """What ``duplicates --format json`` prints: the pairs, the most probable first."""
+    """The output of ``duplicates --format json``: the pairs, the most probable first."""
 
     asked: int
     among: int
@@ -80,7 +80,7 @@ class DuplicatesDocument(Document, frozen=True, kw_only=True):
 
 
 class RelatedGroupsDocument(Document, frozen=True, kw_only=True):
-    """What ``cluster --related --json`` prints; a pair's ``new`` stands for its group."""
+    """The output of ``cluster --related --json``, where a pair's ``new`` is the representative."""
 
     threshold: float
     linkage: str

@@ -47,7 +47,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def duplicates_document(
     found: Duplicates, rejected: Iterable[Rejected] = (), notes: Sequence[str] = ()
 ) -> DuplicatesDocument:
-    """Return what was found; of the proposals those that are in some pair."""
+    """Return the pairs, and the proposals that are in some pair."""
     shown = sorted({at for pair in found.pairs for at in (pair.new, pair.other)})
     return DuplicatesDocument(
         signature=found.signature,
@@ -63,7 +63,7 @@ def duplicates_document(
 def groups_document(
     found: RelatedGroups, rejected: Iterable[Rejected] = (), notes: Sequence[str] = ()
 ) -> RelatedGroupsDocument:
-    """Return the groups, the largest first; those that stand alone are among them."""
+    """Return the groups, the largest first, including those with one member."""
     ids = [proposal.id for proposal in found.proposals]
     return RelatedGroupsDocument(
         signature=found.signature,
@@ -134,7 +134,7 @@ def _share(probability: float) -> str:
 
 
 def duplicates_tsv(document: DuplicatesDocument) -> Iterator[str]:
-    """Yield a line a pair, after a line of names; no cell holds a tab, or runs as a formula."""
+    """Yield a header and a line per pair, in which no cell has a tab or runs as a formula."""
     yield "\t".join(_COLUMNS)
     for pair in document.pairs:
         edit = pair.same_edit.similarity if pair.same_edit else None

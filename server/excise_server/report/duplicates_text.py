@@ -25,7 +25,7 @@ _INDENT = "    "
 
 
 def duplicates_lines(document: DuplicatesDocument, out: Console) -> Iterator[RenderableType]:
-    """Yield the lines of what was found; a long one loses its middle on a terminal."""
+    """Yield the lines of a report, in which long ones lose their middle on a terminal."""
     width = out.width if out.is_terminal else 1 << 20
     proposals = {proposal.id: proposal for proposal in document.proposals}
     for pair in document.pairs:

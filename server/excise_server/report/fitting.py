@@ -47,7 +47,7 @@ def filled(parts: Sequence[Text], width: int, start: Text, between: str) -> Iter
 
 
 def sentence(start: Text, text: str, out: Console) -> Iterator[Text]:
-    """Yield a sentence in lines that fit a terminal; a long path or id in it loses its middle."""
+    """Yield a sentence in lines that fit a terminal, with long paths or ids shortened."""
     if not out.is_terminal:
         yield Text.assemble(start, text)
         return
@@ -57,7 +57,7 @@ def sentence(start: Text, text: str, out: Console) -> Iterator[Text]:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence that is fitted where it is printed; off a terminal it is one line."""
+    """A sentence that is fitted when it is printed, and stays one line off a terminal."""
 
     start: Text
     text: str

@@ -1,4 +1,4 @@
-"""What sets groups apart, in one line each: for tables, pages and programs."""
+"""Facts that distinguish groups, one line each: for tables, pages and programs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["by_size", "group_lines", "reason_entries", "reasons_text"]
 def by_size(
     clusters: Sequence[Cluster], reasons: Sequence[Sequence[Reason]]
 ) -> list[tuple[Cluster, Sequence[Reason]]]:
-    """Return groups with their reasons, the largest first; equal ones keep their order."""
+    """Return groups with their reasons, the largest first, otherwise in their order."""
     pairs = zip(clusters, reasons, strict=True)
     return sorted(pairs, key=lambda pair: -len(pair[0].members))
 
@@ -31,7 +31,7 @@ def reason_entries(reasons: Sequence[Reason]) -> list[ReasonEntry]:
 def reasons_text(
     reasons: Sequence[ReasonEntry], members: Sequence[str], labels: Mapping[str, str]
 ) -> str:
-    """Return the facts about a group as one line; of whom, where it is not true of all."""
+    """Return the facts about a group as one line, with names where they apply only to some."""
     return "; ".join(
         reason.text
         if len(reason.members) == len(members)

@@ -62,7 +62,7 @@ def _facts(facts: Iterable[tuple[str, str]]) -> Markup:
 
 
 def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Child]]) -> Markup:
-    """Return a table; the first cell of a row is its header."""
+    """Return a table in which the first cell of a row is its header."""
     top = element("tr", *(element("th", name, scope="col") for name in head))
     body = (
         element("tr", element("th", row[0], scope="row"), *(element("td", c) for c in row[1:]))

@@ -61,7 +61,7 @@ class Link(NamedTuple):
 
 
 class HunkPage:
-    """The files of a batch; `name` begins every id."""
+    """The files of a batch, where `name` begins every id."""
 
     def __init__(self, batch: ReviewBatchEntry, names: Names, folding: Folding, name: str) -> None:
         """Take the batch, and what of it is folded."""
@@ -78,7 +78,7 @@ class HunkPage:
         return f"{self._name}-f{at}"
 
     def links(self, identity: str) -> list[Link]:
-        """Return links to every hunk that a candidate changes; to files, where it has none."""
+        """Return links to every hunk that a candidate changes, or to its files if it has none."""
         links = []
         for at, file in enumerate(self._files):
             if all(change.id != identity for change in file.changes):

@@ -29,7 +29,7 @@ class Budget:
         self.left, self.over = left, 0
 
     def take(self) -> bool:
-        """Return whether one more may be; count it."""
+        """Count one more, and return whether it is within the limit."""
         self.left -= 1
         self.over += self.left < 0
         return self.left >= 0

@@ -1,4 +1,4 @@
-"""What a page of clusters says: values only, whatever was compared."""
+"""The content of a page of clusters: only values, whatever was compared."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Side = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A hunk or change block: lines with ``-``, ``+`` or a space before them; None: nothing there.
+    """A hunk or change block: lines that start with ``-``, ``+`` or a space (None: nothing there).
 
     ``note`` says how much of it matches, and where.
     """
@@ -56,7 +56,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A cluster, its representative first; ``number`` is what other parts of the page call it.
+    """A cluster, its representative first, with the ``number`` that the page uses for it.
 
     ``reasons`` say what sets it apart.
     """

@@ -67,7 +67,7 @@ def patches_page(found: Grouped) -> str:
 
 
 def difference_blocks(found: Sequence[Difference], *, numbers: bool = False) -> Iterator[Block]:
-    """Yield differing change blocks as what a page shows; `numbers` says how much matches."""
+    """Yield differing change blocks for the page, where `numbers` gives how much matches."""
     for difference in found:
         a, b = difference.a, difference.b
         places = dict.fromkeys(_place(side) for side in (a, b) if side)

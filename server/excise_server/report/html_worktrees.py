@@ -158,7 +158,7 @@ def _reasons(found: Worktrees) -> dict[int, str]:
 def _items(
     found: Worktrees, cluster: Cluster, rows: dict[int, CandidateRow], reasons: str
 ) -> Iterator[Item]:
-    """Yield the members of a group, the one that stands for it first."""
+    """Yield the members of a group, its representative first."""
     best = cluster.representative
     others = (i for i in cluster.members if i != best)
     for i in (best, *sorted(others, key=lambda i: (-found.values[best, i], i))):

@@ -1,4 +1,4 @@
-"""What two patches have in common, in words (section 6a)."""
+"""The words for what two patches have in common (section 6a)."""
 
 from __future__ import annotations
 

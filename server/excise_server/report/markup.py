@@ -27,7 +27,7 @@ Child = str | Markup | int | None
 
 
 def element(name: str, /, *children: Child, **attributes: Child) -> Markup:
-    """Return an element; attributes that are None are left out, ``class_`` is ``class``.
+    """Return an element without attributes that are None, where ``class_`` means ``class``.
 
     >>> element("p", "a < b", element("b", "\\x1b"), class_='"x"')
     '<p class="&quot;x&quot;">a &lt; b<b>\\\\x1b</b></p>'

@@ -1,4 +1,4 @@
-"""What decided an order, in words: beside every order that people read."""
+"""The explanation of an order, printed with every order that people read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WHY = {
 
 
 def order_words(ranking: Sequence[Ranked]) -> str:
-    """Return the formula that decided an order, and why this one, or empty if nobody is ranked.
+    """Return the formula that decided an order, and why, or empty if there are no ranks.
 
     >>> order_words([])
     ''

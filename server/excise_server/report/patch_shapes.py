@@ -42,7 +42,9 @@ class CoverEntry(Shape, frozen=True, kw_only=True):
 
 
 class PatchDocument(Document, frozen=True, kw_only=True):
-    """What ``cluster --json`` prints of patches; ``new`` and ``state`` with a state."""
+    """The output of ``cluster --json`` for patches, with ``new`` and ``state`` if it has a
+    state.
+    """
 
     basis: str
     threshold: float

@@ -71,7 +71,7 @@ def patch_table(
     new: frozenset[str] | None = None,
     every: Sequence[Cluster] = (),
 ) -> RenderableType:
-    """Return the clusters; ● is the representative, the numbers are similarities to it.
+    """Return the clusters, with ● for the representative and each member's similarity to it.
 
     ``new`` ids are marked; a cluster has its number among ``every``, where some are not shown.
     """
@@ -112,7 +112,7 @@ def patch_table(
 
 
 def patch_csv(pool: Pool, clusters: Sequence[Cluster], queue: Queue) -> str:
-    """Return a line a patch; a cell that a spreadsheet would run as a formula is quoted."""
+    """Return a line per patch, with cells quoted that a spreadsheet would run as a formula."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     names = "cluster id representative similarity contains contained version subject author date"
@@ -139,7 +139,7 @@ _SHARES = ("word", "anchored", "anywhere", "in_another_file")
 
 
 def _shares(likeness: Likeness | None) -> dict[str, Any]:
-    """Return what a patch has in common with its representative; of that one itself nothing."""
+    """Return the shares that a patch has in common with its representative, if it is another."""
     if likeness is None:
         return {"similarity": 1.0, "contains": None, "contained": None, **dict.fromkeys(_SHARES)}
     return {

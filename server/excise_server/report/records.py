@@ -1,4 +1,4 @@
-"""Tables of records: TSV off a terminal; on one, ids lose their middle where a row is too wide.
+"""Tables of records: TSV off a terminal, and rows with shortened ids on one.
 
 Off a terminal a record is one line, its cells are parted by tabs, and nothing is cut.
 """

@@ -21,7 +21,7 @@ Numbered = tuple[int, DivergentRegion]
 
 
 def by_place(regions: Sequence[DivergentRegion]) -> dict[int, list[Numbered]]:
-    """Return the regions of each place; places, and the regions of each, in the text's order."""
+    """Return the regions of each place, in the order of the text."""
     groups: dict[int, list[Numbered]] = {}
     for number, region in enumerate(regions, start=1):
         groups.setdefault(region.place, []).append((number, region))
@@ -70,7 +70,7 @@ def elsewhere_view(
 
 
 def line_range(segments: Sequence[Segment]) -> str:
-    """Return the lines of some segments, counted from 1 as editors do; "" without lines."""
+    """Return the lines of some segments, counted from 1 as in editors, or "" without lines."""
     lines = [segment.lines for segment in segments if segment.lines is not None]
     if not lines:
         return ""

@@ -42,7 +42,7 @@ _INDENTS = {"\nINDENT": "<indent>", "\nDEDENT": "<dedent>"}
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What the three columns are called, and the texts behind them.
+    """The titles of the three columns, and the texts behind them.
 
     ``texts`` are normalised, or empty where the score was made of other texts (without comments):
     then only the segments themselves are shown, not the lines they stand in.
@@ -92,7 +92,7 @@ def _regions(members: Sequence[Numbered], of: int, names: Names) -> Iterator[Ren
 
 @dataclass(frozen=True, slots=True)
 class _Region:
-    """Above origin, A and B; below what both, only A and only B did.
+    """Above, origin, A and B. Below, the edits of both, of only A, and of only B.
 
     On a terminal the three are side by side; off one they are below each other, unwrapped, and the
     operations are rows of cells parted by tabs.

@@ -10,7 +10,7 @@ __all__ = ["cosines", "related_words", "short"]
 
 
 def cosines(what: float, where: float, why: float | None) -> str:
-    """Return the three of a pair; without a message two.
+    """Return the three cosines of a pair, or two without a message.
 
     >>> cosines(0.32, 0.81, None)
     'what .32  where .81'

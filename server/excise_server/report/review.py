@@ -62,7 +62,7 @@ def review_document(found: Worktrees) -> ReviewDocument:
 def chosen_hunks(
     document: ReviewDocument, globs: Sequence[str], hunks: Sequence[str]
 ) -> ReviewDocument:
-    """Return the document with only some of its files and hunks; its digests stay.
+    """Return the document with only some of its files and hunks, and the same digests.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def chosen_hunks(
 def _file_and_lines(
     files: Sequence[ReviewFileEntry], name: str
 ) -> tuple[str, tuple[int, int] | None]:
-    """Return what a name of a hunk or file names; a path may hold a number sign itself."""
+    """Return the file and lines of a name. A path may contain a number sign itself."""
     if any(file.path == name for file in files):
         return name, None
     path, _, lines = name.rpartition("#")

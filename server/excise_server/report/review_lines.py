@@ -1,4 +1,4 @@
-"""What people read of a hunk: its lines once, then of each variant what differs from them.
+"""The lines of a hunk, once, and how each variant differs from them.
 
 Pure. Lines that a variant has in common with the reference are named and not repeated.
 """
@@ -47,7 +47,7 @@ Marks = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class Folding:
-    """What is folded, and against whom texts are shown.
+    """What to fold, and the candidate to compare texts with.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ def hunk_lines(hunk: ReviewHunkEntry, members: Sequence[str], against: str = ORI
 
 
 def folded(lines: Sequence[ShownLine], folding: Folding) -> Iterator[ShownLine | int]:
-    """Yield the lines of a text; of many the first and the last, and how many lie between."""
+    """Yield the lines of a text, or the first, the last and a count of those between."""
     hidden = len(lines) - 2 * _EDGE
     if len(lines) <= MAX_LINES or folding.is_whole:
         yield from lines
@@ -152,7 +152,7 @@ def folded(lines: Sequence[ShownLine], folding: Folding) -> Iterator[ShownLine |
 
 
 def file_lines(text: str) -> list[ShownLine]:
-    """Return the lines of a file that somebody deletes."""
+    """Return the lines of a file that some candidate deletes."""
     return [
         ShownLine("", line.removesuffix("\n"), number)
         for number, line in enumerate(raw_lines(text), start=1)
@@ -209,7 +209,7 @@ def _lines(sign: str, text: str, spans: Spans, first: int) -> list[ShownLine]:
 
 
 def _partial(line: str, marks: Sequence[tuple[int, int]]) -> Marks:
-    """Join marks that only blanks part; none, where the whole line would be marked."""
+    """Join marks that are separated only by blanks, or return none if they cover the whole line."""
     joined: list[tuple[int, int]] = []
     for lo, hi in marks:
         if joined and not line[joined[-1][1] : lo].strip():

@@ -129,7 +129,7 @@ def _code(lines: Sequence[ShownLine], file: ReviewFileEntry, folding: Folding) -
 
 
 def _difference(lines: Sequence[ShownLine], folding: Folding) -> str:
-    """Return a variant as a ``diff`` block; lines of the origin that it repeats are named."""
+    """Return a variant as a ``diff`` block that names the lines it repeats from the origin."""
     shown = []
     for line in folded(lines, folding):
         if isinstance(line, int):

@@ -38,7 +38,7 @@ class ReviewHunkEntry(Shape, frozen=True, kw_only=True):
 
 
 class FileChangeEntry(Shape, frozen=True, kw_only=True):
-    """What a candidate does with a file; ``binary`` is the SHA-256 of data that is not text."""
+    """The change of one file by a candidate (``binary``: the SHA-256 of data that is not text)."""
 
     id: str
     status: str
@@ -104,7 +104,7 @@ class ReviewBatchEntry(Shape, frozen=True, kw_only=True):
 
 
 class ReviewDocument(Document, frozen=True, kw_only=True):
-    """What ``review --format json`` prints."""
+    """The output of ``review --format json``."""
 
     basis: str
     repository: str

@@ -101,7 +101,7 @@ def _row(start: Text, parts: Sequence[Text], out: Console) -> Iterator[Text]:
 
 @dataclass(frozen=True, slots=True)
 class _Where:
-    """What a block of lines is of, as ``--hunk`` names it, and the columns of its numbers."""
+    """The source of a block of lines, as ``--hunk`` names it, and the columns of its numbers."""
 
     name: str
     gutter: int
@@ -177,7 +177,7 @@ class _Page:
                 yield from self.who(leaving, hunk.unchanged, names, "dim")
 
     def lines(self, lines: Sequence[ShownLine], style: str, where: _Where) -> Iterator[Text]:
-        """Yield lines behind their numbers and signs; the middle of many is counted."""
+        """Yield lines with their numbers and signs, with a count for the middle of many."""
         for line in folded(lines, self.folding):
             if isinstance(line, ShownLine):
                 yield from self.line(line, style, where.gutter)
@@ -199,7 +199,7 @@ class _Page:
         yield from self.fitted(gutter, text)
 
     def fitted(self, gutter: Text, text: Text) -> Iterator[Text]:
-        """Yield a line of code; on a terminal in pieces that hang behind the gutter."""
+        """Yield a line of code, on a terminal in pieces that hang behind the gutter."""
         room = self.out.width - gutter.cell_len
         if not self.out.is_terminal or text.cell_len <= room:
             yield Text.assemble(gutter, text)

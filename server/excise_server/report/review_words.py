@@ -1,4 +1,4 @@
-"""What every view of a review says in words: who, how many, what happens to files."""
+"""The words that every view of a review uses: who, how many, what happens to files."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Names:
         return cls({candidate.id: candidate.label for candidate in batch.candidates})
 
     def each(self, ids: Sequence[str]) -> list[str]:
-        """Return the labels of some, in the order of the table; of the origin none."""
+        """Return the labels of some candidates, in the order of the table, without the origin."""
         chosen = set(ids)
         return [label for identity, label in self.labels.items() if identity in chosen]
 
@@ -122,7 +122,7 @@ def leave(count: int) -> str:
 
 
 def rest_words(hunk: ReviewHunkEntry, names: Names) -> str:
-    """Say that all others have the origin's lines; empty, where some have no text of them."""
+    """Say that all others have the origin's lines, or nothing if some have no text there."""
     count = len(hunk.unchanged)
     if count + sum(len(variant.ids) for variant in hunk.variants) < len(names.labels):
         return ""

@@ -1,4 +1,4 @@
-"""What sets groups of revisions of one file apart: the facts of `review.reasons`, for one file."""
+"""Facts that distinguish groups of revisions of one file, by the rules of `review.reasons`."""
 
 from __future__ import annotations
 

@@ -53,14 +53,14 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Document(Shape, frozen=True, kw_only=True):
-    """What a command prints; every number in it belongs to the signature."""
+    """The output of a command. Every number in it belongs to the signature."""
 
     schema: int = SCHEMA
     signature: str
 
 
 class RejectedEntry(Shape, frozen=True, kw_only=True):
-    """What could not be scored, and why."""
+    """A revision or record that could not be scored, and why."""
 
     id: str
     reason: str
@@ -105,7 +105,7 @@ class SystemEntry(Shape, frozen=True, kw_only=True):
 
 
 class DifferenceEntry(Shape, frozen=True, kw_only=True):
-    """What the records score more than those of ``--baseline``."""
+    """The difference between the records and those of ``--baseline``."""
 
     value: float
     interval: list[float] | None
@@ -113,7 +113,7 @@ class DifferenceEntry(Shape, frozen=True, kw_only=True):
 
 
 class SummaryDocument(Document, frozen=True, kw_only=True):
-    """What ``score --jsonl --summary --json`` prints."""
+    """The output of ``score --jsonl --summary --json``."""
 
     system: SystemEntry
     baseline: SystemEntry | msgspec.UnsetType = msgspec.UNSET
@@ -136,7 +136,7 @@ class Counts(Shape, frozen=True, kw_only=True):
 
 
 class SegmentEntry(Shape, frozen=True, kw_only=True):
-    """What one text has in a divergent region."""
+    """The part of one text in a divergent region."""
 
     lines: list[int]
     span: list[int]
@@ -175,7 +175,7 @@ class PlaceEntry(Shape, frozen=True, kw_only=True):
 
 
 class ElsewhereEntry(Shape, frozen=True, kw_only=True):
-    """What both add or delete at different places, which are named by their indices."""
+    """An n-gram that both add or delete at different places, which are given by their indices."""
 
     a: int
     b: int
@@ -192,7 +192,7 @@ class Contained(Shape, frozen=True, kw_only=True):
 
 
 class PairDocument(Document, frozen=True, kw_only=True):
-    """The score of a pair, whatever its form; null: undefined."""
+    """The score of a pair, in any form, or null if it is undefined."""
 
     value: float
     score: float
@@ -205,14 +205,14 @@ class PairDocument(Document, frozen=True, kw_only=True):
 
 
 class ScoreDocument(PairDocument, frozen=True, kw_only=True):
-    """What ``score --json`` prints."""
+    """The output of ``score --json``."""
 
     reference: int | None
     regions: list[ScoreRegion]
 
 
 class ExplainDocument(PairDocument, frozen=True, kw_only=True):
-    """What ``explain --json`` prints."""
+    """The output of ``explain --json``."""
 
     revisions: list[str]
     anchored: float
@@ -227,7 +227,7 @@ class ExplainDocument(PairDocument, frozen=True, kw_only=True):
 
 
 class MatrixDocument(Document, frozen=True, kw_only=True):
-    """What ``matrix --json`` prints."""
+    """The output of ``matrix --json``."""
 
     revisions: list[str]
     similarity: Values
@@ -240,7 +240,7 @@ class MatrixDocument(Document, frozen=True, kw_only=True):
 
 
 class TermsEntry(Shape, frozen=True, kw_only=True):
-    """What a score is the sum of."""
+    """The terms of a score."""
 
     agreement: float
     size: float
@@ -270,7 +270,7 @@ class RankedEntry(Shape, frozen=True, kw_only=True):
 
 
 class ConfidenceEntry(Shape, frozen=True, kw_only=True):
-    """What agreement says of the first of an order."""
+    """How far the agreement of the first pick can be trusted."""
 
     level: str
     agreement: float | None
@@ -300,7 +300,7 @@ class ConfidenceEntry(Shape, frozen=True, kw_only=True):
 
 
 class RankDocument(Document, frozen=True, kw_only=True):
-    """What ``rank --json`` prints."""
+    """The output of ``rank --json``."""
 
     ranking: list[RankedEntry]
     confidence: ConfidenceEntry
@@ -323,7 +323,7 @@ class ClusterEntry(GroupEntry, frozen=True, kw_only=True):
 
 
 class ClusterDocument(Document, frozen=True, kw_only=True):
-    """What ``cluster --origin --json`` prints."""
+    """The output of ``cluster --origin --json``."""
 
     threshold: float
     linkage: str

@@ -1,4 +1,4 @@
-"""Tables for people. Every text passes `printable`; nothing here is read as markup."""
+"""Tables for people. Every text passes `printable`, and nothing is read as markup."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _word(score: Score, names: tuple[str, str]) -> Text:
 
 
 def matrix_table(matrix: ScoreMatrix, width: int) -> Iterable[RenderableType]:
-    """Yield the matrix in tables that fit the width; the columns have the numbers of the rows."""
+    """Yield the matrix in tables that fit the width, with the rows' numbers as column titles."""
     k = len(matrix.ids)
     digits = len(str(k))
     names = [printable(name) for name in matrix.ids]
@@ -144,7 +144,7 @@ def rank_table(ranking: Sequence[Ranked], said: Confidence, found: RevisionSet) 
 
 
 def cluster_table(matrix: ScoreMatrix, clusters: Sequence[Cluster]) -> RenderableType:
-    """Return the clusters; ● is the representative, numbers and words are about it."""
+    """Return the clusters, with ● for the representative, to which numbers and words refer."""
 
     def build(length: int) -> Table:
         table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")

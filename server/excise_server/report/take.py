@@ -1,4 +1,4 @@
-"""What was taken, for programs."""
+"""The result of a take, for programs."""
 
 from __future__ import annotations
 

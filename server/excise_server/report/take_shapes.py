@@ -8,7 +8,7 @@ __all__ = ["TakeDocument", "TakenFileEntry", "TakenPartEntry"]
 
 
 class TakenPartEntry(Shape, frozen=True, kw_only=True):
-    """A part of the result, and the candidate that it is from; no hunk: the file, name or mode."""
+    """A part of the result and its candidate, without a hunk for a file, name or mode."""
 
     candidate: str
     path: str
@@ -24,7 +24,7 @@ class TakenFileEntry(Shape, frozen=True, kw_only=True):
 
 
 class TakeDocument(Shape, frozen=True, kw_only=True):
-    """What ``take --json`` prints; the patch is in base64 where it is not UTF-8."""
+    """The output of ``take --json``, with the patch in base64 if it is not UTF-8."""
 
     schema: int = SCHEMA
     repository: str

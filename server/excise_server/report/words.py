@@ -14,7 +14,7 @@ __all__ = ["beside", "between", "word_beside", "words_of"]
 
 
 def between(word: str, contained: tuple[float, float], a: str, b: str) -> str:
-    """Return what is said of A and B.
+    """Return the words for A and B.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def between(word: str, contained: tuple[float, float], a: str, b: str) -> str:
 
 
 def beside(word: str, contained: tuple[float, float]) -> str:
-    """Return what is said of a member beside its representative.
+    """Return the words for a member next to its representative.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What is to be known of a review beside its tables: conflicts, notes, who is not ranked, order."""
+"""The facts of a review outside its tables: conflicts, notes, unranked candidates, order."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _orders(found: Worktrees) -> Iterator[tuple[str, list[str]]]:
 
 
 def _notes(found: Worktrees, labels: dict[str, str]) -> Iterator[str]:
-    """Yield each note once, behind the candidates that it is about; not what other lines say."""
+    """Yield each note once, after its candidates, unless another line already says it."""
     about: dict[str, list[str]] = defaultdict(list)
     for batch in found.batches:
         for ranked in batch.ranking:

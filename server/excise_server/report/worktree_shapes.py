@@ -49,7 +49,7 @@ class CandidateCluster(ClusterEntry, frozen=True, kw_only=True):
 
 
 class LinesEntry(Shape, frozen=True, kw_only=True):
-    """What was changed in the files of one kind."""
+    """The changed lines in the files of one kind."""
 
     files: int
     added: int
@@ -75,7 +75,7 @@ class ConflictEntry(Shape, frozen=True, kw_only=True):
 
 
 class CheckEntry(Shape, frozen=True, kw_only=True):
-    """What one check said of a candidate."""
+    """The result of one check for a candidate."""
 
     check: str
     passed: bool | None
@@ -84,7 +84,7 @@ class CheckEntry(Shape, frozen=True, kw_only=True):
 
 
 class CandidateEntry(Shape, frozen=True, kw_only=True):
-    """A candidate in rank order; a lone one of its batch has no rank."""
+    """A candidate in rank order, without a rank if it is alone in its batch."""
 
     id: str
     label: str
@@ -125,7 +125,7 @@ class CandidateEntry(Shape, frozen=True, kw_only=True):
 
 
 class WorktreesDocument(Document, frozen=True, kw_only=True):
-    """What ``worktrees --json`` and ``cluster --git --json`` print."""
+    """The output of ``worktrees --json`` and ``cluster --git --json``."""
 
     basis: str
     threshold: float

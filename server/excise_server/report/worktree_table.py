@@ -201,7 +201,7 @@ def _numbers(row: CandidateRow) -> dict[str, str]:
 
 
 def about_worktrees(found: Worktrees, out: Console) -> Iterator[RenderableType]:
-    """Yield whatever else is to be known, a line each; the order and the signature come last."""
+    """Yield all other facts, a line each, the order and the signature last."""
     for head, parts in worktree_facts(found):
         start = Text(f"{head}: ", "dim")
         if len(parts) == 1 or not out.is_terminal:

@@ -17,7 +17,7 @@ TOGETHER_SECONDS = 600
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """What is known of a candidate's task; whatever is not known is empty.
+    """The known facts about a candidate's task, empty where unknown.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Batch:
 
 
 def batches(candidates: Iterable[Member]) -> tuple[Batch, ...]:
-    """Return the batches of a review's candidates, the largest first; every candidate is in one.
+    """Return the batches of a review, the largest first, with every candidate in one.
 
     1. Candidates that a tool knows to be of one task are together, never with another known task.
     2. The others are together if paths of code connect them (of a candidate without code its tests,

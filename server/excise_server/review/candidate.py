@@ -96,19 +96,19 @@ class Candidate:
 
     @property
     def kind(self) -> str:
-        """What it is known by: one of `SCHEMES`."""
+        """The kind of its first name, one of `SCHEMES`."""
         return SCHEMES[0] if self.is_given else self.id.partition(":")[0]
 
     @property
     def place(self) -> str:
-        """Its branch, ``detached`` for a worktree on none, the title of a patch; else empty."""
+        """Its branch, ``detached`` for a worktree on none, the title of a patch, or empty."""
         if self.kind in ("patch", "run"):
             return self.branch or self.given
         return self.branch or ("detached" if self.kind == "worktree" else "")
 
 
 def in_order(names: Iterable[str]) -> tuple[str, ...]:
-    """Return names of one thing, each once, in the order of `SCHEMES`; equal kinds as they come.
+    """Return the names of one thing, each once, in the order of `SCHEMES`, then as given.
 
     >>> in_order(["remote:origin/a", "branch:a", "worktree:x", "branch:a"])
     ('worktree:x', 'branch:a', 'remote:origin/a')
@@ -162,7 +162,7 @@ def marked_identical(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
 
 
 def _result(candidate: Candidate) -> object:
-    """Return what a candidate makes of the target's files; line ends are not text."""
+    """Return a candidate's version of the target's files, with line ends not counting as text."""
     made = []
     for path, side in sorted(candidate.new.items()):
         text = side.text

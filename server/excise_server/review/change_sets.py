@@ -43,7 +43,7 @@ def origin_texts(old: Files, new: Files, pairs: Sequence[FilePair]) -> dict[str,
 
 
 def _key(pair: FilePair, old: Files, new: Files) -> str:
-    """Name a file by its path in the target; what is not a file has no extension to be read by."""
+    """Name a file by its path in the target, without an extension to read it by if not a file."""
     path = pair.old or pair.path
     sides = [files.get(name or "") for files, name in ((old, pair.old), (new, pair.new))]
     special = any(side is not None and side.mode in (LINK, SUBMODULE) for side in sides)

@@ -1,4 +1,4 @@
-"""What a user or a program chose, by the names that a review shows. Pure.
+"""The choices of a user or a program, by the names that a review shows. Pure.
 
 On a command line a candidate is followed by what is taken of it: ``A a.py#3-8 B b.py``. An argument
 that a candidate is called by begins the next one, unless the candidate before it changes a file of
@@ -31,7 +31,7 @@ class PlannedChoice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a program chose of the review that has a digest."""
+    """The choices of a program from the review with this digest."""
 
     digest: str
     choices: list[PlannedChoice]
@@ -104,7 +104,7 @@ def _candidate(name: str, candidates: Sequence[Candidate]) -> Candidate:
 
 
 def _part(argument: str, candidate: Candidate) -> Choice | None:
-    """Return a file or a hunk of a candidate, if the argument names one; a path may hold a #."""
+    """Return the file or hunk that an argument names, if any. A path may contain a #."""
     paths = candidate.old.keys() | candidate.new.keys()
     path = argument.removeprefix("./")
     if path in paths:

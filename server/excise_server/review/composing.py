@@ -49,7 +49,7 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What is not lines: a new name, a mode, or the file as a whole (``kind`` says which)."""
+    """A change that is not in lines: a new name, a mode, or the whole file (see ``kind``)."""
 
     owner: Candidate
     path: str
@@ -59,7 +59,7 @@ class Fact:
 
     @property
     def name(self) -> str:
-        """What happens to the file, and by whom."""
+        """The name of the change and its candidates."""
         return f"{self.change.status} {visible(self.path)} of {visible(self.owner.label)}"
 
 
@@ -138,7 +138,7 @@ def _overlaps(a: Lines, b: Lines) -> bool:
 
 
 def _composed(text: str, chosen: Iterable[Lines]) -> str:
-    """Return the text with other lines; a line that is no longer the last one gets its end."""
+    """Return the text with other lines. A line that is no longer the last gets a line end."""
     origin = raw_lines(text)
     pieces: list[str] = []
     line = 0

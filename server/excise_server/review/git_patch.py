@@ -28,7 +28,7 @@ Span = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class FileEdit:
-    """A file before and after; None: it is not there.
+    """A file before and after (None: it does not exist).
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class FileEdit:
 
     @property
     def status(self) -> str:
-        """What happens to the file in one word."""
+        """The change of the file in one word."""
         if self.old is None:
             return "created"
         if self.new is None:
@@ -193,6 +193,6 @@ def _hunk(old: Sequence[bytes], new: Sequence[bytes], spans: Sequence[Span]) -> 
 
 
 def _range(lo: int, hi: int) -> str:
-    """Return lines as a hunk counts them; of none, the line before."""
+    """Return lines as a hunk counts them, or the line before if there are none."""
     count = hi - lo
     return f"{lo + 1}" if count == 1 else f"{lo + (count > 0)},{count}"

@@ -14,7 +14,7 @@ Status = Literal["A", "M", "D", "R"]
 
 @dataclass(frozen=True, slots=True)
 class GivenFile:
-    """What a candidate makes of one file.
+    """One file of a given candidate.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class GivenFile:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """One candidate of a client; ``files`` are by the keys of their documents."""
+    """One candidate of a client, with ``files`` by the keys of their documents."""
 
     id: str
     label: str

@@ -34,7 +34,7 @@ _NAME = re.compile(r"([0-9]{1,9})(?:(\+)|-([0-9]{1,9}))?", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What one candidate does with a file.
+    """The change of a file by one candidate.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class FileChange:
 
     @property
     def text(self) -> str | None:
-        """The candidate's normalised text; None of a deleted file and of binary data."""
+        """The candidate's normalised text, or None for a deleted file and for binary data."""
         return self.new.text if self.new is not None else None
 
 
@@ -128,7 +128,7 @@ class ReviewedFile:
 
     @property
     def text(self) -> str | None:
-        """The origin's normalised text, empty of a created file; None of binary data."""
+        """The origin's normalised text, empty for a created file, or None for binary data."""
         return "" if self.origin is None else self.origin.text
 
 
@@ -195,7 +195,7 @@ def _hunks(
     cancel: excise.CancelFlag | None,
     readings: Readings | None,
 ) -> tuple[ReviewHunk, ...]:
-    """Return the hunks of the texts; equal texts are read once."""
+    """Return the hunks of the texts, reading equal texts once."""
     origin = origins[path]
     text = "" if origin is None else origin.text
     if text is None:
@@ -221,7 +221,7 @@ def _is_special(side: Side | None) -> bool:
 
 
 def _hunk(hunk: excise.Hunk, distinct: Mapping[str, int]) -> ReviewHunk:
-    """Return a hunk of distinct texts as one of candidates; text -1 is the origin's."""
+    """Return a hunk of distinct texts as a hunk of candidates, where text -1 is the origin's."""
     text_of = {-1: hunk.text} | {at: v.text for v in hunk.variants for at in v.members}
     having: dict[str, list[str]] = defaultdict(list)
     for name, at in distinct.items():
@@ -260,7 +260,7 @@ def hunk_name(lo: int, hi: int) -> str:
 
 
 def lines_named(name: str) -> tuple[int, int] | None:
-    """Return the lines (from, to, exclusive, from 0) of a name of a hunk; None: it names none.
+    """Return the lines (from, to, exclusive, from 0) in a name of a hunk, or None without any.
 
     >>> lines_named("12-14"), lines_named("12"), lines_named("11+"), lines_named("14-12")
     ((11, 14), (11, 12), (11, 11), None)

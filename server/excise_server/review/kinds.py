@@ -1,4 +1,4 @@
-"""What a changed path holds: code, tests, docs, or what a program wrote. A table, by names alone.
+"""The kind of a changed path: code, tests, docs or generated, from a table of names.
 
 Tests, docs and generated files are counted apart from code everywhere, and never make a candidate
 large. A path that no row knows is code, so that nothing is passed over by a guess.
@@ -20,7 +20,7 @@ KINDS: tuple[Kind, ...] = ("code", "tests", "docs", "generated")
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Globs of one kind; each is tried on the name as it is and in lower case."""
+    """Globs of one kind, each tried on the name as it is and in lower case."""
 
     kind: Kind
     folders: tuple[str, ...]
@@ -93,7 +93,7 @@ def kind_of(path: str) -> Kind:
 
 
 def by_kind(paths: Iterable[str]) -> dict[Kind, tuple[str, ...]]:
-    """Return the paths of every kind, in the order given; kinds without any are there, empty."""
+    """Return the paths of every kind, in the order given, with empty kinds included."""
     found: dict[Kind, list[str]] = {kind: [] for kind in KINDS}
     for path in paths:
         found[kind_of(path)].append(path)

@@ -21,7 +21,7 @@ _HEX = "[0-9a-f]"
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """Folders of the user that layouts refer to; an empty one is not known.
+    """Folders of the user that layouts refer to, empty if unknown.
 
     Without ``home``, ``/home/NAME``, ``/Users/NAME`` and ``/root`` are taken for homes.
     """

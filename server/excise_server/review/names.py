@@ -1,4 +1,4 @@
-"""What a candidate is called: its tool and own name, and a label that tells it from the others."""
+"""The names of a candidate: its tool, its own name, and a label that is unique."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _COMMIT_DIGITS = 10
 
 @dataclass(frozen=True, slots=True)
 class Traces:
-    """What is known of a candidate before it is read; whatever is not known is empty.
+    """The known facts about a candidate before it is read, empty where unknown.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Traces:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """The tool that made a candidate, and what the tool calls it; unknown ones are empty.
+    """The tool that made a candidate and the name that the tool gives it, empty if unknown.
 
     Attributes
     ----------
@@ -201,7 +201,7 @@ def _common(first: tuple[str, ...], second: tuple[str, ...]) -> int:
 
 
 def _end(folder: str, length: int) -> str:
-    """Return the last parts of a folder; all of them are the folder itself, absolute as it is."""
+    """Return the last parts of a folder, or the absolute folder itself for all parts."""
     separator = "\\" if is_windows(folder) and "\\" in folder else "/"
     parts = parts_of(folder)
     if length >= len(parts):

@@ -39,7 +39,7 @@ class RankedBatch:
 
     @property
     def is_ranked(self) -> bool:
-        """Whether there is anything to rank: one candidate alone has nobody to agree with."""
+        """Whether there is anything to rank, which takes more than one candidate."""
         return len(self.ranking) > 1
 
 
@@ -113,7 +113,7 @@ def _ranked(
 
 
 def _by_level(ranking: list[Ranked], level: Callable[[str], int]) -> list[Ranked]:
-    """Order by levels first; ranks count from 1 again, and ties of one level stay ties."""
+    """Order by levels first, with ranks counted from 1 again and ties of a level kept."""
     keys = {ranked.index: (level(ranked.id), ranked.rank) for ranked in ranking}
     ranks: dict[tuple[int, int], int] = {}
     ordered = sorted(ranking, key=lambda ranked: keys[ranked.index])

@@ -1,4 +1,4 @@
-"""What sets a group of candidates apart: facts found in their texts, and no judgement. Pure.
+"""Facts that distinguish a group of candidates, found in their texts, not judgements. Pure.
 
 Code is told from tests, docs and generated files by `kinds`. What is said of Python's names comes
 from Python's own parser, which runs nothing (`excise.facts`).
@@ -64,7 +64,7 @@ Facts = Mapping[str, EditFacts]
 
 
 class _Touched(NamedTuple):
-    """What a candidate does with a file, and what the file holds."""
+    """The change of a file by a candidate, and the kind of the file."""
 
     file: ReviewedFile
     change: FileChange
@@ -141,7 +141,7 @@ def _reasons(
 
 
 def _alone(files: Sequence[ReviewedFile]) -> Mapping[frozenset[str], list[str]]:
-    """Name the files and hunks that some change, and nobody else does, by who these are."""
+    """Name the files and hunks that only these candidates change, by candidate."""
     places: dict[frozenset[str], list[str]] = defaultdict(list)
     for file in files:
         touching = frozenset(change.id for change in file.changes)

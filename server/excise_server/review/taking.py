@@ -1,4 +1,4 @@
-"""What was chosen of candidates, put together into one change of the target. Pure.
+"""The chosen parts of candidates, put together into one change of the target. Pure.
 
 A choice is a candidate, a file of it, or a hunk of a file. Choices of several candidates go
 together where they do not overlap: no line of the target is changed by two of them, and nothing is
@@ -38,7 +38,7 @@ CONFLICTS_HINT = "take it all the same with --conflicts"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What somebody wants to take.
+    """A part to take.
 
     Attributes
     ----------

@@ -38,7 +38,7 @@ _LEVELS: dict[Outcome | None, int] = {PASSED: 0, UNDECIDED: 1, None: 1, FAILED: 
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one check said of one candidate; also a line of a file of verdicts.
+    """The result of one check for one candidate, also a line of a file of verdicts.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class Verdicts:
         return bool(self.checks)
 
     def outcome(self, candidate: str) -> Outcome | None:
-        """Return what a candidate's checks come to; None: there are none.
+        """Return the outcome of a candidate's checks, or None without checks.
 
         One that fails is enough to fail, and all have to pass to pass.
         """
@@ -104,7 +104,7 @@ class Verdicts:
         return _LEVELS[self.outcome(candidate)]
 
     def counts(self, candidates: Iterable[str]) -> Counter[Outcome]:
-        """Return how many of some candidates have which outcome; those without one are left out."""
+        """Return how many of some candidates have which outcome, leaving out those without one."""
         return Counter(o for o in map(self.outcome, candidates) if o is not None)
 
     def of_group(self, candidates: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""What a patch makes of the files of a commit, or of the blobs that it names."""
+"""The result of a patch on the files of a commit, or on the blobs that it names."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ SAME_ID = "the client added another candidate with this id"
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What was found.
+    """The candidates of a repository.
 
     Attributes
     ----------

@@ -91,7 +91,7 @@ def _target(origin: OriginText | None, context: Context) -> str | None:
 
 @dataclass(slots=True)
 class _Replayed:
-    """Revisions on the target, what is said of them, and those that have nothing left to say."""
+    """Revisions on the target, their notes, and those with nothing left to change."""
 
     target: str
     has_file: bool
@@ -101,7 +101,7 @@ class _Replayed:
     own_texts: list[tuple[str, str]] = field(default_factory=list)
 
     def take(self, revision: Revision, known: Details, base: str | None) -> None:
-        """Take a revision; without a base it creates the file, or was made from the target."""
+        """Take a revision, which without a base creates the file or was made from the target."""
         text, notes = normalise(revision.text), []
         match known.change:
             case "deleted":

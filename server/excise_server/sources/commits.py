@@ -48,7 +48,7 @@ def is_range(text: str) -> bool:
 def read_commits(
     repository: Repository, name: str, advance: Callable[[float], None] = lambda done: None
 ) -> Queue:
-    """Read every commit of a range, the oldest first; merges are covers, they have no diff.
+    """Read every commit of a range, the oldest first. Merges have no diff and become covers.
 
     Parameters
     ----------

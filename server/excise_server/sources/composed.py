@@ -29,7 +29,7 @@ _FILE = "100644"
 
 @dataclass(slots=True)
 class _Files:
-    """The files as the patches found them, and as they are now; None: deleted."""
+    """The files before the patches, and as they are now (None: deleted)."""
 
     old: dict[str, Side] = field(default_factory=dict)
     now: dict[str, Side | None] = field(default_factory=dict)
@@ -193,7 +193,7 @@ def _known(blobs: Blobs, name: str) -> bool:
 
 
 def _is(data: bytes, name: str) -> bool:
-    """Whether a text has the id that a patch names; it need not name one."""
+    """Whether a text has the id that a patch names, if it names one."""
     return not name or any(known.startswith(name) for known in blob_ids(data))
 
 

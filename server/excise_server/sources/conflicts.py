@@ -1,4 +1,4 @@
-"""A conflicted file: the index holds the origin and both sides; else its markers may."""
+"""A conflicted file, with origin and both sides from the index or else from its markers."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _stages(repository: Repository) -> dict[int, tuple[str, str]]:
 def _from_index(
     repository: Repository, stages: dict[int, tuple[str, str]], marked: Sequence[str]
 ) -> Found:
-    """Return the sides that the index holds; one that it does not hold deleted the file."""
+    """Return the sides in the index. A side that is missing there deleted the file."""
     for number, (mode, _) in stages.items():
         if mode not in _FILES:
             raise SourceError(f"stage {number} is not a regular file (mode {mode})")
@@ -137,7 +137,7 @@ def _text(blob: Blob | SourceError, number: int) -> str:
 
 
 def _from_markers(conflict: Conflict | None) -> Found:
-    """Return the sides that markers hold; what they are called may be a branch's name."""
+    """Return the sides in the markers, whose labels may be names of branches."""
     if conflict is None:
         return Found()
     names = [f"conflict:{word}" for word in _WORDS]

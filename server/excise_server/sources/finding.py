@@ -1,4 +1,4 @@
-"""What a source is asked, and what it answers: values only, nothing here reads anything."""
+"""The question to a source and its answer: only values, and nothing here reads anything."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Refused = Rejected
 
 @dataclass(frozen=True, slots=True)
 class SourceSettings:
-    """What the user switched on.
+    """The settings of the user.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ class OriginText:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """What may change the answer: a glob of the protocol below an absolute folder."""
+    """A pattern whose changes may change the answer: a glob below an absolute folder."""
 
     folder: str
     pattern: str
@@ -148,7 +148,7 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What is known of the candidate that a revision is of.
+    """The known facts about the candidate of a revision.
 
     Attributes
     ----------
@@ -231,7 +231,7 @@ class Found:
         return frozenset(name for name, known in self.details if known.change == "deleted")
 
     def called(self, names: Mapping[str, str]) -> Found:
-        """Return the same with other ids of revisions; those without another one keep theirs."""
+        """Return the same with some ids of revisions replaced."""
         new = {revision.id: names.get(revision.id, revision.id) for revision in self.revisions}
         return replace(
             self,
@@ -244,7 +244,7 @@ class Found:
         )
 
     def without(self, names: Collection[str]) -> Found:
-        """Return the same without some revisions, and whatever is said of them."""
+        """Return the same without some revisions and everything about them."""
         return replace(
             self,
             revisions=tuple(r for r in self.revisions if r.id not in names),

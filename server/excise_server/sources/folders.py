@@ -69,7 +69,7 @@ class _Folder:
         return Side(file.mode, read_bytes(full, [self.top]) if link is None else link)
 
     def hash(self, path: str) -> bytes:
-        """Return the SHA-256 of a file; it is read once."""
+        """Return the SHA-256 of a file, which is read once."""
         if path not in self.hashes:
             self.hashes[path] = hashlib.sha256(self.side(path).data).digest()
         return self.hashes[path]

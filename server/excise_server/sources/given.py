@@ -63,7 +63,7 @@ def _of_repository(repository: Repository, candidate: Given) -> dict[str, GivenF
 
 
 def _relative(repository: Repository, path: str | None) -> str | None:
-    """Return a path in the working tree with ``/``; None outside of it."""
+    """Return a path in the working tree with ``/``, or None outside of it."""
     if path is None:
         return None
     folder, name = os.path.split(path)
@@ -79,7 +79,7 @@ def _read(
     origin: str,
     taken: set[str],
 ) -> Read:
-    """Return a candidate with its own changes; each file knows what it was made from."""
+    """Return a candidate with its own changes, in which each file knows its base."""
     old: dict[str, Side] = {}
     new: dict[str, Side] = {}
     older = []

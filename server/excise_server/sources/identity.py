@@ -87,7 +87,7 @@ def started(
 
 
 def _still_there(repository: Repository, commit: str) -> tuple[str | None, tuple[str, ...]]:
-    """Return a base that was set once, or a note that it is gone: nobody typed it just now."""
+    """Return a base that was set earlier, or a note if it is gone."""
     try:
         return commit_named(repository, commit, ""), ()
     except GitError:

@@ -114,7 +114,7 @@ def _chunks(start: bytes, stream: IO[bytes], limit: int) -> Iterator[bytes]:
 
 
 class _Reader:
-    """What the handlers of the parser know."""
+    """The state of the parser's handlers."""
 
     def __init__(self) -> None:
         self.is_junit = False

@@ -90,7 +90,7 @@ def parse_markers(text: str) -> Conflict | None:
 
 
 def marker_labels(text: str) -> tuple[str, str]:
-    r"""Return what the first markers call the two sides, whatever their style; empty: nothing.
+    r"""Return the labels of the two sides in the first markers of any style, or empty.
 
     >>> marker_labels("<<<<<<< HEAD\na\n=======\nb\n>>>>>>> topic\n")
     ('HEAD', 'topic')
@@ -118,6 +118,6 @@ def _marker(line: str, block: _Block, number: int) -> tuple[str, str] | None:
 
 
 def _lines(text: str) -> list[str]:
-    r"""Lines with their ends; as for git, only ``\n`` ends one."""
+    r"""Lines with their ends. As in git, only ``\n`` ends one."""
     *lines, last = text.split("\n")
     return [f"{line}\n" for line in lines] + ([last] if last else [])

@@ -41,7 +41,7 @@ _MODE = "100644"
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """What a candidate does with one file.
+    """The change of one file by a candidate.
 
     Attributes
     ----------
@@ -81,13 +81,13 @@ class WholeCandidates:
         self._repository, self._head, self._refused = repository, head, refused
 
     def is_edited(self, candidate: Candidate) -> bool:
-        """Return whether a worktree has uncommitted changes; one that cannot be read has none."""
+        """Return whether a worktree has uncommitted changes, or False if it cannot be read."""
         ignored: list[Refused] = []
         lying = read_worktrees(self._repository, self._head, [candidate], True, ignored)
         return any(entry.working and entry.working.changes for entry in lying)
 
     def read(self, candidates: Sequence[Candidate]) -> dict[str, tuple[Lying, Read]]:
-        """Return the changes of candidates, by id; those refused are not among them."""
+        """Return the changes of candidates by id, without those that are refused."""
         lying = read_worktrees(self._repository, self._head, candidates, True, self._refused)
         read = read_changes(self._repository, lying, time.time, self._refused)
         changes = {entry.candidate.id: entry for entry in read}
@@ -142,7 +142,7 @@ class _Reader:
                 self.refused.append(Refused(candidate.id, error.reason, error.hint))
 
     def _contents(self, candidates: Sequence[Candidate]) -> list[tuple[Content, Content]]:
-        """Return the file before and after; follow what the target renamed since."""
+        """Return the file before and after, following renames in the target."""
         self.homes = {candidate.base: self.path for candidate in candidates}
         here = f"{self.head}:{self.path}"
         blobs = self._blobs(candidates, here)
@@ -247,7 +247,7 @@ def read_file(
     whole: WholeCandidates,
     refused: list[Refused],
 ) -> Iterator[tuple[Candidate, FileChange | None]]:
-    """Yield the candidates with what they made of a file of the target; None: they left it.
+    """Yield the candidates with their version of a file of the target (None: unchanged).
 
     Parameters
     ----------

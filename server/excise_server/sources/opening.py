@@ -37,7 +37,7 @@ def open_repository(context: Context) -> Repository | None:
 
 
 def opened(context: Context, repository: Repository | SourceError | None) -> Repository | None:
-    """Return what a caller opened before, else open it; what failed before is not tried again.
+    """Return what a caller has opened before, or open it, unless that failed before.
 
     Raises
     ------

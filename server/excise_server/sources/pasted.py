@@ -1,4 +1,4 @@
-"""What somebody pasted as a version of one document: a whole file, a fenced block, a diff. Pure.
+"""A pasted version of one document: a whole file, a fenced block or a diff. Pure.
 
 Nothing is guessed: a piece of a file, a text in which lines stand for others, or a diff whose lines
 are not the document's is refused with the reason.
@@ -119,7 +119,7 @@ def _fenced(text: str) -> str | None:
 
 
 def _check_whole(origin: str, text: str) -> None:
-    """Refuse what is no version of the whole document."""
+    """Refuse a text that is not a version of the whole document."""
     before, after = raw_lines(origin), raw_lines(text)
     own = {line.strip() for line in before}
     for number, line in enumerate(after, start=1):

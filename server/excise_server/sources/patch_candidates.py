@@ -134,7 +134,7 @@ def _proposals(queue: Queue) -> list[_Proposal]:
 def _made(
     proposals: Sequence[_Proposal], blobs: Blobs, target: _Target, rejected: list[Rejected]
 ) -> list[tuple[_Proposal, Sides]]:
-    """Return the proposals with their files; those whose texts are not known are rejected."""
+    """Return the proposals with their files, rejecting those whose texts are unknown."""
     made = []
     for proposal in proposals:
         try:

@@ -1,4 +1,4 @@
-"""What a patch makes of one document: for clients, which send what was pasted, picked or pushed.
+"""The result of a patch on one document, for clients that send a pasted or picked patch.
 
 Such a patch need not say which text it was made from, so nothing proves the result but the lines
 that its hunks show. Pure.

@@ -65,7 +65,7 @@ def find(context: Context, repository: Repository | SourceError | None = None) -
 
 @dataclass(slots=True)
 class _Texts:
-    """The texts that a patch may be made from, by id; results of earlier patches join them."""
+    """The texts that a patch may be made from, by id, including results of earlier patches."""
 
     paths: frozenset[str]
     repository: Repository | None
@@ -179,7 +179,7 @@ def _refused(name: str, error: SourceError | PatchError) -> Refused:
 
 
 def _chained(made: list[_Made], new: _Made) -> list[_Made]:
-    """Add a revision; the one that it was made from is a step on its way, no revision."""
+    """Add a revision. The one that it was made from is then only a step on its way."""
     for index, earlier in enumerate(made):
         if earlier.after == new.before:
             rest = made[:index] + made[index + 1 :]

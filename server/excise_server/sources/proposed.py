@@ -1,4 +1,4 @@
-"""What a client proposes: its paths, texts and bases, checked before anything is compared.
+"""The proposals of a client: paths, texts and bases, checked before anything is compared.
 
 Nothing that a path names is opened here; it is looked at only to see whether links leave the
 workspace. A commit is read by the git that reads everything else.
@@ -31,7 +31,7 @@ _STATUSES: tuple[Status, ...] = ("A", "M", "D", "R")
 
 @dataclass(frozen=True, slots=True)
 class ProposedFile:
-    """One change as a client sent it; the path is relative to a folder, with ``/``."""
+    """One change as a client sent it, with a path relative to a folder, with ``/``."""
 
     path: str
     text: str | None = None
@@ -42,7 +42,7 @@ class ProposedFile:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """One candidate as a client sent it; ``base`` names a commit, if anything."""
+    """One candidate as a client sent it, whose ``base`` names a commit, if anything."""
 
     id: str
     label: str

@@ -1,4 +1,4 @@
-"""What a host says of pull requests by number: title, body, author, state; of ``gh`` or its API.
+"""The host's list of pull requests: title, body, author, state, from ``gh`` or its API.
 
 ``gh pr list --state all --limit 1000 --json number,title,body,author,state`` prints such a list.
 """
@@ -25,7 +25,7 @@ class _Account(msgspec.Struct):
 
 
 class PullFacts(msgspec.Struct):
-    """A pull request, as the host tells of it; what else it tells is not read."""
+    """The facts of the host about a pull request that are read."""
 
     number: int
     title: str = ""
@@ -42,13 +42,13 @@ class PullFacts(msgspec.Struct):
 
     @property
     def who(self) -> str:
-        """The account; ``gh`` and the API call it differently."""
+        """The account, which ``gh`` and the API name differently."""
         account = self.author or self.user
         return account.login if account is not None else ""
 
     @property
     def outcome(self) -> str:
-        """``merged`` or ``closed``; empty while it is open, or where nothing is said."""
+        """``merged`` or ``closed``, or empty while it is open or unknown."""
         state = "merged" if self.merged_at else self.state.lower()
         return state if state in ("merged", "closed") else ""
 

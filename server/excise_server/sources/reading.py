@@ -51,7 +51,7 @@ State = Literal["changed", "unchanged", "landed"]
 
 @dataclass(frozen=True, slots=True)
 class Lying:
-    """A candidate; of a worktree also what lies there uncommitted, of a patch the patch."""
+    """A candidate with the uncommitted files of a worktree, or the patch of a patch."""
 
     candidate: Candidate
     head: Listing | None = None
@@ -86,7 +86,7 @@ def read_worktrees(
     untracked: bool,
     rejected: list[Rejected],
 ) -> list[Lying]:
-    """Read what lies uncommitted in the worktrees; refs pass through.
+    """Read the uncommitted files of the worktrees. Refs pass through.
 
     Raises
     ------

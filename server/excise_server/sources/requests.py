@@ -114,7 +114,7 @@ def _id(ref: Ref) -> str:
 
 
 def _one_each(refs: Sequence[Ref], found: Requests) -> list[Ref]:
-    """Return one ref of each commit; the others are named."""
+    """Return one ref for each commit, and name the others."""
     first: dict[str, Ref] = {}
     for ref in sorted(refs, key=lambda ref: (not ref.given, ref.name)):
         known = first.setdefault(ref.commit, ref)

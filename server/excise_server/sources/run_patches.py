@@ -78,7 +78,7 @@ def run_folders(
 
 
 def read_runs(folders: Sequence[str], refused: list[Refused]) -> list[GivenPatch]:
-    """Read the runs of folders; one that holds none stops no other."""
+    """Read the runs of folders. One without runs does not stop the others."""
     runs: list[GivenPatch] = []
     for folder in folders:
         try:

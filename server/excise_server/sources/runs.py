@@ -35,7 +35,7 @@ class GivenPatch:
 
 
 def find_patches(paths: Sequence[str]) -> tuple[list[GivenPatch], list[Rejected]]:
-    """Read the patches of files and folders; one that cannot be read never stops the others.
+    """Read the patches of files and folders. One that cannot be read never stops the others.
 
     Raises
     ------
