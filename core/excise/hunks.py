@@ -8,25 +8,18 @@ keeps, with its tokens and its exact text; so every divergent region of every pa
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, overload
+from typing import NamedTuple, overload
 
-from excise._walk import CancelFlag
 from excise.display import short
 from excise.edits import EditCounts
-from excise.errors import Cancelled
 from excise.excision import Score
-from excise.line_matches import Matched, Reading, Stretches, match_lines, reading_of, stretches
-from excise.preparation import Preparation, Prepared, PreparedOrigin
+from excise.preparation import PreparedOrigin
 from excise.regions import Outline
 from excise.text import Text
-from excise.tokens import Vocabulary
 
-if TYPE_CHECKING:
-    from excise.line_matches import Mask
-
-__all__ = ["Hunk", "HunkCounts", "Hunks", "Key", "Variant", "find_hunks"]
+__all__ = ["Hunk", "HunkCounts", "Hunks", "Key", "Variant"]
 
 
 Key = tuple[PreparedOrigin, bool]
@@ -166,110 +159,3 @@ class Hunks(Sequence[Hunk]):
         for index in sorted(chosen, reverse=True):
             lines[self._hunks[index].lo : self._hunks[index].hi] = [chosen[index]]
         return "".join(lines)
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One revision: its index, its text, and how its pairs read it.
-
-    ``readings`` are (preparation, the text as it was aligned with the origin there, whether by raw
-    lines).
-    """
-
-    index: int
-    text: Text
-    readings: Sequence[tuple[Preparation, Prepared, bool]]
-
-
-def find_hunks(origin: Text, sides: Sequence[Side], cancel: CancelFlag | None = None) -> Hunks:
-    """Return the hunks of some revisions of an origin.
-
-    Raises
-    ------
-    excise.errors.Cancelled
-        When the flag was raised by `cancel`.
-    """
-    vocabulary = Vocabulary()
-    origin_ids = vocabulary.intern(origin.lines)
-    of_origin: dict[Key, Reading] = {}
-    matched: list[Matched] = []
-    for side in sides:
-        if cancel is not None and cancel.cancelled and not cancel.timed_out:
-            raise Cancelled("cancelled while making hunks")
-        pairs = []
-        for preparation, prepared, is_raw in side.readings:
-            if (key := (preparation, is_raw)) not in of_origin:
-                own = preparation.raw() if is_raw else preparation
-                of_origin[key] = _reading(origin, preparation, own.origin, is_raw)
-            pairs.append((of_origin[key], _reading(side.text, preparation, prepared, is_raw)))
-        matched.append(match_lines((origin_ids, vocabulary.intern(side.text.lines)), pairs))
-    found = stretches(len(origin.lines), matched)
-    texts = [origin, *(side.text for side in sides)]
-    hollow = _hollow(of_origin.values(), matched)
-    trim_end = not any(reading.is_raw for reading in of_origin.values())
-    hunks = [
-        _hunk(texts, _trimmed(texts, hollow, [lines, *spans], trim_end), sides)
-        for lines, spans in found.changed()
-    ]
-    return Hunks(origin, hunks, {key: _starts(of_origin[key], found) for key in of_origin})
-
-
-def _reading(text: Text, preparation: Preparation, prepared: Prepared, is_raw: bool) -> Reading:
-    rows = preparation.rows(text.normalised)
-    slid = preparation.options.anchored
-    return reading_of(prepared, len(text.lines), rows, slid=slid, is_raw=is_raw)
-
-
-def _hollow(origin: Iterable[Reading], matched: Sequence[Matched]) -> list[Mask]:
-    """Return which lines of the texts hold no token for any reading."""
-    import numpy as np
-
-    texts = [origin, *((reading for _, reading in side.readings) for side in matched)]
-    return [
-        np.logical_and.reduce([reading.hollow for reading in readings if not reading.is_raw])
-        for readings in texts
-    ]
-
-
-def _trimmed(
-    texts: Sequence[Text], hollow: Sequence[Mask], spans: list[tuple[int, int]], trim_end: bool
-) -> list[tuple[int, int]]:
-    """Leave out the blank lines that all texts have at the start of a hunk, or at its end.
-
-    Alignments of raw lines, which read blank lines, match those at the start first: the ones at the
-    end are left out only where nothing is read by raw lines.
-    """
-    most = min(stop - start for start, stop in spans)
-    head = _common(texts, hollow, [start for start, _ in spans], 1, most)
-    tail = 0
-    if trim_end:
-        tail = _common(texts, hollow, [stop - 1 for _, stop in spans], -1, most - head)
-    return [(start + head, stop - tail) for start, stop in spans]
-
-
-def _common(
-    texts: Sequence[Text], hollow: Sequence[Mask], lines: Sequence[int], step: int, most: int
-) -> int:
-    """Return how many lines without tokens all texts share, from these lines on."""
-    for count in range(most):
-        at = [line + step * count for line in lines]
-        if len({text.lines[line] for text, line in zip(texts, at, strict=True)}) > 1:
-            return count
-        if not all(empty[line] for empty, line in zip(hollow, at, strict=True)):
-            return count
-    return most
-
-
-def _hunk(texts: Sequence[Text], spans: Sequence[tuple[int, int]], sides: Sequence[Side]) -> Hunk:
-    members: dict[str, list[int]] = {}
-    for side, span in zip(sides, spans[1:], strict=True):
-        members.setdefault(side.text.between(*span), []).append(side.index)
-    variants = [Variant(tuple(who), text) for text, who in members.items()]
-    variants.sort(key=lambda variant: (-len(variant.members), variant.members))
-    return Hunk(*spans[0], texts[0].between(*spans[0]), tuple(variants), tuple(spans[1:]))
-
-
-def _starts(origin: Reading, found: Stretches) -> list[int]:
-    """Return the first token of each hunk, as regions count tokens."""
-    units: list[int] = origin.first[found.lo[found.is_changed]].tolist()
-    return units if origin.starts is None else [origin.starts[unit] for unit in units]

@@ -8,7 +8,7 @@ the revision, and both lines are the same text.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -105,18 +105,16 @@ class Matched:
     readings: Sequence[tuple[Reading, Reading]]
 
 
-def match_lines(
-    ids: tuple[array[int], array[int]], readings: Sequence[tuple[Reading, Reading]]
-) -> Matched:
+def match_lines(ids: tuple[Ints, Ints], readings: Sequence[tuple[Reading, Reading]]) -> Matched:
     """Return which lines with units the readings of a revision keep, all alike."""
     import numpy as np
 
-    origin, revision = (np.array(names, np.int32) for names in ids)
+    origin, revision = ids
     line = _kept(*readings[0])
     for pair in readings[1:]:
         line = np.where(line == _kept(*pair), line, -1)
     line[line >= 0] = np.where(origin[line >= 0] == revision[line[line >= 0]], line[line >= 0], -1)
-    return Matched(line, (origin, revision), readings)
+    return Matched(line, ids, readings)
 
 
 def _kept(origin: Reading, revision: Reading) -> Ints:
@@ -146,25 +144,18 @@ class Stretches:
     Attributes
     ----------
     lo, hi
-        The lines of the origin (from, to; exclusive) of each stretch.
-    spans
-        The lines of each revision, as two rows for each of them.
+        The lines (from, to; exclusive) of each stretch: a row for the origin, then one for each
+        revision.
+    differs
+        Whether a revision has other lines than the origin: a row for each revision.
     is_changed
-        Which stretches some revision changes.
+        Which stretches some revision changes, in its lines or in its units.
     """
 
     lo: Ints
     hi: Ints
-    spans: Sequence[tuple[Ints, Ints]]
+    differs: Mask
     is_changed: Mask
-
-    def changed(self) -> Iterator[tuple[tuple[int, int], list[tuple[int, int]]]]:
-        """Yield the lines of each stretch that is changed, in the origin and in each revision."""
-        import numpy as np
-
-        for at in np.flatnonzero(self.is_changed).tolist():
-            spans = [(int(lo[at]), int(hi[at])) for lo, hi in self.spans]
-            yield (int(self.lo[at]), int(self.hi[at])), spans
 
 
 def stretches(n_lines: int, revisions: Sequence[Matched]) -> Stretches:
@@ -174,35 +165,41 @@ def stretches(n_lines: int, revisions: Sequence[Matched]) -> Stretches:
     kept = np.ones(n_lines, bool)
     for revision in revisions:
         kept &= revision.line >= 0
-    between = np.flatnonzero(kept).astype(np.int32)
-    lo = np.concatenate(([0], between + 1)).astype(np.int32)
-    hi = np.concatenate((between, [n_lines])).astype(np.int32)
-    is_changed = np.zeros(len(lo), bool)
-    spans = []
-    for revision in revisions:
+    between, inside = np.flatnonzero(kept).astype(np.int32), np.flatnonzero(~kept)
+    lo = np.zeros((len(revisions) + 1, len(between) + 1), np.int32)
+    hi = np.zeros_like(lo)
+    differs = np.zeros((len(revisions), len(between) + 1), bool)
+    lo[0, 1:], hi[0, :-1], hi[0, -1] = between + 1, between, n_lines
+    is_edited = np.zeros(len(between) + 1, bool)
+    of_line = np.searchsorted(lo[0], inside, "right") - 1
+    for row, revision in enumerate(revisions, 1):
         line = revision.line[between]
-        a_lo = np.concatenate(([0], line + 1)).astype(np.int32)
-        a_hi = np.concatenate((line, [len(revision.ids[1])])).astype(np.int32)
-        is_changed |= _differs(revision, np.flatnonzero(~kept), (lo, hi), (a_lo, a_hi))
+        lo[row, 1:], hi[row, :-1], hi[row, -1] = line + 1, line, len(revision.ids[1])
+        differs[row - 1] = _differs(revision, (inside, of_line), lo[[0, row]], hi[[0, row]])
         for origin, reading in revision.readings:
-            edited = np.searchsorted(origin.first[lo], reading.edits[0::4], "right") - 1
-            is_changed[edited] = True
-        spans.append((a_lo, a_hi))
-    return Stretches(lo, hi, spans, is_changed)
+            is_edited[np.searchsorted(origin.first[lo[0]], reading.edits[0::4], "right") - 1] = True
+    return Stretches(lo, hi, differs, is_edited | differs.any(axis=0))
 
 
 def _differs(
     revision: Matched,
-    inside: npt.NDArray[np.intp],
-    origin: tuple[Ints, Ints],
-    own: tuple[Ints, Ints],
+    inside: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]],
+    lo: Ints,
+    hi: Ints,
 ) -> Mask:
-    """Return the stretches in which a revision has other lines, given the origin's lines inside."""
-    import numpy as np
+    """Return the stretches in which a revision has other lines.
 
-    differs: Mask = (origin[1] - origin[0]) != (own[1] - own[0])
-    stretch = np.searchsorted(origin[0], inside, "right") - 1
-    inside, stretch = inside[~differs[stretch]], stretch[~differs[stretch]]
-    theirs = own[0][stretch] + inside - origin[0][stretch]
-    differs[stretch[revision.ids[0][inside] != revision.ids[1][theirs]]] = True
+    Parameters
+    ----------
+    inside
+        The lines of the origin inside of stretches, and the stretch of each.
+    lo, hi
+        Of the origin and of the revision.
+    """
+    differs: Mask = (hi[0] - lo[0]) != (hi[1] - lo[1])
+    lines, of_line = inside
+    alike = ~differs[of_line]
+    lines, of_line = lines[alike], of_line[alike]
+    theirs = lo[1][of_line] + lines - lo[0][of_line]
+    differs[of_line[revision.ids[0][lines] != revision.ids[1][theirs]]] = True
     return differs

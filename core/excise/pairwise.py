@@ -19,13 +19,13 @@ from excise.display import MAX_ROWS, matrix_html
 from excise.errors import Cancelled, ContentError, OptionError, ParserStopped, Unparsable
 from excise.excision import WHITESPACE_ONLY, Score, score_pair, syntax_notes
 from excise.facts import EditFacts, FactsReader
+from excise.hunk_finder import HunkFinder, Side
 from excise.hunk_pairs import PairReading, PairsInHunks, count_pairs, count_scores
-from excise.hunks import Hunks, Side, find_hunks
+from excise.hunks import Hunks
 from excise.pairs import Group, Map, Standings, compare
 from excise.preparation import Preparation, Prepared, Readings
 from excise.reading import TOO_LARGE, Content, Reading, is_large, normalised, read
 from excise.signature import Options, signature
-from excise.text import Text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -281,10 +281,10 @@ class ScoreMatrix:
         """
         chosen = list(range(len(self.ids)) if revisions is None else revisions)
         contents = [self._task.origin, *(self._task.contents[at] for at in chosen)]
-        texts = [Text(content) for content in contents if isinstance(content, str)]
+        texts = [content for content in contents if isinstance(content, str)]
         if len(texts) < len(contents):
             raise OptionError("ready-made sequences have no lines of text, and no hunks")
-        return find_hunks(texts[0], self._sides(chosen, texts[1:]), cancel)
+        return self._task.hunks.find(texts[0], self._sides(chosen, texts[1:]), cancel)
 
     def in_hunks(
         self,
@@ -332,7 +332,7 @@ class ScoreMatrix:
         ]
         return count_pairs(hunks, chosen, readings, cancel)
 
-    def _sides(self, chosen: list[int], texts: list[Text]) -> list[Side]:
+    def _sides(self, chosen: list[int], texts: list[str]) -> list[Side]:
         """Return the revisions as all pairs of them are read."""
         lexical = any(at in self._lexical for at in chosen)
         by_lines = [bool(row[chosen].any()) for row in self._by_lines]
@@ -366,6 +366,7 @@ class _Task:
     # Contents that a parser was found not to read, with the note: not tried again.
     unparsable: dict[Content, str] = field(default_factory=dict)
     facts: FactsReader = field(default_factory=FactsReader)
+    hunks: HunkFinder = field(default_factory=HunkFinder)
     readings: Readings = field(default_factory=Readings)
 
     def lexical(self) -> dict[int, str]:

@@ -147,15 +147,22 @@ def said(analysis):
 @given(
     st.lists(TEXT, min_size=4, max_size=5),
     st.lists(st.tuples(st.integers(0, 3), TEXT), max_size=5),
-    st.sampled_from(GRANULARITIES),
+    st.builds(
+        Options,
+        granularity=st.sampled_from(GRANULARITIES),
+        lcs=st.sampled_from(["star", "star", "paper"]),
+        comments=st.sampled_from(["keep", "keep", "drop"]),
+    ),
+    st.sampled_from(["python", "text"]),
 )
-def test_one_edit_after_the_other_is_as_if_all_were_new(texts, edits, granularity):
+def test_one_edit_after_the_other_is_as_if_all_were_new(texts, edits, options, language):
+    """Also where some are read by raw lines now and then, and where one comes back."""
     analyst, cancel = Analyst(), excise.CancelFlag()
     origin, *texts = texts
-    for at, text in [(0, texts[0]), *edits]:
+    for at, text in [(0, texts[0]), *edits, (0, texts[0])]:
         texts[at % len(texts)] = text
         revisions = tuple(map(Revision, map(str, range(len(texts))), texts))
-        snapshot = Snapshot("m.py", origin, revisions, "python", options=Options(granularity))
+        snapshot = Snapshot("m.py", origin, revisions, language, options=options)
         assert said(analyst.analyse(snapshot, cancel)) == said(Analyst().analyse(snapshot, cancel))
 
 

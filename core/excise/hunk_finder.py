@@ -1,0 +1,198 @@
+"""Finds hunks: texts are read line by line once, and then laid on each other by their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from excise._walk import CancelFlag
+from excise.errors import Cancelled
+from excise.hunks import Hunk, Hunks, Key, Variant
+from excise.line_matches import Matched, Reading, Stretches, match_lines, reading_of, stretches
+from excise.preparation import Preparation, Prepared
+from excise.text import Text
+from excise.tokens import Vocabulary
+
+if TYPE_CHECKING:
+    from excise.line_matches import Ints, Mask
+
+__all__ = ["HunkFinder", "Side"]
+
+Readings = Sequence[tuple[Preparation, Prepared, bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One revision: its index, its normalised text, and how its pairs read it.
+
+    ``readings`` are (preparation, the text as it was aligned with the origin there, whether by raw
+    lines).
+    """
+
+    index: int
+    text: str
+    readings: Readings
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """A text by lines: where they start, with the length of the text, and names of equal lines.
+
+    ``hollow`` tells which hold no token for any reading.
+    """
+
+    text: str
+    starts: Sequence[int]
+    names: Ints
+    hollow: Mask
+
+    def between(self, start: int, stop: int) -> str:
+        """Return the lines from one to another (exclusive) as one text."""
+        return self.text[self.starts[start] : self.starts[stop]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What was read of a revision; the readings are kept because they name it by their identity."""
+
+    readings: Readings
+    lines: _Lines
+    matched: Matched
+
+
+class HunkFinder:
+    """Finds the hunks of one origin, and keeps what it read of the revisions of the last call."""
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self._vocabulary = Vocabulary()
+        self._origin: dict[Key, Reading] = {}
+        self._known: dict[tuple[object, ...], _Known] = {}
+
+    def find(self, origin: str, sides: Sequence[Side], cancel: CancelFlag | None = None) -> Hunks:
+        """Return the hunks of some revisions of the origin, which is the same at every call.
+
+        Raises
+        ------
+        excise.errors.Cancelled
+            When the flag was raised by `cancel`.
+        """
+        import numpy as np
+
+        text = Text(origin)
+        names = np.array(self._vocabulary.intern(text.lines), np.int32)
+        # Both attributes are replaced whole at the end: of two threads that find hunks of one
+        # matrix the later one wins, and either answer is right.
+        of_origin: dict[Key, Reading] = {}
+        known: dict[tuple[object, ...], _Known] = {}
+        for side in sides:
+            if cancel is not None and cancel.cancelled and not cancel.timed_out:
+                raise Cancelled("cancelled while making hunks")
+            for preparation, _, is_raw in side.readings:
+                key = preparation, is_raw
+                if key not in of_origin:
+                    of_origin[key] = self._origin.get(key) or _of_origin(text, *key)
+            name = (side.text, *((id(own), is_raw) for _, own, is_raw in side.readings))
+            known[name] = self._known.get(name) or self._read(side, names, of_origin)
+        self._origin, self._known = of_origin, known
+        revisions = [known[name] for name in known]
+        if len(revisions) < len(sides):
+            revisions = [known[(s.text, *((id(o), r) for _, o, r in s.readings))] for s in sides]
+        lines = _Lines(origin, text.starts, names, _hollow([*of_origin.values()], len(names)))
+        found = stretches(len(names), [revision.matched for revision in revisions])
+        trim_end = not any(reading.is_raw for reading in of_origin.values())
+        hunks = _hunks([lines, *(revision.lines for revision in revisions)], sides, found, trim_end)
+        first = found.lo[0][found.is_changed]
+        return Hunks(text, list(hunks), {key: _starts(of, first) for key, of in of_origin.items()})
+
+    def _read(self, side: Side, origin: Ints, of_origin: dict[Key, Reading]) -> _Known:
+        import numpy as np
+
+        text = Text(side.text)
+        names = np.array(self._vocabulary.intern(text.lines), np.int32)
+        pairs = [
+            (of_origin[preparation, is_raw], _reading(text, preparation, own, is_raw))
+            for preparation, own, is_raw in side.readings
+        ]
+        hollow = _hollow([reading for _, reading in pairs], len(names))
+        lines = _Lines(side.text, text.starts, names, hollow)
+        return _Known(side.readings, lines, match_lines((origin, names), pairs))
+
+
+def _of_origin(text: Text, preparation: Preparation, is_raw: bool) -> Reading:
+    own = preparation.raw() if is_raw else preparation
+    return _reading(text, preparation, own.origin, is_raw)
+
+
+def _reading(text: Text, preparation: Preparation, prepared: Prepared, is_raw: bool) -> Reading:
+    rows = preparation.rows(text.normalised)
+    slid = preparation.options.anchored
+    return reading_of(prepared, len(text.lines), rows, slid=slid, is_raw=is_raw)
+
+
+def _hollow(readings: Sequence[Reading], count: int) -> Mask:
+    """Return which of so many lines hold no token for any reading."""
+    import numpy as np
+
+    hollow: Mask = np.ones(count, bool)
+    for reading in readings:
+        if not reading.is_raw:
+            hollow &= reading.hollow
+    return hollow
+
+
+def _hunks(
+    texts: Sequence[_Lines], sides: Sequence[Side], found: Stretches, trim_end: bool
+) -> Iterator[Hunk]:
+    """Yield the stretches that are changed as hunks; the first text is the origin."""
+    import numpy as np
+
+    indices = [side.index for side in sides]
+    starts, stops = (bounds[:, found.is_changed].T.tolist() for bounds in (found.lo, found.hi))
+    for lo, hi, differs in zip(starts, stops, found.differs[:, found.is_changed].T, strict=True):
+        head, tail = _shared(texts, lo, hi, trim_end)
+        spans = [(low + head, high - tail) for low, high in zip(lo, hi, strict=True)]
+        text = texts[0].between(*spans[0])
+        members: dict[str, list[int]] = {}
+        if unchanged := [indices[row] for row in np.flatnonzero(~differs).tolist()]:
+            members[text] = unchanged
+        for row in np.flatnonzero(differs).tolist():
+            own = texts[row + 1].between(*spans[row + 1])
+            members.setdefault(own, []).append(indices[row])
+        variants = [Variant(tuple(who), said) for said, who in members.items()]
+        variants.sort(key=lambda variant: (-len(variant.members), variant.members))
+        yield Hunk(*spans[0], text, tuple(variants), tuple(spans[1:]))
+
+
+def _shared(
+    texts: Sequence[_Lines], lo: Sequence[int], hi: Sequence[int], trim_end: bool
+) -> tuple[int, int]:
+    """Return how many blank lines all texts have at the start of a hunk, and at its end.
+
+    Alignments of raw lines, which read blank lines, match those at the start first: the ones at the
+    end are left out only where nothing is read by raw lines.
+    """
+    if lo[0] == hi[0]:
+        return 0, 0
+    most = min(stop - start for start, stop in zip(lo, hi, strict=True))
+    head = _common(texts, lo, 1, most)
+    tail = _common(texts, [stop - 1 for stop in hi], -1, most - head) if trim_end else 0
+    return head, tail
+
+
+def _common(texts: Sequence[_Lines], lines: Sequence[int], step: int, most: int) -> int:
+    """Return how many lines without tokens all texts share, from these lines on."""
+    for count in range(most):
+        name = texts[0].names[lines[0] + step * count]
+        for text, line in zip(texts, lines, strict=True):
+            place = line + step * count
+            if not text.hollow[place] or text.names[place] != name:
+                return count
+    return most
+
+
+def _starts(origin: Reading, first_lines: Ints) -> list[int]:
+    """Return the first token of each hunk, as regions count tokens."""
+    units: list[int] = origin.first[first_lines].tolist()
+    return units if origin.starts is None else [origin.starts[unit] for unit in units]
