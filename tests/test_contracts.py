@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import re
 import tomllib
 from importlib.metadata import requires
@@ -13,41 +12,15 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from excise import __version__, _counts, _lcs, _scanner, _walk
+from excise import __version__
 from excise_server.version import VERSION
 
 ROOT = Path(__file__).parent.parent
 SOURCES = [*ROOT.glob("core/**/*.py"), *ROOT.glob("server/**/*.py"), *ROOT.glob("core/**/*.pyx")]
 
 
-KERNELS = [_lcs, _counts, _scanner, _walk]
-
-
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda module: module.__name__)
-def test_a_stub_says_what_its_kernel_has(kernel):
-    stub = ast.parse((ROOT / "core/excise" / f"{kernel.__name__.split('.')[1]}.pyi").read_text())
-    for node in stub.body:
-        if isinstance(node, ast.FunctionDef):
-            assert names(node) == list(inspect.signature(getattr(kernel, node.name)).parameters)
-        elif isinstance(node, ast.ClassDef):
-            methods = [m.name for m in node.body if isinstance(m, ast.FunctionDef)]
-            assert all(hasattr(getattr(kernel, node.name), method) for method in methods)
-
-
-def names(node: ast.FunctionDef) -> list[str]:
-    return [a.arg for a in (*node.args.args, *node.args.kwonlyargs)]
-
-
 def test_the_shell_has_the_version_of_the_library():
     assert __version__ == VERSION
-
-
-def test_every_public_name_of_a_kernel_has_a_stub():
-    for kernel in KERNELS:
-        stub = (ROOT / "core/excise" / f"{kernel.__name__.split('.')[1]}.pyi").read_text()
-        source = (ROOT / "core/excise" / f"{kernel.__name__.split('.')[1]}.pyx").read_text()
-        for name in re.findall(r"^def (\w+)", source, re.MULTILINE):
-            assert f"def {name}(" in stub
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.name)

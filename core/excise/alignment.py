@@ -23,6 +23,7 @@ __all__ = [
     "PairwiseAlignment",
     "Region",
     "Units",
+    "align",
     "align_units",
     "slide_edits",
     "three_way",
@@ -140,6 +141,15 @@ def units_of(lines: Lines, granularity: str, vocabulary: Vocabulary) -> Units:
     if granularity == "line":
         return _line_units(lines, vocabulary)
     return Units(lines.tokens, lines.tokens, lines=lines, first=lines.first)
+
+
+def align(origin: array[int], revision: array[int]) -> PairwiseAlignment:
+    """Return the canonical alignment of two texts, each of ints of one vocabulary.
+
+    >>> align(array("i", [1, 2, 3]), array("i", [1, 3])).edits
+    (Edit(o_lo=1, o_hi=2, a_lo=1, a_hi=1),)
+    """
+    return PairwiseAlignment(lcs_edits(origin, revision), len(origin), len(revision))
 
 
 def align_units(

@@ -22,7 +22,16 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["EDITS", "Closeness", "Map", "Pairs", "Pool", "Searcher", "signature"]
+__all__ = [
+    "EDITS",
+    "Closeness",
+    "Map",
+    "Pairs",
+    "Pool",
+    "Searcher",
+    "range_search",
+    "signature",
+]
 
 EDITS = "edits"
 RESCUE = Fraction(9, 10)
@@ -251,6 +260,22 @@ class Closeness:
         if len(members) > 1:
             self._search.dense(members, values)
         return values
+
+
+def range_search(
+    edits: Iterable[Edits], least: float, *, key: str = "name", idf: bool = False
+) -> Callable[[int, int], Pairs]:
+    """Return what finds the pairs whose first patch is in a range: a part of a search elsewhere."""
+    index = Index(key == "name")
+    for own in edits:
+        index.add(*own.ints)
+    search = Search(index, least, idf)
+
+    def pairs(start: int, stop: int) -> Pairs:
+        i, j, values, _ = search.pairs(start, stop)
+        return i, j, values
+
+    return pairs
 
 
 def _pieces(search: Search, map: Map) -> Iterator[Pairs]:

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from excise._lcs import edits
+from excise.alignment import align
 from excise.errors import BinaryTextError, UndecodableTextError
 from excise.patches import Binary, FilePair, Hunk
 from excise.text import decode, line_key, normalise, raw_lines
@@ -154,12 +154,8 @@ def _matched(old: Sequence[str], new: Sequence[str], head: int) -> Iterator[tupl
         vocabulary.intern([line_key(lines[at]) for at in places])
         for lines, places in zip((old, new), sides, strict=True)
     )
-    o_at = a_at = 0
-    flat = [*edits(o, a), len(o), len(o), len(a), len(a)]
-    for at in range(0, len(flat), 4):
-        o_lo, o_hi, a_lo, a_hi = flat[at : at + 4]
-        yield from zip(sides[0][o_at:o_lo], sides[1][a_at:a_lo], strict=True)
-        o_at, a_at = o_hi, a_hi
+    for o_line, a_line in align(o, a).pairs:
+        yield sides[0][o_line], sides[1][a_line]
 
 
 def _shared(old: Sequence[str], new: Sequence[str]) -> int:

@@ -6,16 +6,14 @@ A part that is lost with its worker is made anew from its arguments, which the s
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from excise._patches import Index
-from excise._search import Search
 from excise.patches import Message, Patch, compare_on_one_base
 from excise.patches.features import BLOCK, NO_HEADING, Edits, Reader
 from excise.patches.mail import read_piece
-from excise.patches.pool import Pairs
+from excise.patches.pool import Pairs, range_search
 from excise_server.version import VERSION
 
 __all__ = ["Features", "count", "merge", "read_pieces", "scores", "search_pairs", "version_here"]
@@ -86,8 +84,7 @@ def _renamed(names: object, ints: array[int]) -> array[int]:
 
 def search_pairs(features: Features, least: float, idf: bool, start: int, stop: int) -> Pairs:
     """Return the pairs of which the first patch is in a range, and that are close enough."""
-    i, j, values, _ = _search(_Run(features), least, idf).pairs(start, stop)
-    return i, j, values
+    return _search(_Run(features), least, idf)(start, stop)
 
 
 def scores(patches: Sequence[Patch], pairs: Sequence[tuple[int, int]]) -> list[float]:
@@ -110,8 +107,5 @@ class _Run:
 
 # The one thing a worker remembers between parts: it belongs to the process, and dies with it.
 @lru_cache(maxsize=1)
-def _search(run: _Run, least: float, idf: bool) -> Search:
-    index = Index(True)
-    for edits in run.features.edits:
-        index.add(*edits.ints)
-    return Search(index, least, idf)
+def _search(run: _Run, least: float, idf: bool) -> Callable[[int, int], Pairs]:
+    return range_search(run.features.edits, least, idf=idf)

@@ -11,7 +11,7 @@ from base64 import b85encode
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from excise._lcs import edits
+from excise.alignment import align
 from excise.tokens import Vocabulary
 from excise_server.foundation.changes import Side
 
@@ -165,10 +165,7 @@ def _hunks(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[bytes]:
 def _spans(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[Span]:
     vocabulary = Vocabulary()
     ids = [vocabulary.intern([line.decode("latin-1") for line in lines]) for lines in (old, new)]
-    flat = edits(*ids)
-    for at in range(0, len(flat), 4):
-        o_lo, o_hi, a_lo, a_hi = flat[at : at + 4]
-        yield o_lo, o_hi, a_lo, a_hi
+    yield from align(*ids).edits
 
 
 def _hunk(old: Sequence[bytes], new: Sequence[bytes], spans: Sequence[Span]) -> bytes:

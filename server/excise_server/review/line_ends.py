@@ -10,7 +10,7 @@ import codecs
 import re
 from collections import Counter
 
-from excise._lcs import edits
+from excise.alignment import align
 from excise.errors import BinaryTextError, UndecodableTextError
 from excise.text import decode, normalise, raw_lines
 from excise.tokens import Vocabulary
@@ -86,12 +86,5 @@ def _read(data: bytes) -> tuple[bytes, str, str]:
 def _kept(before: list[str], after: list[str]) -> list[tuple[int, int]]:
     """Return the lines of the new text that the old one has: new and old indices."""
     vocabulary = Vocabulary()
-    flat = [*edits(vocabulary.intern(before), vocabulary.intern(after))]
-    flat += [len(before), len(before), len(after), len(after)]
-    pairs: list[tuple[int, int]] = []
-    o = a = 0
-    for at in range(0, len(flat), 4):
-        o_lo, o_hi, a_lo, a_hi = flat[at : at + 4]
-        pairs += zip(range(a, a_lo), range(o, o_lo), strict=True)
-        o, a = o_hi, a_hi
-    return pairs
+    alignment = align(vocabulary.intern(before), vocabulary.intern(after))
+    return [(new, old) for old, new in alignment.pairs]

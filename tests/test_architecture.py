@@ -1,0 +1,194 @@
+"""What ARCHITECTURE.md says and no import contract can hold."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+LIBRARY, SHELL = ROOT / "core/excise", ROOT / "server/excise_server"
+PAGE = re.sub(r"```.*?```", "", (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"), flags=re.S)
+KERNELS = sorted(LIBRARY.rglob("*.pyx"))
+TREES = {
+    path: ast.parse(path.read_text(encoding="utf-8"))
+    for top in (LIBRARY, SHELL)
+    for path in sorted(top.rglob("*.py"))
+}
+
+
+# --- kernels -------------------------------------------------------------------------------------
+
+DEF = re.compile(r"^( *)def (\w+)\(([^)]*)\)", re.MULTILINE)
+CLASS = re.compile(r"^(?:cdef )?class (\w+)", re.MULTILINE)
+CYTHON = {"__cinit__": "__init__", "__dealloc__": None, "__reduce__": None}
+
+
+def offered(kernel: Path) -> dict[str, list[str]]:
+    """Return the names that Python sees of a kernel, each with its parameters."""
+    text = re.sub(r"#.*|\[[^\]]*\]", "", kernel.read_text(encoding="utf-8"))
+    found = {}
+    starts = {match.start(): match[1] for match in CLASS.finditer(text)}
+    for match in DEF.finditer(text):
+        indent, name, parameters = match.groups()
+        name = CYTHON.get(name, name)
+        if name is None or (name.startswith("_") and not name.startswith("__")):
+            continue
+        own = [parameter.partition("=")[0].strip() for parameter in parameters.split(",")]
+        named = [re.sub(r" not None$", "", one).split()[-1] for one in own if one not in ("", "*")]
+        owner = [starts[at] for at in starts if at < match.start()][-1:] if indent else []
+        found[".".join([*owner, name])] = named
+    return found
+
+
+def stubbed(stub: Path) -> dict[str, list[str]]:
+    """Return the functions and methods of a stub, each with its parameters."""
+    found = {}
+    for node in ast.parse(stub.read_text(encoding="utf-8")).body:
+        methods = node.body if isinstance(node, ast.ClassDef) else [node]
+        owner = f"{node.name}." if isinstance(node, ast.ClassDef) else ""
+        for method in methods:
+            if isinstance(method, ast.FunctionDef):
+                given = (*method.args.posonlyargs, *method.args.args, *method.args.kwonlyargs)
+                found[f"{owner}{method.name}"] = [one.arg for one in given]
+    return found
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda path: path.stem)
+def test_a_stub_says_what_its_kernel_has(kernel):
+    stub = kernel.with_suffix(".pyi")
+    said = stubbed(stub) if stub.exists() else {}
+    # Attributes that the kernel declares are properties of the stub.
+    texts = [path.read_text() for path in (kernel, kernel.with_suffix(".pxd")) if path.exists()]
+    declared = re.findall(r"^ +cdef (?:readonly|public) (.*)", "\n".join(texts), re.MULTILINE)
+    fields = {name for line in declared for name in re.findall(r"\w+", line)}
+    said = {name: given for name, given in said.items() if name.rpartition(".")[2] not in fields}
+    has = offered(kernel)
+    loose = {name for name, given in has.items() if any(one.startswith("*") for one in given)}
+    assert said | dict.fromkeys(loose & set(said)) == has | dict.fromkeys(loose)
+
+
+def test_only_the_library_imports_kernels():
+    """The linter cannot tell a compiled module from the façade, so this test does."""
+    kernels = {kernel.stem for kernel in KERNELS}
+    for path, tree in TREES.items():
+        if SHELL in path.parents:
+            assert not kernels & {part for name in imported(tree) for part in name.split(".")}, path
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Yield the full names that a module imports."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+# --- rooms ---------------------------------------------------------------------------------------
+
+
+def modules(top: Path) -> set[str]:
+    """Return the modules and packages that stand directly in a package."""
+    packages = {path.parent.name for path in top.glob("*/__init__.py")}
+    own = packages | {path.stem for path in top.glob("*.py")}
+    return own - {"__init__", "__main__"}
+
+
+@pytest.mark.parametrize("top", [LIBRARY, SHELL], ids=["library", "shell"])
+def test_the_page_names_every_room_and_module(top):
+    quoted = " ".join(re.findall(r"`([^`]+)`", PAGE))
+    known = {name.removesuffix(".py") for name in re.findall(r"[\w.]+", quoted)}
+    assert modules(top) - known == set()
+
+
+def test_every_file_that_the_page_names_exists():
+    files = {
+        path.name
+        for top in (ROOT / "core", ROOT / "server", ROOT / "vscode-client/src")
+        for path in top.rglob("*")
+    }
+    files |= {path.name for path in ROOT.iterdir()} | {path.name for path in ROOT.glob("docs/*")}
+    named = re.findall(r"`[\w/]*?(\w+\.(?:pyx|py|ts|md|toml|yml))`", PAGE)
+    assert len(named) > 40
+    assert set(named) - files == set()
+
+
+def test_the_sandbox_imports_the_standard_library_alone():
+    jail = SHELL / "evaluation/jail"
+    for path, tree in TREES.items():
+        if jail in path.parents:
+            for name in imported(tree):
+                ours = name.startswith("excise_server.evaluation.jail")
+                assert ours or name.partition(".")[0] in sys.stdlib_module_names, (path, name)
+
+
+def test_every_package_is_in_a_contract_of_layers():
+    document = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    contracts = document["tool"]["importlinter"]["contracts"]
+    layered = {
+        container: contract.get("exhaustive")
+        for contract in contracts
+        if contract["type"] == "layers"
+        for container in contract["containers"]
+    }
+    assert layered == {"excise": True, "excise_server": True}
+
+
+# --- state ---------------------------------------------------------------------------------------
+
+# Loaded or computed once, and the same whenever that happens: grammars and tables, what is
+# installed, and objects of the libraries that compute measures.
+LOADED = {
+    "languages._tables", "syntax._grammar", "syntax.version", "evaluation.base._version",
+    "evaluation.commit_messages._edit_rate", "evaluation.message_bleu._mteval",
+    "evaluation.meteor._stem", "evaluation.meteor._stemmer", "evaluation.rouge._scorer",
+    "evaluation.sari._tokeniser_13a", "evaluation.translation._bleu",
+    "evaluation.translation._chrf", "evaluation.translation._ter",
+}  # fmt: skip
+CHANGING = {
+    "add",
+    "append",
+    "clear",
+    "extend",
+    "insert",
+    "pop",
+    "popitem",
+    "remove",
+    "setdefault",
+    "update",
+}
+
+
+def test_the_library_has_no_mutable_module_state_but_what_is_loaded_once():
+    cached = set()
+    for path, tree in TREES.items():
+        if LIBRARY not in path.parents:
+            continue
+        constants = {
+            target.id
+            for node in tree.body
+            if isinstance(node, ast.Assign | ast.AnnAssign)
+            for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+            if isinstance(target, ast.Name)
+        }
+        for node in ast.walk(tree):
+            assert not isinstance(node, ast.Global), path
+            if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+                assert ast.unparse(node.value) not in constants, (path, ast.unparse(node))
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                changes = node.func.attr in CHANGING and ast.unparse(node.func.value) in constants
+                assert not changes, (path, ast.unparse(node))
+        module = ".".join(path.relative_to(LIBRARY).with_suffix("").parts)
+        cached |= {
+            f"{module}.{node.name}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef)
+            and any(re.search(r"\b(lru_)?cache\b", ast.unparse(d)) for d in node.decorator_list)
+        }
+    assert cached == LOADED
