@@ -9,6 +9,8 @@ const INVALID_PARAMS = -32602;
 
 export abstract class Newest<A> implements vscode.Disposable {
   private readonly known = new Map<string, Promise<A>>();
+  /** Documents of which more is asked for than every surface shows. */
+  private readonly detailed = new Set<string>();
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
   private readonly editing: vscode.Disposable;
   readonly onDidChange = this.changed.event;
@@ -29,9 +31,17 @@ export abstract class Newest<A> implements vscode.Disposable {
     if (known !== undefined) {
       return known;
     }
-    const asked = this.ask(uri);
+    const asked = this.ask(uri, this.detailed.has(key));
     this.known.set(key, asked);
     return asked;
+  }
+
+  /** Ask for the details of a document as well, until this is disposed of. */
+  inDetail(uri: vscode.Uri): vscode.Disposable {
+    const key = uri.toString();
+    this.detailed.add(key);
+    this.drop(uri);
+    return new vscode.Disposable(() => this.detailed.delete(key));
   }
 
   /** The answer, asked for anew of a server that is started if need be. */
@@ -52,7 +62,7 @@ export abstract class Newest<A> implements vscode.Disposable {
     this.changed.dispose();
   }
 
-  protected abstract ask(uri: vscode.Uri): Promise<A>;
+  protected abstract ask(uri: vscode.Uri, detail: boolean): Promise<A>;
 
   /** What the running server says, or why it says nothing. */
   protected async answer<M extends keyof Methods>(

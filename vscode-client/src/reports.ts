@@ -58,8 +58,9 @@ export class Reports extends Newest<Reported> {
     super.dispose();
   }
 
-  protected override async ask(uri: vscode.Uri): Promise<Reported> {
-    const { result, problem } = await this.answer("excise/report", { uri: uri.toString() });
+  /** In detail: with the merges of the dendrogram. */
+  protected override async ask(uri: vscode.Uri, merges: boolean): Promise<Reported> {
+    const { result, problem } = await this.answer("excise/report", { uri: uri.toString(), merges });
     return { uri, report: result, problem };
   }
 

@@ -17,8 +17,6 @@ export interface Reviewed {
 
 export class Reviews extends Newest<Reviewed> {
   private readonly listening: vscode.Disposable;
-  /** Documents whose hunks are shown token by token. */
-  private readonly marked = new Set<string>();
 
   constructor(
     supervisor: Servers,
@@ -30,14 +28,6 @@ export class Reviews extends Newest<Reviewed> {
       reports.onDidChange((uri) => this.forget(uri)),
       supervisor.onDidChangeState(() => this.dropAll()),
     );
-  }
-
-  /** Ask for the marks of a document's tokens as well, until this is disposed of. */
-  withMarks(uri: vscode.Uri): vscode.Disposable {
-    const key = uri.toString();
-    this.marked.add(key);
-    this.drop(uri);
-    return new vscode.Disposable(() => this.marked.delete(key));
   }
 
   /** What people call the candidates of a document, by id: as in the view, else as short as they are told apart. */
@@ -54,9 +44,9 @@ export class Reviews extends Newest<Reviewed> {
     super.dispose();
   }
 
-  protected override async ask(uri: vscode.Uri): Promise<Reviewed> {
-    const key = uri.toString();
-    const { result, problem } = await this.answer("excise/review", { uri: key, marks: this.marked.has(key) });
+  /** In detail: with the tokens in which a variant differs. */
+  protected override async ask(uri: vscode.Uri, marks: boolean): Promise<Reviewed> {
+    const { result, problem } = await this.answer("excise/review", { uri: uri.toString(), marks });
     return { uri, review: result, problem };
   }
 }

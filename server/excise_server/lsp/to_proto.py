@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lsprotocol import types as t
 from pygls.uris import from_fs_path
 
+from excise.clustering import Merge
 from excise.text import normalise, raw_lines
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.findings import Findings
@@ -107,6 +108,7 @@ def report(
     state: int,
     files: Mapping[str, str],
     notes: Mapping[str, list[str]],
+    tree: Sequence[Merge] | None = None,
 ) -> p.ReportResult:
     """Return the report of a document, with the files and notes that its sources know by id."""
     snapshot, comparison = analysis.snapshot, analysis.comparison
@@ -126,6 +128,7 @@ def report(
             )
             for found in comparison.clusters
         ],
+        merges=None if tree is None else [p.ReportMerge(m.a, m.b, m.distance) for m in tree],
         regime=comparison.ranking[0].regime.value if comparison.ranking else None,
         hunks=[
             hunk(scores, mapper.exact(*lines), ids)

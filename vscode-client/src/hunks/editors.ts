@@ -75,7 +75,7 @@ class HunkEditor {
     };
     const { webview } = this.panel;
     const listening = vscode.Disposable.from(
-      parts.reviews.withMarks(uri),
+      parts.reviews.inDetail(uri),
       webview.onDidReceiveMessage((data: unknown) => this.queue(() => this.answer(data))),
       parts.reviews.onDidChange((changed) => {
         if (changed.toString() === uri.toString()) {

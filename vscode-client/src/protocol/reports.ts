@@ -3,6 +3,7 @@ import type { Range } from "vscode-languageclient";
 
 export interface ReportParams {
   readonly uri: string;
+  readonly merges?: boolean | null;
 }
 
 export interface ReportRevision {
@@ -25,6 +26,12 @@ export interface ReportCluster {
   readonly members: readonly string[];
   readonly representative: string;
   readonly min_similarity: number;
+}
+
+export interface ReportMerge {
+  readonly a: number;
+  readonly b: number;
+  readonly distance: number;
 }
 
 export interface Variant {
@@ -62,6 +69,7 @@ export interface ReportResult {
   readonly similarity: readonly (readonly number[])[];
   readonly words: readonly (readonly string[])[];
   readonly clusters: readonly ReportCluster[];
+  readonly merges: readonly ReportMerge[] | null;
   readonly regime: string | null;
   readonly hunks: readonly ReportHunk[];
 }

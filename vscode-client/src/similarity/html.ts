@@ -4,9 +4,9 @@ import { type Page, webviewPage } from "../webviewPage";
 const BODY = `<header>
 <h1 id="title"></h1>
 <p id="legend"><span>0</span><canvas id="scale" width="120" height="10" aria-hidden="true"></canvas><span>1</span>
-<span id="help">Arrow keys move, Enter compares two revisions, on the diagonal one with the origin.</span></p>
+<span id="help">Arrow keys move, Enter compares two candidates, on the diagonal one with the origin.</span></p>
 </header>
-<p id="empty" hidden>There are no revisions to compare.</p>
+<p id="empty" hidden>There are no candidates to compare.</p>
 <main id="picture" hidden>
 <svg id="dendrogram" role="img" aria-label="Dendrogram: average linkage of 1 − similarity"><path id="branches"></path></svg>
 <div id="names" aria-hidden="true"></div>
@@ -20,5 +20,5 @@ const BODY = `<header>
 <p id="signature"></p>`;
 
 export function html(page: Page): string {
-  return webviewPage(page, "Similarity of revisions", BODY);
+  return webviewPage(page, "Similarity of candidates", BODY);
 }

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 import { comparePair } from "../commands/compare";
 import { type Parts, documentOf, reportOf } from "../commands/context";
+import { nameOf } from "../names";
 import { message, reason } from "../text";
 import { html } from "./html";
 import { type Chosen, picture } from "./picture";
@@ -33,6 +34,7 @@ export async function showSimilarity(parts: Parts, argument?: unknown): Promise<
     dark: vscode.Uri.joinPath(media, "excise-dark.svg"),
   };
   const listening = vscode.Disposable.from(
+    parts.reports.inDetail(uri),
     panel.webview.onDidReceiveMessage((chosen: unknown) => void answer(parts, uri, panel, chosen)),
     parts.reports.onDidChange((changed) => {
       if (changed.toString() === key) {
@@ -56,7 +58,8 @@ export async function showSimilarity(parts: Parts, argument?: unknown): Promise<
 async function send(parts: Parts, uri: vscode.Uri, panel: vscode.WebviewPanel): Promise<void> {
   const { report } = await parts.reports.get(uri);
   if (report !== undefined) {
-    await panel.webview.postMessage(picture(uri.path, report));
+    const names = await parts.reviews.names(uri);
+    await panel.webview.postMessage(picture(uri.path, report, (id) => names.get(id) ?? nameOf(id)));
   }
 }
 

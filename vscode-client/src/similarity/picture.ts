@@ -1,15 +1,18 @@
 // What the similarity picture shows: rows in the order of the dendrogram. Sent to the webview.
+import { share } from "../candidates/words";
 import type { ReportResult } from "../protocol";
-import { shortNames } from "../names";
 import { plain } from "../text";
-import { type Bracket, brackets, leaves, linkage } from "./linkage";
+import { type Bracket, dendrogram } from "./tree";
 
 export interface Row {
   readonly id: string;
   /** For people: hidden characters made visible. */
   readonly name: string;
-  readonly rank: number;
+  /** Which rows are framed together. */
   readonly cluster: number;
+  /** What the view calls the group: "2 of 5 make this change". */
+  readonly group: string;
+  /** Of several it is the one that stands for them. */
   readonly representative: boolean;
 }
 
@@ -32,38 +35,32 @@ export interface Chosen {
 }
 
 /** The picture of a report on the document at a path. */
-export function picture(path: string, report: ReportResult): Picture {
-  const index = new Map(report.revisions.map(({ id }, at) => [id, at]));
-  const rank = (id: string): number => report.revisions[index.get(id) ?? -1]?.rank ?? 0;
-  const clusters = report.clusters.map(({ members }) =>
+export function picture(path: string, report: ReportResult, nameOf: (id: string) => string): Picture {
+  const { revisions, clusters, similarity, words } = report;
+  const index = new Map(revisions.map(({ id }, at) => [id, at]));
+  const rank = (id: string): number => revisions[index.get(id) ?? -1]?.rank ?? 0;
+  // Groups as the view has them, in each the best of the order first.
+  const preferred = clusters.flatMap(({ members }) =>
     [...members].sort((a, b) => rank(a) - rank(b)).map((id) => index.get(id) ?? -1),
   );
-  const tree = linkage(report.similarity, clusters);
-  const order = leaves(tree);
-  const names = shortNames(
-    report.revisions.map(({ id }) => id),
-    path,
+  const { order, brackets } = dendrogram(revisions.length, report.merges ?? [], preferred);
+  const groups = clusters.map(({ members, min_similarity }) =>
+    members.length === 1 ? "nobody else makes this change" : share(members.length, revisions.length, min_similarity === 1),
   );
-  const representatives = new Set(report.clusters.map(({ representative }) => representative));
+  const standing = new Set(clusters.flatMap(({ members, representative }) => (members.length > 1 ? [representative] : [])));
   return {
-    title: `Similarity of the revisions of ${plain(path.split("/").at(-1) ?? "", 200)}`,
+    title: `Similarity of the candidates for ${plain(path.split("/").at(-1) ?? "", 200)}`,
     signature: report.signature,
-    rows: order.flatMap((at) => {
-      const revision = report.revisions[at];
-      return revision === undefined
-        ? []
-        : [
-            {
-              id: revision.id,
-              name: names.get(revision.id) ?? "",
-              rank: revision.rank,
-              cluster: revision.cluster,
-              representative: representatives.has(revision.id),
-            },
-          ];
+    rows: order.flatMap((at): Row[] => {
+      const revision = revisions[at];
+      if (revision === undefined) {
+        return [];
+      }
+      const { id, cluster } = revision;
+      return [{ id, name: nameOf(id), cluster, group: groups[cluster - 1] ?? "", representative: standing.has(id) }];
     }),
-    values: order.map((row) => order.map((column) => report.similarity[row]?.[column] ?? 0)),
-    words: order.map((row) => order.map((column) => plain(report.words[row]?.[column] ?? ""))),
-    brackets: brackets(tree),
+    values: order.map((row) => order.map((column) => similarity[row]?.[column] ?? 0)),
+    words: order.map((row) => order.map((column) => plain(words[row]?.[column] ?? ""))),
+    brackets,
   };
 }

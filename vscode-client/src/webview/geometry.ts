@@ -1,5 +1,5 @@
 // Sizes and positions of the picture: arithmetic only.
-import type { Bracket } from "../similarity/linkage";
+import type { Bracket } from "../similarity/tree";
 
 /** Side of a cell: the matrix fits where it can, and a small one stays readable where it cannot. */
 export function cellSize(rows: number, room: number): number {

@@ -163,10 +163,10 @@ function move(to: Position): void {
   at = to;
   const value = shown.values[to.row]?.[to.column] ?? 0;
   const word = shown.words[to.row]?.[to.column] ?? "";
-  const together = a.cluster === b.cluster ? `both in cluster ${a.cluster}` : `clusters ${a.cluster} and ${b.cluster}`;
+  const together = a.cluster === b.cluster ? `in one group: ${a.group}` : "in two groups";
   const text =
     to.row === to.column
-      ? `${a.name}: rank ${a.rank}, cluster ${a.cluster}${a.representative ? ", its representative" : ""}`
+      ? `${a.name}: ${a.group}${a.representative ? ", and it stands for them" : ""}`
       : `${a.name} and ${b.name}: ${score(value)}, ${word}, ${together}`;
   const cell = element("cell", HTMLElement);
   // A new element each time: screen readers say what has focus, not what changed in it.

@@ -34,6 +34,10 @@ export function report(more: Partial<ReportResult> = {}): ReportResult {
       ["contains", "same", "different"],
       ["different", "different", "same"],
     ],
+    merges: [
+      { a: 0, b: 1, distance: 0.2 },
+      { a: 2, b: 3, distance: 0.85 },
+    ],
     clusters: [
       { members: ["b", "worktree:a"], representative: "worktree:a", min_similarity: 0.8 },
       { members: ["c"], representative: "c", min_similarity: 1 },

@@ -12,6 +12,7 @@ __all__ = [
     "PairScore",
     "ReportCluster",
     "ReportHunk",
+    "ReportMerge",
     "ReportParams",
     "ReportResult",
     "ReportRevision",
@@ -21,9 +22,10 @@ __all__ = [
 
 @attrs.frozen
 class ReportParams:
-    """The document to report on."""
+    """The document to report on, and whether the tree of its clusters is wanted."""
 
     uri: str
+    merges: bool | None = None
 
 
 @attrs.frozen
@@ -52,6 +54,15 @@ class ReportCluster:
     members: list[str]
     representative: str
     min_similarity: float = attrs.field(metadata={"wire": "min_similarity"})
+
+
+@attrs.frozen
+class ReportMerge:
+    """Two clusters that become one: leaves are 0 .. n - 1, the result of merge m is n + m."""
+
+    a: int
+    b: int
+    distance: float
 
 
 @attrs.frozen
@@ -101,6 +112,7 @@ class ReportResult:
     similarity: list[list[float]]
     words: list[list[str]]
     clusters: list[ReportCluster]
+    merges: list[ReportMerge] | None
     regime: str | None
     hunks: list[ReportHunk]
 
