@@ -1,4 +1,4 @@
-// Revisions on their way to the server: whole texts made of edits, patches and pasted answers.
+// Revisions on their way to the server: whole texts made of edits, none too large.
 import type { RevisionText } from "./protocol";
 
 /** What the server takes: ten million bytes of UTF-8 a text. */
@@ -53,34 +53,4 @@ export function sorted(revisions: readonly RevisionText[]): Sorted {
   });
   const gone = new Set(refused.map(({ id }) => id));
   return { fit: revisions.filter(({ id }) => !gone.has(id)), refused };
-}
-
-/** Whether a text is a unified diff. */
-export function looksLikePatch(text: string): boolean {
-  return /^--- .+\r?\n\+\+\+ .+\r?\n@@ -\d/m.test(text);
-}
-
-/**
- * The inside of the one fenced block that an answer of a model often is.
- *
- * By lines, not by one expression: that would look through all blank lines again from each of them.
- */
-export function unfenced(text: string): string {
-  const lines = text.trim().split("\n");
-  const fence = /^(`{3,}|~{3,})[^`]*$/.exec(lines[0] ?? "")?.[1];
-  if (fence === undefined) {
-    return text;
-  }
-  const end = lines.findIndex((line, number) => number > 0 && line.trimEnd() === fence);
-  return end === lines.length - 1 ? lines.slice(1, end).map((line) => `${line}\n`).join("") : text;
-}
-
-/** An id that is not taken: "clipboard", "clipboard#2", ... */
-export function free(wanted: string, taken: ReadonlySet<string>): string {
-  for (let number = 1; ; number++) {
-    const id = number === 1 ? wanted : `${wanted}#${number}`;
-    if (!taken.has(id)) {
-      return id;
-    }
-  }
 }

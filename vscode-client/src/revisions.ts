@@ -4,7 +4,7 @@ import type { AddRequest, AddResult, NewRevision } from "../excise";
 import type { Servers } from "./connection";
 import { opened } from "./documents";
 import { applyEdits, sorted } from "./incoming";
-import type { Base, RevisionText } from "./protocol";
+import type { AddTextResult, Base, RevisionText } from "./protocol";
 import { reason } from "./text";
 
 export class Revisions {
@@ -25,16 +25,24 @@ export class Revisions {
     this.supervisor.ledger.removed(params.uri, ids);
   }
 
-  async ids(uri: vscode.Uri): Promise<Set<string>> {
-    const listed = await this.supervisor.request("excise/listRevisions", { uri: uri.toString() });
-    return new Set(listed.revisions.map(({ id }) => id));
+  /** Add what was copied: a whole text, a fenced block or a patch, as the server reads it. */
+  async paste(uri: vscode.Uri, copied: string): Promise<AddTextResult> {
+    await sent(uri);
+    const params = { uri: uri.toString() };
+    const added = await this.supervisor.request("excise/addText", { ...params, text: copied });
+    // Kept as the whole text that it made: a patch could not be read again beside another origin.
+    const [{ text }, { revisions }] = await Promise.all([
+      this.supervisor.request("excise/revisionContent", { ...params, id: added.id }),
+      this.supervisor.request("excise/listRevisions", params),
+    ]);
+    const label = revisions.find(({ id }) => id === added.id)?.label ?? "";
+    this.supervisor.ledger.added(params.uri, [{ id: added.id, text, label }], [added.id]);
+    return added;
   }
 
   /** What a patch makes of the origin, and what to know of it: its subject, hunks that stand elsewhere. */
   async patched(uri: vscode.Uri, patch: string): Promise<{ text: string; notes: string }> {
-    if (opened(uri) === undefined) {
-      await vscode.workspace.openTextDocument(uri); // so that the server knows a file outside of the workspace
-    }
+    await sent(uri);
     const made = await this.supervisor.request("excise/readPatch", { uri: uri.toString(), patch });
     return { text: made.text, notes: [made.label, ...made.notes].filter(Boolean).join(", ") };
   }
@@ -71,5 +79,12 @@ export class Revisions {
       newText,
     }));
     return { text: applyEdits(document.getText(), edits), notes: "" };
+  }
+}
+
+/** Have the server know a document, outside of the workspace as well. */
+async function sent(uri: vscode.Uri): Promise<void> {
+  if (opened(uri) === undefined) {
+    await vscode.workspace.openTextDocument(uri);
   }
 }

@@ -2,7 +2,7 @@
 import * as path from "node:path";
 import * as vscode from "vscode";
 import { repositoryOf } from "../git";
-import { MOST_BYTES, free, looksLikePatch, tooLarge, unfenced } from "../incoming";
+import { MOST_BYTES, tooLarge } from "../incoming";
 import type { RevisionText } from "../protocol";
 import { settings } from "../config";
 import { count, message, reason } from "../text";
@@ -79,20 +79,25 @@ export async function addFromPatch(parts: Parts, argument?: unknown): Promise<vo
   await add(parts, uri, await Promise.all(made));
 }
 
-/** What was copied: a whole text, alone or in a fence, or a patch. */
+/** What was copied: a whole text, alone or in a fence, or a patch. What is none of these is refused by the server. */
 export async function addFromClipboard(parts: Parts, argument?: unknown): Promise<void> {
   const uri = documentOf(parts, argument);
   const copied = await vscode.env.clipboard.readText();
   if (copied.trim() === "") {
     throw new Halt("the clipboard holds no text");
   }
-  const text = unfenced(copied);
-  const id = free("clipboard", await parts.revisions.ids(uri));
-  if (!looksLikePatch(text)) {
-    return add(parts, uri, [{ id, text }]);
+  const large = tooLarge(copied);
+  if (large !== "") {
+    throw new Halt(`not added: ${large}`);
   }
-  const made = await parts.revisions.patched(uri, text);
-  await add(parts, uri, [{ id, text: made.text, label: made.notes === "" ? "a patch" : made.notes }]);
+  const { id, notes } = await parts.revisions.paste(uri, copied);
+  parts.current.show(uri);
+  parts.reports.forget(uri);
+  const said = notes.map((note) => message(note)).join("; ");
+  if (said !== "" || settings().showNotifications === "always") {
+    const name = `${message(id, 60)} of ${message(nameOf(uri))}`;
+    void vscode.window.showInformationMessage(`Excise: ${name} added${said === "" ? "" : `: ${said}`}.`);
+  }
 }
 
 /** A file of the user's choice as a revision, with the editor's own way to decode it. */

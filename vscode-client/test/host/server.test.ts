@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { api, file, findings, NAMES, PYTHON, SCRATCH, scored, servers, suggestions, until, withSetting } from "./helpers.js";
+import * as vscode from "vscode";
+import { api, file, findings, NAMES, origin, PYTHON, SCRATCH, scored, servers, suggestions, until, withSetting } from "./helpers.js";
 
 /** A program in the place of the server. */
 function program(name: string, body: string): string {
@@ -31,14 +32,22 @@ describe("the server", () => {
 
   it("is started again after it was killed, and the revisions are put back", async () => {
     const document = await scored();
+    const [first = "", ...rest] = origin().split("\n");
+    await vscode.env.clipboard.writeText(`So I would write it:\n\n\`\`\`python\n${[first, "# pasted", ...rest].join("\n")}\`\`\`\n`);
+    await vscode.commands.executeCommand("excise.addFromClipboard", document.uri);
+    const diff = `--- a/inventory.py\n+++ b/inventory.py\n@@ -1 +1 @@\n-${first}\n+# by a patch\n`;
+    await vscode.env.clipboard.writeText(diff);
+    await vscode.commands.executeCommand("excise.addFromClipboard", document.uri);
     const [old] = servers();
     assert.ok(old);
     const before = await (await api()).getReport(document.uri);
+    assert.ok(before);
+    assert.deepEqual(before.revisions.map(({ id }) => id), [...NAMES, "pasted 1", "pasted 2"]);
     process.kill(old, "SIGKILL");
     await until(servers, (pids) => pids.length === 1 && pids[0] !== old);
     const after = await (await api()).getReport(document.uri);
-    assert.deepEqual(after?.revisions, before?.revisions);
-    assert.deepEqual(after?.similarity, before?.similarity);
+    assert.deepEqual(after?.revisions, before.revisions);
+    assert.deepEqual(after.similarity, before.similarity);
     await until(() => findings(document.uri).length, (count) => count > 1);
   });
 
