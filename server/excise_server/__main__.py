@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 from typing import NoReturn
 
@@ -21,6 +22,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     parser.add_argument("--clientProcessId", type=int, help=argparse.SUPPRESS)
     chosen = parser.parse_args(arguments)
 
+    # What is imported now stays until the end: to look for garbage among it is time before the
+    # first answer. The session goes on collecting (lsp/transport.py).
+    gc.disable()
     try:
         from excise_server.lsp.app import serve_stdio, serve_tcp
     except ModuleNotFoundError as error:

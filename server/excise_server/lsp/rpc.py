@@ -63,7 +63,7 @@ class Protocol(LanguageServerProtocol):
         """Prepare a session; `on_exit` is told the exit code when the client says exit."""
         for kind in (str, int, bool):
             converter.register_structure_hook(kind, exactly)
-        self._custom = protocol.register(converter)
+        protocol.register(converter)
         self._initialized = False
         self.on_exit: Callable[[int], None] = lambda _code: None
         super().__init__(server, converter)
@@ -76,7 +76,7 @@ class Protocol(LanguageServerProtocol):
     # The base class caches this method, which mypy takes for another kind of attribute.
     def get_message_type(self, method: str) -> type[Any] | None:  # type: ignore[override]
         """Return the type of a message, ours or the protocol's."""
-        return self._custom.get(method) or super().get_message_type(method)
+        return protocol.message_type(method) or super().get_message_type(method)
 
     # --- coming in ---
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import secrets
@@ -70,6 +71,8 @@ def _serve(
     server: ExciseServer, receive: Callable[[int], bytes], send: Callable[[bytes], object]
 ) -> int:
     sys.setswitchinterval(_SWITCH)
+    gc.freeze()
+    gc.enable()
     outbox = Outbox(send)
     server.protocol.set_writer(outbox)
     try:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import attrs
 from cattrs import Converter
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
-from excise_server.lsp.protocol.methods import METHODS, SHOW_HUNK, SHOW_PLACE, Method
+from excise_server.lsp.protocol.methods import METHODS, SHOW_HUNK, SHOW_PLACE
 
-__all__ = ["register", "wire_name"]
+__all__ = ["message_type", "register", "wire_name"]
 
 logger = logging.getLogger(__name__)
 
@@ -32,8 +33,8 @@ def wire_name(field: attrs.Attribute[Any]) -> str:
     return first + "".join(part.capitalize() for part in rest)
 
 
-def register(converter: Converter) -> dict[str, type[Any]]:
-    """Teach the converter our types; return the message type of each method."""
+def register(converter: Converter) -> None:
+    """Teach the converter our types."""
     converter.register_structure_hook_factory(
         _is_ours,
         lambda cls: _structuring(cls, make_dict_structure_fn(cls, converter, **_renames(cls))),
@@ -42,8 +43,25 @@ def register(converter: Converter) -> dict[str, type[Any]]:
         _is_ours,
         lambda cls: make_dict_unstructure_fn(cls, converter, **_renames(cls)),
     )
-    methods = METHODS | {SHOW_PLACE: METHODS[SHOW_HUNK]}
-    return {name: _message(name, method) for name, method in methods.items()}
+
+
+@cache
+def message_type(name: str) -> type[Any] | None:
+    """Return the class of a whole message of a method of ours, as pygls wants it.
+
+    It is made when the first such message comes: initialize waits for none of them.
+    """
+    method = METHODS.get(SHOW_HUNK if name == SHOW_PLACE else name)
+    if method is None:
+        return None
+    fields: dict[str, Any] = {
+        "method": attrs.field(type=str),
+        "jsonrpc": attrs.field(type=str),
+        "params": attrs.field(type=method.params),
+    }
+    if method.result is not None:
+        fields = {"id": attrs.field()} | fields
+    return attrs.make_class(name.title().replace("/", ""), fields)
 
 
 def _is_ours(cls: type[Any]) -> bool:
@@ -73,15 +91,3 @@ def _structuring(cls: type[Any], structure: Callable[..., Any]) -> Callable[...,
 
 def _renames(cls: type[Any]) -> dict[str, Any]:
     return {field.name: override(rename=wire_name(field)) for field in attrs.fields(cls)}
-
-
-def _message(name: str, method: Method) -> type[Any]:
-    """Return the class of a whole message, as pygls wants it."""
-    fields: dict[str, Any] = {
-        "method": attrs.field(type=str),
-        "jsonrpc": attrs.field(type=str),
-        "params": attrs.field(type=method.params),
-    }
-    if method.result is not None:
-        fields = {"id": attrs.field()} | fields
-    return attrs.make_class(name.title().replace("/", ""), fields)
