@@ -7,4 +7,4 @@ from __future__ import annotations
 
 __all__ = ["VERSION"]
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"

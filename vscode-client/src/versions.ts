@@ -1,7 +1,7 @@
 // Versions as Python packages write them, as far as we compare them.
 
 /** The oldest server that has what this extension asks for. */
-export const OLDEST_SERVER = "0.1.0";
+export const OLDEST_SERVER = "0.2.0";
 
 /** The oldest Python that the server runs on. */
 export const OLDEST_PYTHON = "3.11";

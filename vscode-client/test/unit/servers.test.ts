@@ -28,14 +28,14 @@ async function refused(given: Partial<Wishes>): Promise<readonly Refused[]> {
   return search.refused;
 }
 
-const good = program("good/excise", 'echo "excise 0.1.0"');
+const good = program("good/excise", 'echo "excise 0.2.0"');
 const python = program("python/python3", "echo 0.4.2");
 
 test("a tool without an interpreter in its first line is started as it is", async () => {
   const search = await findServer(wishes({ path: [good] }));
   assert.ok("server" in search);
   assert.deepEqual(search.server.args, ["serve", "--stdio"]);
-  assert.equal(search.server.version, "0.1.0");
+  assert.equal(search.server.version, "0.2.0");
 });
 
 test("a tool is started by the interpreter of its first line, isolated", async () => {
@@ -71,7 +71,7 @@ test("of several named ones the first that works is taken", async () => {
 test("one that is too old says both versions", async () => {
   const [item] = await refused({ path: [program("old", 'echo "excise 0.0.9"')] });
   assert.equal(item?.kind, "tooOld");
-  assert.match(item.reason, /0\.0\.9.*0\.1\.0/);
+  assert.match(item.reason, /0\.0\.9.*0\.2\.0/);
 });
 
 test("one that fails says how", async () => {
