@@ -25,6 +25,7 @@ from excise.tokens import (
     lexical_lines,
     lexical_part,
     lines_of,
+    raw_lines_of,
     tokeniser,
 )
 
@@ -190,6 +191,8 @@ class Preparation:
         return [row for row, line in enumerate(text.split("\n")) if line_key(line)]
 
     def _read(self, text: Content, cancel: CancelFlag | None) -> Prepared:
+        if self._raw and isinstance(text, str):
+            return self._prepared(text, raw_lines_of(text, self._vocabulary), has_errors=False)
         if self._lexer is not None:
             if isinstance(text, str):
                 return self._prepared(text, lexical_lines(text, self._lexer), has_errors=False)

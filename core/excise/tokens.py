@@ -27,6 +27,7 @@ __all__ = [
     "line_keys",
     "lines_of",
     "placed",
+    "raw_lines_of",
     "raw_stream",
     "stream",
     "tokeniser",
@@ -173,6 +174,12 @@ def lexical_lines(text: str, lexer: Lexer) -> Lines:
     """
     tokens, first, ids = lexer.read(text)
     return Lines(tokens, first, (), ids, are_lexical=True)
+
+
+def raw_lines_of(text: str, vocabulary: Vocabulary) -> Lines:
+    """Return what `lines_of` makes of the raw stream of a text, without the stream and its keys."""
+    tokens = vocabulary.intern(raw_lines(text))
+    return Lines(tokens, array("i", range(len(tokens) + 1)), (), tokens)
 
 
 def lexical_part(
