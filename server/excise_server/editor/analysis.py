@@ -255,6 +255,7 @@ def _weight(analysis: Analysis) -> int:
 
 
 def _texts(snapshot: Snapshot) -> tuple[Text, Text]:
-    """Return the origin, and what the editor shows."""
+    """Return the origin, and what the editor shows: the same object where these are equal."""
     origin = Text.of(snapshot.origin)
-    return origin, origin if snapshot.buffer is None else Text.of(snapshot.buffer)
+    shown = origin if snapshot.buffer is None else Text.of(snapshot.buffer)
+    return origin, origin if shown == origin else shown

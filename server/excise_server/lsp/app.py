@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 from lsprotocol import types as t
 
+from excise import __version__
 from excise_server.foundation.escape import source_text
 from excise_server.lsp import protocol
 from excise_server.lsp.add_candidates import add_candidates, remove_candidates
@@ -55,7 +56,6 @@ from excise_server.lsp.start_again import start_again
 from excise_server.lsp.take import take
 from excise_server.lsp.transport import serve_socket, serve_streams
 from excise_server.lsp.worktrees import worktrees
-from excise_server.version import VERSION
 
 __all__ = ["HANDLERS", "create_server", "serve_stdio", "serve_tcp"]
 
@@ -114,7 +114,7 @@ OPTIONS: dict[str, Any] = {
 
 def create_server() -> ExciseServer:
     """Return a server for one session."""
-    server = ExciseServer(VERSION)
+    server = ExciseServer(__version__)
     for method, handler in HANDLERS.items():
         server.feature(method, OPTIONS.get(method))(handler)
     for command, method in protocol.COMMANDS.items():

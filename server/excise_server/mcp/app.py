@@ -19,6 +19,7 @@ from mcp.shared.exceptions import MCPDeprecationWarning, NoBackChannelError
 from mcp.types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, Field
 
+from excise import __version__
 from excise.errors import Cancelled
 from excise_server.foundation.cancellation import StopFlag
 from excise_server.foundation.inputs import SourceError
@@ -26,7 +27,6 @@ from excise_server.mcp.answers import CandidatesAnswer, DuplicatesAnswer, Review
 from excise_server.mcp.duplicates import duplicates_answer
 from excise_server.mcp.folders import FolderError, allowed_folder, root_folder
 from excise_server.mcp.pages import candidates_page, review_page, take_answer
-from excise_server.version import VERSION
 from excise_server.workers.crew import Crew
 from excise_server.workers.quarantine import Quarantine, cache_folder
 from excise_server.workers.station import FailedInWorkerError
@@ -212,7 +212,7 @@ def mcp_server(served: Sequence[str]) -> tuple[MCPServer[Any], Tools]:
     """Return a server for some folders, and its tools, whose crew is to be closed after it."""
     tools = Tools([os.path.realpath(folder) for folder in served])
     server: MCPServer[Any] = MCPServer(
-        "excise", instructions=INSTRUCTIONS, version=VERSION, log_level="WARNING"
+        "excise", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
     )
     for tool in (tools.list_candidates, tools.review, tools.take, tools.find_duplicates):
         server.tool(annotations=READS)(tool)

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from excise import __version__
 from excise.patches import Message, Patch, compare_on_one_base
 from excise.patches.features import BLOCK, NO_HEADING, Edits, Reader
 from excise.patches.mail import read_piece
 from excise.patches.pool import Pairs, range_search
-from excise_server.version import VERSION
 
 __all__ = ["Features", "count", "merge", "read_pieces", "scores", "search_pairs", "version_here"]
 
@@ -32,7 +32,7 @@ class Features:
 
 def version_here() -> str:
     """Return the version of excise that a worker has."""
-    return VERSION
+    return __version__
 
 
 def read_pieces(pieces: Sequence[tuple[int, int, bytes]]) -> list[Message]:

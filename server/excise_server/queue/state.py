@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
+from excise import __version__
 from excise.patches import Message, Patch, patch_id
 from excise.patches.evidence import COUNTS, ChangeCounts, EvidenceReader
 from excise.patches.features import IGNORED, Edits, Reader, text_id
@@ -34,7 +35,6 @@ from excise_server.queue.state_format import (
     unpack_message,
     unpacked,
 )
-from excise_server.version import VERSION
 
 __all__ = ["BATCH", "Entry", "New", "State", "digest_of"]
 
@@ -180,7 +180,7 @@ class State:
 
     @property
     def _made_by(self) -> str:
-        made = [signature(), COUNTS, *self.ignored, VERSION, sys.byteorder]
+        made = [signature(), COUNTS, *self.ignored, __version__, sys.byteorder]
         return json.dumps(made)
 
     def _made(self) -> str | None:

@@ -167,9 +167,6 @@ class Details:
         When it was made, in seconds since the epoch.
     behind : int
         How many commits HEAD is ahead of its base.
-    written : float, optional
-        When the file that it stands in was last written, in seconds since the epoch: what was
-        written just now may not be finished.
     """
 
     names: tuple[str, ...] = ()
@@ -180,7 +177,6 @@ class Details:
     tool: str = ""
     made: int | None = None
     behind: int = 0
-    written: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

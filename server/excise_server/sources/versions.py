@@ -192,15 +192,7 @@ def _details(candidate: Candidate, change: FileChange) -> Details:
         tool=candidate.tool,
         made=candidate.made,
         behind=candidate.behind,
-        written=_written(change.file) if change.file else None,
     )
-
-
-def _written(file: str) -> float | None:
-    try:
-        return os.lstat(file).st_mtime
-    except OSError:
-        return None
 
 
 def _for_an_editor(refusal: Refused) -> Refused:
