@@ -190,7 +190,7 @@ def confidence(
     'strong'
     """
     if len(ranking) < 2:
-        return Confidence.none("as there is nobody to agree with")
+        return Confidence.none("as there are no others to agree with")
     if kind is None:
         return Confidence.none("as this kind of task was not measured")
     first = [ranked for ranked in ranking if ranked.rank == 1]

@@ -394,7 +394,7 @@ def _named(
         raise OptionError(f"{len(names)} ids for {len(revisions)} revisions")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise OptionError(f"the id {twice!r} stands for two revisions")
+        raise OptionError(f"two revisions have the id {twice!r}")
     return names, list(revisions)
 
 

@@ -279,7 +279,7 @@ PATCH = b"diff --git a/f b/f\n--- a/f\n+++ b/f\n" + HUNK
         (PATCH[: PATCH.index(b"---")] + b"Binary files a/f and b/f differ\n", "is binary", 0),
         (PATCH[: PATCH.index(b"---")] + b"GIT binary patch\nliteral 1\nIcmZPo\n\n", "is binary", 0),
         (b"--- a/f\n+++ b/f\n@@ -31 +31 @@\n-a\n+b\n", "it shows line 31, the file has 20", 3),
-        (b"--- a/f\n+++ b/f\n@@ -40,0 +41 @@\n+b\n", "behind line 40, the file has 20", 3),
+        (b"--- a/f\n+++ b/f\n@@ -40,0 +41 @@\n+b\n", "after line 40, but the file has 20", 3),
         (b"--- a/f\n+++ b/f\n@@ -4,0 +7 @@\n+b\n", "line 5 of the result, and line 7", 3),
     ],
 )

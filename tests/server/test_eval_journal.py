@@ -109,7 +109,7 @@ def test_an_interrupt_says_how_to_go_on(data, tmp_path):
     out, err = process.communicate(timeout=DEADLINE)
     assert process.returncode == 130
     assert out == b""
-    assert f"excise: interrupted; the same command goes on from {journal}\n".encode() in err
+    assert f"excise: interrupted; the same command continues from {journal}\n".encode() in err
     assert b"Traceback" not in err
 
 

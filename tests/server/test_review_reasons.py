@@ -121,10 +121,10 @@ def test_a_candidate_without_code():
 def test_names_that_nobody_reads(text, names):
     (found,) = reasons(change("ada", a__py=text))
     assert found == [
-        ("unread-names", f"only adds what nobody reads: {names} (a.py)", ("ada",)),
+        ("unread-names", f"only adds names that are never read: {names} (a.py)", ("ada",)),
     ]
     (found,) = reasons(change("ada", a__py=text.replace("join(a)", "join(a, a)")))
-    assert found[0][1] == f"adds what nobody reads: {names} (a.py)"
+    assert found[0][1] == f"adds names that are never read: {names} (a.py)"
     reader = f"import a\n\n\na.f(1, {names}=1)\n"
     assert kinds(change("ada", a__py=text, c__py=reader)) == [[]], "another file has the name"
     assert kinds(change("ada", a__py=text, test_c__py=reader)) == [["tests"]], "or a test"

@@ -280,7 +280,7 @@ def test_a_group_whose_members_differ_is_flagged_and_nobody_who_fails_is_above(r
     assert ["passes" in row for row in rows] == [True, True, False]
     assert "chen" in rows[2]
     assert "2 of 3: 1 of 2 pass, 1 fails: " in ran.out
-    assert "verdicts on nobody here: nobody" in ran.out
+    assert "verdicts on unknown candidates: nobody" in ran.out
     found = run_here("worktrees", str(repo.path), "--verdicts", str(file), "--json").json
     assert found["unknown_verdicts"] == ["nobody"]
     assert [entry["id"] for entry in found["ranking"]][2] == "worktree:chen"

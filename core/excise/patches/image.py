@@ -84,7 +84,7 @@ class Image:
             if self.written[at]:
                 return f"it shows line {at + 1}, which an earlier hunk changed"
         if stated > len(self.lines):
-            return f"it is to stand behind line {stated}, the file has {len(self.lines)}"
+            return f"it belongs after line {stated}, but the file has {len(self.lines)} lines"
         return ""
 
     def _as_git(self, change: Change, stated: int) -> int | None:

@@ -57,8 +57,8 @@ def command(
 ) -> int:
     """Group patches, or REVISIONs of a file, that are alike; each group has a representative.
 
-    Without --origin: patch files, mailboxes and folders of them (- is standard input). What cannot
-    be read is named as rejected, and the others are grouped without it.
+    Without --origin, the arguments are patch files, mailboxes and folders of them (- is standard
+    input). Patches that cannot be read are listed as rejected, and the others are grouped.
     """
     if chosen.related:
         if origin is not None or git or repo is not None or onto is not None:

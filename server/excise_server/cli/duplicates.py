@@ -73,8 +73,8 @@ class _Read:
 @click.option(
     "--state",
     metavar="FILE",
-    help="Compare with all that this file knows, and keep what is new in it (as cluster "
-    "--incremental, of which it may be the file).",
+    help="Compare with all patches that this file remembers, and add the new ones (also a file of "
+    "cluster --incremental).",
 )
 @click.option(
     "--min",
@@ -82,7 +82,7 @@ class _Read:
     type=click.Choice([*LEVELS[:2], "any"]),
     default="possibly",
     show_default=True,
-    help="The least that is said; any: every pair that has anything in common.",
+    help="The weakest verdict to show (any: every pair with something in common).",
 )
 @click.option(
     "--top",
@@ -90,9 +90,9 @@ class _Read:
     default=5,
     show_default=True,
     metavar="N",
-    help="Pairs of each patch at most; 0: all.",
+    help="Most pairs to show for each patch (0: all).",
 )
-@click.option("--no-message", is_flag=True, help="Compare what is changed alone, not what is said.")
+@click.option("--no-message", is_flag=True, help="Compare only the changes, not the messages.")
 @click.option(
     "--background",
     metavar="FILE",
@@ -123,11 +123,13 @@ def command(
 ) -> int:
     """Find patches that may be about the same issue as a PATCH, by what they do and say.
 
-    Patch files, mailboxes and folders of them (- is standard input); a series is one. With --git
-    the heads of a repository. Without --among they are compared with each other. "Same edit" is
-    another question, answered beside it.
+    The arguments are patch files, mailboxes and folders of them (- is standard input), or with
+    --git the heads of a repository. A series counts as one patch. Without --among, they are
+    compared with each other. Whether two patches are the same edit is a separate question, which is
+    answered as well.
 
-    Pairs that one author, a stack of patches, a revert or a backport explains are named so.
+    Pairs that have another explanation (one author, a stack of patches, a revert, a backport) are
+    marked.
     """
     if git and len(new) > 1:
         raise click.UsageError("--git takes one repository.")

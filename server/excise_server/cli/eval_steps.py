@@ -135,7 +135,7 @@ def run(records: list[Record], settings: Settings, resume: str | None) -> Evalua
         return evaluate(records, settings, _progress, journal)
     except KeyboardInterrupt:
         if resume:
-            say(f"interrupted; the same command goes on from {resume}")
+            say(f"interrupted; the same command continues from {resume}")
         raise
     finally:
         if journal is not None:

@@ -24,10 +24,10 @@ __all__ = ["command"]
 def command(choices: Choices, *, origin: str, revisions: tuple[str, ...]) -> int:
     """Show the divergent regions of the revisions A and B of ORIGIN side by side.
 
-    Each region says what was kept, added and deleted, by both or by one of them, how much of it is
-    alike, and its share of all divergent 1-4-grams. Regions stand by place; what both add or delete
-    at different places comes last. ORIGIN may be - alone, as for matrix: the
-    document then holds exactly two revisions.
+    Each region shows what both or one of them kept, added and deleted, how much of it is alike,
+    and its share of all divergent 1-4-grams. Regions are sorted by place, and text that both add or
+    delete at different places comes last. ORIGIN may be - alone, as for matrix: the document then
+    has exactly two revisions.
     """
     if origin != STDIN and len(revisions) != 2:
         raise click.UsageError(f"Give two revisions after the origin, not {len(revisions)}.")

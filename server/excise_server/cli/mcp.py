@@ -16,11 +16,12 @@ __all__ = ["command"]
 def command(*, folders: tuple[str, ...]) -> int:
     """Serve the candidates of the repositories in FOLDERs to one client, over standard input.
 
-    Without FOLDERs, of the current folder. A client gets to read what lies in them, and in its own
-    roots if it announces any; nothing is written, and nothing of a repository is run.
+    The default is the current folder. A client can read the files in these folders, and if it
+    announces roots, only those that are also in its roots. Nothing is written, and nothing from a
+    repository is run.
 
-    The tools and how to add the server to a client are in docs/agents.md. It needs the extra
-    mcp of the package.
+    docs/agents.md describes the tools and how to add the server to a client. The command needs the
+    extra mcp of the package.
     """
     if find_spec("mcp") is None:
         raise click.ClickException(

@@ -82,7 +82,7 @@ _OPTIONS = (
         "--language",
         metavar="NAME",
         callback=_language,
-        help="Grammar, language id or extension; wins over file names and records.",
+        help="Grammar, language id or extension; overrides file names and records.",
     ),
     click.option(
         "--encoding",

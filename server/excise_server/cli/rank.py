@@ -26,13 +26,14 @@ def command(choices: Choices, *, origin: str, revisions: tuple[str, ...]) -> int
       score = 3 * agreement - ln(4 + tokens) - (3 if it is broken)
 
     the larger the better: agreement is the mean similarity to the other revisions, and tokens are
-    those deleted and inserted. Where every edit has over 5 tokens and some agreement reaches .2,
-    the size counts a hundredth of that and breaks ties. Which of the two decided is printed.
+    those deleted and inserted. If every edit has over 5 tokens and some agreement reaches .2, the
+    size counts a hundredth of that and breaks ties. The output says which of the two decided.
 
-    A revision is broken if it cannot work although the origin could: its syntax, a name that
-    nothing defines, a function or class that is gone. One that changes no code, or only adds names
-    that nobody reads, never ranks above one that does more; white space alone comes after these,
-    and what changes nothing last. The order is advice: what most agree on is not thereby right.
+    A revision is broken if it cannot work although the origin could: its syntax is invalid, it uses
+    an undefined name, or a function or class is gone. A revision that changes no code, or only adds
+    names that are never read, ranks below those that do more. Then come those that change only
+    white space, and last those that change nothing. The order is advice: an edit is not right just
+    because most revisions make it.
 
     ORIGIN may be - alone, as for matrix.
     """

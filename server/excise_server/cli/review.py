@@ -92,14 +92,15 @@ def command(
 ) -> int:
     """Show what every CANDIDATE (default: all of them) changes, each hunk once.
 
-    A hunk is a run of lines of the origin (HEAD of this checkout) that some candidate changes. It
-    shows the origin's lines, then each text that candidates have instead and who has it, the most
-    frequent first. A line of the origin has its number before it, one that differs from it a plus
-    sign; = 12-20 are lines that are the origin's. A hunk on which all agree is one line.
+    A hunk is a run of lines of the origin (HEAD of this checkout) that at least one candidate
+    changes. It shows the origin's lines, and then each variant with the candidates that have it,
+    the most frequent first. Lines of the origin start with their number, and lines that differ
+    start with a plus sign; = 12-20 stands for lines of the origin. A hunk on which all agree is one
+    line.
 
-    Candidates are found, replayed onto the origin and grouped as by excise worktrees. Hunks are
-    those of the candidates that are chosen: PATH#LINES names one by the origin's lines, PATH#12+ by
-    the line before it, where it is only inserted.
+    Candidates are found, replayed onto the origin and grouped as by excise worktrees. The hunks are
+    those of the chosen candidates. PATH#LINES names a hunk by the lines of the origin, and PATH#12+
+    names an insertion by the line before it.
     """
     top, every = read_candidates(repo, origin, candidates, selection)
     shown = _Shown(format, against, whole, path, hunk, output)

@@ -49,7 +49,7 @@ _MAX_PLAN = 10_000_000
 @click.option(
     "--origin", metavar="DIR", help="The folder that folders without git (--among) began as."
 )
-@click.option("--conflicts", is_flag=True, help="Also take what is in conflict with the target.")
+@click.option("--conflicts", is_flag=True, help="Also take parts that conflict with the target.")
 @click.option("--write", is_flag=True, help="Change the files of this checkout, all or none.")
 @selection_options
 @batch_option
@@ -74,15 +74,15 @@ def command(
       excise take claude-a                         all of a candidate
       excise take claude-a a.py b.py#12-20         a file and a hunk of it
       excise take claude-a a.py#3-8 codex-b b.py   some of two candidates
-      excise take claude-a | git apply             and into the files
+      excise take claude-a | git apply             the same, applied to your files
 
-    A hunk is named by the lines of the origin, as excise review shows it. Where two choices overlap
-    nothing is taken, and neither is what the target changed itself since (--conflicts takes it).
-    A file of the name of a candidate is ./NAME.
+    A hunk is named by the lines of the origin, as excise review shows it. Nothing is taken if two
+    choices overlap, or if the target has changed the same lines since (--conflicts takes these).
+    If a file has the name of a candidate, write ./NAME.
 
-    --write changes the files of this checkout instead, and prints the command that takes it back.
-    Other edits in these files stay; where one is on the lines of a hunk, nothing is written. It
-    never stages or commits.
+    --write changes the files of this checkout instead, and prints the command that undoes it. Your
+    other edits in these files stay. If one of them is on the lines of a hunk, nothing is written.
+    The command never stages or commits.
     """
     if (plan is None) is not bool(choices):
         raise click.UsageError("name a CANDIDATE, or give a --plan FILE, and not both.")

@@ -100,31 +100,31 @@ def command(
     its edits are replayed onto HEAD of this checkout, which is not a candidate itself. So a stale
     one is compared by what it changed, not by what it lacks.
 
-    With --origin, FOLDERs without git are candidates: what each has in place of DIR's files.
+    With --origin, FOLDERs without git are candidates. Their edits are the differences from DIR.
 
     Candidates of one task are a batch: those that a tool made for one task, or that change the same
     code. Each batch has a table of its own, the largest first, and candidates of other batches have
     no vote in it. A candidate that is alone in its batch is listed, not ranked.
 
-    The order of a table: groups of candidates that are alike, by the best candidate in them, and
-    inside a group candidates by rank. The rank is that of
+    A table is sorted by groups of similar candidates, the group of the best candidate first, and
+    within a group by rank. The rank follows from
 
     \b
       score = 3 * agreement - ln(4 + tokens) - (3 if it is broken)
 
     the larger the better: agreement is the mean similarity to the other candidates of the batch,
-    and tokens are those deleted and inserted in code (in all files, where no code is changed).
-    Where every edit has over 5 tokens and some agreement reaches .2, the size counts a hundredth of
-    that and breaks ties. A candidate is broken if it cannot work although the target could: its
-    syntax, a name that nothing defines, a function or class that is gone. Candidates that change no
-    code, or only add names that nobody reads, come after all others, then those that change only
+    and tokens are those deleted and inserted in code (in all files, if no code is changed). If
+    every edit has over 5 tokens and some agreement reaches .2, the size counts a hundredth of that
+    and breaks ties. A candidate is broken if it cannot work although the target could: its syntax
+    is invalid, it uses an undefined name, or a function or class is gone. Candidates that change no
+    code, or only add names that are never read, come after all others, then those that change only
     white space, and those that change nothing last. All of that is printed. The order is advice.
 
-    With --verdicts or --run the order is first by what tests say: candidates that pass, then those
-    without a verdict (also timed out), then those that fail.
+    With --verdicts or --run, test results take precedence: candidates that pass come first, then
+    those without a verdict (including timeouts), then those that fail.
 
-    Git is only read, and nothing is run but the command of --run. It runs with your rights in the
-    folder of every candidate, without a terminal, and whatever it started is ended with it.
+    Git is only read, and only the command of --run is run. It runs with your rights in the folder
+    of every candidate, without a terminal, and everything that it started ends with it.
     """
     only_batch = "" if batch == "all" else batch
     shown = Shown(

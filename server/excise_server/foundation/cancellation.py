@@ -16,7 +16,7 @@ def raise_if_cancelled(cancel: excise.CancelFlag | None) -> None:
     Past the deadline the library takes a shorter way, and what follows is done all the same.
     """
     if cancel is not None and cancel.cancelled and not cancel.timed_out:
-        raise excise.Cancelled("nobody waits for this any more")
+        raise excise.Cancelled("cancelled: the result is no longer needed")
 
 
 class StopFlag(excise.CancelFlag):

@@ -132,6 +132,6 @@ def _refusal(error: urllib.error.HTTPError, path: str) -> ApiError:
     if error.code == 429 or (error.code == 403 and spent):
         return RateLimitError("the rate limit of the API is reached", name=path)
     reason = {401: "the token is not accepted", 403: "the token may not do this",
-              404: "there is no such thing, or the token may not see it",
+              404: "not found, or the token cannot see it",
               406: "the diff is too large for the API"}.get(error.code)  # fmt: skip
     return ApiError(reason or f"HTTP status {error.code}", name=path)

@@ -50,7 +50,7 @@ def _lines(document: DuplicatesDocument, pairs: list[DuplicatePair]) -> Iterator
     yield ""
     yield (
         "Found by what both change, where, and why they say so "
-        f"({code_span(document.signature)}), and judged by nobody: please look before you decide."
+        f"({code_span(document.signature)}), not by a person: please look before you decide."
     )
 
 

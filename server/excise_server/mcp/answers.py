@@ -21,11 +21,11 @@ class CandidateAnswer(_Answer):
     group: int
     """Candidates of one group make similar edits."""
     rank: int | None
-    """In its batch, the likeliest first; null: it is alone there."""
+    """In its batch, the likeliest first; null if it is alone there."""
     says: str
-    """What it is to the candidate that stands for its group."""
+    """How it relates to the representative of its group."""
     files: list[str]
-    """What it changes, `M path +added -deleted`, the first few."""
+    """Its changes, `M path +added -deleted`, the first few."""
     notes: list[str]
 
 
@@ -35,7 +35,7 @@ class GroupAnswer(_Answer):
     number: int
     size: int
     facts: list[str]
-    """Found in the texts; with the ids of whom it is true, where that is not the whole group."""
+    """Facts found in the texts, with ids where they do not apply to the whole group."""
 
 
 class BatchAnswer(_Answer):
@@ -131,11 +131,11 @@ class DuplicateAnswer(_Answer):
     what: float
     where: float
     why: float | None
-    """Null: one of the two has no message."""
+    """Null if one of the two has no message."""
     same_edit: float
-    """How much of the very edit they share: another question."""
+    """How much of the edit itself they share, which is a separate question."""
     otherwise: str
-    """What else explains it: one author, a stack, a revert, a backport; else empty."""
+    """Another explanation: one author, a stack, a revert, a backport; otherwise empty."""
     reasons: list[str]
     """Lines that both touch, or change, and words of both messages."""
 

@@ -109,7 +109,7 @@ def _candidate(candidate: Document, representative: str) -> CandidateAnswer:
 def _says(candidate: Document, representative: str) -> str:
     """Say what a candidate is to the one that stands for its group."""
     if candidate["id"] == representative:
-        return "stands for its group"
+        return "represents its group"
     return f"{_PHRASES[candidate['word']]} {representative}"
 
 

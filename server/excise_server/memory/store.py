@@ -123,7 +123,7 @@ class Store:
         except sqlite3.DatabaseError as error:
             aside = self._path.with_suffix(".damaged")
             os.replace(self._path, aside)
-            self.repaired = f"it is damaged ({error}) and begun anew; the old one is {aside.name}"
+            self.repaired = f"it was damaged ({error}); the old file is now {aside.name}"
             return self._connect()
 
     def _connect(self) -> sqlite3.Connection:

@@ -36,7 +36,7 @@ COMMIT;
 @contextmanager
 def errors(path: str) -> Iterator[None]:
     """Turn what SQLite and the system say into errors that name the file and the way out."""
-    away = "move it away: it is made anew from the mails"
+    away = "move it away; it will be rebuilt from the mails"
     try:
         yield
     except sqlite3.OperationalError as error:

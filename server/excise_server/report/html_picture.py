@@ -75,9 +75,9 @@ def picture_part(report: Report, picture: Picture) -> Markup:
     tells = (
         f"Similarity of {of}, from 0 ",
         " to 1, row by row in the order of the tree.",
-        f"The tree is how {report.linkage} linkage merges them, from distance 0 at its foot to 1. "
-        f"The dashed line is the threshold, {report.threshold:g}; in the band below the colours "
-        "change where one cluster ends and the next begins.",
+        f"The tree shows how {report.linkage} linkage merges them, from distance 0 at its foot "
+        f"to 1. The dashed line is the threshold, {report.threshold:g}; in the band below the "
+        "colours change where one cluster ends and the next begins.",
     )
     paragraphs = element("p", tells[0], _legend(), tells[1]), element("p", tells[2])
     beside = element("figcaption", *paragraphs, _largest(report) if n > MAX_CELLS else None)

@@ -36,7 +36,7 @@ def worktree_facts(found: Worktrees) -> Iterator[tuple[str, list[str]]]:
         if ids:
             yield head, [printable(identity.partition(":")[2] or identity) for identity in ids]
     if unknown := [printable(name) for name in found.verdicts.unknown]:
-        yield "verdicts on nobody here", [first_few(unknown, 10)]
+        yield "verdicts on unknown candidates", [first_few(unknown, 10)]
     if found.other_batches:
         count = sum(len(batch.members) for batch in found.other_batches)
         several = "es" if len(found.other_batches) > 1 else ""

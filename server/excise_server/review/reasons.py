@@ -193,7 +193,8 @@ def _code(touched: Sequence[_Touched], of_texts: Facts) -> Iterator[Said]:
     if unread:
         only = all(facts is not None and facts.is_stub for facts in known)
         names = _few([f"{name} ({path})" for name, path in unread])
-        yield "unread-names", f"{'only adds' if only else 'adds'} what nobody reads: {names}"
+        adds = "only adds" if only else "adds"
+        yield "unread-names", f"{adds} names that are never read: {names}"
     defined = {name for facts in of_texts.values() for name in facts.defined}
     lost = [f"{name} ({path})" for path, facts in of_texts.items() for name in facts.lost]
     if lost and not defined:

@@ -193,7 +193,7 @@ def test_the_best_of_several_references_counts(name, tiny):
 @pytest.mark.parametrize("name", ["meteor", "meteor-next", "log-mnext"])
 def test_without_wordnet_the_measure_says_what_to_install(name):
     assert "apt-get install wordnet-base" in measure(name).missing()
-    with pytest.raises(MeasureUnavailableError, match=f"{name}: WordNet is not at hand"):
+    with pytest.raises(MeasureUnavailableError, match=f"{name}: WordNet is missing"):
         measure(name)(origin="", reference="a", hypothesis="a")
 
 
