@@ -103,7 +103,7 @@ def test_the_subject_and_what_to_know():
         ("--- a/x\n+++ /dev/null\n@@ -1,4 +0,0 @@\n-one\n-two\n-three\n-four\n", "it deletes the"),
         ("diff --git a/x b/x\nindex 1..2 120000\n" + DIFF[28:], "a link or a submodule"),
         ("diff --cc x\n@@@ -1 -1 +1 @@@\n", "a combined diff"),
-        ("--- a/x\n+++ b/x\n@@ -9,0 +10 @@\n+x\n", "behind line 9, the file has 4"),
+        ("--- a/x\n+++ b/x\n@@ -9,0 +10 @@\n+x\n", "after line 9, but the file has 4"),
         (f"{HEAD}Content-Transfer-Encoding: base64\n\n!!! none *\n", "not valid base64"),
         ("a\0b", "NUL"),
         ("\ud800", "lone surrogate"),
