@@ -93,7 +93,7 @@ def test_no_revisions_and_one():
 
 
 def test_ids_must_be_unique_and_complete():
-    with pytest.raises(excise.OptionError, match="stands for two"):
+    with pytest.raises(excise.OptionError, match="two revisions have the id"):
         ScoreMatrix.from_texts("a", ["b", "c"], ids=["x", "x"])
     with pytest.raises(excise.OptionError, match="1 ids for 2"):
         ScoreMatrix.from_texts("a", ["b", "c"], ids=["x"])
