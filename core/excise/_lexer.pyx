@@ -15,6 +15,7 @@ from array import array
 
 from excise.errors import OptionError
 
+from excise._bytes cimport is_white, is_word, lines_in
 from excise._names cimport Names, number_of, release
 from excise._tables cimport NO_MEMORY, enlarged
 
@@ -27,14 +28,6 @@ cdef enum:
 
 # The largest number of tokens, and of bytes, of a text: sums of two fit 32 bits.
 MAX_LENGTH = (1 << 30) - 1
-
-cdef inline bint is_white(unsigned char c) noexcept nogil:
-    return c == 32 or 9 <= c <= 13
-
-
-cdef inline bint is_word(unsigned char c) noexcept nogil:
-    return (97 <= c <= 122) or (65 <= c <= 90) or (48 <= c <= 57) or c == 95 or c >= 128
-
 
 cdef class Lexer:
     """Reads the texts of one origin; equal lines and equal tokens have equal ints in all of them.
@@ -108,7 +101,7 @@ cdef class Lexer:
             data = <const unsigned char*><const char*>encoded
         if size > MAX_LENGTH:
             raise OptionError(f"a text of {size} bytes is too long; the limit is {MAX_LENGTH}")
-        ids = array("i", (BLANK,)) * (text.count("\n") + 1)
+        ids = array("i", (BLANK,)) * lines_in(data, size)
         total = self.number_lines(data, size, self.first_text is not None, ids)
         if self.first_text is None:
             self.first_text = encoded
