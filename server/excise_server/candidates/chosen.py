@@ -39,7 +39,7 @@ def without(
 
 
 def chosen_candidates(candidates: Candidates, names: Sequence[str]) -> Candidates:
-    """Return the candidates of some names (ids, labels, branches); without names all of them.
+    """Return the candidates with some names (ids, labels, branches), or all without names.
 
     Raises
     ------
@@ -74,7 +74,7 @@ def _unknown(candidates: Candidates, name: str, meant: Sequence[str]) -> SourceE
 
 
 def in_batch(candidates: Candidates, batch: str) -> tuple[Candidate, ...]:
-    """Return the candidates of a batch that was chosen by its name; empty: all."""
+    """Return the candidates of a batch that was selected by its name (empty: all)."""
     return chosen_batches(candidates, batch)[0].found
 
 

@@ -1,4 +1,4 @@
-"""What was chosen of candidates, put together: for the command and for the server's workers."""
+"""The take of chosen parts, for the command and for the server's workers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["TakenFromReview", "take_from_review"]
 
 @dataclass(frozen=True, slots=True)
 class TakenFromReview:
-    """What was taken, and the review in which it was chosen.
+    """The result of a take, and the review in which the parts were chosen.
 
     Attributes
     ----------

@@ -106,7 +106,7 @@ class Worktrees:
         return tuple(cluster for batch in self.batches for cluster in batch.clusters)
 
     def confidence(self, batch: RankedBatch) -> Confidence:
-        """Return what agreement says of the first of a batch; candidates of a tool are one voice.
+        """Return how far the first of a batch can be trusted, with one voice for each tool.
 
         What checks say is better than any agreement: where there are verdicts, it says nothing.
         """
@@ -164,7 +164,7 @@ def compare_candidates(
     verdicts: Sequence[Verdict] = (),
     cancel: CancelFlag | None = None,
 ) -> Worktrees:
-    """Score, rank and cluster what was read; the rest is as for `compare_worktrees`.
+    """Score, rank and cluster what was read. The parameters are those of `compare_worktrees`.
 
     Parameters
     ----------
@@ -248,12 +248,12 @@ def _matrix(
 
 
 def _of_code(sizes: Mapping[str, int]) -> Mapping[str, int]:
-    """Return the sizes of the edits of code; without any code, of everything."""
+    """Return the sizes of the edits of code, or of everything if there is no code."""
     return {path: size for path, size in sizes.items() if kind_of(visible(path)) == "code"} or sizes
 
 
 def _facts_of_code(by_path: Mapping[str, EditFacts]) -> EditFacts:
-    """Return the facts about the code; who changes none is a stub, however large."""
+    """Return the facts about the code. A candidate that changes none is a stub, however large."""
     return joined_facts(own for path, own in by_path.items() if kind_of(visible(path)) == "code")
 
 

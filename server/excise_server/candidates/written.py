@@ -33,7 +33,7 @@ _HINT = "commit or undo that first, or apply the patch that is printed without -
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A file of the working tree before and after; ``status`` is what ``lstat`` said before."""
+    """A file of the working tree before and after, with the earlier ``status`` from ``lstat``."""
 
     edit: FileEdit
     status: os.stat_result | None
@@ -132,7 +132,7 @@ class _Tree:
         return Written(FileEdit(file.path, file.old_path, here, after), status)
 
     def _read(self, path: str) -> tuple[os.stat_result | None, Side | None]:
-        """Return what lies at a path: a file or a link; None: nothing does."""
+        """Return the file or link at a path, or None if there is neither."""
         try:
             with self._folder(path, make=False) as (folder, name):
                 status = os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -169,7 +169,7 @@ class _Tree:
             os.close(inner)
 
     def replace_all(self, plan: Sequence[Written]) -> None:
-        """Replace all files; where one cannot be, put back those that were."""
+        """Replace all files, or restore those that were replaced if one cannot be."""
         done: list[Written] = []
         current = ""
         try:
@@ -199,7 +199,7 @@ class _Tree:
             raise SourceError("it changed meanwhile")
 
     def _replace(self, edit: FileEdit, status: os.stat_result | None) -> None:
-        """Make a file what it is after; the one before goes last, if it has another name."""
+        """Make a file what it is after. If the one before has another name, it is removed last."""
         if edit.new is not None:
             with self._folder(edit.path, make=True) as (folder, name):
                 self._put(folder, name, edit, status)

@@ -39,7 +39,7 @@ Said = Callable[[str], None]
 
 @dataclass(slots=True)
 class Runs:
-    """What came of the runs.
+    """The outcome of the runs.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class Crew:
         self._running: dict[int, _Running] = {}
 
     def run(self, candidates: Sequence[Candidate], jobs: int, stopped: Callable[[], bool]) -> None:
-        """Run all, so many at a time; stop them where that is wished."""
+        """Run all, so many at a time, and stop them on request."""
         waiting = list(reversed(candidates))
         while waiting or self._running:
             if stopped() and not self._runs.interrupted:

@@ -163,7 +163,9 @@ class _Run:
         return bool(data)
 
     def _end_all(self) -> int:
-        """End the command's group, then whatever has become ours; return how many that were."""
+        """End the command's group and all processes that have become ours, and return their
+        number.
+        """
         count = len(set(descendants(os.getpid())) - {self._process.pid})
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
@@ -172,7 +174,7 @@ class _Run:
         return count
 
     def _drain(self) -> None:
-        """Read what is still in the pipe; nobody of ours can write any more."""
+        """Read what is left in the pipe, to which none of our processes can write any more."""
         os.set_blocking(self._out, False)
         end = time.monotonic() + _LAST_SECONDS
         with suppress(BlockingIOError):

@@ -102,7 +102,7 @@ def _remove(folder: Path) -> None:
 
 @contextmanager
 def _stoppable() -> Iterator[Callable[[], bool]]:
-    """Take the first interrupt as the wish to stop; a second one ends the program."""
+    """Take the first interrupt as a request to stop. A second one ends the program."""
     heard: list[int] = []
 
     def hear(number: int, _: object) -> None:

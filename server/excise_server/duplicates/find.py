@@ -87,7 +87,7 @@ LEVEL_WORDS: dict[Level, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Duplicates:
-    """What was found.
+    """The pairs of proposals, and what could not be compared.
 
     Attributes
     ----------
@@ -198,7 +198,9 @@ class PairFinder:
         return Pair(new, other, relation, is_same_edit=self.edits.equal(new, other))
 
     def explained(self, pair: Pair, *, always: bool = False) -> Pair:
-        """Return a pair with everything that people are told of it; if it is none, not much."""
+        """Return a pair with everything that is reported about it, or little if it is not
+        related.
+        """
         if pair.relation.level == "none" and not (pair.is_same_edit or always):
             return pair
         a, b = (self.proposals[at] for at in (pair.new, pair.other))
@@ -228,7 +230,7 @@ class PairFinder:
 
 
 class _Edits:
-    """The pool of "same edit"; only what is asked about is counted."""
+    """The pool of "same edit", which counts only the pairs that are asked about."""
 
     def __init__(self, proposals: Sequence[Proposal]) -> None:
         self._proposals = proposals
@@ -236,7 +238,7 @@ class _Edits:
         self._numbers: dict[int, int] = {}
 
     def equal(self, i: int, j: int) -> bool:
-        """Whether the patch-ids are equal; of patches without files they always are."""
+        """Whether the patch-ids are equal."""
         a, b = self._proposals[i], self._proposals[j]
         return bool(a.parts) and a.parts == b.parts
 

@@ -74,7 +74,7 @@ class Proposal:
 
     @property
     def who(self) -> str:
-        """What an author is told by: the address, in lower case, else the name."""
+        """The identity of an author: the address in lower case, or else the name."""
         match = _MAIL.search(self.author)
         return (match[1] if match else self.author).strip().lower()
 
@@ -93,7 +93,7 @@ class Proposal:
 
 
 def proposals_of(members: Sequence[Member], kept: Sequence[Kept | None] = ()) -> list[Proposal]:
-    """Return the proposals that messages make; those of one series are one, without a patch none.
+    """Return the proposals in messages: one for each series, none without a patch.
 
     Parameters
     ----------

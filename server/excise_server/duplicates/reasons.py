@@ -27,7 +27,7 @@ LONGEST = 160
 
 @dataclass(frozen=True, slots=True)
 class PlaceReason:
-    """An old line that both touch, as the first of them has it; its path, and number from 1."""
+    """An old line that both touch, as the first of them has it, with its path and number from 1."""
 
     path: str
     line: int
@@ -36,7 +36,7 @@ class PlaceReason:
 
 @dataclass(frozen=True, slots=True)
 class Reasons:
-    """What weighs most of what two patches share.
+    """The shared parts of two patches with the most weight.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What an evaluation prints for programs: a JSON document, CSV, a LaTeX table."""
+"""The output of an evaluation for programs: a JSON document, CSV, a LaTeX table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _POINTS = ("pearson", "ci", "ci_task", "spearman", "spearman_ci", "spearman_ci_t
 
 
 def signature(settings: Settings) -> str:
-    """Return the choices of the evaluation itself; each measure has a signature of its own."""
+    """Return the choices of the evaluation itself. Each measure has its own signature."""
     prefix = "2000-3000" if settings.shared_prefix else "no"
     return (
         f"eval|comments:{settings.comments}|bootstrap:{settings.resamples}"
@@ -87,7 +87,7 @@ _HEAD = (
 
 
 def csv_text(found: Evaluation) -> str:
-    """Return a line a measure; an undefined number is an empty field."""
+    """Return a line per measure, in which an undefined number is an empty field."""
     out = io.StringIO(_HEAD)
     out.seek(0, io.SEEK_END)
     writer = csv.writer(out, lineterminator="\n")

@@ -25,7 +25,7 @@ _HINT = "name another file, or one that does not exist yet"
 
 
 class Journal:
-    """Values of earlier runs, by key; new ones are appended.
+    """Values of earlier runs, by key, to which new ones are appended.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Journal:
     """
 
     def __init__(self, path: str, signatures: Mapping[str, str]) -> None:
-        """Read what is there; refuse a file that is something else.
+        """Read the file, or refuse it if it is not a journal.
 
         Raises
         ------
@@ -55,7 +55,7 @@ class Journal:
         self._write({_MARK: _VERSION, "measures": self._signatures})
 
     def add(self, scored: Iterable[Scored]) -> None:
-        """Write values down; they survive a kill from here on."""
+        """Write values down, so that they survive a kill from here on."""
         for one in scored:
             changed = {n: s for n, s in one.signatures.items() if self._last.get(n) != s}
             self._last |= changed

@@ -19,7 +19,7 @@ __all__ = ["Labelled", "Labelling", "label", "labelled_lines"]
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A line, and what its tests said; ``reason`` names why nothing could be run."""
+    """A line with the result of its tests (``reason``: why nothing could be run)."""
 
     line: Line
     verdict: Verdict | None
@@ -48,7 +48,7 @@ class Labelling:
 def label(
     lines: Iterable[Line], jobs: int, seconds: float, advance: Callable[[float], None]
 ) -> Labelling:
-    """Run the tests of every line; equal programs once. The labels are 1 (all passed) and 0."""
+    """Run the tests of every line, equal programs once. The labels are 1 (all passed) and 0."""
     given = list(lines)
     programs = {at: _program(line.value, line) for at, line in enumerate(given)}
     distinct = {parts for parts in programs.values() if not isinstance(parts, str)}
@@ -86,7 +86,7 @@ def _verdicts(
 
 
 def _program(value: Mapping[str, Any], line: Line) -> tuple[str, ...] | str:
-    """Return what is run, in order; or why nothing can be."""
+    """Return the parts to run, in order, or why nothing can be run."""
     record = line.record
     if languages.resolve(record.language, record.path) != "python":
         return "only Python can be executed"

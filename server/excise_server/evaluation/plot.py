@@ -24,14 +24,14 @@ _OURS, _OTHERS, _LINE = "#0072B2", "#E69F00", "#222222"
 
 
 def missing() -> str | None:
-    """Say what a plot lacks here; None: nothing."""
+    """Say what a plot lacks here, or None if nothing."""
     from importlib.util import find_spec
 
     return None if find_spec("matplotlib") else MISSING
 
 
 def write_plot(found: Evaluation, path: str, title: str = "") -> None:
-    """Draw an evaluation and write it to a file; its name says the format."""
+    """Draw an evaluation and write it to a file in the format that its name gives."""
     panels = [(title or "All outputs", found.plain)]
     if found.prefixed is not None:
         panels.append(("With a random shared prefix", found.prefixed))

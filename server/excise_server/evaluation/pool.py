@@ -51,7 +51,7 @@ def score_all(job: Job, rows: Sequence[Row], jobs: int) -> Iterator[Scored]:
 
 
 def _pooled(job: Job, chunks: list[list[Row]], jobs: int, lost: list[Row]) -> Iterator[Scored]:
-    """Yield what the chunks give; rows that were in the air when a worker died are `lost`.
+    """Yield the results of the chunks. Rows in flight when a worker died are appended to `lost`.
 
     With one worker only one chunk is in the air, so that nothing else is lost with it.
     """

@@ -1,4 +1,4 @@
-"""What runs in another interpreter: CodeBLEU, BERTScore or LENS, one JSON line for one output.
+"""The program in another interpreter: CodeBLEU, BERTScore or LENS, one JSON line per output.
 
 No excise is there, only the standard library and the one package (Python 3.9 or newer).
 
@@ -76,7 +76,7 @@ def codebleu(_model: str | None) -> tuple[Scorer, str]:
 
 
 def bertscore(model: str) -> tuple[Scorer, str]:
-    """Make the scorer of BERTScore; the layer is the one its authors tuned, or else the last."""
+    """Make the scorer of BERTScore, with the layer that its authors tuned, or else the last."""
     from bert_score import BERTScorer
     from bert_score.utils import model2layers
     from transformers import AutoConfig

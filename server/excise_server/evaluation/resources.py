@@ -1,4 +1,4 @@
-"""What measures need of the world: WordNet's files, other interpreters, models. Found here.
+"""The search for outside resources of measures: WordNet's files, interpreters, models.
 
 Nothing is ever downloaded. What is not found is told with the command that brings it, and the
 measures that need it are left out.
@@ -70,7 +70,7 @@ def resources(
     wanted: Iterable[str | None] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Resources:
-    """Find what there is; what there is not is named with the command that brings it.
+    """Find the available resources, and name the rest with the command that installs them.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ _SAME = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What was asked for."""
+    """The settings of an evaluation."""
 
     measures: tuple[Measure, ...]
     comments: str = "keep"
@@ -72,7 +72,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What came out.
+    """The results of an evaluation.
 
     Attributes
     ----------

@@ -124,7 +124,8 @@ class Sandbox:
             raise
 
     def run(self, parts: Sequence[str], *, seconds: float = 10.0) -> Verdict:
-        """Run pieces of a program one after another in one module; passed if all reach their end.
+        """Run parts of a program one after another in one module, which pass if all reach their
+        end.
 
         Nothing of the run is left when this returns, a second after its time at the latest.
         """
@@ -167,7 +168,7 @@ class Sandbox:
 
 
 def _answer(leash: socket.socket, job: bytes, seconds: float) -> bytes | None:
-    """Return what the watcher said; None: its time was over."""
+    """Return the watcher's answer, or None if its time was over."""
     deadline = time.monotonic() + seconds + _GRACE
     said = b""
     with suppress(BrokenPipeError, ConnectionResetError):

@@ -20,7 +20,7 @@ class Sandboxes:
         self._all: list[Sandbox] = []
 
     def run(self, parts: Sequence[str], *, seconds: float = 10.0) -> Verdict:
-        """Run a program as `Sandbox.run` does, in one that nobody uses."""
+        """Run a program like `Sandbox.run`, in a sandbox that is not in use."""
         sandbox = self._one()
         verdict = sandbox.run(parts, seconds=seconds)
         self._idle.put(sandbox)

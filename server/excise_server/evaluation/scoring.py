@@ -1,4 +1,4 @@
-"""What a worker does: some outputs in, their values by every measure out. Picklable throughout."""
+"""The work of a worker: from some outputs to their values by every measure. Picklable."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Job", "Row", "Scored", "key_of", "score_rows"]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is the same for every output of a run."""
+    """The settings that are the same for every output of a run."""
 
     measures: tuple[Measure, ...]
     comments: str = "keep"
@@ -64,7 +64,7 @@ def key_of(record: Record, job: Job) -> str:
 
 
 def score_rows(job: Job, rows: Sequence[Row]) -> list[Scored]:
-    """Score some outputs; what fails costs nothing but itself."""
+    """Score some outputs. A failure affects only its own output."""
     return [_scored(job, row) for row in rows]
 
 

@@ -136,7 +136,7 @@ def _reason(one: Correlation) -> str:
 
 
 def number_text(value: float | None, style: str = "") -> Text:
-    """Return a correlation in three digits, without the 0 before the point; – is undefined."""
+    """Return a correlation in three digits, without the 0 before the point (–: undefined)."""
     if value is None:
         return Text("–", "dim")
     return Text(f"{value:.3f}".replace("0.", ".", 1), style)

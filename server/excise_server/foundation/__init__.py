@@ -1,4 +1,4 @@
-"""What every room stands on: limits and refusals, paths and files, and text made printable.
+"""The foundation of every room: limits, refusals, paths, files, and printable text.
 
 ``inputs`` has the limits and the errors, ``paths`` and ``files`` read what may be read, ``escape``
 makes text from files printable, and ``changes`` makes a patch of two texts. Work is stopped by the

@@ -1,4 +1,4 @@
-"""Stopping work that nobody waits for any more."""
+"""Cancellation of work whose result is no longer needed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["StopFlag", "raise_if_cancelled"]
 
 
 def raise_if_cancelled(cancel: excise.CancelFlag | None) -> None:
-    """Raise `excise.Cancelled` if somebody raised the flag; its deadline is not for the shell.
+    """Raise `excise.Cancelled` if the flag was raised. Its deadline is not for the shell.
 
     Past the deadline the library takes a shorter way, and what follows is done all the same.
     """
@@ -20,10 +20,10 @@ def raise_if_cancelled(cancel: excise.CancelFlag | None) -> None:
 
 
 class StopFlag(excise.CancelFlag):
-    """A flag that also tells somebody, once, that it was raised: work elsewhere polls no memory."""
+    """A flag that also calls a function once when it is raised, for work in other processes."""
 
     def __init__(self) -> None:
-        """Tell nobody yet."""
+        """Start without a function to call."""
         self._lock = threading.Lock()
         self._listener: Callable[[], None] | None = None
 
@@ -45,6 +45,6 @@ class StopFlag(excise.CancelFlag):
             listener()
 
     def release(self) -> None:
-        """Tell nobody any more."""
+        """Stop calling the function."""
         with self._lock:
             self._listener = None

@@ -1,4 +1,4 @@
-"""What a change did to a file, as a patch: from two whole texts to hunks. Pure.
+"""Changes of files as patches: from two whole texts to hunks. Pure.
 
 Lines are aligned canonically by their keys, as section 8 aligns the hunks of a patch, so that a
 score does not depend on which tool would have made the diff.
@@ -48,7 +48,7 @@ class Side:
 
     @property
     def text(self) -> str | None:
-        """The normalised text, or None for binary data. Bytes that are no UTF-8 are latin-1."""
+        """The normalised text, or None for binary data. Bytes that are not UTF-8 are latin-1."""
         try:
             return normalise(decode(self.data))
         except UndecodableTextError:
@@ -60,7 +60,7 @@ class Side:
 def patch_files(
     old: Mapping[str, Side], new: Mapping[str, Side], *, context: int = 0
 ) -> tuple[FilePair, ...]:
-    """Return what changed between two sets of files, by path; renamed files are found.
+    """Return what changed between two sets of files, by path, with renamed files recognised.
 
     What differs in line ends or a byte order mark alone did not change.
     """
@@ -115,7 +115,7 @@ def _hunks(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[Hun
 
 
 def differing_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[Span]:
-    """Yield the lines that differ: old from and to, new from and to; none touches the next.
+    """Yield the separate runs of lines that differ: old from and to, new from and to.
 
     Lines keep their line ends, as `excise.text.raw_lines` returns them.
     """

@@ -1,4 +1,4 @@
-"""Reading files: regular files of text, up to a stated size; everything else is refused by name."""
+"""Reading of regular text files up to a stated size. Everything else is refused by name."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def read_text(path: str, *, encoding: str | None = None, descriptors: bool = Fal
 def read_revisions(
     origin: str, paths: tuple[str, ...], *, encoding: str | None = None
 ) -> RevisionSet:
-    """Read an origin and its revisions; a revision that cannot be read is rejected with its reason.
+    """Read an origin and its revisions. Unreadable revisions are rejected with the reason.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def language_of(origin: str, text: str, others: Iterable[str]) -> str | None:
 
 
 def _read_bytes(path: str, *, descriptors: bool) -> bytes:
-    """Return at most the limit; what a file is gets checked before and after it is opened."""
+    """Return at most the limit, after checking the kind of file before and after opening it."""
     pipe = descriptors and _DESCRIPTOR.fullmatch(path) is not None
     try:
         _check_kind(os.stat(path), pipe=pipe)

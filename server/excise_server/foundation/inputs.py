@@ -1,4 +1,4 @@
-"""What may come in: the limits of texts, and refusals that name what they refuse.
+"""The limits of texts, and refusals that name what they refuse.
 
 The limits are stated in every refusal; whatever is refused is named, with the reason.
 """
@@ -55,7 +55,7 @@ class SourceError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A revision that cannot be scored, why, and the way out; the others are scored without it."""
+    """A revision that cannot be scored, why, and a way out. The others are scored without it."""
 
     id: str
     reason: str
@@ -64,7 +64,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class RevisionSet:
-    """One origin and its revisions, as read; no text is normalised yet.
+    """One origin and its revisions, as read, not yet normalised.
 
     ``notes`` holds, per revision id, what happened while it was read.
     """

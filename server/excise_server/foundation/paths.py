@@ -127,7 +127,7 @@ def text_of(data: bytes) -> str:
 
 
 def visible(name: str) -> str:
-    r"""Return a file name as text that can be sent: bytes that are no UTF-8 are shown escaped.
+    r"""Return a file name as text that can be sent, with bytes that are not UTF-8 escaped.
 
     >>> visible("a\udce4.py")
     'a\\xe4.py'
@@ -145,7 +145,7 @@ def _inside(root: str, path: str) -> bool:
 
 
 def _open_beneath(root: str, relative: str) -> int:
-    """Open a regular file below a folder; no component of the way may be a link."""
+    """Open a regular file below a folder. No component of its path may be a link."""
     if not _AT:
         return _open_checked(os.path.join(root, relative))
     *folders, name = relative.split(os.sep)

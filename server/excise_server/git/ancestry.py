@@ -1,4 +1,4 @@
-"""What the histories of commits say. It never changes, so each question is asked once a process.
+"""The histories of commits, which never change, so each question is asked once per process.
 
 An editor asks about the same commits whenever a file changes. Only what cuts a history off (a
 shallow clone, grafts) is not part of the commits: it is part of the question.
@@ -38,7 +38,7 @@ class _Question:
 def asked_once(
     ask: Callable[[Repository, str, str], Answer],
 ) -> Callable[[Repository, str, str], Answer]:
-    """Keep the answers to a question about two commits, named by their ids; errors are not kept."""
+    """Keep the answers to a question about two commits by their ids. Errors are not kept."""
 
     @lru_cache(_KEPT)
     def answer(asked: _Question) -> Answer:

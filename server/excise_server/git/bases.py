@@ -1,4 +1,4 @@
-"""What a candidate started from: its own base, so that nobody else's commits count as its edits.
+"""The base of a candidate, so that the commits of others do not count as its edits.
 
 That is the merge base with the target. A worktree that was made on top of somebody's feature branch
 started later; its reflog says where, and is believed only where the histories bear it out.
@@ -75,7 +75,7 @@ class History:
     def _stacked_on(
         self, base: str, commit: str, folder: str, branch: str, is_edited: Callable[[], bool]
     ) -> str | None:
-        """Return the commit that a worktree was made at, if that is a branch of somebody else's.
+        """Return the commit at which a worktree was made, if it is another person's branch.
 
         It must lie between the merge base and the worktree's commit, something must have changed
         since, and a ref other than the worktree's own branch and its upstream must hold it. So a

@@ -1,4 +1,4 @@
-"""What may be a candidate: the worktrees of a repository, and refs by pattern, with their names.
+"""Possible candidates: the worktrees of a repository, and refs by pattern, with their names.
 
 Filters come before limits, and a limit cuts the oldest.
 """
@@ -37,7 +37,7 @@ MAX_REFS = 200
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is compared.
+    """The candidates to compare.
 
     Attributes
     ----------
@@ -190,7 +190,7 @@ def roots() -> Roots:
 
 
 def traces_of(candidate: Candidate, main: str) -> Traces:
-    """Return what a candidate is named by; ``main`` is the repository's main checkout."""
+    """Return what is known about a candidate's name (``main``: the main checkout)."""
     is_remote = not candidate.folder and any(n.startswith("remote:") for n in candidate.names)
     is_local = candidate.folder or any(n.startswith("branch:") for n in candidate.names)
     return Traces(

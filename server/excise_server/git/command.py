@@ -110,7 +110,7 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def find_git(path: str | None = None) -> str | None:
-    """Return the git on PATH; relative entries are passed over, they could name the workspace."""
+    """Return the git on PATH, ignoring relative entries, as they could name the workspace."""
     name = "git.exe" if os.name == "nt" else "git"
     for folder in (os.environ.get("PATH", "") if path is None else path).split(os.pathsep):
         found = os.path.join(folder, name)
@@ -148,7 +148,7 @@ class Git:
     def __init__(
         self, folder: str, *, executable: str | None = None, seconds: float = _BUDGET_SECONDS
     ) -> None:
-        """Find git; nothing is started."""
+        """Find git without starting anything."""
         found = executable or find_git()
         if found is None:
             raise SourceError("git is not installed: no git on PATH", hint="install git")
@@ -233,7 +233,7 @@ class Git:
             raise GitError(f"git cannot be started: {error}") from error
 
     def _wait(self, process: subprocess.Popen[bytes], command: str, *outputs: int) -> None:
-        """Wait for the end; end it when it takes too long or prints too much."""
+        """Wait for the end, and end it if it takes too long or prints too much."""
         started = time.monotonic()
         end = min(started + _CALL_SECONDS, self._budget.deadline)
         reason = ""
@@ -254,7 +254,7 @@ class Git:
 
 
 def end_all() -> None:
-    """End every git that runs: the program is about to leave, and nobody will read the answer."""
+    """End every running git, as the program is about to exit and needs no answers."""
     for process in list(_running):
         _kill(process)
 

@@ -1,4 +1,4 @@
-"""What git converts in a working tree, and nobody edited: line ends, and LFS pointers."""
+"""Conversions by git in a working tree that are not edits: line ends, and LFS pointers."""
 
 from __future__ import annotations
 

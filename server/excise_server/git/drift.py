@@ -1,4 +1,4 @@
-"""What the target did, since a candidate's base, to the files that the candidate changed."""
+"""Changes of the target, since a candidate's base, to the files that the candidate changed."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def _top(folder: str) -> str | None:
 
 
 def _repository(link: str) -> str:
-    """Return the folder that ``.git`` is or names; itself where it names none."""
+    """Return the folder that ``.git`` is or names, or the path itself if it names none."""
     _check(link, folder=True)
     with suppress(SourceError, OSError, ValueError):
         data = read_bytes(link, [os.path.dirname(link)], limit=8192)

@@ -44,7 +44,7 @@ def branch_made(repository: Repository, branch: str) -> Made | None:
 
 
 def _first_entry(path: str, root: str) -> Made | None:
-    """Return the first entry of a reflog; None if it expired, or there is nothing of the kind."""
+    """Return the first entry of a reflog, or None if it expired or does not exist."""
     try:
         first = _FIRST_LINE.match(read_bytes(path, [root], limit=_LIMIT))
     except SourceError:

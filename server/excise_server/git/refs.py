@@ -49,12 +49,12 @@ class Ref:
 
     @property
     def short(self) -> str:
-        """The ref as git abbreviates it; a full name remains for what is neither kind of branch."""
+        """The ref as git abbreviates it, or its full name if it is not a branch."""
         return self.full.split("/", 2)[2] if self.scheme in ("branch", "remote") else self.full
 
     @property
     def given(self) -> str:
-        """How people write a request: ``#7521``, ``!12``; else empty."""
+        """The way people write a request: ``#7521``, ``!12``, or empty."""
         request = _REQUEST.fullmatch(self.full)
         return f"{'#' if request[1] == 'pull' else '!'}{visible(request[2])}" if request else ""
 
@@ -109,7 +109,7 @@ def refs_at(repository: Repository, commits: Sequence[str]) -> list[Ref]:
 def _listed(
     repository: Repository, *patterns: str, options: Sequence[str] = ("--sort=-committerdate",)
 ) -> Iterator[tuple[Ref, str]]:
-    """Yield the refs of patterns and the kinds of objects that they name; links are left out."""
+    """Yield the refs of patterns and the kinds of their objects, without links."""
     out = repository.git.run(
         "for-each-ref",
         "--format=%(objectname) %(objecttype) %(committerdate:unix) "

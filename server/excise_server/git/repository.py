@@ -40,7 +40,7 @@ _NOTHING = re.compile(rb"(missing|ambiguous)\n")
 
 
 class AbsentError(SourceError):
-    """There is no such object, or no such file in it."""
+    """An object, or a file in it, does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Blob:
 
 @dataclass(frozen=True, slots=True)
 class Worktree:
-    """A worktree as git lists it; whether it is one is for `points_back` to say."""
+    """A worktree as git lists it. `points_back` checks whether it is one."""
 
     path: str
     head: str
@@ -89,7 +89,7 @@ class Repository:
         return replace(self, git=self.git.at(self.top, seconds=seconds))
 
     def head(self) -> str | None:
-        """Return the commit of HEAD; None before the first one."""
+        """Return the commit of HEAD, or None before the first one."""
         answer = self.git.run(
             "rev-parse",
             "--verify",
@@ -101,7 +101,7 @@ class Repository:
         return answer.decode("ascii", "replace").strip() or None
 
     def worktrees(self) -> list[Worktree]:
-        """Return every worktree that git lists, this one included; bare ones are none."""
+        """Return every worktree that git lists, including this one, without bare ones."""
         listed = []
         for record in self.git.run("worktree", "list", "--porcelain", "-z").split(b"\0\0"):
             fields = dict[str, str]()
@@ -217,7 +217,7 @@ def _answer(out: bytes, position: int, name: bytes) -> tuple[tuple[str, int] | S
 
 
 def open_folder(folder: str, folders: Sequence[str]) -> Repository:
-    """Return the repository that holds a folder; its ``path`` is empty.
+    """Return the repository that contains a folder, with an empty ``path``.
 
     Raises
     ------

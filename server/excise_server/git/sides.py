@@ -54,7 +54,7 @@ def sides_of(repository: Repository) -> tuple[Side, Side]:
 
 
 def _side(commit: str, refs: list[Ref], first: str, *, is_named: bool = False) -> Side:
-    """Return a side; the ref that comes first names it, ``is_named`` also from elsewhere."""
+    """Return a side, named by the first ref (``is_named``: also from elsewhere)."""
     if not commit:
         return Side()
     here = sorted((ref for ref in refs if ref.commit == commit), key=lambda ref: ref.full != first)
@@ -65,7 +65,7 @@ def _side(commit: str, refs: list[Ref], first: str, *, is_named: bool = False) -
 
 
 def _incoming(repository: Repository) -> str:
-    """Return the commit that is brought in; empty if there is none, or several."""
+    """Return the commit that is brought in, or empty if there is none, or several."""
     for name in _INCOMING:
         if found := _COMMIT.fullmatch(_read(repository, name)):
             return found[1].decode()

@@ -51,7 +51,7 @@ Listing = dict[str, tuple[bytes, bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file: its mode, and its blob or (in a working tree) its bytes; or why it has none."""
+    """One file: its mode, and its blob or (in a working tree) its bytes, or why it has none."""
 
     mode: str
     blob: str = ""
@@ -61,7 +61,7 @@ class Entry:
 
 @dataclass(slots=True)
 class Tree:
-    """What differs from a commit, by path: before and after; and what to know of it.
+    """The differences from a commit, by path, before and after, with notes.
 
     ``notes`` tell of something that may differ and is not compared, ``asides`` of something else.
     """
@@ -81,7 +81,7 @@ class Tree:
 def commit_trees(
     repository: Repository, commits: Sequence[str], paths: Sequence[str] = ()
 ) -> dict[str, Tree]:
-    """Return what each commit changed since its parent; merges and empty ones are left out.
+    """Return the changes of each commit since its parent, without merges and empty ones.
 
     Parameters
     ----------
@@ -176,7 +176,9 @@ OPTIONS = (
 
 
 def take_changes(tree: Tree, out: bytes, position: int = 0) -> int:
-    """Take the output of `diff-tree` or `diff-index` up to the next commit; return its place."""
+    """Take the output of `diff-tree` or `diff-index` up to the next commit, and return its
+    place.
+    """
     while out.startswith(b":", position):
         if (found := _RAW.match(out, position)) is None:
             raise SourceError("git diff-tree gave an answer that is not understood")
@@ -212,7 +214,7 @@ class Sides:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What cannot be read, in sentences."""
+        """Notes about what cannot be read, as sentences."""
         return tuple(f"{visible(p)}: {reason}, not compared" for p, reason in self.refused.items())
 
 
@@ -230,7 +232,7 @@ def check_edited(sides: Sides) -> None:
 
 
 def _edited_bytes(sides: Sides) -> int:
-    """Return how many bytes the deleted and inserted lines of texts have; a moved line has none."""
+    """Return the bytes of deleted and inserted lines. A moved line does not count."""
     pairs = []
     for path in sides.old.keys() | sides.new.keys():
         before, after = sides.old.get(path), sides.new.get(path)

@@ -1,4 +1,4 @@
-"""What lies in a working tree: staged, edited and new files, against its HEAD.
+"""The content of a working tree: staged, edited and new files, against its HEAD.
 
 Git is asked for ids alone (`ls-files`): what would look into a working file itself (`diff-files`,
 `ls-files -m`, `status`) runs the filters that a repository's config names. So working files are
@@ -57,7 +57,7 @@ def is_under_way(top: str) -> bool:
 
 @dataclass(slots=True)
 class Working:
-    """What a working tree has in place of what its HEAD has.
+    """The files of a working tree that differ from its HEAD.
 
     Attributes
     ----------
@@ -161,7 +161,7 @@ def _may_be_elsewhere(top: str, own: str) -> bool:
 
 
 def _untracked(working: Working, out: bytes, worktrees: Collection[str]) -> int:
-    """Take the files that git does not track; return where the index begins in its answer."""
+    """Take the untracked files, and return where the index begins in git's answer."""
     names, position = [], 0
     while found := _UNTRACKED.match(out, position):
         names.append(os.fsdecode(found[1]))
@@ -181,7 +181,7 @@ def _untracked(working: Working, out: bytes, worktrees: Collection[str]) -> int:
 
 
 def _indexed(working: Working, head: Listing, out: bytes, position: int, written: int) -> set[str]:
-    """Take what the index and the working files have in place of HEAD; return the index's paths."""
+    """Take the index's and the working files' changes to HEAD, and return the index's paths."""
     paths = set[str]()
     unmerged: dict[str, None] = {}
     while position < len(out):
@@ -217,7 +217,7 @@ def _take(working: Working, path: str, head: Listing, now: Entry | None) -> None
 
 
 def _lying(folder: Folder, path: str, indexed: Entry) -> Entry | None:
-    """Return a working file; without its bytes if git's conversion of line ends made it."""
+    """Return a working file, without its bytes if git's conversion of line ends made it."""
     now = folder.file(path, indexed.mode)
     if now is not None and now.data and b"\r\n" in now.data and now.blob != indexed.blob:
         # core.autocrlf and eol=crlf check text out so.

@@ -1,4 +1,4 @@
-"""What a worktree changed since its base, and when."""
+"""The changes of a worktree since its base, and their times."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Folder:
         return os.path.join(self.top, name)
 
     def file(self, name: str, mode: str = "") -> Entry | None:
-        """Return a file as it lies there; None if there is none, or another way leads to it."""
+        """Return a working file, or None if it does not exist or its path leads elsewhere."""
         full = self.path(name)
         try:
             if os.path.realpath(os.path.dirname(full)) != os.path.dirname(full):

@@ -1,1 +1,1 @@
-"""The GitHub Action: pull requests by the API, one comment; nothing of them is run."""
+"""The GitHub Action: pull requests by the API, and one comment. Nothing from them is run."""

@@ -1,4 +1,4 @@
-"""What the action runs: ``python -m excise_server.github``; all of its input is in environment."""
+"""The program of the action, ``python -m excise_server.github``, with input by environment."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TOP = 5
 
 
 def main(environment: Mapping[str, str] = os.environ) -> int:
-    """Compare one pull request with the open ones; print the comment, or publish it."""
+    """Compare one pull request with the open ones, and print or publish the comment."""
     set_up_streams()
     try:
         return _run(environment)

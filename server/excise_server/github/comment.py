@@ -29,7 +29,7 @@ def said_pairs(document: DuplicatesDocument) -> list[DuplicatePair]:
 
 
 def comment_text(document: DuplicatesDocument) -> str:
-    """Return the comment; inert, whatever a title or a line holds."""
+    """Return the comment, inert whatever a title or a line contains."""
     pairs = said_pairs(document)
     body = "\n".join(_lines(document, pairs)) if pairs else _NOTHING
     return f"{MARK}\n{body}\n"
@@ -55,7 +55,7 @@ def _lines(document: DuplicatesDocument, pairs: list[DuplicatePair]) -> Iterator
 
 
 def publish(api: Api, number: int, document: DuplicatesDocument, label: str, bot: str) -> str:
-    """Write the comment and the label as they should be; return what was done.
+    """Write the comment and the label as they should be, and return what was done.
 
     Nothing is written where there is nothing to say, and a comment of somebody else is never
     edited, whatever it begins with.

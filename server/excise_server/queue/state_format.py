@@ -19,7 +19,7 @@ __all__ += ["unpack_changes", "unpack_message", "unpacked"]
 
 
 class BadStateError(ValueError):
-    """What was written down does not hold together."""
+    """The stored data are inconsistent."""
 
 
 def pack_message(message: Message) -> str:

@@ -1,4 +1,4 @@
-"""What a line of ``excise eval`` holds."""
+"""The content of a line for ``excise eval``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Line:
 
 
 def read_records(stream: IO[bytes], read: Read = read_record) -> Iterator[Line | lines.BadLine]:
-    """Yield a record for each line that is not blank; a bad line never stops the others.
+    """Yield a record for each line that is not blank. A bad line never stops the others.
 
     ``read`` makes a record of a JSON object, or raises `RecordError`.
     """

@@ -38,7 +38,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class BadLine:
-    """A line that holds no record, and why; ``id`` where it has one."""
+    """A line without a valid record, and why (``id`` if it has one)."""
 
     number: int
     id: str | int | float | None
@@ -51,7 +51,7 @@ def read_all(
     nothing: str,
     advance: Callable[[int], None] = lambda number: None,
 ) -> tuple[list[R], list[BadLine]]:
-    """Read every record of a file, as `read_records` does; the bad lines are returned, too.
+    """Read every record of a file, like `read_records`, and return the bad lines as well.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def json_value(data: bytes) -> Any:  # noqa: ANN401 - JSON is anything until it 
 
 @contextmanager
 def opened(path: str) -> Iterator[IO[bytes]]:
-    """Open a file of records; ``-`` is standard input; gzip is seen by its first bytes.
+    """Open a file of records (``-``: standard input). Gzip is recognised by its first bytes.
 
     Raises
     ------

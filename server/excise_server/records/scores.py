@@ -1,4 +1,4 @@
-"""What a line of ``excise score --jsonl`` holds."""
+"""The content of a line for ``excise score --jsonl``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["ScoreRecord", "read_score_records"]
 
 @dataclass(frozen=True, slots=True)
 class ScoreRecord:
-    """One record of JSONL to score; ``id`` is echoed as it came (a string or a number)."""
+    """One record of JSONL to score, with its ``id`` as given (a string or a number)."""
 
     line: int
     id: str | int | float
@@ -32,7 +32,7 @@ class ScoreRecord:
 
 
 def read_score_records(stream: IO[bytes], name: str = "") -> Iterator[ScoreRecord | BadLine]:
-    """Yield one record per line that is not blank; a bad line never stops the others.
+    """Yield one record per line that is not blank. A bad line never stops the others.
 
     Raises
     ------

@@ -16,7 +16,7 @@ _KERNEL = 128 << 20
 
 
 def enter(memory: int) -> str:
-    """Move this process into a group of its own; return its folder, or "" where there is none."""
+    """Move this process into a group of its own, and return its folder, or "" without one."""
     with suppress(OSError, StopIteration):
         mounted, own = _mounted(), _own()
         for above in (own, os.path.dirname(own)):

@@ -26,7 +26,7 @@ MNT_DETACH = 2
 
 
 class GuardError(Exception):
-    """A guard that cannot be had; its name, and why."""
+    """A guard that is unavailable, with the reason."""
 
     def __init__(self, guard: str, why: str) -> None:
         """Name the guard."""

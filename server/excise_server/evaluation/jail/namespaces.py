@@ -62,7 +62,7 @@ def enter() -> None:
 
 
 def _map_ids(pid: int) -> int:
-    """Map the ids of a process that has just left; from outside, as only there root may map two.
+    """Map the ids of a process that has just left, from outside, where root may map two.
 
     Root keeps itself, for the mounts, and gets nobody, for the stranger, because no limit of
     processes holds for root. Who has no second user to give is nobody inside.

@@ -1,4 +1,4 @@
-"""What the stranger gives up before it runs: resources, users, capabilities."""
+"""The resources, users and capabilities that the stranger gives up before it runs."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _try_threads() -> None:
 
 
 def drop() -> None:
-    """Become nobody without capabilities, for good."""
+    """Become the user nobody without capabilities, for good."""
     for capability in range(LAST_CAPABILITY + 1):
         libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
     with suppress(PermissionError):  # those who may not set groups may not use them either

@@ -58,7 +58,7 @@ def _draw_word() -> bytes:
 
 
 def _run_parts(parts: list[str]) -> bytes:
-    """Run the parts; return nothing more to say, or tell which exception there was and end.
+    """Run the parts, and return nothing more to report, or report an exception and end.
 
     A stranger reaches the frames that called it: it can change their variables and lists, and let
     them go on at the beginning of another line. So one expression, whose operands are read before,

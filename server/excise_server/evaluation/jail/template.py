@@ -35,7 +35,7 @@ _UNUSABLE = ("_tkinter", "_test", "_xx", "xx", "_ctypes_test")
 
 
 def main(memory: int) -> None:
-    """Prepare, then fork a watcher for each leash that comes; all may take so much memory."""
+    """Prepare, then fork a watcher for each leash that comes, with this much memory for all."""
     control = socket.socket(fileno=os.dup(0))
     os.dup2(1, 0)
     group = cgroup.enter(memory)
@@ -78,7 +78,7 @@ def _load(path: str) -> None:
 
 
 def _start(control: socket.socket, leash: int) -> None:
-    """Fork a watcher; send a handle of it, by which it can be ended and awaited."""
+    """Fork a watcher, and send a handle by which it can be ended and awaited."""
     try:
         pid = clone(namespaces.OF_RUN | signal.SIGCHLD)
     except GuardError as error:
