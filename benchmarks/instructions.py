@@ -24,7 +24,7 @@ def align(shape: str) -> None:
     """Align one shape once."""
     import workloads
 
-    from excise import _lcs
+    from excise.kernels import _lcs
 
     _lcs.edits(*workloads.SHAPES[shape]().ints())
 
@@ -33,7 +33,7 @@ def read(last: str) -> int:
     """Read the text of shape c, and its revision if that is the last to read; return its size."""
     import workloads
 
-    from excise._lexer import Lexer
+    from excise.kernels._lexer import Lexer
     from excise.tokens import Vocabulary
 
     lines = workloads.c_lines()

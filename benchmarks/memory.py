@@ -11,7 +11,8 @@ from functools import partial
 import workloads
 from rapidfuzz.distance import LCSseq
 
-from excise import ScoreMatrix, _lcs
+from excise import ScoreMatrix
+from excise.kernels import _lcs
 
 
 def peak() -> int:

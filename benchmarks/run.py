@@ -18,7 +18,8 @@ import workloads
 from rich.console import Console
 from rich.table import Table
 
-from excise import ScoreMatrix, _counts, _lcs, syntax
+from excise import ScoreMatrix, syntax
+from excise.kernels import _counts, _lcs
 
 K = 64
 HERE = Path(__file__).resolve().parent

@@ -75,10 +75,17 @@ def test_a_stub_says_what_its_kernel_has(kernel):
 
 def test_only_the_library_imports_kernels():
     """The linter cannot tell a compiled module from the façade, so this test does."""
-    kernels = {kernel.stem for kernel in KERNELS}
     for path, tree in TREES.items():
         if SHELL in path.parents:
-            assert not kernels & {part for name in imported(tree) for part in name.split(".")}, path
+            assert not any(name.startswith("excise.kernels") for name in imported(tree)), path
+
+
+def test_the_page_of_the_kernels_names_each_of_them():
+    stems = {path.stem for path in KERNELS} | {path.stem for path in LIBRARY.rglob("*.pxd")}
+    assert {path.parent.name for path in KERNELS} == {"kernels"}
+    page = ast.get_docstring(TREES[LIBRARY / "kernels/__init__.py"]) or ""
+    rows = re.findall(r"^``(\w+)``", page, re.MULTILINE)
+    assert sorted(rows) == sorted(stems)
 
 
 def imported(tree: ast.AST) -> Iterator[str]:

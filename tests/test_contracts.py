@@ -22,7 +22,7 @@ def test_nobody_splits_lines_by_unicode_rules(source):
 
 
 def test_no_module_of_the_library_imports_the_facade():
-    """The linter cannot tell it from an import of a kernel, so this test does."""
+    """The façade is in no layer of the linter, so this test holds it."""
     for path in (ROOT / "core/excise").glob("*.py"):
         if path.name == "__init__.py":
             continue

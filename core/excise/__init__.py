@@ -28,7 +28,6 @@ Many revisions make a matrix, from which `rank` and `cluster` take their order:
 Next: `excise.excision` has equation 3 in plain view; `excise.alignment` what is excised.
 """
 
-from excise._walk import CancelFlag
 from excise.alignment import Edit, Edits, PairwiseAlignment
 from excise.changesets import ChangeMatrix, ChangeSet
 from excise.clustering import Cluster, Clusters, cluster
@@ -47,6 +46,7 @@ from excise.errors import (
 from excise.excision import Score, excision_score, similarity
 from excise.hunk_pairs import PairsInHunks
 from excise.hunks import Hunk, HunkCounts, Hunks, Variant
+from excise.kernels._walk import CancelFlag
 from excise.pairwise import ScoreMatrix
 from excise.places import Elsewhere, Place
 from excise.preparation import align

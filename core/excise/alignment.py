@@ -9,12 +9,12 @@ from itertools import chain, islice, repeat
 from operator import sub
 from typing import NamedTuple
 
-from excise._counts import merge_edits
-from excise._lcs import edits as lcs_edits
-from excise._lcs import nested_edits
-from excise._lexer import token_lines
-from excise._places import slide
-from excise._walk import CancelFlag
+from excise.kernels._counts import merge_edits
+from excise.kernels._lcs import edits as lcs_edits
+from excise.kernels._lcs import nested_edits
+from excise.kernels._lexer import token_lines
+from excise.kernels._places import slide
+from excise.kernels._walk import CancelFlag
 from excise.tokens import Lines, Vocabulary
 
 __all__ = [

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from excise._walk import CancelFlag
 from excise.agreement import DIFFERENT, SAME, WORDS
 from excise.display import MAX_ROWS, matrix_html, short
 from excise.excision import WHITESPACE_ONLY
 from excise.facts import EditFacts, facts_of, joined_facts
 from excise.joined import Files, JoinedOrigin, key_of
+from excise.kernels._walk import CancelFlag
 from excise.pairs import Group, Map, Standings, compare
 from excise.preparation import Prepared, Readings
 from excise.reading import read

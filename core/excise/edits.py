@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from excise._counts import count
+from excise.kernels._counts import count
 from excise.signature import MAX_ORDER
 
 __all__ = ["Count", "EditCounts", "count_edits", "n_grams"]

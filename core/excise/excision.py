@@ -24,12 +24,12 @@ from itertools import repeat
 from typing import NamedTuple
 
 from excise import languages
-from excise._counts import number_places
 from excise.agreement import DIFFERENT, Shares, word_of
 from excise.alignment import Region, paper_order, three_way
 from excise.display import score_html
 from excise.edits import Count, EditCounts, count_edits
 from excise.errors import OptionError
+from excise.kernels._counts import number_places
 from excise.places import Elsewhere, Place, describe_places, matches_elsewhere
 from excise.preparation import Prepared, PreparedOrigin, prepare
 from excise.reading import Content, normalised

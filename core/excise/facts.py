@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from excise import python_facts, syntax
-from excise._walk import CancelFlag
 from excise.errors import Unparsable
+from excise.kernels._walk import CancelFlag
 
 __all__ = ["EditFacts", "FactsReader", "facts_of", "joined_facts"]
 

@@ -4,7 +4,7 @@ These scanners ask C's ``isdigit`` and the like about any code point, and C has 
 first 256. What lies behind the table differs between machines; above U+FFFF that may be nothing at
 all, and `excise.align("1" + chr(0x100000), "x", language="markdown")` ended the process. The other
 way to overrun, a scanner's state that is too large, is watched while the parser runs
-(`excise._scanner`). Both are lists of what was found, not a promise: docs/algorithm.md.
+(`excise.kernels._scanner`). Both are lists of what was found, not a promise: docs/algorithm.md.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from excise._walk import CancelFlag
 from excise.errors import Cancelled
 from excise.hunks import Hunk, Hunks, Key, Variant
+from excise.kernels._walk import CancelFlag
 from excise.line_matches import Matched, Reading, Stretches, match_lines, reading_of, stretches
 from excise.preparation import Preparation, Prepared
 from excise.text import Text

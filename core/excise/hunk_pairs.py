@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from excise._hunk_counts import HunkBatch
-from excise._walk import CancelFlag
 from excise.errors import Cancelled
 from excise.excision import Score, excision
 from excise.hunks import Hunks
+from excise.kernels._hunk_counts import HunkBatch
+from excise.kernels._walk import CancelFlag
 from excise.preparation import Prepared, PreparedOrigin
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _FIELDS: list[tuple[str, Any]] = [
     ("delete", "f8"),
     ("share", "f8"),
 ]
-"""As `excise._hunk_counts` writes them."""
+"""As `excise.kernels._hunk_counts` writes them."""
 
 
 class PairReading(NamedTuple):

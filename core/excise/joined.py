@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import chain
 
-from excise._walk import CancelFlag
 from excise.alignment import Edits, Units
 from excise.errors import Unparsable
+from excise.kernels._walk import CancelFlag
 from excise.preparation import Preparation, Prepared, Readings
 from excise.reading import TOO_LARGE, Content, Reading, is_large, read
 from excise.signature import Options

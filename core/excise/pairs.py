@@ -8,10 +8,10 @@ from dataclasses import dataclass, fields
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from excise._counts import Batch
-from excise._walk import CancelFlag
 from excise.agreement import DIFFERENT, MOVED, NEARLY_ALL, SAME, SOME, WORDS
 from excise.excision import score_pair
+from excise.kernels._counts import Batch
+from excise.kernels._walk import CancelFlag
 from excise.preparation import Prepared, PreparedOrigin
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from excise import languages
-from excise._walk import CancelFlag
 from excise.agreement import WORDS
 from excise.alignment import Edits
 from excise.display import MAX_ROWS, matrix_html
@@ -22,6 +21,7 @@ from excise.facts import EditFacts, FactsReader
 from excise.hunk_finder import HunkFinder, Side
 from excise.hunk_pairs import PairReading, PairsInHunks, count_pairs, count_scores
 from excise.hunks import Hunks
+from excise.kernels._walk import CancelFlag
 from excise.pairs import Group, Map, Standings, compare
 from excise.preparation import Preparation, Prepared, Readings
 from excise.reading import TOO_LARGE, Content, Reading, is_large, normalised, read

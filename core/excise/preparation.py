@@ -10,10 +10,10 @@ from hashlib import blake2b
 from typing import Protocol
 
 from excise import languages, syntax
-from excise._lexer import Lexer
-from excise._walk import CancelFlag
 from excise.alignment import PairwiseAlignment, Units, align_units, slide_edits, units_of
 from excise.errors import Unparsable
+from excise.kernels._lexer import Lexer
+from excise.kernels._walk import CancelFlag
 from excise.reading import Content, Reading, normalised, read, token_stream
 from excise.reparse import Parsed, parsed, reparse
 from excise.signature import Options

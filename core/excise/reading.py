@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from excise import languages
-from excise._walk import CancelFlag
 from excise.errors import ContentError
+from excise.kernels._walk import CancelFlag
 from excise.signature import Options
 from excise.text import normalise
 from excise.tokens import Tokens, TokenStream, given, raw_stream, stream

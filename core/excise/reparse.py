@@ -18,8 +18,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from excise import syntax
-from excise._lcs import edits as lcs_edits
-from excise._walk import CancelFlag
+from excise.kernels._lcs import edits as lcs_edits
+from excise.kernels._walk import CancelFlag
 from excise.spans import BLANKS, BLOCK_END, BLOCK_START, Span, encode, write
 from excise.text import line_key
 from excise.tokens import (

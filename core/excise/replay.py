@@ -17,11 +17,11 @@ from itertools import chain
 from operator import itemgetter
 from typing import NamedTuple
 
-from excise._lcs import edits as lcs_edits
-from excise._places import slide
-from excise._walk import CancelFlag
 from excise.alignment import Edit, Edits
 from excise.display import short
+from excise.kernels._lcs import edits as lcs_edits
+from excise.kernels._places import slide
+from excise.kernels._walk import CancelFlag
 from excise.text import Text
 from excise.tokens import Vocabulary
 

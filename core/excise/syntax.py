@@ -14,10 +14,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from excise import nodes
-from excise._scanner import Guarded, Watch
-from excise._walk import CancelFlag
 from excise.errors import MissingPackageError, ParserStopped, Unparsable, extra_hint
 from excise.hazards import hazard
+from excise.kernels._scanner import Guarded, Watch
+from excise.kernels._walk import CancelFlag
 from excise.nodes import NodeTypes, Ranges, Walked
 from excise.spans import DEDENT, INDENT, code_points, encode, write
 from excise.text import WHITE, TokenList, strip_blank

@@ -11,9 +11,9 @@ from itertools import accumulate, count, groupby, islice, pairwise
 from operator import itemgetter
 
 from excise import lexical, syntax
-from excise._lexer import Lexer
-from excise._walk import CancelFlag
 from excise.errors import OptionError
+from excise.kernels._lexer import Lexer
+from excise.kernels._walk import CancelFlag
 from excise.text import TokenList, line_key, raw_lines
 
 __all__ = [

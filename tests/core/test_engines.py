@@ -13,7 +13,8 @@ from array import array
 import pytest
 from tests.reference.lcs import canonical_lcs
 
-from excise import _lcs, languages
+from excise import languages
+from excise.kernels import _lcs
 from excise.text import normalise
 from excise.tokens import Vocabulary, stream
 
@@ -162,7 +163,7 @@ def test_memory_that_cannot_be_had_is_an_error_and_leaves_nothing_behind():
     program = """
 import random, resource
 from array import array
-from excise import _lcs
+from excise.kernels import _lcs
 rng = random.Random(1)
 o, a = (array("i", [rng.randrange(1000) for _ in range(100_000)]) for _ in range(2))
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()

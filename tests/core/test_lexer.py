@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from excise import ScoreMatrix, Tokens
-from excise._lexer import Lexer, token_lines
 from excise.alignment import units_of
+from excise.kernels._lexer import Lexer, token_lines
 from excise.preparation import prepare
 from excise.signature import Options
 from excise.text import normalise

@@ -20,10 +20,10 @@ from tests.reference import patches as oracle
 from tests.reference.patch_blocks import blocks, components, submission
 from tests.reference.patch_places import compare, n_grams
 
-from excise._patches import Index
-from excise._search import Search
-from excise._walk import CancelFlag
 from excise.errors import Cancelled
+from excise.kernels._patches import Index
+from excise.kernels._search import Search
+from excise.kernels._walk import CancelFlag
 from excise.patches import OneBase, Patch, PatchError, Pool, group, parse, read, signature
 from excise.patches.pool import Closeness
 

@@ -11,8 +11,8 @@ from tests.reference import triples
 from tests.reference.budget import examples
 
 import excise
-from excise import _places
 from excise.agreement import SAME, WORDS
+from excise.kernels import _places
 
 GRANULARITY = pytest.mark.parametrize("granularity", ["token", "line", "nested"])
 LANGUAGE = pytest.mark.parametrize("language", [None, "python"])
@@ -115,7 +115,7 @@ def test_half_a_line_does_not_slide(place):
 
 
 def test_counting_refuses_places_that_are_not_numbered_in_order():
-    from excise._counts import count
+    from excise.kernels._counts import count
 
     regions, tokens = array("i", [0, 1, 0, 1, 0, 1]), array("i", [1])
     with pytest.raises(ValueError, match="numbered 0, 1"):

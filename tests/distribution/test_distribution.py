@@ -135,7 +135,11 @@ def test_the_source_distribution_holds_the_sources_and_nothing_else(sdist):
     made |= {"PKG-INFO", "setup.cfg"}
     named = {"CHANGELOG.md", "CITATION.cff", "LICENSE", "MANIFEST.in", "README.md", "SECURITY.md"}
     assert names - made == tracked("core", "server", "build_backend") | named | {"pyproject.toml"}
-    assert {"build_backend/backend.py", "core/excise/_walk.pyx", "core/excise/_walk.pxd"} < names
+    assert {
+        "build_backend/backend.py",
+        "core/excise/kernels/_walk.pyx",
+        "core/excise/kernels/_walk.pxd",
+    } < names
 
 
 def test_the_wheel_holds_modules_stripped_kernels_and_nothing_else(wheel):

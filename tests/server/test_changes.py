@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from excise._lcs import edits
+from excise.kernels._lcs import edits
 from excise.patches import Patch, compare_on_one_base
 from excise.patches.blocks import blocks_of
 from excise.text import line_key, normalise, raw_lines

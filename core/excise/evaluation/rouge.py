@@ -7,9 +7,9 @@ from array import array
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from excise._lcs import edits
 from excise.evaluation.base import Item, Library, Measure, Resources, Result, best
 from excise.evaluation.ngrams import harmonic
+from excise.kernels._lcs import edits
 from excise.tokens import Vocabulary
 
 if TYPE_CHECKING:

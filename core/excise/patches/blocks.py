@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from excise._lcs import edits
+from excise.kernels._lcs import edits
 from excise.patches.model import FilePair, Hunk
 from excise.text import WHITE
 from excise.tokens import Vocabulary

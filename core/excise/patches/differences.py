@@ -7,8 +7,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from excise._matches import places
-from excise._patches import Index
+from excise.kernels._matches import places
+from excise.kernels._patches import Index
 from excise.patches.features import IGNORED, EditedBlock, Reader, compared, edited_blocks
 from excise.patches.flows import Flows, Grams, flows
 from excise.patches.model import FilePair, Patch

@@ -77,7 +77,7 @@ class Edits:
 
     @property
     def ints(self) -> tuple[array[int], array[int], array[int], array[int]]:
-        """The arguments of `excise._patches.Index`."""
+        """The arguments of `excise.kernels._patches.Index`."""
         return self.tokens, self.blocks, self.around, self.context
 
     @property

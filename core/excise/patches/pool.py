@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from excise._matches import pair
-from excise._patches import Index
-from excise._search import Search
 from excise.edits import Count
 from excise.excision import f1
+from excise.kernels._matches import pair
+from excise.kernels._patches import Index
+from excise.kernels._search import Search
 from excise.patches.features import IGNORED, Edits, Reader, patch_id, text_id
 from excise.patches.likeness import Comparison, EditsLikeness, Likeness, pooled
 from excise.patches.model import Patch

@@ -10,10 +10,10 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from excise._counts import merge_edits, number_places
-from excise._lcs import edits as lcs_edits
-from excise._places import slide
 from excise.edits import EditCounts, count_edits
+from excise.kernels._counts import merge_edits, number_places
+from excise.kernels._lcs import edits as lcs_edits
+from excise.kernels._places import slide
 from excise.lexical import words
 from excise.patches.blocks import images, raw_images
 from excise.patches.model import FilePair

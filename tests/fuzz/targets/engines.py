@@ -9,7 +9,7 @@ from tests.fuzz.targets.base import Target, packed, unpacked
 from tests.reference.lcs import canonical_lcs
 
 import excise
-from excise import _lcs
+from excise.kernels import _lcs
 
 ENGINES = ("auto", "myers", "bits", "checkpoints")
 TEXTBOOK = 80

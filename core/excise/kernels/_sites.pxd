@@ -2,7 +2,7 @@
 """Where the change blocks of patches stand, and which blocks of two patches share a place."""
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-from excise._walk cimport Stop
+from excise.kernels._walk cimport Stop
 
 cdef enum:
     SITE_INTS = 7         # a block as ints: name, O from, to, A from, to, heading, context lines

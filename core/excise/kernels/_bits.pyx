@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
-from excise._walk cimport CANCELLED, NO_MEMORY, OK, Walk, Work, match, stopped
+from excise.kernels._walk cimport CANCELLED, NO_MEMORY, OK, Walk, Work, match, stopped
 
 cdef extern from *:
     """

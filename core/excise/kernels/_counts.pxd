@@ -2,8 +2,8 @@
 """Regions of a pair, and the revisions of an origin, ready for all of their pairs."""
 from libc.stdint cimport int32_t
 
-from excise._ngrams cimport Trie
-from excise._places cimport Places
+from excise.kernels._ngrams cimport Trie
+from excise.kernels._places cimport Places
 
 
 cdef struct Regions:

@@ -14,9 +14,11 @@ from libc.string cimport memset
 from array import array
 from hashlib import blake2b
 
-from excise._multisets cimport append, free_multisets, merged, ordered
-from excise._sites cimport MOST_LINES, NO_HEADING, SITE_INTS, end_patch, free_sites, put_site
-from excise._tables cimport NO_MEMORY, empty, enlarged, find, release
+from excise.kernels._multisets cimport append, free_multisets, merged, ordered
+from excise.kernels._sites cimport (
+    MOST_LINES, NO_HEADING, SITE_INTS, end_patch, free_sites, put_site,
+)
+from excise.kernels._tables cimport NO_MEMORY, empty, enlarged, find, release
 
 
 cdef struct Placed:

@@ -5,8 +5,8 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp
 
-from excise._hash cimport excise_hash
-from excise._tables cimport NO_MEMORY, enlarged
+from excise.kernels._hash cimport excise_hash
+from excise.kernels._tables cimport NO_MEMORY, enlarged
 
 
 cdef int grow(Names* names) noexcept nogil:

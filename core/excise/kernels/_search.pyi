@@ -3,8 +3,8 @@ from array import array
 import numpy as np
 import numpy.typing as npt
 
-from excise._patches import Index
-from excise._walk import CancelFlag
+from excise.kernels._patches import Index
+from excise.kernels._walk import CancelFlag
 
 class Search:
     def __init__(

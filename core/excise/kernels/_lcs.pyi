@@ -1,6 +1,6 @@
 from array import array
 
-from excise._walk import CancelFlag
+from excise.kernels._walk import CancelFlag
 
 MAX_LENGTH: int
 

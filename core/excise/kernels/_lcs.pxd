@@ -2,7 +2,7 @@
 """C interface of the canonical alignment."""
 from libc.stdint cimport int32_t
 
-from excise._walk cimport Edits, Work
+from excise.kernels._walk cimport Edits, Work
 
 cdef int canonical(
     const int32_t* o, int32_t n, const int32_t* a, int32_t m,

@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint32_t
 from libc.stdlib cimport free, qsort
 from libc.string cimport memset
 
-from excise._tables cimport NO_MEMORY, enlarged
+from excise.kernels._tables cimport NO_MEMORY, enlarged
 
 
 cdef int by_key(const void* x, const void* y) noexcept nogil:

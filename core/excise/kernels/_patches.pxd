@@ -1,9 +1,9 @@
 # cython: language_level=3
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-from excise._multisets cimport Item, Multisets
-from excise._sites cimport Sites
-from excise._tables cimport Table
+from excise.kernels._multisets cimport Item, Multisets
+from excise.kernels._sites cimport Sites
+from excise.kernels._tables cimport Table
 
 cdef enum:
     ORDERS = 4

@@ -6,7 +6,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
-from excise._tables cimport NO_MEMORY
+from excise.kernels._tables cimport NO_MEMORY
 
 cdef enum:
     FEW = 256

@@ -23,10 +23,10 @@ from array import array
 
 from excise.errors import Cancelled, OptionError
 
-from excise._bits cimport bits
-from excise._common cimport excise_common, excise_common_end
-from excise._myers cimport myers
-from excise._walk cimport (
+from excise.kernels._bits cimport bits
+from excise.kernels._common cimport excise_common, excise_common_end
+from excise.kernels._myers cimport myers
+from excise.kernels._walk cimport (
     NO_MEMORY, CANCELLED, OK, TOO_FAR,
     CancelFlag, Edits, Walk, Work, clear_work, finish, push, reverse,
 )

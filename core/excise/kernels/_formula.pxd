@@ -7,7 +7,7 @@ so that both give the same float.
 from libc.math cimport fma
 from libc.stdint cimport int64_t
 
-from excise._ngrams cimport ADD, CELL, DELETE, KEEP, ORDERS
+from excise.kernels._ngrams cimport ADD, CELL, DELETE, KEEP, ORDERS
 
 
 cdef struct Double2:

@@ -11,7 +11,7 @@ from libc.string cimport memcmp, memset
 
 from array import array
 
-from excise._walk cimport NO_MEMORY, OK
+from excise.kernels._walk cimport NO_MEMORY, OK
 
 
 # ------------------------------------------------------------------------------------------------

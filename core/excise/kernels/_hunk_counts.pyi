@@ -3,8 +3,8 @@ from array import array
 import numpy as np
 import numpy.typing as npt
 
-from excise._counts import Batch
-from excise._walk import CancelFlag
+from excise.kernels._counts import Batch
+from excise.kernels._walk import CancelFlag
 
 class HunkBatch(Batch):
     def by_hunk(

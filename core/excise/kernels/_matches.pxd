@@ -2,8 +2,8 @@
 """What two patches have in common: n-grams at one place, and n-grams anywhere."""
 from libc.stdint cimport int64_t, uint32_t
 
-from excise._patches cimport OPERATIONS, Index
-from excise._sites cimport Joined
+from excise.kernels._patches cimport OPERATIONS, Index
+from excise.kernels._sites cimport Joined
 
 cdef struct Tally:
     # Of each operation the common n-grams at one place, and anywhere.

@@ -9,7 +9,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from excise._walk cimport NO_MEMORY, OK
+from excise.kernels._walk cimport NO_MEMORY, OK
 
 cdef void free_trie(Trie* trie) noexcept nogil:
     free(trie.nodes)

@@ -12,11 +12,11 @@ from libc.string cimport memcmp, memset
 
 from excise.errors import Cancelled
 
-from excise._counts cimport Batch, Scratch, Side, free_scratch
-from excise._formula cimport Double2, formula, operation
-from excise._ngrams cimport ADD, DELETE, FIELDS, KEEP, count_regions
-from excise._places cimport Places, free_places, link_numbered, root_of
-from excise._walk cimport CANCELLED, NO_MEMORY, OK, CancelFlag, Stop, stopped
+from excise.kernels._counts cimport Batch, Scratch, Side, free_scratch
+from excise.kernels._formula cimport Double2, formula, operation
+from excise.kernels._ngrams cimport ADD, DELETE, FIELDS, KEEP, count_regions
+from excise.kernels._places cimport Places, free_places, link_numbered, root_of
+from excise.kernels._walk cimport CANCELLED, NO_MEMORY, OK, CancelFlag, Stop, stopped
 
 
 cdef struct Entry:

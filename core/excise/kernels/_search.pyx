@@ -16,15 +16,15 @@ from array import array
 
 from excise.errors import Cancelled
 
-from excise._matches cimport Tally, tally
-from excise._multisets cimport Multisets, merged
-from excise._patches cimport OPERATIONS, Index
-from excise._postings cimport (
+from excise.kernels._matches cimport Tally, tally
+from excise.kernels._multisets cimport Multisets, merged
+from excise.kernels._patches cimport OPERATIONS, Index
+from excise.kernels._postings cimport (
     Postings, Relation, free_postings, free_relation, gather, hopeless, invert, relate, unseen,
 )
-from excise._sites cimport APART, TOGETHER, Joined, free_joined, join
-from excise._tables cimport NO_MEMORY, enlarged
-from excise._walk cimport CancelFlag, Stop, stopped
+from excise.kernels._sites cimport APART, TOGETHER, Joined, free_joined, join
+from excise.kernels._tables cimport NO_MEMORY, enlarged
+from excise.kernels._walk cimport CancelFlag, Stop, stopped
 
 cdef enum:
     RESCUE_NUMERATOR = 9      # context F1 from which a renamed file is believed: 9 / 10

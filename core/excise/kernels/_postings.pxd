@@ -2,7 +2,7 @@
 """Which multisets can agree enough at all: levels, cuts, postings (proof in docs/algorithm.md)."""
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 
-from excise._multisets cimport Multisets
+from excise.kernels._multisets cimport Multisets
 
 cdef enum:
     LEVELS = 256

@@ -4,8 +4,8 @@
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport realloc
 
-from excise._common cimport excise_common
-from excise._walk cimport CANCELLED, NO_MEMORY, OK, TOO_FAR, Walk, Work, match, stopped
+from excise.kernels._common cimport excise_common
+from excise.kernels._walk cimport CANCELLED, NO_MEMORY, OK, TOO_FAR, Walk, Work, match, stopped
 
 # rows[d] holds, for the diagonals k = i - j = -d, -d + 2, .., d, the furthest i whose cell
 # (i, i - k) is at most d edits away from (0, 0).

@@ -5,8 +5,8 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
-from excise._tables cimport NO_MEMORY, enlarged
-from excise._walk cimport CANCELLED, Stop, stopped
+from excise.kernels._tables cimport NO_MEMORY, enlarged
+from excise.kernels._walk cimport CANCELLED, Stop, stopped
 
 
 cdef int put_site(

@@ -7,10 +7,10 @@ Features of one n-gram (under several file names) stand together, so that names 
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memset
 
-from excise._multisets cimport Multisets
-from excise._patches cimport OPERATIONS, SEVERAL, Index, Part
-from excise._sites cimport MIXED, TOGETHER, Joined, free_joined, join
-from excise._tables cimport NO_MEMORY
+from excise.kernels._multisets cimport Multisets
+from excise.kernels._patches cimport OPERATIONS, SEVERAL, Index, Part
+from excise.kernels._sites cimport MIXED, TOGETHER, Joined, free_joined, join
+from excise.kernels._tables cimport NO_MEMORY
 
 
 cdef struct Side:

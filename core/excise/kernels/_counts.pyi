@@ -4,7 +4,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from excise._walk import CancelFlag
+from excise.kernels._walk import CancelFlag
 
 def merge_edits(a: array[int], b: array[int]) -> array[int]: ...
 def number_places(

@@ -15,9 +15,9 @@ from array import array
 
 from excise.errors import OptionError
 
-from excise._bytes cimport is_white, is_word, lines_in
-from excise._names cimport Names, number_of, release
-from excise._tables cimport NO_MEMORY, enlarged
+from excise.kernels._bytes cimport is_white, is_word, lines_in
+from excise.kernels._names cimport Names, number_of, release
+from excise.kernels._tables cimport NO_MEMORY, enlarged
 
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* size) except NULL

@@ -14,12 +14,12 @@ from array import array
 
 from excise.errors import Cancelled
 
-from excise._formula cimport formula
-from excise._ngrams cimport ADD, CELL, FIELDS, ORDERS, Trie, count_regions, free_trie
-from excise._places cimport (
+from excise.kernels._formula cimport formula
+from excise.kernels._ngrams cimport ADD, CELL, FIELDS, ORDERS, Trie, count_regions, free_trie
+from excise.kernels._places cimport (
     MISNUMBERED, Places, free_places, link_numbered, link_places, root_of,
 )
-from excise._walk cimport CANCELLED, NO_MEMORY, OK, CancelFlag, Stop, stopped
+from excise.kernels._walk cimport CANCELLED, NO_MEMORY, OK, CancelFlag, Stop, stopped
 
 
 # Regions of a pair: the star alignment conserves an origin position iff both revisions keep it.

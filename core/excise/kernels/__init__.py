@@ -1,0 +1,36 @@
+"""The compiled kernels: who calls whom.
+
+Nobody outside the library imports them (``CancelFlag`` is public as `excise.CancelFlag`), and most
+of them are for other kernels alone: only those with a stub (``.pyi``) are called from Python. They
+take and return flat arrays of ints, run without the GIL and poll a flag.
+
+===================  ================================  ==========================================
+kernel               what it does                      who calls it
+===================  ================================  ==========================================
+``_walk``            the flag that stops work, buffers every kernel that can run long; the flag is
+                                                       handed down from the façade
+``_common``          lengths of equal ends             _lcs, _myers
+``_myers``           alignment of similar texts        _lcs
+``_bits``            alignment of any two texts        _lcs
+``_lcs``             chooses one; nested alignment     alignment, reparse, replay, patches, ROUGE
+``_places``          slides runs; shared places        alignment, replay, patches, _counts,
+                                                       _hunk_counts
+``_ngrams``          the trie that counts n-grams      _counts, _hunk_counts
+``_formula``         equation 3 in floats              _counts, _hunk_counts
+``_counts``          regions, counts, rows of pairs    alignment, edits, excision, pairs, patches,
+                                                       _hunk_counts
+``_hunk_counts``     all pairs in all hunks            hunk_pairs
+``_hash``            a hash of bytes                   _names
+``_names``           ints for byte strings             _lexer
+``_bytes``           classes of bytes                  _lexer
+``_lexer``           lexical tokens, line by line      alignment, preparation, tokens
+``_scanner``         guards the scanners of grammars   syntax
+``_tables``          hash tables, arrays that grow     the kernels of patches and of the lexer
+``_multisets``       features with their counts        _patches, _matches, _postings, _search
+``_sites``           where blocks of patches are       _patches, _matches, _search
+``_patches``         the features of all patches       patches, _matches, _search
+``_matches``         what two patches have in common   patches, _search
+``_postings``        inverted lists of features        _search
+``_search``          pairs that can score enough       patches
+===================  ================================  ==========================================
+"""
