@@ -15,9 +15,9 @@ import tempfile
 from pathlib import Path
 
 GOALS = {"a": 260, "b": 121, "d": 900, "e": 610}
-KERNEL = "__pyx_f_6excise_4_lcs_canonical"
+KERNEL = "__pyx_f_6excise_7kernels_4_lcs_canonical"
 LEXER_GOALS = {"origin": 80, "revision": 25}
-LEXER = "__pyx_pf_6excise_6_lexer_5Lexer_4read"
+LEXER = "__pyx_pf_6excise_7kernels_6_lexer_5Lexer_4read"
 
 
 def align(shape: str) -> None:
