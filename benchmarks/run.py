@@ -184,6 +184,25 @@ def without_grammar() -> Iterator[Row]:
     yield Row(row, "4 times the texts", 1, f"{found:,.1f}", found >= 1, absolute)
 
 
+def broken() -> Iterator[Row]:
+    """A revision with broken syntax, read beside others of its origin, against one bare parse."""
+    for name, grammar, texts in (
+        ("3,000 lines of C with macros", "c", workloads.broken_c(8)),
+        ("b with a broken line", "python", workloads.broken_python(8)),
+    ):
+        origin, first, *others = texts
+        matrix = ScoreMatrix.from_texts(origin, [first], language=grammar)
+
+        def ours(matrix: ScoreMatrix = matrix, texts: list[str] = others) -> object:
+            return [matrix.replaced("1", text) for text in texts]
+
+        def theirs(grammar: str = grammar, texts: list[str] = others) -> object:
+            return [syntax.parse(text, grammar) for text in texts]
+
+        goal = f"a revision of {name}, from text"
+        yield timed(goal, "one bare parse of it", 1 / 2, measure.ratio(ours, theirs))
+
+
 def threads(work: FromInts) -> Iterator[Row]:
     """The matrix with two threads against one."""
 
@@ -208,7 +227,7 @@ def main() -> None:
     for column in ("goal", "peer", "wanted", "measured", "", "ours / peer"):
         table.add_column(column)
     rows = []
-    parts = (alignments(), memory(), scores(work), from_text(work), without_grammar())
+    parts = (alignments(), memory(), scores(work), from_text(work), broken(), without_grammar())
     for part in (*parts, threads(work)):
         for row in part:
             rows.append(row)

@@ -7,7 +7,9 @@
 * d: 5,000 tokens of two unrelated Python files;
 * e: 20,000 tokens over 6 symbols, 2 % edited.
 
-`million_lines` is a sixth, of texts: 1,000,000 lines of C, read without a grammar.
+`million_lines` is a sixth, of texts: 1,000,000 lines of C, read without a grammar. `broken_c` and
+`broken_python` are texts whose syntax is broken: C with macros, which no grammar expands, and b
+with one broken line.
 """
 
 from __future__ import annotations
@@ -155,6 +157,22 @@ def million_lines() -> list[str]:
     lines = c_lines(1_000_000)
     texts = [lines, edited(lines, 2, SEED, C), edited(lines, 2, SEED + 1, C)]
     return ["\n".join(text) + "\n" for text in texts]
+
+
+def broken_c(k: int) -> list[str]:
+    """Return 3,000 lines of C headers, broken to the grammar, and k revisions, 10 edits each."""
+    lines = c_lines(3_000)
+    texts = [lines, *(edited(lines, 10, SEED + n, C) for n in range(k))]
+    return ["\n".join(text) + "\n" for text in texts]
+
+
+def broken_python(k: int) -> list[str]:
+    """Return b and k revisions of it with 11 edits each and one broken line."""
+    lines = text_b().split("\n")
+    texts = [edited(lines, 11, SEED + n) for n in range(k)]
+    for text in texts:
+        text.insert(next(at for at in range(1000, 2000) if text[at].startswith("def ")), "def (")
+    return ["\n".join(text) for text in (lines, *texts)]
 
 
 SHAPES = {

@@ -59,6 +59,14 @@ class NodeTypes:
     comments: frozenset[int]
     """The types that ``comments=drop`` takes out."""
 
+    def is_opaque(self, number: int) -> bool:
+        """Whether what lies below code of this type is in a string, or one token."""
+        return bool(self.roles[PLAIN].get(number, 0) & (_TURNS | _WHOLE))
+
+    def is_block(self, number: int) -> bool:
+        """Whether INDENT and DEDENT stand around code of this type."""
+        return bool(self.roles[PLAIN].get(number, 0) & _BLOCK)
+
     @classmethod
     def of(cls, language: Language, grammar: str) -> NodeTypes:
         """Judge every type of a grammar by its name."""
@@ -132,7 +140,7 @@ def walk(root: Node, data: bytes, types: NodeTypes, within: Ranges | None = None
             if leaves:
                 spans.extend(leaves)
                 continue
-        if within:
+        if within and not _is_inside(node, within):
             children = [child for child in children if _overlaps(child, within)]
             if not children:
                 continue  # no leaf, although nothing of it is left: its text lies between leaves
@@ -198,6 +206,12 @@ def _overlaps(node: Node, ranges: Ranges) -> bool:
     start, end = node.byte_range
     at = bisect_right(ranges, start, key=_END)  # the first range that ends behind its start
     return at < len(ranges) and ranges[at][0] < end
+
+
+def _is_inside(node: Node, ranges: Ranges) -> bool:
+    start, end = node.byte_range
+    at = bisect_right(ranges, start, key=_END)
+    return at < len(ranges) and ranges[at][0] <= start and end <= ranges[at][1]
 
 
 def comments(root: Node, types: NodeTypes) -> Ranges:

@@ -206,15 +206,15 @@ class Preparation:
         if self._raw or not grammar or not isinstance(text, str) or len(text) < REPARSE_FROM:
             return self._read(text, cancel)
         kept = parsed(text, grammar, self._vocabulary, cancel, self.reading.timeout)
-        self._parsed = None if kept.has_errors else kept
+        self._parsed = kept
         return self._prepared(text, kept.lines, kept.has_errors)
 
     def _reparsed(self, text: Content, cancel: CancelFlag | None) -> Prepared | None:
         """Take what the origin's tree saves, or None if it saves nothing or proves nothing."""
         if self._parsed is None or not isinstance(text, str):
             return None
-        lines = reparse(self._parsed, text, self._vocabulary, cancel, self.reading.timeout)
-        return None if lines is None else self._prepared(text, lines, has_errors=False)
+        read = reparse(self._parsed, text, self._vocabulary, cancel, self.reading.timeout)
+        return None if read is None else self._prepared(text, *read)
 
     def _prepared(self, text: Content, lines: Lines, has_errors: bool) -> Prepared:
         granularity = "token" if self._raw else self.options.granularity

@@ -3,8 +3,9 @@
 A tree-sitter tree is edited and parsed again; then every line outside the edited lines and outside
 the tree's changed ranges has the origin's tokens. A block's INDENT and DEDENT stand on its
 neighbours' lines, so each changed stretch is widened by one line with text on both sides. The
-result equals ``lines_of(stream(text, grammar))``, which is the definition; tests hold that. Over
-300 lines: every step is a part of that one proof.
+result equals ``lines_of(stream(text, grammar))``, which is the definition; tests hold that. Where
+syntax is broken, trees parsed from scratch are compared instead (`excise.twins`). Over 300 lines:
+every step is a part of that one proof.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from excise import syntax
 from excise.kernels._lcs import edits as lcs_edits
@@ -31,13 +32,13 @@ from excise.tokens import (
     lines_of,
     placed,
 )
+from excise.twins import Kept
 
 if TYPE_CHECKING:
     from tree_sitter import Tree
 
-__all__ = ["Parsed", "parsed", "reparse"]
+__all__ = ["Parsed", "Reparsed", "parsed", "reparse"]
 
-MARKS = (BLOCK_START, BLOCK_END)
 Stretch = tuple[int, int]
 """Lines of the revision: the first, and one past the last."""
 
@@ -98,39 +99,83 @@ def parsed(
     return Parsed(grammar, tree, lines, _Side.of(text, vocabulary))
 
 
+class Reparsed(NamedTuple):
+    """The lines of a revision, and whether its syntax is broken."""
+
+    lines: Lines
+    has_errors: bool
+
+
 def reparse(
     origin: Parsed,
     text: str,
     vocabulary: Vocabulary,
     cancel: CancelFlag | None = None,
     timeout: float | None = None,
-) -> Lines | None:
+) -> Reparsed | None:
     """Return the lines of a revision, as if it had been parsed alone, or None: parse it alone.
 
-    None where most lines changed, so that little could be inherited, and where the syntax is
-    broken, because error recovery depends on the way the parser came.
+    None where most lines changed, so that little could be inherited.
     """
     side = _Side.of(text, vocabulary)
     edits = lcs_edits(origin.side.names, side.names)
-    stale = list(zip(edits[2::4], edits[3::4], strict=True))
-    if 2 * sum(high - low for low, high in stale) > len(side.names):
+    changed = list(zip(edits[2::4], edits[3::4], strict=True))
+    if _most(changed, side):
         return None
-    old = origin.tree.copy()
-    for at in range(len(edits) - 4, -1, -4):
-        _edit(old, origin.side, side, edits[at : at + 4])
-    tree = syntax.parse(text, origin.grammar, old, cancel, timeout)
-    if tree.root_node.has_error:
-        return None
-    stale += [(r.start_point[0], r.end_point[0] + 1) for r in old.changed_ranges(tree)]
+    tree = None
+    if not origin.has_errors:
+        old = origin.tree.copy()
+        for at in range(len(edits) - 4, -1, -4):
+            _edit(old, origin.side, side, edits[at : at + 4])
+        tree = syntax.parse(text, origin.grammar, old, cancel, timeout)
+    if tree is not None and not tree.root_node.has_error:
+        changed += [(r.start_point[0], r.end_point[0] + 1) for r in old.changed_ranges(tree)]
+    else:
+        # Error recovery depends on the way the parser came: the parse from scratch decides.
+        tree = syntax.parse(text, origin.grammar, None, cancel, timeout)
+        stale = _not_shared(origin, tree, side, edits)
+        if _most(stale, side):
+            tokens = syntax.tokens_of(text, tree, origin.grammar)
+            return Reparsed(
+                lines_of(placed(tokens, line_keys(text)), vocabulary), tokens.has_errors
+            )
+        changed += stale
     keys = _keys(origin.lines.keys, edits, text.split("\n"))
     lines = _Assembly(origin.lines, edits, keys)
-    stretches, ranges, found = _walked(tree, side, origin.grammar, stale, keys)
+    stretches, ranges, found = _walked(tree, side, origin.grammar, changed, keys)
     places = [start for start, _, _ in found]
     for stretch, (low, high) in zip(stretches, ranges, strict=True):
         near = _near(found, places, low, high)
         spans = list(_clipped(near, side.data, low, high))
         lines.add(stretch, side.data[low:high], spans, vocabulary)
-    return lines.finish()
+    return Reparsed(lines.finish(), tree.root_node.has_error)
+
+
+def _most(stretches: Sequence[Stretch], side: _Side) -> bool:
+    return 2 * sum(high - low for low, high in stretches) > len(side.names)
+
+
+def _not_shared(origin: Parsed, tree: Tree, side: _Side, edits: Sequence[int]) -> list[Stretch]:
+    """Return the lines of a revision, parsed alone, whose nodes may not be those of the origin."""
+    kept, low, moved = [], 0, 0
+    for at in range(0, len(edits) + 4, 4):
+        high = edits[at + 2] if at < len(edits) else len(side.names)
+        if low < high:
+            kept.append(Kept(side.starts[low], side.starts[high], moved))
+        if at < len(edits):
+            low = edits[at + 3]
+            moved = side.starts[low] - origin.side.starts[edits[at + 1]]
+    shared = syntax.twins(origin.tree, tree, side.data, kept, origin.grammar)
+    stale, line = [], 0
+    for start, end in sorted(shared):
+        first, last = side.point(start)[0], side.point(end - 1)[0]
+        first += bool(side.data[side.starts[first] : start].strip(BLANKS))
+        last += not side.data[end : side.starts[last + 1]].strip(BLANKS)
+        if first < last:
+            stale.append((line, first))
+            line = last
+    stale.append((line, len(side.names)))
+    return [stretch for stretch in stale if stretch[0] < stretch[1]]
 
 
 def _walked(
@@ -226,13 +271,13 @@ def _widened(stale: list[Stretch], keys: Sequence[object]) -> list[Stretch]:
 def _near(found: list[Span], places: list[int], low: int, high: int) -> list[Span]:
     """Return the spans that may reach into a range: those that begin in it, and their neighbours.
 
-    Marks need not be neighbours: behind a long span several may stand in one place.
+    Marks need not be neighbours: several, and missing nodes, may be in one place after a long span.
     """
     first, last = bisect_left(places, low), bisect_left(places, high)
     first = max(first - 1, 0)
-    while first and found[first][2] in MARKS:
+    while first and found[first][0] == found[first][1]:
         first -= 1
-    while last < len(found) and found[last][2] in MARKS:
+    while last < len(found) and found[last][0] == found[last][1]:
         last += 1
     return found[first:last]
 

@@ -8,7 +8,7 @@ that no leaf covers.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,8 @@ from excise.kernels._walk import CancelFlag
 from excise.nodes import NodeTypes, Ranges, Walked
 from excise.spans import DEDENT, INDENT, code_points, encode, write
 from excise.text import WHITE, TokenList, strip_blank
+from excise.twins import Kept
+from excise.twins import twins as shared
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Node, Tree
@@ -32,6 +34,7 @@ __all__ = [
     "parse",
     "tokenise",
     "tokens_of",
+    "twins",
     "version",
     "walk",
 ]
@@ -284,6 +287,14 @@ def _parse(
     finally:
         buffer.clear()
     return tree
+
+
+def twins(
+    origin: Tree, revision: Tree, data: bytes, kept: Sequence[Kept], grammar: str
+) -> Iterator[tuple[int, int]]:
+    """Yield what two trees that were parsed apart have in common, as `excise.twins.twins` does."""
+    types = _grammar(grammar).types
+    return shared(origin.root_node, revision.root_node, data, kept, types)
 
 
 def walk(root: Node, data: bytes, grammar: str, within: Ranges | None = None) -> Walked:
