@@ -120,7 +120,7 @@ export function activate(context: vscode.ExtensionContext): ExciseApi {
     contents,
     hunkEditors,
     view,
-    new HunksView(current, reviews),
+    new HunksView(current, candidates, reviews),
     new Decorations(candidates),
     takeLinks(parts),
     new Status(current, reports, supervisor),

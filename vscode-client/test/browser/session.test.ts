@@ -136,6 +136,14 @@ inWorkbench("five worktrees: seen, compared, one taken whole, two mixed by keys 
   const group = bench.candidates.filter({ hasText: "2 of 5 make this change" });
   await bench.members(group, ["claude ada", "copilot eli"]);
 
+  // The hunks of every file that they change, of those that no tab shows as well.
+  await bench.hunks.filter({ hasText: "legacy.py" }).waitFor();
+  const helpers = bench.hunks.filter({ hasText: "helpers.py" }).locator(".monaco-tl-twistie");
+  await helpers.click();
+  await bench.hunks.filter({ hasText: "bo changes this" }).waitFor();
+  await page.locator(".pane-header", { hasText: "0 of 6 decided" }).waitFor();
+  await helpers.click();
+
   // A whole one, with a file deleted and one renamed: what git says of the candidate.
   await bench.candidate("bo").click();
   const entries = page.locator(".multiDiffEntry");

@@ -1,0 +1,51 @@
+// The files of a review: what candidates change, file by file. Plain data.
+import * as path from "node:path";
+import { type Status, statusOf, WORDS } from "../candidates/status";
+import { joined } from "../candidates/words";
+import { count, plain } from "../text";
+import type { CandidatesResult, ChangedFile } from "../worktrees";
+
+export interface ReviewFile {
+  /** Relative to the repository, as the target has it. */
+  readonly path: string;
+  readonly candidates: readonly { readonly id: string; readonly label: string; readonly path: string; readonly status: Status }[];
+}
+
+/** The files that candidates change, those of most candidates first. */
+export function reviewFiles(result: CandidatesResult): ReviewFile[] {
+  const files = new Map<string, ReviewFile["candidates"][number][]>();
+  for (const { id, label, files: changed } of result.ranking) {
+    for (const file of changed) {
+      const key = before(file);
+      const known = files.get(key) ?? [];
+      known.push({ id, label, path: file.path, status: statusOf(file.status) });
+      files.set(key, known);
+    }
+  }
+  return [...files]
+    .map(([name, candidates]) => ({ path: name, candidates }))
+    .sort((a, b) => b.candidates.length - a.candidates.length || (a.path < b.path ? -1 : 1));
+}
+
+/** Where a file is in the target: a renamed one is reviewed under its former name. */
+function before({ path: now, status, facts }: ChangedFile): string {
+  const [former] = facts.flatMap((fact) => /^rename from (.+)$/s.exec(fact)?.[1] ?? []);
+  return status === "renamed" && former !== undefined ? former : now;
+}
+
+/** Whether there is a text in the target whose hunks can be decided. */
+export function isReviewed({ candidates }: ReviewFile): boolean {
+  return candidates.some(({ status }) => status !== "A");
+}
+
+/** A file in a few words: "3 candidates · created · src". */
+export function fileWords({ path: name, candidates }: ReviewFile): string {
+  const statuses = [...new Set(candidates.map(({ status }) => status))].filter((status) => status !== "M");
+  const folder = path.posix.dirname(plain(name, 300));
+  return joined(count(candidates.length, "candidate"), statuses.map((status) => WORDS[status]).join(", "), folder === "." ? "" : folder);
+}
+
+/** Who does what to a file, a line each. */
+export function fileTooltip({ path: name, candidates }: ReviewFile): string[] {
+  return [plain(name, 300), ...candidates.slice(0, 12).map(({ label, status }) => `${plain(label, 60)}: ${WORDS[status]}`)];
+}
