@@ -184,8 +184,10 @@ def _common(a: Sequence[str], b: Sequence[str]) -> int:
     row = [0] * (len(b) + 1)
     for word in a:
         before = row[:]
-        for at, other in enumerate(b, start=1):
-            row[at] = before[at - 1] + 1 if word == other else max(before[at], row[at - 1])
+        for index, other in enumerate(b, start=1):
+            row[index] = (
+                before[index - 1] + 1 if word == other else max(before[index], row[index - 1])
+            )
     return row[-1]
 
 

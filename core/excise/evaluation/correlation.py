@@ -97,13 +97,13 @@ def correlations(sample: Sample, plan: Plan) -> tuple[Correlation, ...]:
     labelled = ~np.isnan(sample.labels)
     used = sample.only(labelled)
     found = [
-        _points(sample.values[:, at], used.values[:, at], sample, used)
-        for at in range(sample.values.shape[1])
+        _points(sample.values[:, index], used.values[:, index], sample, used)
+        for index in range(sample.values.shape[1])
     ]
     if not plan.resamples or all(one.pearson is None for one in found):
         return tuple(found)
     by = [_resampled(used, plan, by_task) for by_task in (False, True)]
-    return tuple(_with_intervals(found, at, by, plan) for at in range(len(found)))
+    return tuple(_with_intervals(found, index, by, plan) for index in range(len(found)))
 
 
 def _points(every: Floats, x: Floats, sample: Sample, used: Sample) -> Correlation:
@@ -134,26 +134,26 @@ def _resampled(used: Sample, plan: Plan, by_task: bool) -> _Resampled:
 
 
 def _with_intervals(
-    found: list[Correlation], at: int, by: list[_Resampled], plan: Plan
+    found: list[Correlation], index: int, by: list[_Resampled], plan: Plan
 ) -> Correlation:
-    one = found[at]
+    one = found[index]
     if one.pearson is None:
         return one
     compared = None
     to = plan.against
-    if to is not None and to != at and (other := found[to].pearson) is not None:
-        ours, theirs = (-1.0 if column in plan.distances else 1.0 for column in (at, to))
-        tests = [difference(ours * drawn.r[:, at], theirs * drawn.r[:, to]) for drawn in by]
+    if to is not None and to != index and (other := found[to].pearson) is not None:
+        ours, theirs = (-1.0 if column in plan.distances else 1.0 for column in (index, to))
+        tests = [difference(ours * drawn.r[:, index], theirs * drawn.r[:, to]) for drawn in by]
         compared = Difference(ours * one.pearson - theirs * other, *tests[0], *tests[1])
     samples, tasks = by
     return Correlation(
         one.n,
         one.mean,
         pearson=one.pearson,
-        ci=interval(samples.r[:, at]),
-        ci_task=interval(tasks.r[:, at]),
+        ci=interval(samples.r[:, index]),
+        ci_task=interval(tasks.r[:, index]),
         spearman=one.spearman,
-        spearman_ci=interval(samples.rho[:, at]),
-        spearman_ci_task=interval(tasks.rho[:, at]),
+        spearman_ci=interval(samples.rho[:, index]),
+        spearman_ci_task=interval(tasks.rho[:, index]),
         difference=compared,
     )

@@ -165,7 +165,7 @@ def _references(value: Mapping[str, Any]) -> tuple[str, ...]:
         return (_text(value, "reference"),)
     if not found:
         raise RecordError("'reference' is an empty list")
-    return tuple(_checked(text, f"reference[{at}]") for at, text in enumerate(found))
+    return tuple(_checked(text, f"reference[{index}]") for index, text in enumerate(found))
 
 
 def _label(found: object) -> float | None:

@@ -98,7 +98,7 @@ def prompt(example: Example, instruction: str, head: str = "Task") -> str:
     """
     lines = [f"{head}: {instruction}", f"Input: {example.input}"]
     if example.documents:
-        numbered = (f"[{at}] {text}" for at, text in enumerate(example.documents))
+        numbered = (f"[{index}] {text}" for index, text in enumerate(example.documents))
         lines.append(f"Reference: {' '.join(numbered)}")
     return "\n".join((*lines, "Output:"))
 
@@ -185,4 +185,4 @@ def _texts(value: Mapping[str, Any], field: str, *, optional: bool = False) -> t
         return (found,)
     if not isinstance(found, list):
         raise RecordError(f"'{name}' is neither a string nor a list of them")
-    return tuple(_text(text, f"{name}[{at}]") for at, text in enumerate(found))
+    return tuple(_text(text, f"{name}[{index}]") for index, text in enumerate(found))

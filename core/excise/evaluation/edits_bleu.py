@@ -64,8 +64,8 @@ def _bleu_of_rest(preparation: Preparation, a: Prepared, b: Prepared) -> float:
     rests = (
         " ".join(
             str(token)
-            for at in range(0, len(flat), 6)
-            for token in side.units.tokens[flat[at + place] : flat[at + place + 1]]
+            for index in range(0, len(flat), 6)
+            for token in side.units.tokens[flat[index + place] : flat[index + place + 1]]
         )
         for side, place in ((a, 2), (b, 4))
     )

@@ -38,7 +38,7 @@ def em_diff(item: Item, _resources: Resources) -> Result:
 
 def _changes(origin: str, revision: str) -> Counter[str]:
     lines = unified_diff(raw_lines(origin), raw_lines(revision), n=0)
-    return Counter(line for at, line in enumerate(lines) if at > 1 and line[0] in "-+")
+    return Counter(line for index, line in enumerate(lines) if index > 1 and line[0] in "-+")
 
 
 def ed(item: Item, _resources: Resources) -> Result:

@@ -99,7 +99,7 @@ def _check(origin: object, references: Sequence[object], hypothesis: object) -> 
     if not references:
         raise OptionError("reference is an empty list; at least one reference is needed")
     named = {"origin": origin, "hypothesis": hypothesis}
-    named |= {f"reference {at}": text for at, text in enumerate(references, start=1)}
+    named |= {f"reference {index}": text for index, text in enumerate(references, start=1)}
     for name, text in named.items():
         if not isinstance(text, str):
             raise OptionError(f"{name} is {type(text).__name__}; it must be text")

@@ -85,8 +85,8 @@ def _shares(counts: list[tuple[int, int]], smoothing: str) -> list[float]:
     if smoothing == "plus-one":
         return [raw[0], *((match + 1) / (total + 1) for match, total in counts[1:-1])]
     smoothed = [raw[0] + 1]
-    for at in range(len(ORDERS)):
-        smoothed.append((smoothed[-1] + raw[at] + raw[at + 1]) / 3)
+    for index in range(len(ORDERS)):
+        smoothed.append((smoothed[-1] + raw[index] + raw[index + 1]) / 3)
     return smoothed[1:]
 
 

@@ -78,7 +78,7 @@ def _long(reference: list[str], hypothesis: list[str]) -> float:
     vocabulary = Vocabulary()
     a, b = (vocabulary.intern(tokens) for tokens in (reference, hypothesis))
     flat: array[int] = edits(a, b)
-    common = len(a) - sum(flat[at + 1] - flat[at] for at in range(0, len(flat), 4))
+    common = len(a) - sum(flat[index + 1] - flat[index] for index in range(0, len(flat), 4))
     return harmonic(common / len(hypothesis), common / len(reference))
 
 

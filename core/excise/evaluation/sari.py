@@ -150,7 +150,7 @@ def _totals(by_hypothesis: Grams, by_references: Grams) -> tuple[int, int, int]:
 
 
 def _of_sums(sums: list[int]) -> float:
-    return 100 * fmean(_f(*sums[at : at + 3]) for at in range(0, len(sums), 3))
+    return 100 * fmean(_f(*sums[index : index + 3]) for index in range(0, len(sums), 3))
 
 
 def _f(both: int, by_hypothesis: int, by_references: int) -> float:

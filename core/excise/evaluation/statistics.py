@@ -167,7 +167,7 @@ def resample(
     tuple of arrays
         Each of shape (resamples, measures); NaN where a resample is constant.
     """
-    columns = [_Column(sample, at) for at in range(sample.values.shape[1])]
+    columns = [_Column(sample, index) for index in range(sample.values.shape[1])]
     label = _Ranker(sample.labels)
     parts: list[Floats] = []
     for weights in _weightings(sample, resamples, seed, by_task):
@@ -196,8 +196,8 @@ def _weightings(sample: Sample, resamples: int, seed: int, by_task: bool) -> Ite
 class _Column:
     """One measure with the label, in the rows where it has a value (``kept``; None: all)."""
 
-    def __init__(self, sample: Sample, at: int) -> None:
-        x, y, counts = sample.values[:, at], sample.labels, sample.counts
+    def __init__(self, sample: Sample, index: int) -> None:
+        x, y, counts = sample.values[:, index], sample.labels, sample.counts
         kept = ~np.isnan(x)
         self.kept = None if kept.all() else kept
         self.empty = not kept.any()

@@ -100,24 +100,24 @@ def _cluster_git(
     return compare(folder, Selection(worktrees=False, branches=names), shown)
 
 
-def _cluster_revisions(found: RevisionSet, choices: Choices, chosen: PatchChoices) -> int:
+def _cluster_revisions(revision_set: RevisionSet, choices: Choices, chosen: PatchChoices) -> int:
     threshold = DISTANCE if chosen.threshold is None else chosen.threshold
     linkage = chosen.linkage or LINKAGE
-    matrix = similarities(found, choices)
+    matrix = similarities(revision_set, choices)
     with progress("Clustering"):
         clusters = excise.cluster(matrix, threshold=threshold, linkage=linkage)
-        reasons = revision_reasons(matrix, clusters, found)
+        reasons = revision_reasons(matrix, clusters, revision_set)
     lines = reason_lines(clusters, matrix.ids, reasons)
     if chosen.html is not None:
         from excise_server.report.html_revisions import revisions_page
 
         shown_as = revisions_page(
-            matrix, clusters, found, lines, threshold=threshold, linkage=linkage
+            matrix, clusters, revision_set, lines, threshold=threshold, linkage=linkage
         )
         write_text(chosen.html, shown_as)
     if choices.json:
         document = cluster_document(
-            matrix, clusters, found, reasons, threshold=threshold, linkage=linkage
+            matrix, clusters, revision_set, reasons, threshold=threshold, linkage=linkage
         )
         print(json_text(document))
     else:
@@ -129,6 +129,6 @@ def _cluster_revisions(found: RevisionSet, choices: Choices, chosen: PatchChoice
         )
 
         table = cluster_table(matrix, clusters)
-        about = [*reasons_about(lines), *notes_about(matrix, found)]
+        about = [*reasons_about(lines), *notes_about(matrix, revision_set)]
         console().print(table, *about, signature_text(matrix.signature), sep="\n")
-    return report_rejected(found)
+    return report_rejected(revision_set)

@@ -193,7 +193,7 @@ def _progress(label: str, total: float) -> AbstractContextManager[Advance]:
 
 
 def show(
-    found: Evaluation,
+    evaluation: Evaluation,
     out: Output,
     skipped: dict[str, str],
     bad: list[BadLine],
@@ -207,28 +207,28 @@ def show(
     from excise_server.report.documents import json_text
 
     if out.plot is not None:
-        write_plot(found, out.plot)
+        write_plot(evaluation, out.plot)
     if out.json:
         rejected = [{"line": one.number, "id": one.id, "reason": one.reason} for one in bad]
-        print(json_text(document(found, skipped, rejected) | extra))
+        print(json_text(document(evaluation, skipped, rejected) | extra))
     elif out.csv:
-        print(csv_text(found), end="")
+        print(csv_text(evaluation), end="")
     elif out.latex:
-        print(latex_text(found))
+        print(latex_text(evaluation))
     else:
         to = console()
         if not to.is_terminal:
             to.width = _PIPED
-        for part in (*evaluation_table(found, to.width), *parts):
+        for part in (*evaluation_table(evaluation, to.width), *parts):
             to.print(part)
 
 
-def complain(found: Evaluation, bad: list[BadLine]) -> None:
+def complain(evaluation: Evaluation, bad: list[BadLine]) -> None:
     """Report on standard error what was left out. All of it is in the JSON."""
-    for name in found.outdated:
+    for name in evaluation.outdated:
         say(f"{name}: the journal has it under another signature; computed again")
     lines = [f"line {one.number}: {one.reason}" for one in bad]
-    failed = [f"{one.task}: {one.measure}: {one.reason}" for one in found.failures]
+    failed = [f"{one.task}: {one.measure}: {one.reason}" for one in evaluation.failures]
     for what, items in (("record left out", lines), ("no value", failed)):
         for text in items[:_SHOWN]:
             say(f"{what}: {text}")

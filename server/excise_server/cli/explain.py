@@ -55,29 +55,29 @@ def command(choices: Choices, *, origin: str, revisions: tuple[str, ...]) -> int
     return 0
 
 
-def _two(found: RevisionSet) -> tuple[Revision, ...]:
+def _two(revision_set: RevisionSet) -> tuple[Revision, ...]:
     """Return the two revisions, both of which must be readable to be explained."""
-    for rejected in found.rejected:
+    for rejected in revision_set.rejected:
         raise SourceError(rejected.reason, name=rejected.id, hint=rejected.hint)
-    if len(found.revisions) != 2:
-        reason = f"it holds {len(found.revisions)} revisions"
-        raise SourceError(reason, name=found.name, hint="explain compares exactly two")
-    return found.revisions
+    if len(revision_set.revisions) != 2:
+        reason = f"it holds {len(revision_set.revisions)} revisions"
+        raise SourceError(reason, name=revision_set.name, hint="explain compares exactly two")
+    return revision_set.revisions
 
 
-def _print(score: excise.Score, found: RevisionSet, choices: Choices) -> None:
+def _print(score: excise.Score, revision_set: RevisionSet, choices: Choices) -> None:
     from excise_server.report.regions import Names, legend, region_views
     from excise_server.report.tables import notes_text, summary
 
-    a, b = found.revisions
+    a, b = revision_set.revisions
     columns = ("origin", "A", "B")
-    texts = (normalise(found.origin), normalise(a.text), normalise(b.text))
+    texts = (normalise(revision_set.origin), normalise(a.text), normalise(b.text))
     names = Names(columns, texts if choices.comments == "keep" else None)
     out = console()
-    out.print(legend(columns, (found.name, a.id, b.id)))
+    out.print(legend(columns, (revision_set.name, a.id, b.id)))
     out.print()
     out.print(summary(score, "similarity", columns[1:]))
-    for line in notes_text("note", [f"{name}: {note}" for name, note in found.notes]):
+    for line in notes_text("note", [f"{name}: {note}" for name, note in revision_set.notes]):
         out.print(line)
     for view in region_views(score, names):
         out.print(view)

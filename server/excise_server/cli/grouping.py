@@ -86,7 +86,7 @@ def _grouped(
 # --- what is printed -----------------------------------------------------------------------------
 
 
-def print_groups(found: Grouped, chosen: PatchChoices, *, as_json: bool) -> int:
+def print_groups(grouped: Grouped, chosen: PatchChoices, *, as_json: bool) -> int:
     """Print the groups as chosen, write the report, and name what was left out."""
     from excise_server.report import patches as report
 
@@ -94,42 +94,44 @@ def print_groups(found: Grouped, chosen: PatchChoices, *, as_json: bool) -> int:
         from excise_server.report.html_patches import patches_page
 
         with progress("Writing the report"):
-            write_text(chosen.html, patches_page(found))
+            write_text(chosen.html, patches_page(grouped))
     if as_json:
-        print(json_text(report.patch_document(found, scores=chosen.scores)))
+        print(json_text(report.patch_document(grouped, scores=chosen.scores)))
     elif chosen.csv:
-        print(report.patch_csv(found.pool, found.clusters, found.queue), end="")
+        print(report.patch_csv(grouped.pool, grouped.clusters, grouped.queue), end="")
     else:
-        _print_table(found)
-    for rejected in found.queue.rejected:
+        _print_table(grouped)
+    for rejected in grouped.queue.rejected:
         say(f"left out: {SourceError(rejected.reason, name=rejected.id, hint=rejected.hint)}")
-    return 1 if found.queue.rejected else 0
+    return 1 if grouped.queue.rejected else 0
 
 
-def _print_table(found: Grouped) -> None:
+def _print_table(grouped: Grouped) -> None:
     from excise_server.report.patches import patch_table
     from excise_server.report.tables import notes_text, signature_text
 
-    queue, shown = found.queue, found.clusters
+    queue, shown = grouped.queue, grouped.clusters
     said = list(queue.notes)
-    if found.new is not None:
+    if grouped.new is not None:
         # Of a queue that is watched only what moved is of interest.
-        new = [queue.patches[at].id in found.new for at in range(len(queue.patches))]
+        new = [queue.patches[index].id in grouped.new for index in range(len(queue.patches))]
         shown = tuple(
-            cluster for cluster in found.clusters if any(new[at] for at in cluster.members)
+            cluster for cluster in grouped.clusters if any(new[index] for index in cluster.members)
         )
-        said = [(name, note) for name, note in said if name in found.new]
+        said = [(name, note) for name, note in said if name in grouped.new]
     lines = [f"{name}: {note}" for name, note in said]
-    lines.append(f"basis {found.pool.basis}, {found.linkage} linkage, distance {found.threshold:g}")
+    lines.append(
+        f"basis {grouped.pool.basis}, {grouped.linkage} linkage, distance {grouped.threshold:g}"
+    )
     if queue.covers:
         lines.append(f"without a diff, not grouped: {len(queue.covers):,}")
     if queue.others:
         lines.append(f"other files, not patches: {queue.others:,}")
-    lines += found.about
-    if len(shown) < len(found.clusters):
-        hidden = len(found.clusters) - len(shown)
+    lines += grouped.about
+    if len(shown) < len(grouped.clusters):
+        hidden = len(grouped.clusters) - len(shown)
         lines.append(f"clusters without a new patch are not shown: {hidden:,}")
     out = console()
     if shown:
-        out.print(patch_table(found.pool, shown, queue, found.new, found.clusters))
-    out.print(*notes_text("note", lines), signature_text(found.pool.signature), sep="\n")
+        out.print(patch_table(grouped.pool, shown, queue, grouped.new, grouped.clusters))
+    out.print(*notes_text("note", lines), signature_text(grouped.pool.signature), sep="\n")

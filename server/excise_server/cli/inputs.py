@@ -44,17 +44,17 @@ def read_set(origin: str, paths: tuple[str, ...], choices: Choices) -> RevisionS
     return read_revisions(origin, paths, encoding=choices.encoding)
 
 
-def similarities(found: RevisionSet, choices: Choices) -> excise.ScoreMatrix:
+def similarities(revision_set: RevisionSet, choices: Choices) -> excise.ScoreMatrix:
     """Score every pair of what was read.
 
     The matrix alone: what `analysis.compare` adds to it may cost the import of SciPy.
     """
     return excise.ScoreMatrix.from_texts(
-        found.origin,
-        [revision.text for revision in found.revisions],
-        ids=[revision.id for revision in found.revisions],
-        language=choices.language or found.language,
-        path=found.path,
+        revision_set.origin,
+        [revision.text for revision in revision_set.revisions],
+        ids=[revision.id for revision in revision_set.revisions],
+        language=choices.language or revision_set.language,
+        path=revision_set.path,
         granularity=choices.granularity,
         lcs=choices.lcs,
         comments=choices.comments,
@@ -65,9 +65,9 @@ def similarities(found: RevisionSet, choices: Choices) -> excise.ScoreMatrix:
     )
 
 
-def report_rejected(found: RevisionSet) -> int:
+def report_rejected(revision_set: RevisionSet) -> int:
     """Report on standard error what could not be scored, and return the exit code."""
-    for rejected in found.rejected:
+    for rejected in revision_set.rejected:
         error = SourceError(rejected.reason, name=rejected.id, hint=rejected.hint)
         say(f"left out: {error}")
-    return 1 if found.rejected else 0
+    return 1 if revision_set.rejected else 0

@@ -111,12 +111,12 @@ def _print_score(
     from excise_server.report.regions import Names, legend, region_views
     from excise_server.report.tables import summary
 
-    at = 1 + score.reference
+    position = 1 + score.reference
     columns = ("origin", "reference", "hypothesis")
-    chosen = (normalise(texts[0]), normalise(texts[at]), normalise(texts[-1]))
+    chosen = (normalise(texts[0]), normalise(texts[position]), normalise(texts[-1]))
     names = Names(columns, chosen if choices.comments == "keep" else None, deletion)
     out = console()
-    out.print(legend(columns, (paths[0], paths[at], paths[-1])))
+    out.print(legend(columns, (paths[0], paths[position], paths[-1])))
     out.print()
     out.print(summary(score, "score", columns[1:]))
     for view in region_views(score, names):

@@ -115,8 +115,8 @@ def _split(
         counts = [(p.operations.insert, p.operations.delete, p.operations.replace) for p in pairs]
         with progress("Dealing"):
             subsets, spread = stratified_split(counts, sizes, seed, attempts=attempts)
-    names = {at: name for name, members in subsets.items() for at in members}
-    return [_Pair(p.value, names[at], p.operations) for at, p in enumerate(pairs)], spread
+    names = {index: name for name, members in subsets.items() for index in members}
+    return [_Pair(p.value, names[index], p.operations) for index, p in enumerate(pairs)], spread
 
 
 def _document(pairs: Sequence[_Pair], bins: int) -> dict[str, Any]:

@@ -192,11 +192,13 @@ def compare_found(top: str, candidates: Candidates, shown: Shown) -> int:
     return 1 if found.candidates.rejected or bad else 0
 
 
-def say_rejected(found: Worktrees) -> None:
+def say_rejected(worktrees: Worktrees) -> None:
     """Say on standard error what was left out, and why."""
     from excise_server.report.worktree_facts import rejected_names  # late, as it imports rich
 
-    for name, rejected in zip(rejected_names(found), found.candidates.rejected, strict=True):
+    for name, rejected in zip(
+        rejected_names(worktrees), worktrees.candidates.rejected, strict=True
+    ):
         say(f"left out: {SourceError(rejected.reason, name=name, hint=rejected.hint)}")
 
 
@@ -219,15 +221,15 @@ def opened(folder: str) -> Repository:
         raise SourceError(error.reason, name=folder, hint=hint) from error
 
 
-def _print(found: Worktrees) -> None:
+def _print(worktrees: Worktrees) -> None:
     from excise_server.report.worktree_table import UNWRAPPED, about_worktrees, candidate_tables
 
     out = console()
     if not out.is_terminal:
         out.width = UNWRAPPED
-    for part in candidate_tables(found, out):
+    for part in candidate_tables(worktrees, out):
         out.print(part)
-    if not found.batches:
+    if not worktrees.batches:
         out.print("No candidate changes anything: there is nothing to compare.")
-    for line in about_worktrees(found, out):
+    for line in about_worktrees(worktrees, out):
         out.print(line)

@@ -142,8 +142,8 @@ def find_duplicates(
     finder = PairFinder(proposals, pool, least)
     pairs: dict[tuple[int, int], Pair] = {}
     among = range(len(asked), len(proposals)) if others and not together else None
-    for at in range(len(asked)):
-        for pair in finder.nearest(at, among, top):
+    for index in range(len(asked)):
+        for pair in finder.nearest(index, among, top):
             pairs.setdefault((min(pair.new, pair.other), max(pair.new, pair.other)), pair)
     explained = map(finder.explained, sorted(pairs.values(), key=_order))
     found = tuple(sorted(explained, key=lambda pair: bool(pair.otherwise)))
@@ -166,9 +166,9 @@ class PairFinder:
         self.edits = _Edits(proposals)
         self._places = Counter(t for e in pool.evidence for t in e.where.terms)
         self._equal: dict[frozenset[str], list[int]] = {}
-        for at, proposal in enumerate(proposals):
+        for index, proposal in enumerate(proposals):
             if proposal.parts:  # without a patch nothing is equal
-                self._equal.setdefault(proposal.parts, []).append(at)
+                self._equal.setdefault(proposal.parts, []).append(index)
 
     def nearest(self, new: int, among: range | None, top: int) -> Iterator[Pair]:
         """Yield the pairs of a proposal that count, the same edits first."""
@@ -245,10 +245,10 @@ class _Edits:
     def likeness(self, i: int, j: int) -> EditsLikeness:
         return self._pool.edits_likeness(self._number(i), self._number(j))
 
-    def _number(self, at: int) -> int:
-        if at not in self._numbers:
-            self._numbers[at] = self._pool.add(self._proposals[at].whole)
-        return self._numbers[at]
+    def _number(self, index: int) -> int:
+        if index not in self._numbers:
+            self._numbers[index] = self._pool.add(self._proposals[index].whole)
+        return self._numbers[index]
 
 
 _RANKS: dict[Level, int] = {"none": 0, "possibly": 1, "likely": 2}

@@ -58,10 +58,10 @@ def related_groups(
     clusters = pool.groups(threshold)
     finder = PairFinder(proposals, pool)
     pairs = [
-        finder.explained(finder.pair(cluster.representative, at), always=True)
+        finder.explained(finder.pair(cluster.representative, member), always=True)
         for cluster in clusters
-        for at in cluster.members
-        if at != cluster.representative
+        for member in cluster.members
+        if member != cluster.representative
     ]
     signature = related_signature(reader.background)
     return RelatedGroups(tuple(proposals), clusters, tuple(pairs), threshold, signature)

@@ -31,39 +31,41 @@ def signature(settings: Settings) -> str:
     )
 
 
-def document(found: Evaluation, skipped: Mapping[str, str], rejected: list[Document]) -> Document:
+def document(
+    evaluation: Evaluation, skipped: Mapping[str, str], rejected: list[Document]
+) -> Document:
     """Return the document of ``excise eval --json`` (docs/evaluation.md)."""
-    settings = found.settings
+    settings = evaluation.settings
     names = [measure.name for measure in settings.measures]
     return {
         "schema": SCHEMA,
         "signature": signature(settings),
-        "n": found.n,
-        "tasks": found.tasks,
-        "distinct": found.distinct,
-        "labelled": found.labelled,
-        "n_changed": found.n_changed,
+        "n": evaluation.n,
+        "tasks": evaluation.tasks,
+        "distinct": evaluation.distinct,
+        "labelled": evaluation.labelled,
+        "n_changed": evaluation.n_changed,
         "against": settings.against,
-        "measures": {name: _measure(found, at) for at, name in enumerate(names)},
+        "measures": {name: _measure(evaluation, index) for index, name in enumerate(names)},
         "skipped": dict(skipped),
-        "failed": [asdict(failure) for failure in found.failures],
+        "failed": [asdict(failure) for failure in evaluation.failures],
         "rejected": rejected,
     }
 
 
-def _measure(found: Evaluation, at: int) -> Document:
-    entry = {**_numbers(found.plain, at), "signature": found.plain.signatures[at]}
-    if found.prefixed is not None and found.moved is not None:
-        entry["prefix"] = {**_numbers(found.prefixed, at), "moved": found.moved[at]}
+def _measure(evaluation: Evaluation, index: int) -> Document:
+    entry = {**_numbers(evaluation.plain, index), "signature": evaluation.plain.signatures[index]}
+    if evaluation.prefixed is not None and evaluation.moved is not None:
+        entry["prefix"] = {**_numbers(evaluation.prefixed, index), "moved": evaluation.moved[index]}
     return entry
 
 
-def _numbers(table: Table, at: int) -> Document:
-    every, changed = table.every[at], table.changed[at]
+def _numbers(table: Table, index: int) -> Document:
+    every, changed = table.every[index], table.changed[index]
     entry = _correlation(every)
     entry["pearson_changed"] = changed.pearson
-    entry["pearson_distinct"] = table.distinct[at].pearson
-    entry["pearson_distinct_changed"] = table.distinct_changed[at].pearson
+    entry["pearson_distinct"] = table.distinct[index].pearson
+    entry["pearson_distinct_changed"] = table.distinct_changed[index].pearson
     return entry | {"changed": _correlation(changed)}
 
 
@@ -86,51 +88,54 @@ _HEAD = (
 )
 
 
-def csv_text(found: Evaluation) -> str:
+def csv_text(evaluation: Evaluation) -> str:
     """Return a line per measure, in which an undefined number is an empty field."""
     out = io.StringIO(_HEAD)
     out.seek(0, io.SEEK_END)
     writer = csv.writer(out, lineterminator="\n")
-    for at, measure in enumerate(found.settings.measures):
-        writer.writerow(_csv_row(found, measure.name, at))
+    for index, measure in enumerate(evaluation.settings.measures):
+        writer.writerow(_csv_row(evaluation, measure.name, index))
     return out.getvalue()
 
 
-def _csv_row(found: Evaluation, name: str, at: int) -> list[object]:
-    one, changed = found.plain.every[at], found.plain.changed[at]
-    prefixed = found.prefixed.every[at].pearson if found.prefixed else None
-    moved = found.moved[at] if found.moved else None
+def _csv_row(evaluation: Evaluation, name: str, index: int) -> list[object]:
+    one, changed = evaluation.plain.every[index], evaluation.plain.changed[index]
+    prefixed = evaluation.prefixed.every[index].pearson if evaluation.prefixed else None
+    moved = evaluation.moved[index] if evaluation.moved else None
     d = one.difference
     row = [
         *(name, one.n, one.mean, one.pearson),
         *(one.ci or (None, None)),
         *(one.ci_task or (None, None)),
         *(one.spearman, changed.n, changed.pearson),
-        *(found.plain.distinct[at].pearson, found.plain.distinct_changed[at].pearson),
+        *(
+            evaluation.plain.distinct[index].pearson,
+            evaluation.plain.distinct_changed[index].pearson,
+        ),
         *(prefixed, moved),
         *((d.value, d.p, d.p_task) if d else (None, None, None)),
-        *(one.undefined, found.plain.signatures[at]),
+        *(one.undefined, evaluation.plain.signatures[index]),
     ]
     return ["" if value is None else value for value in row]
 
 
-def latex_text(found: Evaluation) -> str:
+def latex_text(evaluation: Evaluation) -> str:
     """Return a table for LaTeX with the package ``booktabs``, the best measure first."""
-    prefixed = found.prefixed
+    prefixed = evaluation.prefixed
     head = ["Measure", "$r$", r"95\,\% CI", r"95\,\% CI (tasks)", r"$\rho$", r"$r$, $B \neq O$"]
     rows = []
-    for at in order(found.plain):
-        one = found.plain.every[at]
-        name = found.settings.measures[at].name
+    for at in order(evaluation.plain):
+        one = evaluation.plain.every[at]
+        name = evaluation.settings.measures[at].name
         cells = [name, _r(one.pearson), _ci(one.ci), _ci(one.ci_task), _r(one.spearman)]
-        cells.append(_r(found.plain.changed[at].pearson))
+        cells.append(_r(evaluation.plain.changed[at].pearson))
         if prefixed:
             cells.append(_r(prefixed.every[at].pearson))
         rows.append(" & ".join(cells) + r" \\")
     head += ["$r$, prefix"] if prefixed else []
     lines = [
-        f"% {signature(found.settings)}",
-        f"% n = {found.n}, tasks = {found.tasks}",
+        f"% {signature(evaluation.settings)}",
+        f"% n = {evaluation.n}, tasks = {evaluation.tasks}",
         rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}",
         r"\toprule",
         " & ".join(head) + r" \\",
@@ -145,7 +150,7 @@ def latex_text(found: Evaluation) -> str:
 def order(table: Table) -> list[int]:
     """Return the measures, the strongest correlation first, undefined ones last."""
     found = [one.pearson for one in table.every]
-    return sorted(range(len(found)), key=lambda at: _strength(found[at]))
+    return sorted(range(len(found)), key=lambda index: _strength(found[index]))
 
 
 def _strength(r: float | None) -> float:

@@ -50,12 +50,12 @@ def label(
 ) -> Labelling:
     """Run the tests of every line, equal programs once. The labels are 1 (all passed) and 0."""
     given = list(lines)
-    programs = {at: _program(line.value, line) for at, line in enumerate(given)}
+    programs = {index: _program(line.value, line) for index, line in enumerate(given)}
     distinct = {parts for parts in programs.values() if not isinstance(parts, str)}
     verdicts = _verdicts(sorted(distinct), jobs, seconds, advance)
     found = []
-    for at, line in enumerate(given):
-        parts = programs[at]
+    for index, line in enumerate(given):
+        parts = programs[index]
         if isinstance(parts, str):
             found.append(Labelled(line, None, parts))
             continue

@@ -30,12 +30,12 @@ def missing() -> str | None:
     return None if find_spec("matplotlib") else MISSING
 
 
-def write_plot(found: Evaluation, path: str, title: str = "") -> None:
+def write_plot(evaluation: Evaluation, path: str, title: str = "") -> None:
     """Draw an evaluation and write it to a file in the format that its name gives."""
-    panels = [(title or "All outputs", found.plain)]
-    if found.prefixed is not None:
-        panels.append(("With a random shared prefix", found.prefixed))
-    names = [measure.name for measure in found.settings.measures]
+    panels = [(title or "All outputs", evaluation.plain)]
+    if evaluation.prefixed is not None:
+        panels.append(("With a random shared prefix", evaluation.prefixed))
+    names = [measure.name for measure in evaluation.settings.measures]
     figure = draw([(name, names, table) for name, table in panels])
     try:
         # No date inside: the same data give the same bytes.

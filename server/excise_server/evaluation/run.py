@@ -182,7 +182,7 @@ def _wanted(
         if key in rows:
             continue
         have = known[key].values if key in known else {}
-        missing = tuple(at for at, one in enumerate(job.measures) if one.name not in have)
+        missing = tuple(index for index, one in enumerate(job.measures) if one.name not in have)
         if missing:
             rows[key] = Row(key, record, missing)
     return list(rows.values())
@@ -212,10 +212,10 @@ def _column(
     signatures: list[set[str]] = [set() for _ in names]
     for row, (key, record) in enumerate(zip(keys, records, strict=True)):
         one = known[key]
-        for at, name in enumerate(names):
+        for index, name in enumerate(names):
             if name in one.values:
-                values[row, at] = one.values[name]
-                signatures[at].add(one.signatures[name])
+                values[row, index] = one.values[name]
+                signatures[index].add(one.signatures[name])
         failures += [Failure(record.task, name, why) for name, why in one.errors.items()]
     return _Column(values, [bool(known[key].changed) for key in keys], signatures)
 
@@ -241,7 +241,7 @@ def _table(
     names = [measure.name for measure in settings.measures]
     against = names.index(settings.against) if settings.against else None
     distances = frozenset(
-        at for at, measure in enumerate(settings.measures) if not measure.larger_is_better
+        index for index, measure in enumerate(settings.measures) if not measure.larger_is_better
     )
     plan = Plan(settings.resamples, settings.seed, against, distances, map=threads.map)
     with progress("Resampling", 4 * settings.resamples) as advance:

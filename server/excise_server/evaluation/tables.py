@@ -22,25 +22,25 @@ _LIMIT = 0.05
 """p-value below which a difference is printed bold."""
 
 
-def evaluation_table(found: Evaluation, width: int) -> Iterable[RenderableType]:
+def evaluation_table(evaluation: Evaluation, width: int) -> Iterable[RenderableType]:
     """Yield what an evaluation says: the table, then what to know of it.
 
     Columns that do not fit the width are left out, the least important first, and named.
     """
-    yield Text(_headline(found), "bold")
-    if any(one.pearson is not None for one in found.plain.every):
-        yield from _correlations(found, width)
+    yield Text(_headline(evaluation), "bold")
+    if any(one.pearson is not None for one in evaluation.plain.every):
+        yield from _correlations(evaluation, width)
     else:
-        yield _means(found)
-    yield from _undefined(found)
-    yield Text(printable(signature(found.settings)), "dim", overflow="fold")
+        yield _means(evaluation)
+    yield from _undefined(evaluation)
+    yield Text(printable(signature(evaluation.settings)), "dim", overflow="fold")
 
 
-def _headline(found: Evaluation) -> str:
-    share = found.n_changed / found.n if found.n else 0.0
+def _headline(evaluation: Evaluation) -> str:
+    share = evaluation.n_changed / evaluation.n if evaluation.n else 0.0
     return (
-        f"{found.n:,} outputs ({found.distinct:,} distinct) of {found.tasks:,} tasks; "
-        f"{found.labelled:,} with a label; {share:.0%} differ from their origin (B ≠ O)"
+        f"{evaluation.n:,} outputs ({evaluation.distinct:,} distinct) of {evaluation.tasks:,} tasks"
+        f"; {evaluation.labelled:,} with a label; {share:.0%} differ from their origin (B ≠ O)"
     )
 
 
@@ -57,10 +57,12 @@ class _Column:
         return max(map(cell_len, (self.head, *(cell.plain for cell in self.cells)))) + 2
 
 
-def _correlations(found: Evaluation, width: int) -> Iterable[RenderableType]:
-    shown = order(found.plain)
-    names = _Column("measure", 0, [Text(found.settings.measures[at].name) for at in shown])
-    columns = [names, *_columns(found, shown)]
+def _correlations(evaluation: Evaluation, width: int) -> Iterable[RenderableType]:
+    shown = order(evaluation.plain)
+    names = _Column(
+        "measure", 0, [Text(evaluation.settings.measures[index].name) for index in shown]
+    )
+    columns = [names, *_columns(evaluation, shown)]
     left_out = []
     while sum(column.width for column in columns) > width and len(columns) > 2:
         last = max(columns, key=lambda column: column.rank)
@@ -76,12 +78,12 @@ def _correlations(found: Evaluation, width: int) -> Iterable[RenderableType]:
         yield Text(f"not shown at this width: {', '.join(left_out)} (--json, --csv)", "dim")
 
 
-def _columns(found: Evaluation, shown: list[int]) -> list[_Column]:
-    plain, prefixed = found.plain, found.prefixed
-    every = [plain.every[at] for at in shown]
-    changed = [plain.changed[at] for at in shown]
-    distinct = [plain.distinct[at] for at in shown]
-    both = [plain.distinct_changed[at] for at in shown]
+def _columns(evaluation: Evaluation, shown: list[int]) -> list[_Column]:
+    plain, prefixed = evaluation.plain, evaluation.prefixed
+    every = [plain.every[index] for index in shown]
+    changed = [plain.changed[index] for index in shown]
+    distinct = [plain.distinct[index] for index in shown]
+    both = [plain.distinct_changed[index] for index in shown]
     columns = [
         _Column("r", 1, [number_text(one.pearson, "bold") for one in every]),
         _Column("95 %", 2, [interval_text(one.ci) for one in every]),
@@ -91,13 +93,13 @@ def _columns(found: Evaluation, shown: list[int]) -> list[_Column]:
         _Column("r, distinct", 11, [number_text(one.pearson) for one in distinct]),
         _Column("r, distinct B ≠ O", 12, [number_text(one.pearson) for one in both]),
     ]
-    if prefixed is not None and (moved := found.moved) is not None:
-        cells = [number_text(prefixed.every[at].pearson) for at in shown]
+    if prefixed is not None and (moved := evaluation.moved) is not None:
+        cells = [number_text(prefixed.every[index].pearson) for index in shown]
         columns.append(_Column("r, prefix", 4, cells))
-        columns.append(_Column("moved", 7, [Text(f"{moved[at]:,}") for at in shown]))
-    if found.settings.against:
+        columns.append(_Column("moved", 7, [Text(f"{moved[index]:,}") for index in shown]))
+    if evaluation.settings.against:
         tests = [one.difference for one in every]
-        head = f"minus {found.settings.against}"
+        head = f"minus {evaluation.settings.against}"
         columns.append(_Column(head, 8, [number_text(d.value if d else None) for d in tests]))
         columns.append(_Column("p", 9, [_p(d.p if d else None) for d in tests]))
         columns.append(_Column("p by task", 10, [_p(d.p_task if d else None) for d in tests]))
@@ -110,20 +112,20 @@ def _p(value: float | None) -> Text:
     return Text(f"{value:.3f}".replace("0.", ".", 1), "bold" if value < _LIMIT else "dim")
 
 
-def _means(found: Evaluation) -> RichTable:
+def _means(evaluation: Evaluation) -> RichTable:
     table = RichTable(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("measure", no_wrap=True)
     table.add_column("mean", justify="right")
-    for measure, one in zip(found.settings.measures, found.plain.every, strict=True):
+    for measure, one in zip(evaluation.settings.measures, evaluation.plain.every, strict=True):
         table.add_row(measure.name, "–" if one.mean is None else f"{one.mean:.4f}")
     return table
 
 
-def _undefined(found: Evaluation) -> Iterable[Text]:
+def _undefined(evaluation: Evaluation) -> Iterable[Text]:
     """Say once what holds for many measures."""
-    for where, columns in (("", found.plain.every), ("B ≠ O: ", found.plain.changed)):
+    for where, columns in (("", evaluation.plain.every), ("B ≠ O: ", evaluation.plain.changed)):
         about: dict[str, list[str]] = {}
-        for measure, one in zip(found.settings.measures, columns, strict=True):
+        for measure, one in zip(evaluation.settings.measures, columns, strict=True):
             if one.undefined is not None:
                 about.setdefault(_reason(one), []).append(measure.name)
         for reason, names in about.items():

@@ -161,7 +161,7 @@ def _matched(old: Sequence[str], new: Sequence[str], head: int) -> Iterator[tupl
 def _shared(old: Sequence[str], new: Sequence[str]) -> int:
     """Return how many first lines are the same."""
     shortest = min(len(old), len(new))
-    return next((at for at in range(shortest) if old[at] != new[at]), shortest)
+    return next((index for index in range(shortest) if old[index] != new[index]), shortest)
 
 
 def _hunk(old: Sequence[str], new: Sequence[str], spans: Sequence[Span], context: int) -> Hunk:

@@ -149,17 +149,17 @@ def _open_beneath(root: str, relative: str) -> int:
     if not _AT:
         return _open_checked(os.path.join(root, relative))
     *folders, name = relative.split(os.sep)
-    at = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for folder in folders:
-            inner = os.open(folder, _FLAGS | os.O_DIRECTORY, dir_fd=at)
-            os.close(at)
-            at = inner
+            inner = os.open(folder, _FLAGS | os.O_DIRECTORY, dir_fd=descriptor)
+            os.close(descriptor)
+            descriptor = inner
         # Looked at before it is opened: opening alone can have effects on a device.
-        _check_regular(os.stat(name, dir_fd=at, follow_symlinks=False))
-        return _checked(os.open(name, _FLAGS, dir_fd=at))
+        _check_regular(os.stat(name, dir_fd=descriptor, follow_symlinks=False))
+        return _checked(os.open(name, _FLAGS, dir_fd=descriptor))
     finally:
-        os.close(at)
+        os.close(descriptor)
 
 
 def _open_checked(path: str) -> int:

@@ -254,5 +254,5 @@ def _written(index: str) -> int:
         return 0
 
 
-def _nanoseconds(found: re.Match[bytes], at: int) -> int:
-    return int(found[at]) * 1_000_000_000 + int(found[at + 1])
+def _nanoseconds(found: re.Match[bytes], index: int) -> int:
+    return int(found[index]) * 1_000_000_000 + int(found[index + 1])

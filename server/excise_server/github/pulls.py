@@ -54,21 +54,21 @@ def read_pulls(api: Api, number: int, most: int, cache: str = "") -> Pulls:
     pulls = [first, *(pull for pull in listed if pull.get("number") != number)]
     links = _links(pulls)
     found = Pulls()
-    for at, pull in enumerate(pulls):
+    for index, pull in enumerate(pulls):
         name = f"#{pull.get('number')}"
         try:
             proposal = _proposal(api, pull, links, cache)
         except RateLimitError as error:
-            if at == 0:
+            if index == 0:
                 raise
-            found.notes.append(f"{error.reason}: {at - 1:,} of {len(pulls) - 1:,} were compared")
+            found.notes.append(f"{error.reason}: {index - 1:,} of {len(pulls) - 1:,} were compared")
             break
         except (ApiError, PatchError) as error:
-            if at == 0:
+            if index == 0:
                 raise ApiError(error.reason, name=name) from error
             found.rejected.append(Rejected(name, error.reason))
             continue
-        if at == 0:
+        if index == 0:
             found.asked = proposal
         else:
             found.others.append(proposal)

@@ -72,7 +72,7 @@ class CandidateRow:
 
 
 def candidate_rows(
-    found: Worktrees, shown: Callable[[str], str] = str
+    worktrees: Worktrees, shown: Callable[[str], str] = str
 ) -> list[tuple[RankedBatch, list[CandidateRow]]]:
     """Return the rows of every batch: by verdict, group by group, and by rank within a group.
 
@@ -82,13 +82,13 @@ def candidate_rows(
         How the label of another candidate is written in what is said of this one.
     """
     first, result = 1, []
-    for number, batch in enumerate(found.batches, start=1):
+    for number, batch in enumerate(worktrees.batches, start=1):
         place = {ranked.index: place for place, ranked in enumerate(batch.ranking)}
         rows = []
         for group, cluster in enumerate(batch.clusters, start=first):
-            for at in sorted(place[i] for i in cluster.members):
+            for rank in sorted(place[i] for i in cluster.members):
                 numbers = number, group
-                rows.append(_row(found, batch, cluster, batch.ranking[at], numbers, shown))
+                rows.append(_row(worktrees, batch, cluster, batch.ranking[rank], numbers, shown))
         first += len(batch.clusters)
         rows.sort(key=lambda row: row.level)
         result.append((batch, rows))
@@ -96,24 +96,24 @@ def candidate_rows(
 
 
 def _row(
-    found: Worktrees,
+    worktrees: Worktrees,
     batch: RankedBatch,
     cluster: Cluster,
     ranked: Ranked,
     numbers: tuple[int, int],
     shown: Callable[[str], str],
 ) -> CandidateRow:
-    candidate = found.candidates.found[ranked.index]
+    candidate = worktrees.candidates.found[ranked.index]
     stands = ranked.index == cluster.representative
     if ranked.no_op:
         words = "changes nothing"
     elif not batch.is_ranked:
-        words = _where(found.patches[ranked.index])
+        words = _where(worktrees.patches[ranked.index])
     elif stands:
-        words = _of_group(found, batch, cluster, shown)
+        words = _of_group(worktrees, batch, cluster, shown)
     else:
-        words = _beside(found, ranked.index, cluster.representative, STAND)
-        if found.candidates.found[cluster.representative].id in candidate.identical:
+        words = _beside(worktrees, ranked.index, cluster.representative, STAND)
+        if worktrees.candidates.found[cluster.representative].id in candidate.identical:
             words = f"identical to {STAND}"
     more = said_of(ranked)
     more += ["in conflict with the target"] if candidate.conflicts else []
@@ -125,41 +125,41 @@ def _row(
         group=numbers[1],
         stands=stands and len(cluster.members) > 1,
         is_ranked=batch.is_ranked,
-        lines=lines_by_kind(found.patches[ranked.index]),
+        lines=lines_by_kind(worktrees.patches[ranked.index]),
         says="; ".join(filter(None, [words, *more])),
-        checks=found.verdicts.words(candidate.id),
-        level=found.verdicts.level(candidate.id),
+        checks=worktrees.verdicts.words(candidate.id),
+        level=worktrees.verdicts.level(candidate.id),
     )
 
 
 def _of_group(
-    found: Worktrees, batch: RankedBatch, cluster: Cluster, shown: Callable[[str], str]
+    worktrees: Worktrees, batch: RankedBatch, cluster: Cluster, shown: Callable[[str], str]
 ) -> str:
     """Say how many make the change of the group's representative, and what it is to the nearest."""
     best, everyone = cluster.representative, len(batch.ranking)
-    equal = [i for i in cluster.members if found.matrix.word(best, i) == SAME]
+    equal = [i for i in cluster.members if worktrees.matrix.word(best, i) == SAME]
     same = len(equal)
     text = f"{same} of {everyone} make{'s' if same == 1 else ''} this change"
     # In a conflict a candidate is compared by its own lines: it does not stand for "all".
-    agreed = len({bool(found.candidates.found[i].conflicts) for i in equal}) == 1
+    agreed = len({bool(worktrees.candidates.found[i].conflicts) for i in equal}) == 1
     if same == everyone and agreed:
         text = "both make this change" if everyone == 2 else f"all {everyone} make this change"
     if near := len(cluster.members) - same:
         return f"{text}, {near} {'is' if near == 1 else 'are'} near it"
     others = [ranked.index for ranked in batch.ranking if ranked.index not in cluster.members]
-    nearest = max(others, key=lambda i: (found.values[best, i], -i), default=best)
-    if found.matrix.word(best, nearest) in (DIFFERENT, SAME):
+    nearest = max(others, key=lambda i: (worktrees.values[best, i], -i), default=best)
+    if worktrees.matrix.word(best, nearest) in (DIFFERENT, SAME):
         return text
-    label = shown(visible(found.candidates.found[nearest].label))
-    return f"{text}; {_beside(found, best, nearest, label)}"
+    label = shown(visible(worktrees.candidates.found[nearest].label))
+    return f"{text}; {_beside(worktrees, best, nearest, label)}"
 
 
-def _beside(found: Worktrees, i: int, other: int, name: str) -> str:
+def _beside(worktrees: Worktrees, i: int, other: int, name: str) -> str:
     """Say what a candidate is to another one, which goes by that name."""
-    word = found.matrix.word(i, other)
+    word = worktrees.matrix.word(i, other)
     if word != CONTAINS:
         return _PHRASES[word].format(name)
-    shares = found.matrix.contained[i, other], found.matrix.contained[other, i]
+    shares = worktrees.matrix.contained[i, other], worktrees.matrix.contained[other, i]
     in_other, has_other = (share >= float(NEARLY_ALL) for share in shares)
     if in_other and has_other:
         return f"contains {name} and is contained in it"

@@ -129,16 +129,16 @@ def score_document(score: Score) -> shapes.ScoreDocument:
     )
 
 
-def explain_document(score: Score, found: RevisionSet) -> shapes.ExplainDocument:
+def explain_document(score: Score, revision_set: RevisionSet) -> shapes.ExplainDocument:
     """Return the similarity of two revisions, its regions named origin, a and b."""
     a_in_b, b_in_a = score.contained
     return shapes.ExplainDocument(
         **_pair(score),
-        revisions=[revision.id for revision in found.revisions],
+        revisions=[revision.id for revision in revision_set.revisions],
         anchored=float(score.anchored),
         anywhere=float(score.anywhere),
         contained=shapes.Contained(a=float(a_in_b), b=float(b_in_a)),
-        notes=[*score.notes, *(f"{name}: {note}" for name, note in found.notes)],
+        notes=[*score.notes, *(f"{name}: {note}" for name, note in revision_set.notes)],
         places=_places(score),
         elsewhere=[
             shapes.ElsewhereEntry(**match._asdict(), n_grams=match.n_grams)
@@ -151,7 +151,7 @@ def explain_document(score: Score, found: RevisionSet) -> shapes.ExplainDocument
     )
 
 
-def matrix_document(matrix: ScoreMatrix, found: RevisionSet) -> shapes.MatrixDocument:
+def matrix_document(matrix: ScoreMatrix, revision_set: RevisionSet) -> shapes.MatrixDocument:
     """Return the similarities of all pairs, in the order of ``revisions``."""
     return shapes.MatrixDocument(
         signature=matrix.signature,
@@ -161,16 +161,16 @@ def matrix_document(matrix: ScoreMatrix, found: RevisionSet) -> shapes.MatrixDoc
         anywhere=matrix.anywhere.tolist(),
         contained=matrix.contained.tolist(),
         words=words_of(matrix),
-        notes=_notes(matrix, found),
-        rejected=_rejected(found),
+        notes=_notes(matrix, revision_set),
+        rejected=_rejected(revision_set),
     )
 
 
 def rank_document(
-    matrix: ScoreMatrix, ranking: Sequence[Ranked], said: Confidence, found: RevisionSet
+    matrix: ScoreMatrix, ranking: Sequence[Ranked], said: Confidence, revision_set: RevisionSet
 ) -> shapes.RankDocument:
     """Return the order of suggestions, with its reasons as numbers."""
-    notes = found.notes_by_id
+    notes = revision_set.notes_by_id
     return shapes.RankDocument(
         signature=matrix.signature,
         ranking=[
@@ -191,14 +191,14 @@ def rank_document(
             for ranked in ranking
         ],
         confidence=shapes.ConfidenceEntry.of(said),
-        rejected=_rejected(found),
+        rejected=_rejected(revision_set),
     )
 
 
 def cluster_document(
     matrix: ScoreMatrix,
     clusters: Sequence[Cluster],
-    found: RevisionSet,
+    revision_set: RevisionSet,
     reasons: Sequence[Sequence[shapes.ReasonEntry]],
     *,
     threshold: float,
@@ -211,16 +211,16 @@ def cluster_document(
         linkage=linkage,
         clusters=[
             shapes.ClusterEntry(
-                members=[matrix.ids[at] for at in cluster.members],
+                members=[matrix.ids[member] for member in cluster.members],
                 representative=matrix.ids[cluster.representative],
                 min_similarity=cluster.min_similarity,
-                words=[matrix.word(at, cluster.representative) for at in cluster.members],
+                words=[matrix.word(member, cluster.representative) for member in cluster.members],
                 reasons=list(of_group),
             )
             for cluster, of_group in zip(clusters, reasons, strict=True)
         ],
-        notes=_notes(matrix, found),
-        rejected=_rejected(found),
+        notes=_notes(matrix, revision_set),
+        rejected=_rejected(revision_set),
     )
 
 
@@ -249,8 +249,8 @@ def _places(score: Score) -> list[shapes.PlaceEntry]:
     ]
 
 
-def _notes(matrix: ScoreMatrix, found: RevisionSet) -> dict[str, list[str]]:
-    read = found.notes_by_id
+def _notes(matrix: ScoreMatrix, revision_set: RevisionSet) -> dict[str, list[str]]:
+    read = revision_set.notes_by_id
     return {
         name: all_notes
         for name, own in zip(matrix.ids, matrix.notes, strict=True)
@@ -258,8 +258,8 @@ def _notes(matrix: ScoreMatrix, found: RevisionSet) -> dict[str, list[str]]:
     }
 
 
-def _rejected(found: RevisionSet) -> list[shapes.RejectedEntry]:
-    return [shapes.RejectedEntry(id=left.id, reason=left.reason) for left in found.rejected]
+def _rejected(revision_set: RevisionSet) -> list[shapes.RejectedEntry]:
+    return [shapes.RejectedEntry(id=left.id, reason=left.reason) for left in revision_set.rejected]
 
 
 def _region(region: DivergentRegion) -> dict[str, Any]:

@@ -45,40 +45,40 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def duplicates_document(
-    found: Duplicates, rejected: Iterable[Rejected] = (), notes: Sequence[str] = ()
+    duplicates: Duplicates, rejected: Iterable[Rejected] = (), notes: Sequence[str] = ()
 ) -> DuplicatesDocument:
     """Return the pairs, and the proposals that are in some pair."""
-    shown = sorted({at for pair in found.pairs for at in (pair.new, pair.other)})
+    shown = sorted({at for pair in duplicates.pairs for at in (pair.new, pair.other)})
     return DuplicatesDocument(
-        signature=found.signature,
-        asked=found.asked,
-        among=len(found.proposals) - found.asked,
-        pairs=[_pair(found.proposals, pair) for pair in found.pairs],
-        proposals=[_entry(found.proposals[at]) for at in shown],
+        signature=duplicates.signature,
+        asked=duplicates.asked,
+        among=len(duplicates.proposals) - duplicates.asked,
+        pairs=[_pair(duplicates.proposals, pair) for pair in duplicates.pairs],
+        proposals=[_entry(duplicates.proposals[at]) for at in shown],
         notes=list(notes),
         rejected=[RejectedEntry(id=left.id, reason=left.reason) for left in rejected],
     )
 
 
 def groups_document(
-    found: RelatedGroups, rejected: Iterable[Rejected] = (), notes: Sequence[str] = ()
+    groups: RelatedGroups, rejected: Iterable[Rejected] = (), notes: Sequence[str] = ()
 ) -> RelatedGroupsDocument:
     """Return the groups, the largest first, including those with one member."""
-    ids = [proposal.id for proposal in found.proposals]
+    ids = [proposal.id for proposal in groups.proposals]
     return RelatedGroupsDocument(
-        signature=found.signature,
-        threshold=found.threshold,
+        signature=groups.signature,
+        threshold=groups.threshold,
         linkage=RELATED_LINKAGE,
         clusters=[
             GroupEntry(
-                members=[ids[at] for at in cluster.members],
+                members=[ids[member] for member in cluster.members],
                 representative=ids[cluster.representative],
                 min_similarity=cluster.min_similarity,
             )
-            for cluster in found.clusters
+            for cluster in groups.clusters
         ],
-        pairs=[_pair(found.proposals, pair) for pair in found.pairs],
-        proposals=[_entry(proposal) for proposal in found.proposals],
+        pairs=[_pair(groups.proposals, pair) for pair in groups.pairs],
+        proposals=[_entry(proposal) for proposal in groups.proposals],
         notes=list(notes),
         rejected=[RejectedEntry(id=left.id, reason=left.reason) for left in rejected],
     )

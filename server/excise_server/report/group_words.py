@@ -41,21 +41,21 @@ def reasons_text(
 
 
 def group_lines(
-    found: Worktrees, at: int, batch: RankedBatch, first: int
+    worktrees: Worktrees, index: int, batch: RankedBatch, first: int
 ) -> Iterator[tuple[int, int, str]]:
     """Yield number, size and line of facts of each group that has any, the largest group first.
 
     Parameters
     ----------
-    at
+    index
         The index of the batch.
     first
         The number of its first group.
     """
-    ids = [candidate.id for candidate in found.candidates.found]
-    labels = {c.id: visible(c.label) for c in found.candidates.found}
+    ids = [candidate.id for candidate in worktrees.candidates.found]
+    labels = {c.id: visible(c.label) for c in worktrees.candidates.found}
     numbers = {cluster: number for number, cluster in enumerate(batch.clusters, start=first)}
-    for cluster, reasons in by_size(batch.clusters, found.reasons[at]):
+    for cluster, reasons in by_size(batch.clusters, worktrees.reasons[index]):
         members = [ids[i] for i in cluster.members]
         if text := reasons_text(reason_entries(reasons), members, labels):
             yield numbers[cluster], len(members), text

@@ -31,7 +31,7 @@ class Grouped:
     about: tuple[str, ...] = ()
     reader: EvidenceReader = field(default_factory=EvidenceReader)
 
-    def evidence(self, at: int) -> Evidence:
+    def evidence(self, index: int) -> Evidence:
         """Return what a patch says of the issue that it is about: the other answer's question."""
-        message = self.queue.patches[at].message
-        return self.reader.evidence(self.patch_of(at), message.title, message.text)
+        message = self.queue.patches[index].message
+        return self.reader.evidence(self.patch_of(index), message.title, message.text)

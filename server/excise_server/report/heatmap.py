@@ -38,21 +38,21 @@ class Tree:
         """Lay a binary tree out."""
         kids: dict[int, tuple[int, int]] = {}
         first = {leaf: leaf for leaf in range(n)}
-        for at, merge in enumerate(found):
+        for index, merge in enumerate(found):
             # What comes first stays first: the order given is the largest cluster's first.
             a, b = sorted((merge.a, merge.b), key=first.__getitem__)
-            kids[n + at], first[n + at] = (a, b), first[a]
+            kids[n + index], first[n + index] = (a, b), first[a]
         root = n + len(found) - 1 if found else 0
         self.order = _leaves(kids, root, n)
-        places = {leaf: at + 0.5 for at, leaf in enumerate(self.order)}
+        places = {leaf: index + 0.5 for index, leaf in enumerate(self.order)}
         heights = dict.fromkeys(range(n), 0.0)
         self.arms: list[tuple[float, float, float, float, float]] = []
-        for at, merge in enumerate(found):
-            (x, low), (y, high) = sorted((places[kid], heights[kid]) for kid in kids[n + at])
+        for index, merge in enumerate(found):
+            (x, low), (y, high) = sorted((places[kid], heights[kid]) for kid in kids[n + index])
             # Average linkage of scores can fall a little; a line never goes down.
             top = max(merge.distance, low, high)
             self.arms.append((x, low, y, high, top))
-            places[n + at], heights[n + at] = (x + y) / 2, top
+            places[n + index], heights[n + index] = (x + y) / 2, top
 
 
 def grow(values: Values, linkage: str) -> Tree:
@@ -107,12 +107,12 @@ def _bands(tree: Tree, bands: Sequence[int]) -> list[Markup]:
     """Return a rectangle for each run of leaves of one cluster, in two colours by turns."""
     found: list[Markup] = []
     start = 0
-    for at in range(1, len(tree.order) + 1):
-        if at == len(tree.order) or bands[tree.order[at]] != bands[tree.order[start]]:
+    for index in range(1, len(tree.order) + 1):
+        if index == len(tree.order) or bands[tree.order[index]] != bands[tree.order[start]]:
             kind = f"band{len(found) % 2}"
-            box = {"x": start, "y": int(_HEIGHT + 1), "width": at - start, "height": int(_BAND)}
+            box = {"x": start, "y": int(_HEIGHT + 1), "width": index - start, "height": int(_BAND)}
             found.append(element("rect", class_=kind, **box))
-            start = at
+            start = index
     return found
 
 

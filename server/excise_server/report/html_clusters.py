@@ -24,7 +24,9 @@ def render(report: Report) -> str:
     parts = list(report.before)
     if report.picture is not None and len(report.picture.names) > 1:
         parts.append(("map", "Similarities", picture_part(report, report.picture)))
-    cards = joined(cluster_card(at, group, opened) for at, group in enumerate(several, start=1))
+    cards = joined(
+        cluster_card(index, group, opened) for index, group in enumerate(several, start=1)
+    )
     nothing = element("p", f"No two {report.what} are alike.", class_="dim")
     parts.append(("clusters", f"Clusters ({len(several):,})", cards or nothing))
     if alone:

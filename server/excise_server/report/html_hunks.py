@@ -67,38 +67,38 @@ class HunkPage:
         """Take the batch, and what of it is folded."""
         self._files, self._names, self._folding = batch.files, names, folding
         self._name = name
-        self._numbers = {candidate.id: at for at, candidate in enumerate(batch.candidates)}
+        self._numbers = {candidate.id: index for index, candidate in enumerate(batch.candidates)}
 
     def candidate_id(self, identity: str) -> str:
         """Return the id of the row of a candidate."""
         return f"{self._name}-c{self._numbers[identity]}"
 
-    def file_id(self, at: int) -> str:
+    def file_id(self, index: int) -> str:
         """Return the id of a file."""
-        return f"{self._name}-f{at}"
+        return f"{self._name}-f{index}"
 
     def links(self, identity: str) -> list[Link]:
         """Return links to every hunk that a candidate changes, or to its files if it has none."""
         links = []
-        for at, file in enumerate(self._files):
+        for index, file in enumerate(self._files):
             if all(change.id != identity for change in file.changes):
                 continue
             hunks = [
-                Link(f"{self.file_id(at)}-h{number}", f"{file.path}#{hunk.name}")
+                Link(f"{self.file_id(index)}-h{number}", f"{file.path}#{hunk.name}")
                 for number, hunk in enumerate(file.hunks)
                 if any(identity in variant.ids for variant in hunk.variants)
             ]
-            links += hunks or [Link(self.file_id(at), file.path)]
+            links += hunks or [Link(self.file_id(index), file.path)]
         return links
 
-    def file(self, at: int) -> Markup:
+    def file(self, index: int) -> Markup:
         """Return a file: what happens to it, and its hunks."""
-        file = self._files[at]
+        file = self._files[index]
         head = element(
             "h3",
             element("span", file.path, class_="id"),
             element("span", file_head(file, self._names), class_="dim small"),
-            id=self.file_id(at),
+            id=self.file_id(index),
             class_="file",
         )
         facts = [
@@ -107,7 +107,7 @@ class HunkPage:
         ]
         parts: list[Child] = [element("ul", *facts, class_="small")] if facts else []
         hunks = [
-            self._hunk(hunk, f"{self.file_id(at)}-h{number}", file)
+            self._hunk(hunk, f"{self.file_id(index)}-h{number}", file)
             for number, hunk in enumerate(file.hunks)
         ]
         if file.kind == "generated" and not self._folding.is_whole and hunks:
@@ -178,8 +178,8 @@ def _line(line: ShownLine | int, kind: str) -> Markup:
     if line.sign == " ":
         return element("span", number, source(line.text), class_="dim")
     parts: list[Child] = []
-    at = 0
+    position = 0
     for lo, hi in line.marks:
-        parts += [source(line.text[at:lo]), element("mark", source(line.text[lo:hi]))]
-        at = hi
-    return element("span", number, *parts, source(line.text[at:]), class_=kind)
+        parts += [source(line.text[position:lo]), element("mark", source(line.text[lo:hi]))]
+        position = hi
+    return element("span", number, *parts, source(line.text[position:]), class_=kind)

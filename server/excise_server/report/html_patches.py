@@ -30,12 +30,12 @@ MAX_MATCHES = 3
 """Most other places named of one row."""
 
 
-def patches_page(found: Grouped) -> str:
+def patches_page(grouped: Grouped) -> str:
     """Return the page of grouped patches."""
-    pool, clusters, queue = found.pool, found.clusters, found.queue
-    threshold, linkage = found.threshold, found.linkage
-    duplicates = len(pool) - len({pool.patch_id(at) for at in range(len(pool))})
-    groups = [_group(found, cluster) for cluster in clusters]
+    pool, clusters, queue = grouped.pool, grouped.clusters, grouped.queue
+    threshold, linkage = grouped.threshold, grouped.linkage
+    duplicates = len(pool) - len({pool.patch_id(index) for index in range(len(pool))})
+    groups = [_group(grouped, cluster) for cluster in clusters]
     largest = max((len(cluster.members) for cluster in clusters), default=0)
     facts = (
         ("patches", f"{len(pool):,}"),
@@ -48,7 +48,7 @@ def patches_page(found: Grouped) -> str:
     notes = [f"basis {pool.basis}, {linkage} linkage, distance {threshold:g}"]
     notes += [f"without a diff, not grouped: {len(queue.covers):,}"] if queue.covers else []
     notes += [f"other files, not patches: {queue.others:,}"] if queue.others else []
-    notes += found.about
+    notes += grouped.about
     notes += [f"{visible(name)}: {note}" for name, note in queue.notes]
     return render(
         Report(
@@ -111,25 +111,28 @@ def _picture(pool: Pool, clusters: Sequence[Cluster], ids: Sequence[str]) -> Pic
     values = np.ones((len(shown), len(shown)))
     pool.dense(array("i", shown), values)
     bands = [place for place, cluster in enumerate(clusters) for _ in cluster.members]
-    return Picture(values, [visible(ids[at]) for at in shown], bands[: len(shown)], len(pool))
-
-
-def _group(found: Grouped, cluster: Cluster) -> Group:
-    best, pool = cluster.representative, found.pool
-    others = sorted(
-        (at for at in cluster.members if at != best), key=lambda at: (-pool.score(best, at), at)
+    return Picture(
+        values, [visible(ids[member]) for member in shown], bands[: len(shown)], len(pool)
     )
-    evidence = found.evidence(best) if others else None
-    items = [_item(found, best, at, evidence) for at in (best, *others)]
+
+
+def _group(grouped: Grouped, cluster: Cluster) -> Group:
+    best, pool = cluster.representative, grouped.pool
+    others = sorted(
+        (member for member in cluster.members if member != best),
+        key=lambda member: (-pool.score(best, member), member),
+    )
+    evidence = grouped.evidence(best) if others else None
+    items = [_item(grouped, best, member, evidence) for member in (best, *others)]
     return Group(tuple(items), cluster.min_similarity)
 
 
-def _item(found: Grouped, best: int, at: int, evidence: Evidence | None) -> Item:
-    pool, members = found.pool, found.queue.patches
-    message = members[at].message
+def _item(grouped: Grouped, best: int, index: int, evidence: Evidence | None) -> Item:
+    pool, members = grouped.pool, grouped.queue.patches
+    message = members[index].message
     series = message.series
     place = f", {series.index} of {series.total}" if series.numbered else ""
-    files = found.patch_of(at).files
+    files = grouped.patch_of(index).files
     facts = [f"{visible(p.path)}: {visible(fact)}" for p in files for fact in p.facts]
     lines = f"+{sum(p.added for p in files):,} -{sum(p.deleted for p in files):,}"
     about = [
@@ -139,10 +142,10 @@ def _item(found: Grouped, best: int, at: int, evidence: Evidence | None) -> Item
         ("files", f"{lines} in {', '.join(visible(pair.path) for pair in files[:12])}"
                   + (f" and {len(files) - 12:,} more" if len(files) > 12 else "")),
         ("facts", "; ".join(facts[:12])),
-        ("notes", "; ".join(pool.notes[at])),
+        ("notes", "; ".join(pool.notes[index])),
     ]  # fmt: skip
-    same = at == best
-    likeness = None if same else pool.likeness(best, at)
+    same = index == best
+    likeness = None if same else pool.likeness(best, index)
     if likeness is not None:
         contained = f"{digits(likeness.contained_in_a)} of what it adds and deletes"
         about += [
@@ -150,27 +153,27 @@ def _item(found: Grouped, best: int, at: int, evidence: Evidence | None) -> Item
             ("parts", parts(likeness)),
         ]
         if evidence is not None and pool.basis == EDITS:
-            about.append(("related", related_words(relation(evidence, found.evidence(at)))))
+            about.append(("related", related_words(relation(evidence, grouped.evidence(index)))))
     return Item(
-        name=visible(members[at].id),
+        name=visible(members[index].id),
         title=message.title or message.subject,
         about=tuple(about),
-        similarity=1.0 if same else pool.score(best, at),
+        similarity=1.0 if same else pool.score(best, index),
         contains=likeness.contained_in_b if likeness else None,
-        blocks=partial(_differing, found, best, at),
+        blocks=partial(_differing, grouped, best, index),
         columns=OWN if same else TWO,
         word=said(likeness) if likeness else "",
     )
 
 
-def _differing(found: Grouped, best: int, at: int) -> Iterator[Block | str]:
-    pool, own = found.pool, found.patch_of(at)
-    if best == at:
+def _differing(grouped: Grouped, best: int, index: int) -> Iterator[Block | str]:
+    pool, own = grouped.pool, grouped.patch_of(index)
+    if best == index:
         differ = differences(Patch(), own, ignored=pool.ignored)
         yield from difference_blocks(differ.differing)
         return
     differ = differences(
-        found.patch_of(best), own, ignored=pool.ignored, renamed=pool.rescued(best, at)
+        grouped.patch_of(best), own, ignored=pool.ignored, renamed=pool.rescued(best, index)
     )
     if differ.same and differ.differing and pool.basis == EDITS:
         alike = f"{differ.same:,} change blocks are alike at the same place"

@@ -51,7 +51,9 @@ def picture_of(
     bands = [place for place, cluster in enumerate(clusters) for _ in cluster.members]
     inside = values[np.ix_(shown, shown)]
     said = [[words[i][j] for j in shown] for i in shown] if words else ()
-    return Picture(inside, [names[at] for at in shown], bands[: len(shown)], len(names), said)
+    return Picture(
+        inside, [names[member] for member in shown], bands[: len(shown)], len(names), said
+    )
 
 
 def picture_part(report: Report, picture: Picture) -> Markup:
@@ -62,7 +64,7 @@ def picture_part(report: Report, picture: Picture) -> Markup:
     of = shown if n < picture.whole else f"all {n:,} {report.what}"
     drawn = dendrogram(tree, picture.bands, report.threshold)
     if n <= MAX_CELLS:
-        ticks = (element("span", at + 1) for at in range(n))
+        ticks = (element("span", index + 1) for index in range(n))
         feet = element("div", *ticks, class_="ticks", aria_hidden="true")
         inner = element("div", element("div", drawn, feet, class_="heat"), _grid(picture, tree))
     else:

@@ -80,10 +80,10 @@ def _batch(batch: ReviewBatchEntry, title: str, name: str, folding: Folding) -> 
     files = [
         element(
             "li",
-            element("a", file.path, href=f"#{hunks.file_id(at)}", class_="id"),
+            element("a", file.path, href=f"#{hunks.file_id(index)}", class_="id"),
             element("span", file_head(file, names), class_="dim small"),
         )
-        for at, file in enumerate(batch.files)
+        for index, file in enumerate(batch.files)
     ]
     return element(
         "section",
@@ -91,7 +91,7 @@ def _batch(batch: ReviewBatchEntry, title: str, name: str, folding: Folding) -> 
         *groups,
         element("h3", f"Files ({len(files):,})", id=f"{name}-files"),
         element("ul", *files, class_="files"),
-        *(hunks.file(at) for at in range(len(batch.files))),
+        *(hunks.file(index) for index in range(len(batch.files))),
         id=name,
     )
 

@@ -19,7 +19,7 @@ __all__ = ["revisions_page"]
 def revisions_page(
     matrix: ScoreMatrix,
     clusters: Sequence[Cluster],
-    found: RevisionSet,
+    revision_set: RevisionSet,
     reasons: Sequence[str],
     *,
     threshold: float,
@@ -36,60 +36,62 @@ def revisions_page(
     )
     return render(
         Report(
-            title=f"{len(matrix.ids):,} revisions of {found.name}, {len(clusters):,} to read",
+            title=f"{len(matrix.ids):,} revisions of {revision_set.name}, "
+            f"{len(clusters):,} to read",
             what="revisions",
             facts=facts,
             groups=[
-                _group(matrix, cluster, found, line)
+                _group(matrix, cluster, revision_set, line)
                 for cluster, line in zip(clusters, reasons, strict=True)
             ],
             picture=picture_of(matrix.values, matrix.ids, clusters, words_of(matrix)),
             threshold=threshold,
             linkage=linkage,
             signature=matrix.signature,
-            notes=[*notes, *(f"{name}: {note}" for name, note in found.notes)],
-            rejected=[(rejected.id, rejected.reason) for rejected in found.rejected],
+            notes=[*notes, *(f"{name}: {note}" for name, note in revision_set.notes)],
+            rejected=[(rejected.id, rejected.reason) for rejected in revision_set.rejected],
         )
     )
 
 
-def _group(matrix: ScoreMatrix, cluster: Cluster, found: RevisionSet, reasons: str) -> Group:
+def _group(matrix: ScoreMatrix, cluster: Cluster, revision_set: RevisionSet, reasons: str) -> Group:
     best = cluster.representative
     others = sorted(
-        (at for at in cluster.members if at != best), key=lambda at: (-matrix.values[best, at], at)
+        (member for member in cluster.members if member != best),
+        key=lambda member: (-matrix.values[best, member], member),
     )
-    items = [_item(matrix, found, best, at) for at in (best, *others)]
+    items = [_item(matrix, revision_set, best, member) for member in (best, *others)]
     return Group(tuple(items), cluster.min_similarity, reasons=reasons)
 
 
-def _item(matrix: ScoreMatrix, found: RevisionSet, best: int, at: int) -> Item:
-    said = "no change" if matrix.no_ops[at] else f"{matrix.edit_sizes[at]:,} tokens"
-    about = [("edit", said), ("notes", "; ".join(matrix.notes[at]))]
-    if at != best and matrix.anchored[best, at] != matrix.anywhere[best, at]:
-        anchored, anywhere = (float(m[best, at]) for m in (matrix.anchored, matrix.anywhere))
+def _item(matrix: ScoreMatrix, revision_set: RevisionSet, best: int, index: int) -> Item:
+    said = "no change" if matrix.no_ops[index] else f"{matrix.edit_sizes[index]:,} tokens"
+    about = [("edit", said), ("notes", "; ".join(matrix.notes[index]))]
+    if index != best and matrix.anchored[best, index] != matrix.anywhere[best, index]:
+        anchored, anywhere = (float(m[best, index]) for m in (matrix.anchored, matrix.anywhere))
         parts = f"{digits(anchored)} at the same place, {digits(anywhere)} anywhere"
         about.append(("similarity", parts))
     return Item(
-        name=matrix.ids[at],
-        title=found.revisions[at].label,
+        name=matrix.ids[index],
+        title=revision_set.revisions[index].label,
         about=tuple(about),
-        similarity=float(matrix.values[best, at]),
+        similarity=float(matrix.values[best, index]),
         contains=None,
-        blocks=partial(_blocks, matrix, best, at),
-        columns=OWN if at == best else TWO,
-        word="" if at == best else word_beside(matrix, best, at),
+        blocks=partial(_blocks, matrix, best, index),
+        columns=OWN if index == best else TWO,
+        word="" if index == best else word_beside(matrix, best, index),
     )
 
 
-def _blocks(matrix: ScoreMatrix, best: int, at: int) -> Iterator[Block]:
+def _blocks(matrix: ScoreMatrix, best: int, index: int) -> Iterator[Block]:
     """Yield the hunks where a revision does not have the representative's exact lines."""
-    for hunk in matrix.hunks(sorted({best, at})):
+    for hunk in matrix.hunks(sorted({best, index})):
         texts = {member: v.text for v in hunk.variants for member in v.members}
-        if at != best and texts[best] == texts[at]:
+        if index != best and texts[best] == texts[index]:
             continue
         where = f"line {hunk.lo + 1:,}" + (f" to {hunk.hi:,}" if hunk.hi > hunk.lo + 1 else "")
-        a, b = (_signed(hunk.text, texts[member]) for member in (best, at))
-        yield Block(where, None if at == best else a, b)
+        a, b = (_signed(hunk.text, texts[member]) for member in (best, index))
+        yield Block(where, None if index == best else a, b)
 
 
 def _signed(origin: str, text: str) -> list[tuple[str, str]]:

@@ -36,42 +36,44 @@ _NAME = 32
 """Columns of a name in a table; its middle is left out where it is longer."""
 
 
-def worktrees_page(found: Worktrees) -> str:
+def worktrees_page(worktrees: Worktrees) -> str:
     """Return the page of batches, ranked and grouped."""
-    candidates = found.candidates
+    candidates = worktrees.candidates
     labels = [visible(candidate.label) for candidate in candidates.found]
-    by_batch = candidate_rows(found, lambda label: cut(label, _NAME))
+    by_batch = candidate_rows(worktrees, lambda label: cut(label, _NAME))
     rows = {row.ranked.index: row for _, of_batch in by_batch for row in of_batch}
-    reasons = _reasons(found)
+    reasons = _reasons(worktrees)
     return render(
         Report(
-            title=f"{plural(len(labels), 'candidate')} for {visible(found.top)}",
+            title=f"{plural(len(labels), 'candidate')} for {visible(worktrees.top)}",
             what="candidates",
             facts=(
                 ("candidates", f"{len(labels):,}"),
-                ("batches", f"{len(found.batches):,}"),
-                ("to read", f"{len(found.clusters):,}"),
+                ("batches", f"{len(worktrees.batches):,}"),
+                ("to read", f"{len(worktrees.clusters):,}"),
                 ("landed already", f"{len(candidates.landed):,}"),
                 ("unchanged", f"{len(candidates.unchanged):,}"),
                 ("replayed onto", candidates.origin[:10]),
             ),
             groups=[
                 Group(
-                    tuple(_items(found, cluster, rows, reasons.get(number, ""))),
+                    tuple(_items(worktrees, cluster, rows, reasons.get(number, ""))),
                     cluster.min_similarity,
                     number,
                     reasons.get(number, ""),
                 )
-                for number, cluster in enumerate(found.clusters, start=1)
+                for number, cluster in enumerate(worktrees.clusters, start=1)
             ],
-            picture=picture_of(found.values, labels, found.clusters, found.words),
-            threshold=found.threshold,
-            linkage=found.linkage,
-            signature=found.signature,
-            notes=[f"{head}: {', '.join(parts)}" for head, parts in worktree_facts(found)],
+            picture=picture_of(worktrees.values, labels, worktrees.clusters, worktrees.words),
+            threshold=worktrees.threshold,
+            linkage=worktrees.linkage,
+            signature=worktrees.signature,
+            notes=[f"{head}: {', '.join(parts)}" for head, parts in worktree_facts(worktrees)],
             rejected=[
                 (name, rejected.reason)
-                for name, rejected in zip(rejected_names(found), candidates.rejected, strict=True)
+                for name, rejected in zip(
+                    rejected_names(worktrees), candidates.rejected, strict=True
+                )
             ],
             before=(("batches", "Batches", _batches(by_batch)),) if labels else (),
         )
@@ -145,34 +147,37 @@ def _lines(lines: Lines) -> Markup:
     )
 
 
-def _reasons(found: Worktrees) -> dict[int, str]:
+def _reasons(worktrees: Worktrees) -> dict[int, str]:
     """Return what sets groups apart, by their numbers."""
     reasons: dict[int, str] = {}
     first = 1
-    for at, batch in enumerate(found.batches):
-        reasons |= {number: text for number, _, text in group_lines(found, at, batch, first)}
+    for index, batch in enumerate(worktrees.batches):
+        reasons |= {number: text for number, _, text in group_lines(worktrees, index, batch, first)}
         first += len(batch.clusters)
     return reasons
 
 
 def _items(
-    found: Worktrees, cluster: Cluster, rows: dict[int, CandidateRow], reasons: str
+    worktrees: Worktrees, cluster: Cluster, rows: dict[int, CandidateRow], reasons: str
 ) -> Iterator[Item]:
     """Yield the members of a group, its representative first."""
     best = cluster.representative
     others = (i for i in cluster.members if i != best)
-    for i in (best, *sorted(others, key=lambda i: (-found.values[best, i], i))):
-        yield _item(found, best, rows[i], "" if len(cluster.members) > 1 else reasons)
+    for i in (best, *sorted(others, key=lambda i: (-worktrees.values[best, i], i))):
+        yield _item(worktrees, best, rows[i], "" if len(cluster.members) > 1 else reasons)
 
 
-def _item(found: Worktrees, best: int, row: CandidateRow, reasons: str) -> Item:
+def _item(worktrees: Worktrees, best: int, row: CandidateRow, reasons: str) -> Item:
     i, candidate = row.ranked.index, row.candidate
-    files = found.patches[i].files
+    files = worktrees.patches[i].files
     changed = [f"{visible(pair.path)} ({file_status(pair)})" for pair in files[:12]]
     more = [f"and {len(files) - 12:,} more"] if len(files) > 12 else []
     branch = visible(candidate.place)
     title = f"{row.says[:1].upper()}{row.says[1:]}" if i == best else branch
-    contained = float(found.matrix.contained[i, best]), float(found.matrix.contained[best, i])
+    contained = (
+        float(worktrees.matrix.contained[i, best]),
+        float(worktrees.matrix.contained[best, i]),
+    )
     return Item(
         name=visible(candidate.label),
         title=", ".join(fact for fact in (title, row.behind) if fact),
@@ -185,15 +190,15 @@ def _item(found: Worktrees, best: int, row: CandidateRow, reasons: str) -> Item:
             ("files", ", ".join([*changed, *more])),
             ("notes", "; ".join(row.ranked.notes)),
         ),
-        similarity=float(found.values[best, i]),
+        similarity=float(worktrees.values[best, i]),
         contains=None,
-        blocks=partial(_blocks, found, best, i),
+        blocks=partial(_blocks, worktrees, best, i),
         columns=OWN if i == best else TWO,
-        word=beside(found.matrix.word(i, best), contained),
+        word=beside(worktrees.matrix.word(i, best), contained),
     )
 
 
-def _blocks(found: Worktrees, best: int, i: int) -> Iterator[Block]:
-    before = Patch() if i == best else found.patches[best]
+def _blocks(worktrees: Worktrees, best: int, i: int) -> Iterator[Block]:
+    before = Patch() if i == best else worktrees.patches[best]
     # What is to be left out was left out when these were read.
-    return difference_blocks(differences(before, found.patches[i], ignored=()).differing)
+    return difference_blocks(differences(before, worktrees.patches[i], ignored=()).differing)

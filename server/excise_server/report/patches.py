@@ -32,9 +32,9 @@ Row = tuple[int, int, Likeness | None]
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def patch_document(found: Grouped, *, scores: bool) -> PatchDocument:
+def patch_document(grouped: Grouped, *, scores: bool) -> PatchDocument:
     """Return the clusters, the largest first, and what is known of each patch."""
-    pool, clusters, queue = found.pool, found.clusters, found.queue
+    pool, clusters, queue = grouped.pool, grouped.clusters, grouped.queue
     ids = [member.id for member in queue.patches]
     notes: dict[str, list[str]] = {}
     own = [(name, note) for name, said in zip(ids, pool.notes, strict=True) for note in said]
@@ -44,8 +44,8 @@ def patch_document(found: Grouped, *, scores: bool) -> PatchDocument:
     return PatchDocument(
         signature=pool.signature,
         basis=pool.basis,
-        threshold=found.threshold,
-        linkage=found.linkage,
+        threshold=grouped.threshold,
+        linkage=grouped.linkage,
         clusters=[
             GroupEntry(
                 members=[ids[at] for at in cluster.members],
@@ -58,8 +58,8 @@ def patch_document(found: Grouped, *, scores: bool) -> PatchDocument:
         covers=[CoverEntry(id=m.id, subject=m.message.subject) for m in queue.covers],
         notes=notes,
         rejected=[RejectedEntry(id=left.id, reason=left.reason) for left in queue.rejected],
-        new=UNSET if found.new is None else [name for name in ids if name in found.new],
-        state=UNSET if found.new is None else list(found.about),
+        new=UNSET if grouped.new is None else [name for name in ids if name in grouped.new],
+        state=UNSET if grouped.new is None else list(grouped.about),
         scores=[(ids[i], ids[j], value) for i, j, value in near if value > 0] if scores else UNSET,
     )
 
@@ -132,7 +132,11 @@ def _rows(pool: Pool, clusters: Iterable[Cluster]) -> Iterator[Row]:
     for place, cluster in enumerate(clusters, start=1):
         best = cluster.representative
         yield place, best, None
-        yield from ((place, at, pool.likeness(best, at)) for at in cluster.members if at != best)
+        yield from (
+            (place, member, pool.likeness(best, member))
+            for member in cluster.members
+            if member != best
+        )
 
 
 _SHARES = ("word", "anchored", "anywhere", "in_another_file")
@@ -154,14 +158,14 @@ def _shares(likeness: Likeness | None) -> dict[str, Any]:
 
 
 def _patch(member: Member, pool: Pool, row: Row) -> PatchEntry:
-    place, at, likeness = row
+    place, position, likeness = row
     message = member.message
     return PatchEntry(
         id=member.id,
         messages=list(member.parts) or UNSET,
         cluster=place,
         **_shares(likeness),
-        patch_id=pool.patch_id(at),
+        patch_id=pool.patch_id(position),
         message_id=message.message_id,
         subject=message.subject,
         author=message.author,

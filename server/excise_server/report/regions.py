@@ -80,9 +80,9 @@ def region_views(score: Score, names: Names) -> Iterator[RenderableType]:
 
 
 def _regions(members: Sequence[Numbered], of: int, names: Names) -> Iterator[RenderableType]:
-    for at, region in members:
+    for member, region in members:
         share = f"{100 * region.share:.0f} %" if region.share >= 0.005 else "under 1 %"
-        head = (f"region {at} of {of}", "bold")
+        head = (f"region {member} of {of}", "bold")
         yield Text()
         yield _Region(Text.assemble(head, f" · {share} of all divergent 1-4-grams"), region, names)
 

@@ -38,20 +38,20 @@ from excise_server.review.ranked import RankedBatch
 __all__ = ["chosen_hunks", "review_document"]
 
 
-def review_document(found: Worktrees) -> ReviewDocument:
+def review_document(worktrees: Worktrees) -> ReviewDocument:
     """Return every batch file by file and hunk by hunk, and who is left out."""
-    candidates = found.candidates
+    candidates = worktrees.candidates
     return ReviewDocument(
-        signature=found.signature,
+        signature=worktrees.signature,
         basis="origin",
-        repository=visible(found.top),
+        repository=visible(worktrees.top),
         origin=candidates.origin,
         digest=review_digest(candidates.origin, candidates.found),
         batches=[
-            _batch(found, number, batch, rows)
-            for number, (batch, rows) in enumerate(candidate_rows(found), start=1)
+            _batch(worktrees, number, batch, rows)
+            for number, (batch, rows) in enumerate(candidate_rows(worktrees), start=1)
         ],
-        other_batches=[list(batch.members) for batch in found.other_batches],
+        other_batches=[list(batch.members) for batch in worktrees.other_batches],
         unchanged=list(candidates.unchanged),
         landed=list(candidates.landed),
         notes=list(candidates.notes),
@@ -131,18 +131,18 @@ def _paths(files: Sequence[ReviewFileEntry]) -> str:
 
 
 def _batch(
-    found: Worktrees, number: int, ranked: RankedBatch, rows: list[CandidateRow]
+    worktrees: Worktrees, number: int, ranked: RankedBatch, rows: list[CandidateRow]
 ) -> ReviewBatchEntry:
     members = [row.candidate for row in rows]
-    ids = [candidate.id for candidate in found.candidates.found]
-    files, reasons = found.files[number - 1], found.reasons[number - 1]
+    ids = [candidate.id for candidate in worktrees.candidates.found]
+    files, reasons = worktrees.files[number - 1], worktrees.reasons[number - 1]
     labels = {row.group: visible(row.candidate.label) for row in rows if row.stands}
     stands = defaultdict(str, labels)
     group_of = {row.ranked.index: row.group for row in rows}
     return ReviewBatchEntry(
         number=number,
         task=visible(ranked.batch.task) or None,
-        digest=review_digest(found.candidates.origin, members),
+        digest=review_digest(worktrees.candidates.origin, members),
         candidates=[_candidate(row, stands[row.group]) for row in rows],
         groups=[
             ReviewGroupEntry(

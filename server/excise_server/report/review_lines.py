@@ -126,7 +126,7 @@ def hunk_lines(hunk: ReviewHunkEntry, members: Sequence[str], against: str = ORI
     """
     texts = [((ORIGIN, *hunk.unchanged), hunk.origin)]
     texts += [(tuple(variant.ids), variant.text) for variant in hunk.variants]
-    chosen = next((at for at, (ids, _) in enumerate(texts) if against in ids), 0)
+    chosen = next((index for index, (ids, _) in enumerate(texts) if against in ids), 0)
     ids, reference = texts.pop(chosen)
     first = hunk.lo + 1 if chosen == 0 else 0
     others = [_block(who, reference, text, first) for who, text in texts]
@@ -168,13 +168,13 @@ def _block(ids: tuple[str, ...], reference: str, text: str, first: int) -> tuple
     lost, own = differing_tokens(reference, text)
     every = _lines("+", text, own, 0)
     shown: list[ShownLine] = []
-    at = before = added = deleted = 0
+    position = before = added = deleted = 0
     for o_lo, o_hi, a_lo, a_hi in differing_lines(old, new):
-        shown += _common(every[at:a_lo], before, first)
+        shown += _common(every[position:a_lo], before, first)
         shown += every[a_lo:a_hi]
         added, deleted = added + a_hi - a_lo, deleted + o_hi - o_lo
-        at, before = a_hi, o_hi
-    shown += _common(every[at : len(new)], before, first)
+        position, before = a_hi, o_hi
+    shown += _common(every[position : len(new)], before, first)
     if old and new and old[-1].endswith("\n") != new[-1].endswith("\n"):
         ending = "with" if new[-1].endswith("\n") else "without"
         shown.append(ShownLine("\\", f"{ending} a line end at the end of the file"))
@@ -184,8 +184,8 @@ def _block(ids: tuple[str, ...], reference: str, text: str, first: int) -> tuple
 def _common(lines: Sequence[ShownLine], before: int, first: int) -> Iterator[ShownLine]:
     """Yield lines in common with the reference, the first of them after so many of its lines."""
     if len(lines) <= _SHORT:
-        for at, line in enumerate(lines):
-            yield ShownLine(" ", line.text, first + before + at if first else 0)
+        for index, line in enumerate(lines):
+            yield ShownLine(" ", line.text, first + before + index if first else 0)
     elif first:
         yield ShownLine("=", f"{first + before}-{first + before + len(lines) - 1}")
     else:
@@ -195,13 +195,13 @@ def _common(lines: Sequence[ShownLine], before: int, first: int) -> Iterator[Sho
 def _lines(sign: str, text: str, spans: Spans, first: int) -> list[ShownLine]:
     """Return the lines of a text, with those of its characters marked that lie in the spans."""
     ordered = sorted(spans)
-    lines, start, at = [], 0, 0
+    lines, start, position = [], 0, 0
     for number, line in enumerate(raw_lines(text)):
         stop = start + len(line)
         marks = []
-        while at < len(ordered) and ordered[at][0] < stop:
-            marks.append((ordered[at][0] - start, ordered[at][1] - start))
-            at += 1
+        while position < len(ordered) and ordered[position][0] < stop:
+            marks.append((ordered[position][0] - start, ordered[position][1] - start))
+            position += 1
         shown = line.removesuffix("\n")
         lines.append(ShownLine(sign, shown, first + number if first else 0, _partial(shown, marks)))
         start = stop

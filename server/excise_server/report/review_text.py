@@ -190,12 +190,12 @@ class _Page:
         if line.sign in ("=", "\\", " "):
             yield from self.fitted(gutter, Text(source_text(line.text), "dim"))
             return
-        text, at = Text(), 0
+        text, position = Text(), 0
         for lo, hi in line.marks:
-            text.append(source_text(line.text[at:lo]), style)
+            text.append(source_text(line.text[position:lo]), style)
             text.append(source_text(line.text[lo:hi]), f"{style} reverse")
-            at = hi
-        text.append(source_text(line.text[at:]), style)
+            position = hi
+        text.append(source_text(line.text[position:]), style)
         yield from self.fitted(gutter, text)
 
     def fitted(self, gutter: Text, text: Text) -> Iterator[Text]:

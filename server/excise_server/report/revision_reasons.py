@@ -20,16 +20,16 @@ _MODE = "100644"
 
 
 def revision_reasons(
-    matrix: ScoreMatrix, clusters: Sequence[Cluster], found: RevisionSet
+    matrix: ScoreMatrix, clusters: Sequence[Cluster], revision_set: RevisionSet
 ) -> list[list[ReasonEntry]]:
     """Return the facts about each group of revisions, in the order of the clusters."""
-    path = os.path.basename(found.path or found.name) or "text"
-    old = {path: Side(_MODE, found.origin.encode(errors="replace"))}
+    path = os.path.basename(revision_set.path or revision_set.name) or "text"
+    old = {path: Side(_MODE, revision_set.origin.encode(errors="replace"))}
     revisions = [
         Candidate(name, "", "", "", old=old, new={path: Side(_MODE, text.encode(errors="replace"))})
-        for name, text in zip(matrix.ids, (r.text for r in found.revisions), strict=True)
+        for name, text in zip(matrix.ids, (r.text for r in revision_set.revisions), strict=True)
     ]
-    groups = [[matrix.ids[at] for at in cluster.members] for cluster in clusters]
+    groups = [[matrix.ids[member] for member in cluster.members] for cluster in clusters]
     broken = {name for name, is_so in zip(matrix.ids, matrix.syntax_errors, strict=True) if is_so}
     files = review_files(revisions)
     return list(map(reason_entries, group_reasons(revisions, groups, files, broken)))
@@ -41,6 +41,6 @@ def reason_lines(
     """Return a line of facts for each group, empty where there are none."""
     labels = {name: name for name in ids}
     return [
-        reasons_text(of_group, [ids[at] for at in cluster.members], labels)
+        reasons_text(of_group, [ids[member] for member in cluster.members], labels)
         for cluster, of_group in zip(clusters, reasons, strict=True)
     ]

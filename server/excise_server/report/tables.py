@@ -111,9 +111,11 @@ def matrix_table(matrix: ScoreMatrix, width: int) -> Iterable[RenderableType]:
         yield Records(build)
 
 
-def rank_table(ranking: Sequence[Ranked], said: Confidence, found: RevisionSet) -> RenderableType:
+def rank_table(
+    ranking: Sequence[Ranked], said: Confidence, revision_set: RevisionSet
+) -> RenderableType:
     """Return the order of suggestions, with what decided it."""
-    read = found.notes_by_id
+    read = revision_set.notes_by_id
 
     def build(length: int) -> Table:
         names = [cut(printable(ranked.id), length) for ranked in ranking]
@@ -163,14 +165,14 @@ def cluster_table(matrix: ScoreMatrix, clusters: Sequence[Cluster]) -> Renderabl
 
 
 def _cluster_row(
-    matrix: ScoreMatrix, place: int, best: int, at: int, length: int
+    matrix: ScoreMatrix, place: int, best: int, index: int, length: int
 ) -> tuple[str | Text, ...]:
-    name = cut(printable(matrix.ids[at]), length)
-    if at == best:
+    name = cut(printable(matrix.ids[index]), length)
+    if index == best:
         return str(place), Text("●", "green"), Text(name, "bold"), Text(), ""
-    value = float(matrix.values[best, at])
+    value = float(matrix.values[best, index])
     similarity = Text.assemble(number(value), " ", bar(value, 10))
-    return "", "", Text(name), similarity, word_beside(matrix, best, at)
+    return "", "", Text(name), similarity, word_beside(matrix, best, index)
 
 
 def reasons_about(lines: Sequence[str]) -> list[Sentence]:
@@ -182,13 +184,13 @@ def reasons_about(lines: Sequence[str]) -> list[Sentence]:
     ]
 
 
-def notes_about(matrix: ScoreMatrix, found: RevisionSet) -> list[Sentence]:
+def notes_about(matrix: ScoreMatrix, revision_set: RevisionSet) -> list[Sentence]:
     """Return a line for each note and the revisions that it is about."""
     about: dict[str, list[str]] = {}
     pairs = [
         (name, note) for name, own in zip(matrix.ids, matrix.notes, strict=True) for note in own
     ]
-    for name, note in [*pairs, *found.notes]:
+    for name, note in [*pairs, *revision_set.notes]:
         about.setdefault(note, []).append(name)
     lines = []
     for note, names in about.items():

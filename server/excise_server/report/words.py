@@ -57,10 +57,10 @@ def beside(word: str, contained: tuple[float, float]) -> str:
     return "contained in it" if in_it else "contains it"
 
 
-def word_beside(matrix: ScoreMatrix, best: int, at: int) -> str:
+def word_beside(matrix: ScoreMatrix, best: int, index: int) -> str:
     """Return the word for a member of a cluster beside its representative."""
-    contained = float(matrix.contained[at, best]), float(matrix.contained[best, at])
-    return beside(matrix.word(at, best), contained)
+    contained = float(matrix.contained[index, best]), float(matrix.contained[best, index])
+    return beside(matrix.word(index, best), contained)
 
 
 class _Worded(Protocol):

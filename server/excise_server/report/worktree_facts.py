@@ -19,14 +19,14 @@ __all__ = ["rejected_names", "worktree_facts"]
 _ATTACHED = "shares no code with its batch, but started from one commit with it, minutes apart"
 
 
-def worktree_facts(found: Worktrees) -> Iterator[tuple[str, list[str]]]:
+def worktree_facts(worktrees: Worktrees) -> Iterator[tuple[str, list[str]]]:
     """Yield what the lines below the tables say: their heads, and a sentence or names."""
-    candidates = found.candidates
+    candidates = worktrees.candidates
     every = {c.id: printable(visible(c.label)) for c in candidates.found}
     for candidate in candidates.found:
         for path, reason in candidate.conflicts.items():
             yield "conflict", [f"{every[candidate.id]}: {printable(visible(path))}: {reason}"]
-    for note in _notes(found, every):
+    for note in _notes(worktrees, every):
         yield "note", [note]
     if dirty := [f"{every[c.id]} ({c.uncommitted:,})" for c in candidates.found if c.uncommitted]:
         yield "uncommitted files", dirty
@@ -35,44 +35,44 @@ def worktree_facts(found: Worktrees) -> Iterator[tuple[str, list[str]]]:
     for head, ids in (("landed already", candidates.landed), ("unchanged", candidates.unchanged)):
         if ids:
             yield head, [printable(identity.partition(":")[2] or identity) for identity in ids]
-    if unknown := [printable(name) for name in found.verdicts.unknown]:
+    if unknown := [printable(name) for name in worktrees.verdicts.unknown]:
         yield "verdicts on unknown candidates", [first_few(unknown, 10)]
-    if found.other_batches:
-        count = sum(len(batch.members) for batch in found.other_batches)
-        several = "es" if len(found.other_batches) > 1 else ""
-        where = f"{len(found.other_batches):,} other batch{several} (--batch all)"
+    if worktrees.other_batches:
+        count = sum(len(batch.members) for batch in worktrees.other_batches)
+        several = "es" if len(worktrees.other_batches) > 1 else ""
+        where = f"{len(worktrees.other_batches):,} other batch{several} (--batch all)"
         yield "not shown", [f"{plural(count, 'candidate')} of {where}"]
-    how = f"{candidates.origin[:12]}, {found.linkage} linkage, distance {found.threshold:g}"
+    how = f"{candidates.origin[:12]}, {worktrees.linkage} linkage, distance {worktrees.threshold:g}"
     yield "replayed onto", [how]
-    yield from _orders(found)
+    yield from _orders(worktrees)
 
 
-def _orders(found: Worktrees) -> Iterator[tuple[str, list[str]]]:
+def _orders(worktrees: Worktrees) -> Iterator[tuple[str, list[str]]]:
     """Yield what decided each order, alike ones once, and what agreement says of each first."""
     by_words: dict[str, list[str]] = defaultdict(list)
-    for number, batch in enumerate(found.batches, start=1):
+    for number, batch in enumerate(worktrees.batches, start=1):
         if batch.is_ranked:
             by_words[order_words(batch.ranking)].append(str(number))
     for words, numbers in by_words.items():
         several = "es" if len(numbers) > 1 else ""
         of = f"in batch{several} {', '.join(numbers)}, " if len(by_words) > 1 else ""
-        first = CHECKS_FIRST if found.verdicts else ""
+        first = CHECKS_FIRST if worktrees.verdicts else ""
         yield "order", [f"{of}{first}groups by their best candidate, candidates by {words}"]
-    if found.verdicts:
+    if worktrees.verdicts:
         return
-    ranked = [(n, batch) for n, batch in enumerate(found.batches, start=1) if batch.is_ranked]
+    ranked = [(n, batch) for n, batch in enumerate(worktrees.batches, start=1) if batch.is_ranked]
     for number, batch in ranked:
         of = f"in batch {number}, " if len(ranked) > 1 else ""
-        head, _, says = confidence_words(found.confidence(batch)).partition(": ")
+        head, _, says = confidence_words(worktrees.confidence(batch)).partition(": ")
         yield head, [f"{of}{says}"]
 
 
-def _notes(found: Worktrees, labels: dict[str, str]) -> Iterator[str]:
+def _notes(worktrees: Worktrees, labels: dict[str, str]) -> Iterator[str]:
     """Yield each note once, after its candidates, unless another line already says it."""
     about: dict[str, list[str]] = defaultdict(list)
-    for batch in found.batches:
+    for batch in worktrees.batches:
         for ranked in batch.ranking:
-            candidate = found.candidates.found[ranked.index]
+            candidate = worktrees.candidates.found[ranked.index]
             said = {f"{visible(path)}: {why}" for path, why in candidate.conflicts.items()}
             for note in ranked.notes:
                 if note not in said and note != WHITESPACE_ONLY:
@@ -81,15 +81,15 @@ def _notes(found: Worktrees, labels: dict[str, str]) -> Iterator[str]:
             about[_ATTACHED].append(labels[identity])
     for note, names in about.items():
         yield f"{', '.join(names)}: {printable(note)}"
-    yield from map(printable, (*found.candidates.notes, *found.verdicts.notes))
+    yield from map(printable, (*worktrees.candidates.notes, *worktrees.verdicts.notes))
 
 
-def rejected_names(found: Worktrees) -> list[str]:
+def rejected_names(worktrees: Worktrees) -> list[str]:
     """Return what people call those that were left out: the last part of a path, where it tells.
 
     Only ids that hold a path are longer than a name.
     """
-    ids = [rejected.id for rejected in found.candidates.rejected]
+    ids = [rejected.id for rejected in worktrees.candidates.rejected]
     ends = [identity.rpartition("/")[2] for identity in ids]
     return [
         end if ":/" in identity and end and ends.count(end) == 1 else identity

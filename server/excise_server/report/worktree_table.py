@@ -41,23 +41,23 @@ _STACKED = 28
 """Columns of a name at most where a candidate takes several lines."""
 
 
-def candidate_tables(found: Worktrees, out: Console) -> Iterator[RenderableType]:
+def candidate_tables(worktrees: Worktrees, out: Console) -> Iterator[RenderableType]:
     """Yield a table for every batch of several candidates, and one for those that are alone."""
-    for heading, about, numbers in _parts(found):
+    for heading, about, numbers in _parts(worktrees):
         yield from sentence(Text(heading, "bold"), about, out)
         for number in numbers:
-            yield from _groups(found, number, out)
+            yield from _groups(worktrees, number, out)
 
         def rows(length: int, numbers: Sequence[int] = numbers) -> list[CandidateRow]:
-            every = candidate_rows(found, lambda label: cut(printable(label), length))
+            every = candidate_rows(worktrees, lambda label: cut(printable(label), length))
             return [row for n in numbers for row in every[n][1]]
 
         if not out.is_terminal:
-            yield Records(partial(_whole, _table(rows(UNWRAPPED), found, UNWRAPPED, out)))
+            yield Records(partial(_whole, _table(rows(UNWRAPPED), worktrees, UNWRAPPED, out)))
             yield ""
             continue
         for length in (UNWRAPPED, *_LENGTHS):
-            table = _table(rows(length), found, length, out)
+            table = _table(rows(length), worktrees, length, out)
             if _width(table, out) <= out.width:
                 yield table
                 break
@@ -70,13 +70,13 @@ def _whole(table: Table, _: int) -> Table:
     return table
 
 
-def _groups(found: Worktrees, at: int, out: Console) -> Iterator[Text]:
+def _groups(worktrees: Worktrees, index: int, out: Console) -> Iterator[Text]:
     """Yield what sets each group of a batch apart."""
-    batch = found.batches[at]
+    batch = worktrees.batches[index]
     if not batch.is_ranked:
         return
-    first = 1 + sum(len(before.clusters) for before in found.batches[:at])
-    for number, size, text in group_lines(found, at, batch, first):
+    first = 1 + sum(len(before.clusters) for before in worktrees.batches[:index])
+    for number, size, text in group_lines(worktrees, index, batch, first):
         start = f"  group {number}, {size:,} of {len(batch.ranking):,}: "
         yield from sentence(Text(start), printable(text), out)
 
@@ -85,10 +85,10 @@ def _width(table: Table, out: Console) -> int:
     return Measurement.get(out, out.options.update(width=UNWRAPPED), table).maximum
 
 
-def _parts(found: Worktrees) -> Iterator[tuple[str, str, list[int]]]:
+def _parts(worktrees: Worktrees) -> Iterator[tuple[str, str, list[int]]]:
     """Yield the heading of each table, what follows it, and the batches in it."""
-    everyone = len(found.batches)
-    for n, ranked in enumerate(found.batches):
+    everyone = len(worktrees.batches)
+    for n, ranked in enumerate(worktrees.batches):
         if not ranked.is_ranked:
             continue
         batch = ranked.batch
@@ -98,7 +98,7 @@ def _parts(found: Worktrees) -> Iterator[tuple[str, str, list[int]]]:
         shared = f"; {first_few(paths)}" if paths else ""
         groups = plural(len(ranked.clusters), "group")
         yield f"{number}{task}: ", f"{len(ranked.ranking):,} candidates in {groups}{shared}", [n]
-    if alone := [n for n, ranked in enumerate(found.batches) if not ranked.is_ranked]:
+    if alone := [n for n, ranked in enumerate(worktrees.batches) if not ranked.is_ranked]:
         head = f"Batch {alone[0] + 1} of {everyone}" if everyone > 1 else "One batch"
         if len(alone) > 1:
             to = "and" if len(alone) == 2 else "to"
@@ -108,12 +108,12 @@ def _parts(found: Worktrees) -> Iterator[tuple[str, str, list[int]]]:
         yield f"{head}: ", about, alone
 
 
-def _table(rows: Sequence[CandidateRow], found: Worktrees, length: int, out: Console) -> Table:
+def _table(rows: Sequence[CandidateRow], worktrees: Worktrees, length: int, out: Console) -> Table:
     """Return the table in which a candidate is one line."""
     kinds = [k for k in KINDS if k == "code" or any(row.lines[k].files for row in rows)]
     ranked = any(row.is_ranked for row in rows)
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    heads = ["batch"] * (not out.is_terminal and len(found.batches) > 1)
+    heads = ["batch"] * (not out.is_terminal and len(worktrees.batches) > 1)
     heads += ["group", ""] if ranked else []
     heads += ["candidate"]
     heads += ["branch"] if any(map(_branch, rows)) else []
@@ -200,13 +200,13 @@ def _numbers(row: CandidateRow) -> dict[str, str]:
     return {"rank": str(row.ranked.rank), "agreement": digits(row.ranked.agreement), **tokens}
 
 
-def about_worktrees(found: Worktrees, out: Console) -> Iterator[RenderableType]:
+def about_worktrees(worktrees: Worktrees, out: Console) -> Iterator[RenderableType]:
     """Yield all other facts, a line each, the order and the signature last."""
-    for head, parts in worktree_facts(found):
+    for head, parts in worktree_facts(worktrees):
         start = Text(f"{head}: ", "dim")
         if len(parts) == 1 or not out.is_terminal:
             yield from sentence(start, ", ".join(parts), out)
         else:
             names = [Text(cut(part, out.width - INDENT)) for part in parts]
             yield from filled(names, out.width, start, ", ")
-    yield signature_text(found.signature)
+    yield signature_text(worktrees.signature)

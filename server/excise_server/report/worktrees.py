@@ -28,29 +28,30 @@ from excise_server.review.ranked import RankedBatch
 __all__ = ["candidates_document", "file_status", "worktrees_document"]
 
 
-def worktrees_document(found: Worktrees) -> WorktreesDocument:
+def worktrees_document(worktrees: Worktrees) -> WorktreesDocument:
     """Return every batch's ranking and groups, all scores and words, and who is left out."""
-    candidates = found.candidates
+    candidates = worktrees.candidates
     ids = [candidate.id for candidate in candidates.found]
-    by_batch = candidate_rows(found)
-    about_all = [*candidates.notes, *found.verdicts.notes]
+    by_batch = candidate_rows(worktrees)
+    about_all = [*candidates.notes, *worktrees.verdicts.notes]
     rows = {row.ranked.index: row for _, of_batch in by_batch for row in of_batch}
     return WorktreesDocument(
-        signature=found.signature,
+        signature=worktrees.signature,
         basis="origin",
-        threshold=found.threshold,
-        linkage=found.linkage,
-        repository=visible(found.top),
+        threshold=worktrees.threshold,
+        linkage=worktrees.linkage,
+        repository=visible(worktrees.top),
         base=candidates.origin,
         origin=candidates.origin,
         candidates=ids,
         labels=[visible(candidate.label) for candidate in candidates.found],
-        similarity=[[float(value) for value in row] for row in found.values],
-        words=[list(row) for row in found.words],
+        similarity=[[float(value) for value in row] for row in worktrees.values],
+        words=[list(row) for row in worktrees.words],
         batches=[
-            _batch(found, number, batch) for number, batch in enumerate(found.batches, start=1)
+            _batch(worktrees, number, batch)
+            for number, batch in enumerate(worktrees.batches, start=1)
         ],
-        ranking=[_entry(found, rows[ranked.index]) for ranked in found.ranking],
+        ranking=[_entry(worktrees, rows[ranked.index]) for ranked in worktrees.ranking],
         clusters=[
             CandidateCluster(
                 batch=number,
@@ -60,27 +61,27 @@ def worktrees_document(found: Worktrees) -> WorktreesDocument:
                 members=[ids[i] for i in cluster.members],
                 representative=ids[cluster.representative],
                 min_similarity=cluster.min_similarity,
-                words=[found.matrix.word(i, cluster.representative) for i in cluster.members],
+                words=[worktrees.matrix.word(i, cluster.representative) for i in cluster.members],
                 reasons=reason_entries(reasons),
             )
-            for number, batch in enumerate(found.batches, start=1)
-            for cluster, reasons in zip(batch.clusters, found.reasons[number - 1], strict=True)
-            for counts in (found.verdicts.counts(ids[i] for i in cluster.members),)
+            for number, batch in enumerate(worktrees.batches, start=1)
+            for cluster, reasons in zip(batch.clusters, worktrees.reasons[number - 1], strict=True)
+            for counts in (worktrees.verdicts.counts(ids[i] for i in cluster.members),)
         ],
-        other_batches=[list(batch.members) for batch in found.other_batches],
+        other_batches=[list(batch.members) for batch in worktrees.other_batches],
         unchanged=list(candidates.unchanged),
         landed=list(candidates.landed),
-        unknown_verdicts=list(found.verdicts.unknown),
+        unknown_verdicts=list(worktrees.verdicts.unknown),
         notes={
             **({"": about_all} if about_all else {}),
-            **{ranked.id: list(ranked.notes) for ranked in found.ranking if ranked.notes},
+            **{ranked.id: list(ranked.notes) for ranked in worktrees.ranking if ranked.notes},
         },
         rejected=[RejectedEntry(id=r.id, reason=r.reason) for r in candidates.rejected],
     )
 
 
 def candidates_document(
-    found: Worktrees,
+    worktrees: Worktrees,
     aside: Sequence[Candidate],
     states: Mapping[str, str],
     *,
@@ -98,7 +99,7 @@ def candidates_document(
     given
         The ids of those that came from a client.
     """
-    document = worktrees_document(found)
+    document = worktrees_document(worktrees)
     fields = {name: getattr(document, name) for name in document.__struct_fields__}
     return CandidatesDocument(
         **fields,
@@ -120,7 +121,7 @@ def file_status(pair: FilePair) -> str:
     return "deleted" if pair.new is None else "modified"
 
 
-def _batch(found: Worktrees, number: int, ranked: RankedBatch) -> BatchEntry:
+def _batch(worktrees: Worktrees, number: int, ranked: RankedBatch) -> BatchEntry:
     return BatchEntry(
         number=number,
         task=visible(ranked.batch.task) or None,
@@ -128,13 +129,13 @@ def _batch(found: Worktrees, number: int, ranked: RankedBatch) -> BatchEntry:
         ranked=ranked.is_ranked,
         shared=[visible(path) for path in ranked.batch.shared],
         attached=list(ranked.batch.attached),
-        confidence=ConfidenceEntry.of(found.confidence(ranked)),
+        confidence=ConfidenceEntry.of(worktrees.confidence(ranked)),
     )
 
 
-def _entry(found: Worktrees, row: CandidateRow) -> CandidateEntry:
+def _entry(worktrees: Worktrees, row: CandidateRow) -> CandidateEntry:
     ranked, candidate = row.ranked, row.candidate
-    cluster = found.clusters[row.group - 1]
+    cluster = worktrees.clusters[row.group - 1]
     return CandidateEntry(
         id=ranked.id,
         label=visible(candidate.label),
@@ -146,10 +147,10 @@ def _entry(found: Worktrees, row: CandidateRow) -> CandidateEntry:
         score=ranked.score,
         terms=TermsEntry.of(ranked),
         regime=ranked.regime.value,
-        verdict=found.verdicts.outcome(candidate.id),
+        verdict=worktrees.verdicts.outcome(candidate.id),
         checks=[
             CheckEntry(check=v.check, passed=v.passed, seconds=v.seconds, reason=v.reason)
-            for v in found.verdicts.checks.get(candidate.id, ())
+            for v in worktrees.verdicts.checks.get(candidate.id, ())
         ],
         no_op=ranked.no_op,
         stub=ranked.stub,
@@ -157,8 +158,8 @@ def _entry(found: Worktrees, row: CandidateRow) -> CandidateEntry:
         syntax_errors=ranked.syntax_errors,
         cluster=row.group,
         representative=ranked.index == cluster.representative,
-        similarity=float(found.values[ranked.index, cluster.representative]),
-        word=found.matrix.word(ranked.index, cluster.representative),
+        similarity=float(worktrees.values[ranked.index, cluster.representative]),
+        word=worktrees.matrix.word(ranked.index, cluster.representative),
         names=list(candidate.names),
         kind=candidate.kind,
         folder=visible(candidate.folder) or None,
@@ -179,7 +180,7 @@ def _entry(found: Worktrees, row: CandidateRow) -> CandidateEntry:
             kind: LinesEntry(files=lines.files, added=lines.added, deleted=lines.deleted)
             for kind, lines in row.lines.items()
         },
-        files=[_file(pair) for pair in found.patches[ranked.index].files],
+        files=[_file(pair) for pair in worktrees.patches[ranked.index].files],
         notes=list(ranked.notes),
     )
 

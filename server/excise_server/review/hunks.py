@@ -210,10 +210,10 @@ def _hunks(
         text, distinct, path=None if special else path, cancel=cancel, timeout=PARSER_SECONDS,
         readings=readings,
     )  # fmt: skip
-    index = {own: at for at, own in enumerate(distinct)}
+    index = {own: position for position, own in enumerate(distinct)}
     staying = [name for name in ids if name not in apart]
-    at = {name: index.get(texts.get(name, text), -1) for name in staying}
-    return tuple(_hunk(hunk, at) for hunk in matrix.hunks(cancel=cancel))
+    position = {name: index.get(texts.get(name, text), -1) for name in staying}
+    return tuple(_hunk(hunk, position) for hunk in matrix.hunks(cancel=cancel))
 
 
 def _is_special(side: Side | None) -> bool:

@@ -57,22 +57,22 @@ def _merged(asked: list[Found], refused: tuple[Refused, ...]) -> Found:
     )
 
 
-def _replayed(found: Found, context: Context) -> Found:
+def _replayed(answer: Found, context: Context) -> Found:
     """Replay the revisions on the origin that they are to be compared with."""
-    target = _target(found.origin, context)
+    target = _target(answer.origin, context)
     if target is None:
-        return found
-    bases, details, files = dict(found.made_from), dict(found.details), dict(found.files)
+        return answer
+    bases, details, files = dict(answer.made_from), dict(answer.details), dict(answer.files)
     has_file = bool(target) or os.path.lexists(context.document)
-    result = _Replayed(target, has_file, list(found.notes))
-    for revision in found.revisions:
+    result = _Replayed(target, has_file, list(answer.notes))
+    for revision in answer.revisions:
         known = details.get(revision.id, Details())
         result.take(revision, known, bases.get(revision.id))
     return replace(
-        found.without(result.landed),
+        answer.without(result.landed),
         revisions=tuple(result.revisions),
         notes=tuple(result.notes),
-        refused=(*found.refused, *(Refused(name, LANDED) for name in result.landed)),
+        refused=(*answer.refused, *(Refused(name, LANDED) for name in result.landed)),
         own_texts=tuple(entry for entry in result.own_texts if entry[0] in files),
         target=target,
     )

@@ -39,10 +39,10 @@ def one_each(conflict: Found, others: Sequence[Found]) -> list[Found]:
     return [conflict, *others]
 
 
-def _with_a_name(found: Found, names: Sequence[str]) -> tuple[Revision, Details] | None:
+def _with_a_name(answer: Found, names: Sequence[str]) -> tuple[Revision, Details] | None:
     """Return the candidate that has one of the names, with what is known of it."""
-    details = dict(found.details)
-    for revision in found.revisions:
+    details = dict(answer.details)
+    for revision in answer.revisions:
         known = details.get(revision.id, Details())
         if set(known.names) & set(names):
             return revision, known
@@ -59,7 +59,7 @@ def _joined(
     conflict: Found,
     side: Revision,
     known: Details,
-    found: Found,
+    answer: Found,
     revision: Revision,
     candidate: Details,
 ) -> Found:
@@ -68,12 +68,12 @@ def _joined(
     name, label = revision.id, f"{revision.label} ({word})"
     known = replace(candidate, names=in_order([*candidate.names, *known.names]))
     conflict = conflict.called({side.id: name})
-    said = tuple(entry for entry in found.notes if entry[0] == name)
+    said = tuple(entry for entry in answer.notes if entry[0] == name)
     return replace(
         conflict,
         revisions=tuple(replace(r, label=label) if r.id == name else r for r in conflict.revisions),
         notes=tuple(dict.fromkeys((*conflict.notes, *said))),
-        files=(*conflict.files, *(entry for entry in found.files if entry[0] == name)),
+        files=(*conflict.files, *(entry for entry in answer.files if entry[0] == name)),
         details=tuple((n, known if n == name else other) for n, other in conflict.details),
     )
 
