@@ -96,3 +96,39 @@ def test_a_text_beside_ready_made_sequences(granularity, size):
     matrix = ScoreMatrix.from_texts(origin, [text, sequence], granularity=granularity)
     assert matrix.values[0, 1] == 1
     assert matrix.edit_sizes == (4 if granularity == "line" else 2, size)
+
+
+class Interrupted(Vocabulary):
+    """Reads another text whenever a lexer asks for names, as another thread may do then."""
+
+    def __init__(self, texts: list[str]) -> None:
+        super().__init__()
+        self.waiting, self.found = texts, {}
+
+    def interrupt(self) -> None:
+        if self.waiting:
+            text = self.waiting.pop()
+            self.found[text] = self.lexer.read(text)
+
+    def reserve(self, number: int) -> int:
+        self.interrupt()
+        return super().reserve(number)
+
+    def intern(self, items):
+        self.interrupt()
+        return super().intern(items)
+
+
+@pytest.mark.parametrize("alone", [True, False])
+@given(st.lists(TEXTS, min_size=2, max_size=6, unique=True))
+def test_texts_that_are_read_at_once(alone, texts):
+    """Every line and token keeps its one name."""
+    first, *others = texts
+    vocabulary = Interrupted(others)
+    vocabulary.lexer = lexer = Lexer(vocabulary, alone=alone)
+    found = {first: lexer.read(first)}
+    found |= {text: lexer.read(text) for text in others} | vocabulary.found
+    lexer.share()
+    for text, (tokens, _, ids) in found.items():
+        assert tokens == vocabulary.intern(stream(text, None).tokens)
+        assert ids == lexer.read(text)[2]

@@ -4,7 +4,7 @@
 
 Works on UTF-8, where each byte of a non-ASCII character is above 0x7F: so the classes of bytes are
 those of characters (`excise.lexical`). The interpreter's lock is held, as all texts of an origin
-share the tables.
+share the tables; where Python code runs meanwhile, another thread may read a text, too.
 """
 from libc.stddef cimport size_t
 from libc.stdint cimport int32_t, int64_t, uint64_t
@@ -54,6 +54,9 @@ cdef class Lexer:
     cdef int32_t* held        # the tokens of all lines
     cdef int64_t held_room
     cdef int64_t n_held
+    cdef int64_t named_lines  # so many lines and tokens have their ints, and so many of `held`
+    cdef int64_t named_tokens
+    cdef int64_t named_held
     cdef void* blocks         # each begins with the address of the one before it
     cdef size_t left          # bytes, at the end of the last block
     cdef size_t block_size
@@ -91,7 +94,7 @@ cdef class Lexer:
         """
         cdef Py_ssize_t size = 0
         cdef const unsigned char* data
-        cdef int64_t n_lines = self.lines.n, n_tokens = self.tokens.n, n_held = self.n_held, total
+        cdef int64_t total
         if text.isascii():
             encoded = text
             data = <const unsigned char*>PyUnicode_AsUTF8AndSize(text, &size)
@@ -107,7 +110,8 @@ cdef class Lexer:
             self.first_text = encoded
         if total < 0:
             raise MemoryError("excise: out of memory while reading a text")
-        self.name(n_lines, n_tokens, n_held)
+        while self.named_lines < self.lines.n:
+            self.name()
         tokens, first = array("i", (0,)) * total, array("i", (0,)) * (len(ids) + 1)
         self.write(ids, first, tokens)
         return tokens, first, ids
@@ -205,22 +209,30 @@ cdef class Lexer:
         self.starts[self.lines.n] = self.n_held
         return 0
 
-    cdef int name(self, int64_t n_lines, int64_t n_tokens, int64_t n_held) except -1:
-        """Give the lines and tokens that were not there before the vocabulary's ints."""
-        cdef int64_t at
-        cdef const int32_t[::1] numbers
-        self.line_names = <int32_t*>self.room_for(self.line_names, self.lines.n, &self.line_room)
-        self.token_names = <int32_t*>self.room_for(
-            self.token_names, self.tokens.n, &self.token_room)
-        reserve(self.vocabulary, self.line_names, n_lines, self.lines.n)
-        if self.alone:
-            reserve(self.vocabulary, self.token_names, n_tokens, self.tokens.n)
+    cdef int name(self) except -1:
+        """Give the lines and tokens without ints the vocabulary's, unless another thread did."""
+        cdef int64_t at, line = self.named_lines, token = self.named_tokens
+        cdef int64_t lines = self.lines.n, tokens = self.tokens.n, held = self.n_held
+        cdef bint alone = self.alone
+        cdef int32_t first = self.vocabulary.reserve(lines - line)
+        cdef const int32_t[::1] names
+        if alone:
+            start = self.vocabulary.reserve(tokens - token)
+            names = array("i", range(start, start + tokens - token))
         else:
-            numbers = self.vocabulary.intern(self.texts(n_tokens))
-            for at in range(n_tokens, self.tokens.n):
-                self.token_names[at] = numbers[at - n_tokens]
-        for at in range(n_held, self.n_held):
+            names = self.vocabulary.intern(self.texts(token, tokens))
+        self.line_names = <int32_t*>self.room_for(self.line_names, lines, &self.line_room)
+        self.token_names = <int32_t*>self.room_for(self.token_names, tokens, &self.token_room)
+        if line != self.named_lines or alone != self.alone:
+            return 0
+        # From here on no Python code runs.
+        for at in range(line, lines):
+            self.line_names[at] = first + <int32_t>(at - line)
+        for at in range(token, tokens):
+            self.token_names[at] = names[at - token]
+        for at in range(self.named_held, held):
             self.held[at] = self.token_names[self.held[at]]
+        self.named_lines, self.named_tokens, self.named_held = lines, tokens, held
         return 0
 
     cdef void* room_for(self, int32_t* names, int64_t wanted, int64_t* room) except? NULL:
@@ -229,23 +241,23 @@ cdef class Lexer:
             raise MemoryError("excise: out of memory while reading a text")
         return moved
 
-    cdef list texts(self, int64_t start):
-        """Return the tokens from a number on."""
+    cdef list texts(self, int64_t start, int64_t stop):
+        """Return the tokens from one number to another."""
         cdef int64_t at
         cdef const char* token
         result = []
-        for at in range(start, self.tokens.n):
+        for at in range(start, stop):
             token = <const char*>self.tokens.data[at]
             result.append(token[:self.tokens.sizes[at]].decode("utf-8", "surrogatepass"))
         return result
 
     def share(self):
         """Tell the vocabulary the names of all tokens, as it has to name something else."""
-        cdef int64_t at
+        cdef int64_t at, named = self.named_tokens
         if self.alone:
             self.alone = False
-            names = [self.token_names[at] for at in range(self.tokens.n)]
-            self.vocabulary.adopt(self.texts(0), names)
+            names = [self.token_names[at] for at in range(named)]
+            self.vocabulary.adopt(self.texts(0, named), names)
 
     cdef int write(self, int32_t[::1] ids, int32_t[::1] first, int32_t[::1] tokens) except -1:
         """Put numbers of lines into ints, and the tokens of the lines in a row."""
@@ -262,15 +274,6 @@ cdef class Lexer:
                 place += size
         first[ids.shape[0]] = place
         return 0
-
-
-cdef int reserve(object vocabulary, int32_t* names, int64_t start, int64_t stop) except -1:
-    """Take reserved names for the items from one number to another."""
-    cdef int32_t first = vocabulary.reserve(stop - start)
-    cdef int64_t at
-    for at in range(start, stop):
-        names[at] = first + <int32_t>(at - start)
-    return 0
 
 
 def token_lines(const int32_t[::1] first not None):
