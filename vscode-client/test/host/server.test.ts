@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as vscode from "vscode";
-import { api, file, findings, NAMES, origin, PYTHON, SCRATCH, scored, servers, suggestions, until, withSetting } from "./helpers.js";
+import { api, file, findings, NAMES, origin, PYTHON, SCRATCH, scored, servers, suggestion, suggestions, until, withSetting } from "./helpers.js";
 
 /** A program in the place of the server. */
 function program(name: string, body: string): string {
@@ -49,6 +49,24 @@ describe("the server", () => {
     assert.deepEqual(after?.revisions, before.revisions);
     assert.deepEqual(after.similarity, before.similarity);
     await until(() => findings(document.uri).length, (count) => count > 1);
+  });
+
+  it("that is killed while a candidate is taken leaves all of it or nothing, and takes it the next time", async () => {
+    const document = await scored();
+    const [old] = servers();
+    assert.ok(old);
+    const node = { kind: "candidate", uri: document.uri.toString(), candidate: "dana" };
+    const take = async (): Promise<boolean | undefined> => vscode.commands.executeCommand("excise.takeCandidate", node);
+    const taking = take();
+    setTimeout(() => process.kill(old, "SIGKILL"), 20);
+    const taken = await taking;
+    await until(servers, (pids) => pids.length === 1 && pids[0] !== old);
+    const whole = taken === true ? [suggestion("dana")] : [origin(), suggestion("dana")];
+    assert.ok(whole.includes(document.getText()));
+    if (document.getText() === origin()) {
+      await until(take, (done) => done === true);
+    }
+    assert.equal(document.getText(), suggestion("dana"));
   });
 
   it("that is missing is named, and the next setting is taken", () =>

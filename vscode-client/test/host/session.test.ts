@@ -1,5 +1,6 @@
 /** What the user of one document sees and does, through the editor's own interfaces. */
 import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
 import * as vscode from "vscode";
 import { findings, NAMES, origin, place, scored, suggestion, until, withSetting } from "./helpers.js";
 
@@ -161,6 +162,18 @@ describe("a document with five revisions", () => {
     } finally {
       await readonly.update("readonlyInclude", undefined, target);
     }
+  });
+
+  it("follows a file that another program edits, and takes a candidate beside that edit", async () => {
+    const document = await scored();
+    writeFileSync(document.uri.fsPath, `# by another program\n${origin()}`);
+    // What the editor does by itself, where it is told of changes on the disk.
+    await vscode.commands.executeCommand("workbench.action.files.revert");
+    await until(() => document.lineAt(0).text, (line) => line === "# by another program");
+    await until(() => findings(document.uri).filter(({ range }) => range.contains(place(document))).length, (count) => count === 1);
+    const node = { kind: "candidate", uri: document.uri.toString(), candidate: "ada" };
+    assert.equal(await vscode.commands.executeCommand("excise.takeCandidate", node), true);
+    assert.equal(document.getText(), `# by another program\n${suggestion("ada")}`);
   });
 
   it("shows a changed setting at once", async () => {

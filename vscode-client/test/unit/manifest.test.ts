@@ -24,7 +24,7 @@ interface Manifest {
     submenus: { id: string }[];
     configuration: { properties: Record<string, { default?: unknown; scope?: string }> }[];
     views: Record<string, { id: string }[]>;
-    viewsWelcome: { contents: string }[];
+    viewsWelcome: { contents: string; when: string }[];
     walkthroughs: { steps: { description: string; media: { svg: string; altText: string } }[] }[];
   };
 }
@@ -63,6 +63,17 @@ test("menus, welcome texts and walkthroughs name commands that exist", () => {
   for (const name of linked.filter((one) => one.startsWith("excise."))) {
     assert.ok(commands.has(name) || name === "excise.candidates.focus", name);
   }
+});
+
+test("every state in which the view is empty has a text of its own, with a way out", () => {
+  const states = ["missing", "failed", "starting", "idle", "virtual", "notebook", "empty", "untrusted", "searching", "indexing", "refused", "nothing"];
+  const texts = states.map((state) => {
+    const shown = contributes.viewsWelcome.filter(({ when }) => when === `excise.state == ${state}`);
+    assert.equal(shown.length, 1, state);
+    assert.match(shown[0]?.contents ?? "", /\]\(command:[\w.]+/, state);
+    return shown[0]?.contents;
+  });
+  assert.equal(new Set(texts).size, states.length);
 });
 
 test("pictures exist and say what they show", () => {
