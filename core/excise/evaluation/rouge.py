@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from array import array
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from excise.alignment import align
 from excise.evaluation.base import Item, Library, Measure, Resources, Result, best
 from excise.evaluation.ngrams import harmonic
-from excise.kernels._lcs import edits
 from excise.tokens import Vocabulary
 
 if TYPE_CHECKING:
@@ -77,8 +76,7 @@ def _long(reference: list[str], hypothesis: list[str]) -> float:
     """Return ROUGE-L of long texts, whose table the library could not hold."""
     vocabulary = Vocabulary()
     a, b = (vocabulary.intern(tokens) for tokens in (reference, hypothesis))
-    flat: array[int] = edits(a, b)
-    common = len(a) - sum(flat[index + 1] - flat[index] for index in range(0, len(flat), 4))
+    common = len(a) - sum(edit.o_hi - edit.o_lo for edit in align(a, b).edits)
     return harmonic(common / len(hypothesis), common / len(reference))
 
 

@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from excise.alignment import Edits
 from excise.kernels._lcs import edits
 from excise.patches.model import FilePair, Hunk
 from excise.text import WHITE
@@ -92,9 +93,9 @@ def blocks_of(pair: FilePair, vocabulary: Vocabulary, *, raw: bool = False) -> I
             keys = ([lines[at].rstrip(WHITE) for at in places]
                     for lines, places in zip((old, new), aligned, strict=True))  # fmt: skip
             flat = edits(*map(vocabulary.intern, keys))
-        for at in range(0, len(flat), 4):
-            o, a = aligned[0][flat[at] : flat[at + 1]], aligned[1][flat[at + 2] : flat[at + 3]]
-            start = aligned[0][flat[at]] if flat[at] < len(aligned[0]) else len(old)
+        for edit in Edits(flat):
+            o, a = aligned[0][edit.o_lo : edit.o_hi], aligned[1][edit.a_lo : edit.a_hi]
+            start = aligned[0][edit.o_lo] if edit.o_lo < len(aligned[0]) else len(old)
             nearest = _nearest(solid, start, o[-1] + 1 if o else start)
             yield Block(
                 pair,

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from excise.alignment import Edits
 from excise.edits import EditCounts, count_edits
 from excise.kernels._counts import merge_edits, number_places
 from excise.kernels._lcs import edits as lcs_edits
@@ -136,9 +137,7 @@ class Triple:
                 self._vocabulary.intern(("line", self._key(lines[at])) for at in places)
                 for lines, places in ((old, o), (new, a))
             )
-            flat = lcs_edits(*keys)
-            for at in range(0, len(flat), 4):
-                o_lo, o_hi, a_lo, a_hi = flat[at : at + 4]
+            for o_lo, o_hi, a_lo, a_hi in Edits(lcs_edits(*keys)):
                 first = start + (o[o_lo] if o_lo < len(o) else len(old))
                 stop = start + o[o_hi - 1] + 1 if o_hi > o_lo else first
                 yield _Run(first, stop, [new[place] for place in a[a_lo:a_hi]])
@@ -177,9 +176,7 @@ class Triple:
             base = len(text.tokens)
             for line in run.new:
                 text.line(self._vocabulary.intern(self._tokens(line)))
-            flat = lcs_edits(origin[lo:hi], text.tokens[base:])
-            for at in range(0, len(flat), 4):
-                o_lo, o_hi, a_lo, a_hi = flat[at : at + 4]
+            for o_lo, o_hi, a_lo, a_hi in Edits(lcs_edits(origin[lo:hi], text.tokens[base:])):
                 _extend(edits, (lo + o_lo, lo + o_hi, base + a_lo, base + a_hi))
             cursor = hi
         self._keep(text, cursor, len(origin))
