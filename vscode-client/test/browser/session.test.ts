@@ -4,6 +4,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Locator } from "playwright-core";
 import { AUTHORS, FILE, git, makeReview, origin, suggestion } from "../../scripts/lib/fixture.js";
 import { VENV } from "../../scripts/lib/places.js";
 import { suite } from "../../scripts/lib/suite.js";
@@ -205,4 +206,73 @@ inWorkbench("five worktrees: seen, compared, one taken whole, two mixed by keys 
   await bench.command("Excise: Look for Candidates Again");
   await bench.candidate("chen").waitFor({ state: "detached" });
   await bench.candidate("dana").waitFor();
+}, makeReview);
+
+inWorkbench("candidates are compared, given a base, rejected, opened, and taken in spite of a conflict", async ({ bench, repository }) => {
+  const { page } = bench;
+  await bench.openFile(FILE);
+  await bench.showCandidates();
+  await bench.candidate("dana").waitFor();
+
+  await bench.command("Excise: Compare Two Candidates");
+  await bench.pick("bo");
+  await bench.pick("dana");
+  await page.locator(".tab.active", { hasText: "bo ↔ dana" }).waitFor();
+  const entries = page.locator(".multiDiffEntry");
+  await until(() => entries.allInnerTexts(), (texts) => texts.some((text) => /tools\.py[^]*value\s\+\s33[^]*value\s\+\s3\b/.test(text)));
+
+  // What a base is must be a commit; what it was set to is offered the next time.
+  const base = async (): Promise<Locator> => {
+    await bench.command("Excise: Set Base of Candidate");
+    await bench.pick("dana");
+    const input = page.locator(".quick-input-widget:visible", { hasText: "What did dana start from?" }).locator("input.input");
+    await input.waitFor();
+    return input;
+  };
+  await (await base()).fill("nowhere");
+  await page.keyboard.press("Enter");
+  await bench.notifications.filter({ hasText: "nowhere" }).waitFor();
+  await (await base()).fill("main~1");
+  await page.keyboard.press("Enter");
+  const commit = git(repository.folder, "rev-parse", "main~1").trim();
+  await until(
+    async () => {
+      const value = await (await base()).inputValue();
+      await page.keyboard.press("Escape");
+      return value;
+    },
+    (value) => value === commit,
+  );
+
+  await bench.command("Excise: Reject Candidate");
+  await bench.pick("chen");
+  const aside = bench.candidates.filter({ hasText: "Set aside" });
+  await aside.waitFor();
+  await bench.command("Excise: Show Candidate Again");
+  await bench.pick("chen");
+  await page.keyboard.press("Enter");
+  await aside.waitFor({ state: "detached" });
+  await bench.candidate("chen").waitFor();
+
+  const opening = page.context().waitForEvent("page");
+  await bench.command("Excise: Open Folder of Candidate");
+  await bench.pick("bo");
+  const other = await opening;
+  assert.match(decodeURIComponent(other.url()), /folder=.*inventory-bo$/);
+  await other.close();
+
+  // The target changed the same line: nothing is replaced that was not agreed to.
+  const question = async (answer: string): Promise<void> => {
+    await bench.command("Excise: Take Candidate");
+    await bench.pick("dana");
+    const dialog = page.locator(".monaco-dialog-box", { hasText: "changed the same lines in inventory.py" });
+    await dialog.getByRole("button", { name: answer }).click();
+    await dialog.waitFor({ state: "detached" });
+  };
+  await question("Cancel");
+  assert.equal(await page.locator(".tab.dirty").count(), 0);
+  await question("Take Its Lines");
+  await page.locator(`.tab.dirty[data-resource-name="${FILE}"]`).waitFor();
+  await saveAll(bench);
+  assert.equal(readFileSync(repository.file, "utf8"), readFileSync(join(repository.worktrees.get("dana") ?? "", FILE), "utf8"));
 }, makeReview);
