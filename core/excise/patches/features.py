@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import chain
 
-from excise.lexical import count_words, words
-from excise.patches.blocks import AROUND, Block, blocks_of, context_of
+from excise.lexical import words
+from excise.patches.blocks import AROUND, Block, blocks_of
 from excise.patches.model import FilePair, Patch
 from excise.tokens import Vocabulary
 
@@ -22,9 +22,9 @@ __all__ = [
     "ONLY_IGNORED",
     "EditedBlock",
     "Edits",
-    "Reader",
     "compared",
     "edited_blocks",
+    "facts_block",
     "facts_of",
     "patch_id",
     "text_id",
@@ -52,7 +52,7 @@ MOST_LINES = 2 * AROUND
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """A patch as ints, under the vocabularies of a `Reader`.
+    """A patch as ints, under the vocabularies of a `excise.patches.reader.Reader`.
 
     Attributes
     ----------
@@ -128,61 +128,11 @@ def _edited(block: Block, old: tuple[Hashable, ...], new: tuple[Hashable, ...]) 
     return EditedBlock(block.pair.name, old, new, block.heading, block.around, block)
 
 
-def _facts(files: Sequence[FilePair]) -> EditedBlock:
+def facts_block(files: Sequence[FilePair]) -> EditedBlock:
     """Return all header facts as one token under all names: equal, or nothing in common."""
     named = sorted((pair.name, fact) for pair in files for fact in facts_of(pair) or [NO_FACT])
     facts = sorted(fact for _, fact in named)
     return EditedBlock("\0".join(chain(*named)), (), (("facts", *facts),))
-
-
-class Reader:
-    """Reads patches under one vocabulary, so that equal ints are equal texts."""
-
-    def __init__(self) -> None:
-        """Start with empty vocabularies."""
-        self._tokens = Vocabulary()
-        self._names = Vocabulary()
-        self._lines = Vocabulary()
-        self._weights = _Weights()
-
-    @property
-    def vocabularies(self) -> tuple[Vocabulary, Vocabulary, Vocabulary]:
-        """Of tokens, of names, of context lines and headings: what the ints of edits stand for."""
-        return self._tokens, self._names, self._lines
-
-    def edits(self, patch: Patch, ignored: Sequence[str] = IGNORED) -> Edits:
-        """Return what of a patch is compared: `edited_blocks`, or its header facts."""
-        files, notes = compared(patch, ignored)
-        blocks, said = edited_blocks(files)
-        if not blocks and files:
-            blocks = [_facts(files)]
-        written = array("i"), array("i"), array("i")
-        for edited in blocks:
-            self._write(edited, *written)
-        context = self._lines.intern(line for pair in files for line in context_of(pair))
-        return Edits(*written, context, (*notes, *said))
-
-    def _write(
-        self, edited: EditedBlock, tokens: array[int], blocks: array[int], around: array[int]
-    ) -> None:
-        start = len(tokens)
-        tokens.extend(self._tokens.intern(edited.old))
-        middle = len(tokens)
-        tokens.extend(self._tokens.intern(edited.new))
-        heading = self._lines.intern([edited.heading])[0] if edited.heading else NO_HEADING
-        lines = [line for line in edited.around if self._weights[line]]
-        for line, number in zip(lines, self._lines.intern(lines), strict=True):
-            around.extend((number, self._weights[line]))
-        name = self._names.intern([edited.name])[0]
-        blocks.extend((name, start, middle, middle, len(tokens), heading, len(lines)))
-
-
-class _Weights(dict[str, int]):
-    """How many words a line has, counted once."""
-
-    def __missing__(self, line: str) -> int:
-        self[line] = count_words(line)
-        return self[line]
 
 
 def compared(patch: Patch, ignored: Sequence[str]) -> tuple[tuple[FilePair, ...], tuple[str, ...]]:

@@ -12,10 +12,11 @@ from excise.excision import f1
 from excise.kernels._matches import pair
 from excise.kernels._patches import Index
 from excise.kernels._search import Search
-from excise.patches.features import IGNORED, Edits, Reader, patch_id, text_id
+from excise.patches.features import IGNORED, Edits, patch_id, text_id
 from excise.patches.likeness import Comparison, EditsLikeness, Likeness, pooled
 from excise.patches.model import Patch
 from excise.patches.pairing import Pairing, paired
+from excise.patches.reader import Reader
 from excise.signature import DEFINITION, MAX_ORDER
 
 if TYPE_CHECKING:

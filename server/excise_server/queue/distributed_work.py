@@ -12,9 +12,10 @@ from functools import lru_cache
 
 from excise import __version__
 from excise.patches import Message, Patch, compare_on_one_base
-from excise.patches.features import BLOCK, NO_HEADING, Edits, Reader
+from excise.patches.features import BLOCK, NO_HEADING, Edits
 from excise.patches.mail import read_piece
 from excise.patches.pool import Pairs, range_search
+from excise.patches.reader import Reader
 
 __all__ = ["Features", "count", "merge", "read_pieces", "scores", "search_pairs", "version_here"]
 

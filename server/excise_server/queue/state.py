@@ -20,9 +20,10 @@ from dataclasses import dataclass
 from excise import __version__
 from excise.patches import Message, Patch, patch_id
 from excise.patches.evidence import COUNTS, ChangeCounts, EvidenceReader
-from excise.patches.features import IGNORED, Edits, Reader, text_id
+from excise.patches.features import IGNORED, Edits, text_id
 from excise.patches.mail import read_piece
 from excise.patches.pool import signature
+from excise.patches.reader import Reader
 from excise_server.queue.reading import Member
 from excise_server.queue.state_file import SCHEMA, check, create, errors
 from excise_server.queue.state_format import (

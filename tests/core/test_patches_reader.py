@@ -1,0 +1,84 @@
+"""Patches as ints, read line by line, against the same patches read as objects."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.reference.patch_edits import Reader as SlowReader
+
+from excise.patches import parse, read
+from excise.patches.features import BLOCK, IGNORED, NO_HEADING
+from excise.patches.reader import Reader
+
+LINES = st.sampled_from(
+    [b"foo(a);", b"bar(a);", b"  foo(a);", b"foo(a); ", b"", b" \t\v\f", b"return 0;\r", b"\r",
+     b"x = 1;", b"}", b"}}}}", b"if (x)", "é = 'ü'".encode(), b"\xe9 = 1", b"\xff", b"a\x00b",
+     "a\u2028b\x85".encode(), b"\x1c\x1d x", b"@@ -1 +1 @@", b"-- "]
+)  # fmt: skip
+BODIES = st.lists(st.tuples(st.sampled_from([b" ", b"+", b"-"]), LINES), min_size=1, max_size=12)
+NAMES = st.sampled_from([b"x.c", b"d/x.c", b"y.c", b"go.sum", b"CHANGES.md"])
+HEADINGS = st.sampled_from([b"", b"f(void)", b"\xe9", b"foo(a);"])
+
+
+def hunk(body, heading):
+    old = sum(kind != b"+" for kind, _ in body)
+    new = sum(kind != b"-" for kind, _ in body)
+    lines = b"".join(kind + line + b"\n" for kind, line in body)
+    return b"@@ -1,%d +1,%d @@ %s\n" % (old, new, heading) + lines
+
+
+def file(name, hunks):
+    return b"--- a/%s\n+++ b/%s\n" % (name, name) + b"".join(hunks)
+
+
+FILES = st.builds(file, NAMES, st.lists(st.builds(hunk, BODIES, HEADINGS), min_size=1, max_size=3))
+MODES = st.just(b"diff --git a/m b/m\nold mode 100644\nnew mode 100755\n")
+PATCHES = st.lists(FILES | MODES, max_size=3).map(b"".join)
+
+
+def spelled(edits, vocabularies):
+    """Return edits with what their ints stand for, as each reader has ints of its own."""
+    tokens, names, lines = (vocabulary.items() for vocabulary in vocabularies)
+    rows = [edits.blocks[at : at + BLOCK] for at in range(0, len(edits.blocks), BLOCK)]
+    return (
+        [tokens[token] for token in edits.tokens],
+        [(names[name], *places, None if heading == NO_HEADING else lines[heading], own)
+         for name, *places, heading, own in rows],
+        [(lines[edits.around[at]], edits.around[at + 1]) for at in range(0, len(edits.around), 2)],
+        [lines[line] for line in edits.context],
+        edits.notes,
+    )  # fmt: skip
+
+
+def assert_equal(patches, ignored):
+    fast, slow = Reader(), SlowReader()
+    pairs = [(fast.edits(patch, ignored), slow.edits(patch, ignored)) for patch in patches]
+    for own, other in pairs:
+        assert spelled(own, fast.vocabularies) == spelled(other, slow.vocabularies)
+
+
+@given(st.lists(PATCHES, min_size=1, max_size=4), st.sampled_from([(), IGNORED]))
+def test_ints_stand_for_what_objects_are(texts, ignored):
+    assert_equal([parse(text) for text in texts], ignored)
+
+
+@pytest.mark.slow
+def test_every_kernel_patch_is_read_alike(excise_data):
+    patches = []
+    with gzip.open(excise_data / "kernel_versions_dev.jsonl.gz") as lines:
+        for row in map(json.loads, lines):
+            patches += [read(c["patch"].encode("latin-1"))[0].patch for c in row["candidates"]]
+    assert_equal(patches, IGNORED)
+
+
+@pytest.mark.slow
+def test_every_patch_of_an_agent_is_read_alike(excise_data):
+    patches = []
+    with gzip.open(excise_data / "swebench_lite_agents_dev.jsonl.gz") as lines:
+        for row in map(json.loads, lines):
+            patches += [parse(c["patch"].encode()) for c in row["candidates"]]
+    assert_equal(patches, IGNORED)
