@@ -214,11 +214,10 @@ cdef class Lexer:
         cdef int64_t at, line = self.named_lines, token = self.named_tokens
         cdef int64_t lines = self.lines.n, tokens = self.tokens.n, held = self.n_held
         cdef bint alone = self.alone
-        cdef int32_t first = self.vocabulary.reserve(lines - line)
-        cdef const int32_t[::1] names
+        cdef int32_t first = self.vocabulary.reserve(lines - line), start = 0
+        cdef const int32_t[::1] names = None
         if alone:
             start = self.vocabulary.reserve(tokens - token)
-            names = array("i", range(start, start + tokens - token))
         else:
             names = self.vocabulary.intern(self.texts(token, tokens))
         self.line_names = <int32_t*>self.room_for(self.line_names, lines, &self.line_room)
@@ -229,7 +228,7 @@ cdef class Lexer:
         for at in range(line, lines):
             self.line_names[at] = first + <int32_t>(at - line)
         for at in range(token, tokens):
-            self.token_names[at] = names[at - token]
+            self.token_names[at] = start + <int32_t>(at - token) if alone else names[at - token]
         for at in range(self.named_held, held):
             self.held[at] = self.token_names[self.held[at]]
         self.named_lines, self.named_tokens, self.named_held = lines, tokens, held
