@@ -34,7 +34,7 @@ help:
 	@echo "make check    everything static: ruff, cython-lint, mypy --strict, import contracts, eslint, tsc"
 	@echo "make format   rewrite the Python code as ruff wants it"
 	@echo "make bench    every goal side by side with its peers, as ratios within one run"
-	@echo "make bench-ir instructions of the kernels, counted by callgrind"
+	@echo "make bench-ir instructions of the kernels, counted by callgrind; fails if one grew by a tenth"
 	@echo "make bench-patches time, memory and agreement of grouping patches (EXCISE_DATA=DIR)"
 	@echo "make calibration the tables of excise.confidence and what they are worth (EXCISE_DATA=DIR)"
 	@echo "make bench-lsp what the language server costs an editor: p50, p95, max"
