@@ -10,12 +10,12 @@ import { join, relative } from "node:path";
 import type { Browser } from "playwright-core";
 import { newWindow, startBrowser } from "./lib/browser.js";
 import { installCodeServer } from "./lib/code_server.js";
-import { FILE, makeFolder, makeMany, makeReview } from "./lib/fixture.js";
+import { FILE, makeFolder, makeMany, makeRepository, makeReview } from "./lib/fixture.js";
 import { makeVsix } from "./lib/package.js";
 import { IMAGES, main, PROJECT, VSIX } from "./lib/places.js";
 import { fewerColours } from "./lib/png.js";
 import { Scratch } from "./lib/scratch.js";
-import { type Server, startServer } from "./lib/server.js";
+import { type Server, type ServerOptions, startServer } from "./lib/server.js";
 import { until, Workbench } from "./lib/workbench.js";
 
 const THEMES = { light: "Default Light Modern", dark: "Default Dark Modern" };
@@ -23,6 +23,8 @@ const MORE = { "contrast-dark": "Default High Contrast", "contrast-light": "Defa
 
 /** Pictures that a page shows. */
 const SHOWN = ["candidates-light", "candidates-dark", "hunks-dark", "whole-light", "similarity-dark"];
+
+const NOTEBOOK = JSON.stringify({ cells: [], metadata: {}, nbformat: 4, nbformat_minor: 5 });
 
 /** How many pixels the side bar grows for a picture. */
 const WIDER = 140;
@@ -46,7 +48,10 @@ await main(async () => {
       const path = (name: string): string | undefined =>
         all || SHOWN.includes(`${name}-${theme}`) ? join(folder, `vscode-${name}-${theme}.png`) : undefined;
       await pictures(browser, server, scratch.sub(`work-${theme}`), path);
-      if (all && theme === "light") await others(browser, server, scratch.sub("others"), path);
+      if (all && theme === "light") {
+        await others(browser, server, scratch.sub("others"), path);
+        await states(browser, scratch, settings, path);
+      }
     }
   });
 });
@@ -115,4 +120,37 @@ async function others(browser: Browser, server: Server, work: string, path: Path
   const button = (name: string) => (bench: Workbench): Promise<void> => bench.page.getByRole("button", { name }).first().waitFor();
   await shown(makeFolder(join(work, "plain")), "state-refused", 0, button("Look Again"));
   await shown(makeMany(join(work, "none"), 0).folder, "state-nothing", 0, button("Where Excise Looked"));
+  const notebook = makeMany(join(work, "notebook"), 0).folder;
+  writeFileSync(join(notebook, "a.ipynb"), NOTEBOOK);
+  await shown(notebook, "state-notebook", 0, async (bench) => {
+    await bench.page.keyboard.press("ControlOrMeta+Shift+e");
+    await bench.page.locator(".explorer-folders-view .monaco-list-row", { hasText: "a.ipynb" }).dblclick();
+    await bench.page.getByRole("tab", { name: /^Excise/ }).click();
+    await bench.page.getByText("Notebooks are not supported").first().waitFor();
+  });
+}
+
+/** What the view says where the server, or the trust, is missing: each in an editor that has it so. */
+async function states(browser: Browser, scratch: Scratch, settings: Record<string, unknown>, path: Path): Promise<void> {
+  const mute = join(scratch.sub("mute"), "excise");
+  writeFileSync(mute, '#!/bin/sh\n[ "$1" = --version ] && echo "excise, version 99.0.0" || exec sleep 600\n', { mode: 0o755 });
+  const surroundings: readonly (readonly [string, Partial<ServerOptions>, string])[] = [
+    ["missing", { path: [], settings: { ...settings, "excise.path": ["/nowhere/excise"] } }, "Install The Server"],
+    ["starting", { path: [], settings: { ...settings, "excise.path": [mute] } }, "Show Logs"],
+    ["untrusted", { settings, asksForTrust: true }, "Manage Workspace Trust"],
+  ];
+  for (const [name, options, button] of surroundings) {
+    const server = await startServer({ ...options, home: scratch.sub(`server-${name}`), extensions: [VSIX] });
+    try {
+      const window = await newWindow(browser);
+      const bench = await Workbench.open(window, server, makeRepository(scratch.sub(`state-${name}`)).folder);
+      if (name === "untrusted") await bench.trust("No");
+      await bench.page.getByRole("tab", { name: /^Excise/ }).click();
+      await bench.page.getByRole("button", { name: button }).first().waitFor();
+      await take(bench, path(`state-${name}`));
+      await window.context.close();
+    } finally {
+      await server.stop();
+    }
+  }
 }
