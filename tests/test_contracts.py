@@ -12,8 +12,15 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from excise import __version__
+from excise_server.version import VERSION
+
 ROOT = Path(__file__).parent.parent
 SOURCES = [*ROOT.glob("core/**/*.py"), *ROOT.glob("server/**/*.py"), *ROOT.glob("core/**/*.pyx")]
+
+
+def test_the_shell_has_the_version_of_the_library():
+    assert __version__ == VERSION
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: path.name)

@@ -248,7 +248,7 @@ NOTHING_HEAVY = {"excise", "rich", "pygls", "lsprotocol", "email.message", "impo
     ("arguments", "never"),
     [
         (("--help",), NOTHING_HEAVY),
-        (("--version",), NOTHING_HEAVY - {"excise"}),
+        (("--version",), NOTHING_HEAVY),
         (
             *[("score", "--origin", ORIGIN, "--reference", ORIGIN, "--hypothesis", ORIGIN)],
             {"sklearn", "scipy", "numpy", "pygls", "lsprotocol"},

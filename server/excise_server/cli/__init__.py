@@ -11,6 +11,7 @@ import click
 
 from excise_server.cli.streams import say, set_up_streams
 from excise_server.foundation.escape import printable
+from excise_server.version import VERSION
 
 __all__ = ["COMMANDS", "excise", "main"]
 
@@ -74,28 +75,13 @@ class _ReaderGoneError(Exception):
     pass
 
 
-def _print_version(ctx: click.Context, _option: click.Parameter, is_asked: bool) -> None:
-    if is_asked and not ctx.resilient_parsing:
-        from excise import __version__
-
-        click.echo(f"excise {__version__}")
-        ctx.exit()
-
-
 @click.command(
     cls=_Commands,
     epilog=EPILOG,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.option(
-    "--version",
-    is_flag=True,
-    expose_value=False,
-    is_eager=True,
-    callback=_print_version,
-    help="Show the version and exit.",
-)
+@click.version_option(VERSION, prog_name="excise", message="%(prog)s %(version)s")
 @click.pass_context
 def excise(ctx: click.Context) -> int:
     """Score revisions of a file: which say the same, which differ, and where.
