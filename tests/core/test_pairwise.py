@@ -253,3 +253,20 @@ def test_lines_in_another_order_are_alike_where_all_is_one_place():
     assert anchored.values[0, 1] == anchored.pair(0, 1).value < 1
     assert anchored.word(0, 1) == pooled.word(0, 1)
     assert anchored.contained.tolist() == pooled.contained.tolist()
+
+
+@pytest.mark.slow
+def test_a_thousand_revisions_are_compared_and_grouped():
+    lines = [f"value_{n} = {n}" for n in range(40)]
+    texts = {
+        f"r{n}": "\n".join([*lines[: n % 40], f"changed = {n // 40}", *lines[n % 40 :], ""])
+        for n in range(1_000)
+    }
+    origin = "\n".join([*lines, ""])
+    matrix = ScoreMatrix.from_texts(origin, texts)
+    assert (matrix.values == matrix.values.T).all()
+    for i, j in [(0, 1), (0, 40), (0, 999), (17, 57), (998, 999)]:
+        pair = similarity(origin=origin, a=texts[f"r{i}"], b=texts[f"r{j}"])
+        assert matrix.values[i, j] == pair.value
+    clusters = excise.cluster(matrix)
+    assert sorted(name for group in clusters for name in group.ids) == sorted(texts)
