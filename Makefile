@@ -93,6 +93,7 @@ calibration: $(READY)
 	$(BIN)/python benchmarks/calibration.py
 
 bench-patches: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python benchmarks/patches.py
 	$(BIN)/python benchmarks/patches_scale.py
 	$(BIN)/python benchmarks/duplicates.py

@@ -3,9 +3,9 @@
     EXCISE_DATA=DIR python benchmarks/patches_scale.py [N..]
 
 Each size runs in a process of its own, which reads one patch after the other, as a mailbox gives
-them. `RESULTS-patches.md` holds a run. Patch n is patch n modulo 1,312 of kernel_versions_dev; from
-the second round on, three words of its changed lines are replaced. Seconds are those of the
-processor, of one thread.
+them. Beside the largest, rensa's MinHash and LSH group the same texts. `RESULTS-patches.md` holds a
+run. Patch n is patch n modulo 1,312 of kernel_versions_dev; from the second round on, three words
+of its changed lines are replaced. Seconds are those of the processor, of one thread.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from patches import rows
 
@@ -31,9 +32,10 @@ from excise.patches.features import edited_blocks
 
 SIZES = (1_312, 2_000, 10_000, 50_000)
 DENSE = 10_000
-"""Largest number of patches whose whole matrix scikit-learn is given."""
+"""Largest number of patches whose whole matrix SciPy is given."""
 WORD = re.compile(rb"[A-Za-z_][A-Za-z_0-9]{3,}")
 EDITS = 3
+PERMUTATIONS, BANDS = 128, 32
 
 
 def texts(n: int) -> Iterator[bytes]:
@@ -74,7 +76,7 @@ def timed(run: Callable[[], object]) -> tuple[float, object]:
 
 def measure(n: int) -> None:
     """Print one row of the table."""
-    import sklearn.cluster  # noqa: F401 - counted as there from the start
+    import scipy.cluster.hierarchy  # noqa: F401 - counted as there from the start
 
     base = peak()
     pool, reading, adding = Pool(), 0.0, 0.0
@@ -105,7 +107,7 @@ def pool_of(n: int) -> Pool:
 def ours(n: int) -> None:
     """Print by how much grouping raises the peak, and the groups."""
     pool = pool_of(n)
-    import sklearn.cluster  # noqa: F401
+    import scipy.cluster.hierarchy  # noqa: F401
 
     filled = Ballast()
     found = group(pool)
@@ -114,13 +116,13 @@ def ours(n: int) -> None:
 
 
 def theirs(n: int) -> None:
-    """The same with the whole matrix and scikit-learn."""
+    """The same with the whole matrix and SciPy's linkage."""
     import numpy as np
 
     pool = pool_of(n)
     ids: dict[str, int] = {}
     same = np.array([ids.setdefault(pool.patch_id(at), at) for at in range(n)])
-    import sklearn.cluster  # noqa: F401
+    import scipy.cluster.hierarchy  # noqa: F401
 
     near = pool.near(0.0)
     left, right = (array("i", [pair[side] for pair in near]) for side in (0, 1))
@@ -137,6 +139,53 @@ def theirs(n: int) -> None:
         found.setdefault(label, []).append(at)
     raised = filled.raised()
     print(raised, hash(frozenset(map(frozenset, found.values()))))
+
+
+def peer(n: int) -> None:
+    """Print the seconds of MinHash and LSH from text to groups, and how many groups it finds.
+
+    It estimates the overlap of sets of three words, without places or counts, and joins whatever
+    falls into one bucket: a floor of what grouping such texts can cost.
+    """
+    from rensa import RMinHash, RMinHashLSH
+
+    seconds, sketches = 0.0, []
+    for text in texts(n):
+        start = time.process_time()
+        sketch = RMinHash(PERMUTATIONS, 1)
+        sketch.update(shingles(text))
+        sketches.append(sketch)
+        seconds += time.process_time() - start
+    grouping, groups = timed(
+        lambda: buckets(RMinHashLSH(1 - DISTANCE, PERMUTATIONS, BANDS), sketches)
+    )
+    print(f"{seconds + grouping:.2f} {groups}")
+
+
+def shingles(text: bytes) -> list[str]:
+    """Return the signed runs of three words of the changed lines."""
+    found: list[str] = []
+    for line in text.decode("latin-1").split("\n"):
+        if line[:1] in ("+", "-") and line[:3] not in ("+++", "---"):
+            words = re.findall(r"\w+|[^\w\s]", line)
+            found += (" ".join(words[at : at + 3]) for at in range(max(len(words) - 2, 1)))
+    return found
+
+
+def buckets(index: Any, sketches: list[Any]) -> int:  # noqa: ANN401 - rensa has no types
+    """Join what an index takes for alike; return the number of groups."""
+    index.insert_many(sketches)
+    parent = list(range(len(sketches)))
+
+    def root(at: int) -> int:
+        while parent[at] != at:
+            parent[at] = at = parent[parent[at]]
+        return at
+
+    for at, sketch in enumerate(sketches):
+        for other in index.query(sketch):
+            parent[root(other)] = root(at)
+    return sum(root(at) == at for at in range(len(sketches)))
 
 
 class Ballast:
@@ -202,9 +251,11 @@ def main(arguments: list[str]) -> int:
     for n in map(int, arguments or SIZES):
         print(apart("size", str(n)), end="", flush=True)
     if not arguments:
+        seconds, groups = apart("peer", str(SIZES[-1])).split()
+        print(f"\nrensa, MinHash and LSH, {SIZES[-1]:,} patches: {seconds} s, {groups} groups")
         one, other = (apart(part, str(DENSE)).split() for part in ("ours", "theirs"))
         print(f"\ngrouping {DENSE:,} raises the peak by {float(one[0]):.0f} MB, ", end="")
-        print(f"scikit-learn on the whole matrix by {float(other[0]):.0f} MB ", end="")
+        print(f"SciPy on the whole matrix by {float(other[0]):.0f} MB ", end="")
         print(f"({float(other[0]) / float(one[0]):.0f} times), same groups: {one[1] == other[1]}")
         print(apart("counter"), end="")
     return 0
@@ -215,6 +266,7 @@ PARTS: dict[str, Callable[..., None]] = {
     "ours": ours,
     "theirs": theirs,
     "counter": counter,
+    "peer": peer,
 }
 
 if __name__ == "__main__":
