@@ -44,7 +44,7 @@ def timed(goal: str, peer: str, wanted: float, found: measure.Ratio) -> Row:
 
 def alignments() -> Iterator[Row]:
     """Alignment of b and d against rapidfuzz and git; a, c and e for the record."""
-    wanted = {"b": (200, 20), "d": (3.5, 60)}
+    wanted = {"b": (1000, 200), "d": (3.5, 60)}
     for name in ("a", "b", "c", "c lines", "d", "e"):
         origin, revision = workloads.SHAPES[name]().ints()
         ours = partial(_lcs.edits, origin, revision)
@@ -134,13 +134,13 @@ def scores(work: FromInts) -> Iterator[Row]:
     yield timed(
         "one triple of b, from ints",
         peer,
-        100,
+        500,
         measure.ratio(lambda: work.ours(2), lambda: work.theirs(2)),
     )
     yield timed(
         f"k = {K} on b, from ints",
         peer,
-        450,
+        1500,
         measure.ratio(lambda: work.ours(K), lambda: work.theirs(K), rounds=3),
     )
 

@@ -243,6 +243,15 @@ def test_a_worker_that_does_not_stop_is_ended(crew, tmp_path):
     assert not (tmp_path / "quarantine").exists()
 
 
+def test_a_worker_whose_parent_has_gone_ends_without_a_trace():
+    command = [sys.executable, "-I", "-m", "excise_server.workers.child"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe) as child:
+        child.stdout.close()  # before it says that it is ready
+        assert child.stderr.read() == b""
+        assert child.wait() == 0
+
+
 # --- frames ---
 
 

@@ -98,8 +98,11 @@ def main() -> NoReturn:
 
     def send(answer: Answer) -> None:
         view = memoryview(framed(encoder.encode(answer)))
-        while view:
-            view = view[os.write(sink, view) :]
+        try:
+            while view:
+                view = view[os.write(sink, view) :]
+        except BrokenPipeError:
+            os._exit(0)  # the parent has gone, which the reading thread may not have seen yet
 
     send(Opened())
     desk = Desk(guard)
