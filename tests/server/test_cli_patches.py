@@ -129,7 +129,7 @@ def test_options_reach_the_groups():
 def test_the_same_message_twice_and_a_patch_against_itself():
     twice = mail("x", "a", "b", more="Message-ID: <1@x>\n") * 2
     found = excise("cluster", "-", "--json", stdin=twice).json
-    assert found["notes"] == {"-#2": ["its Message-ID stood before"]}
+    assert found["notes"] == {"-#2": ["duplicate Message-ID"]}
     assert found["clusters"][0]["min_similarity"] == 1
 
 

@@ -135,7 +135,7 @@ def too_large(size: int) -> SourceError:
 
 
 def unique_ids(ids: list[str]) -> list[str]:
-    """Return the ids with ``#2``, ``#3`` ... on those that stood before.
+    """Return the ids with ``#2``, ``#3`` ... on repeated ones.
 
     >>> unique_ids(["a", "b", "a", "a", "a#2"])
     ['a', 'b', 'a#2', 'a#3', 'a#2#2']

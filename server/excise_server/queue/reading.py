@@ -15,15 +15,18 @@ from excise_server.foundation.files import file_error
 from excise_server.foundation.inputs import Rejected, SourceError, unique_ids
 
 __all__ = [
+    "BINARY",
     "ENDINGS",
     "MAX_QUEUE",
     "NO_DIFF",
     "Member",
     "Queue",
     "as_series",
-    "files",
+    "is_binary",
     "is_foreign",
+    "loaded",
     "newest",
+    "notes_of",
     "read_queue",
 ]
 
@@ -31,6 +34,8 @@ MAX_QUEUE = 1_000_000_000
 """Largest file of patches read, in bytes: 1 GB."""
 
 NO_DIFF = "no diff in it"
+BINARY = Message(1, error="binary: it holds NUL characters")
+"""The message of a binary file."""
 STDIN = "-"
 Read = Callable[[bytes], tuple[Message, ...]]
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
@@ -80,27 +85,19 @@ def read_queue(paths: Iterable[str], stdin: BinaryIO, read: Read = read) -> Queu
     members: list[Member] = []
     rejected: list[Rejected] = []
     others = 0
-    for path in paths:
-        for name, load, listed in files(path, stdin):
-            try:
-                data = load()
-            except SourceError as error:
-                if not listed:
-                    raise error.named(path) from error
-                rejected.append(Rejected(name, error.reason, error.hint))
-                continue
-            messages = _messages(data, read)
-            if (
-                listed
-                and not name.lower().endswith(ENDINGS)
-                and not any(message.patch.files or message.message_id for message in messages)
-            ):
-                others += 1
-                continue
-            members += [
-                Member(f"{name}#{message.number}" if len(messages) > 1 else name, message)
-                for message in messages
-            ]
+    for name, data, listed in loaded(paths, stdin, rejected):
+        messages = _messages(data, read)
+        if (
+            listed
+            and not name.lower().endswith(ENDINGS)
+            and not any(message.patch.files or message.message_id for message in messages)
+        ):
+            others += 1
+            continue
+        members += [
+            Member(f"{name}#{message.number}" if len(messages) > 1 else name, message)
+            for message in messages
+        ]
     return _sorted(members, rejected, others)
 
 
@@ -140,8 +137,8 @@ def as_series(queue: Queue) -> Queue:
 
 
 def _messages(data: bytes, read: Read) -> tuple[Message, ...]:
-    if b"\0" in data[:8192]:
-        return (Message(1, error="binary: it holds NUL characters"),)
+    if is_binary(data):
+        return (BINARY,)
     try:
         return read(data)
     except PatchError as error:  # a mailbox that cannot be cut into messages
@@ -156,19 +153,12 @@ def _sorted(members: list[Member], rejected: list[Rejected], others: int) -> Que
         for member in members
         if member.message.error or is_foreign(member.message)
     ]
-    seen: set[str] = set()
-    notes = []
-    for member in members:
-        if member.message.message_id in seen:
-            notes.append((member.id, "its Message-ID stood before"))
-        seen |= {member.message.message_id} - {""}
-        notes += [(member.id, str(warned)) for warned in member.message.patch.warnings]
     return Queue(
         tuple(member for member in members if member.message.patch.files),
         tuple(m for m in members if m.message.is_cover and not is_foreign(m.message)),
         (*rejected, *bad),
         others,
-        tuple(notes),
+        tuple(notes_of(members)),
         tuple(
             m
             for m in members
@@ -177,12 +167,52 @@ def _sorted(members: list[Member], rejected: list[Rejected], others: int) -> Que
     )
 
 
+def notes_of(members: Iterable[Member]) -> Iterator[tuple[str, str]]:
+    """Yield what people should know of messages: by the id of each, in words."""
+    seen: set[str] = set()
+    for member in members:
+        if member.message.message_id in seen:
+            yield member.id, "duplicate Message-ID"
+        seen |= {member.message.message_id} - {""}
+        for warning in member.message.patch.warnings:
+            yield member.id, str(warning)
+
+
+def is_binary(data: bytes) -> bool:
+    """Whether the bytes are no text, as git decides it."""
+    return b"\0" in data[:8192]
+
+
 def is_foreign(message: Message) -> bool:
     """Whether this is neither a mail nor a patch."""
     return message.is_cover and not (message.subject or message.author or message.message_id)
 
 
-def files(path: str, stdin: BinaryIO) -> Iterator[tuple[str, Callable[[], bytes], bool]]:
+def loaded(
+    paths: Iterable[str], stdin: BinaryIO, rejected: list[Rejected]
+) -> Iterator[tuple[str, bytes, bool]]:
+    """Yield a name, its bytes, and whether a folder listed it.
+
+    A listed file that cannot be read is appended to ``rejected``.
+
+    Raises
+    ------
+    SourceError
+        If a path that was given cannot be read itself.
+    """
+    for path in paths:
+        for name, load, listed in _files(path, stdin):
+            try:
+                data = load()
+            except SourceError as error:
+                if not listed:
+                    raise error.named(path) from error
+                rejected.append(Rejected(name, error.reason, error.hint))
+                continue
+            yield name, data, listed
+
+
+def _files(path: str, stdin: BinaryIO) -> Iterator[tuple[str, Callable[[], bytes], bool]]:
     """Yield a name, a way to its bytes, and whether a folder listed it."""
     if path == STDIN:
         yield STDIN, partial(_limited, stdin), False

@@ -6,10 +6,20 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from excise.patches import IGNORED, Message, Pool
+from excise.patches import IGNORED, Pool
 from excise.patches.mail import pieces, read_piece
-from excise_server.foundation.inputs import Rejected, SourceError
-from excise_server.queue.reading import ENDINGS, NO_DIFF, Member, Queue, files, is_foreign
+from excise_server.foundation.inputs import Rejected
+from excise_server.queue.reading import (
+    BINARY,
+    ENDINGS,
+    NO_DIFF,
+    Member,
+    Queue,
+    is_binary,
+    is_foreign,
+    loaded,
+    notes_of,
+)
 from excise_server.queue.state import BATCH, Entry, New, State
 
 __all__ = ["Watched", "known_pool", "read_watched"]
@@ -47,16 +57,8 @@ def read_watched(
         If a path that was given cannot be read itself, or the state cannot be written.
     """
     reading = _Reading(state, advance)
-    for path in paths:
-        for name, load, listed in files(path, stdin):
-            try:
-                data = load()
-            except SourceError as error:
-                if not listed:
-                    raise error.named(path) from error
-                reading.rejected.append(Rejected(name, error.reason, error.hint))
-                continue
-            reading.take(name, data, listed)
+    for name, data, listed in loaded(paths, stdin, reading.rejected):
+        reading.take(name, data, listed)
     reading.keep(0)
     return reading.result()
 
@@ -74,16 +76,15 @@ class _Reading:
 
     def take(self, name: str, data: bytes, listed: bool) -> None:
         """Read the messages of a file that are not known."""
-        cut = [(1, data)] if b"\0" in data[:8192] else list(pieces(data))
+        binary = is_binary(data)
+        cut = [(1, data)] if binary else list(pieces(data))
         found: list[New] = []
         before = len(self.seen)
         for number, (line, piece) in enumerate(cut, start=1):
             if self.state.knows(piece):
                 self.seen.append(self.state.id_of(piece))
                 continue
-            message = read_piece(number, line, piece)
-            if b"\0" in data[:8192]:
-                message = Message(1, error="binary: it holds NUL characters")
+            message = BINARY if binary else read_piece(number, line, piece)
             name_of = f"{name}#{number}" if len(cut) > 1 else name
             found.append(New(name_of, piece, message))
         foreign = not any(new.message.patch.files or new.message.message_id for new in found)
@@ -106,19 +107,12 @@ class _Reading:
 
     def result(self) -> Watched:
         sent = tuple(Member(entry.id, entry.message) for entry in self.state.entries)
-        notes: list[tuple[str, str]] = []
-        seen: set[str] = set()
-        for member in sent:
-            if member.message.message_id in seen:
-                notes.append((member.id, "its Message-ID stood before"))
-            seen |= {member.message.message_id} - {""}
-            notes += [(member.id, str(warned)) for warned in member.message.patch.warnings]
         queue = Queue(
             tuple(member for member in sent if member.message.patch.files),
             tuple(member for member in sent if not member.message.patch.files),
             tuple(self.rejected),
             self.others,
-            tuple(notes),
+            tuple(notes_of(sent)),
             sent,
         )
         new = frozenset(self.new)
