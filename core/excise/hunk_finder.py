@@ -86,19 +86,17 @@ class HunkFinder:
         # matrix the later one wins, and either answer is right.
         of_origin: dict[Key, Reading] = {}
         known: dict[tuple[object, ...], _Known] = {}
-        for side in sides:
+        asked = [(side.text, *((id(own), raw) for _, own, raw in side.readings)) for side in sides]
+        for name, side in zip(asked, sides, strict=True):
             if cancel is not None and cancel.cancelled and not cancel.timed_out:
                 raise Cancelled("cancelled while making hunks")
             for preparation, _, is_raw in side.readings:
                 key = preparation, is_raw
                 if key not in of_origin:
                     of_origin[key] = self._origin.get(key) or _of_origin(text, *key)
-            name = (side.text, *((id(own), is_raw) for _, own, is_raw in side.readings))
             known[name] = self._known.get(name) or self._read(side, names, of_origin)
         self._origin, self._known = of_origin, known
-        revisions = [known[name] for name in known]
-        if len(revisions) < len(sides):
-            revisions = [known[(s.text, *((id(o), r) for _, o, r in s.readings))] for s in sides]
+        revisions = [known[name] for name in asked]
         lines = _Lines(origin, text.starts, names, _hollow([*of_origin.values()], len(names)))
         found = stretches(len(names), [revision.matched for revision in revisions])
         trim_end = not any(reading.is_raw for reading in of_origin.values())
