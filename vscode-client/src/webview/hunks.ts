@@ -36,7 +36,6 @@ function made<K extends keyof HTMLElementTagNameMap>(
 
 function show(page: Page, wanted: string | undefined): void {
   const had = document.activeElement?.closest(".hunk") !== null || shown === undefined || wanted !== undefined;
-  const before = shown;
   shown = page;
   byId("title").textContent = page.title;
   byId("progress").textContent = page.progress;
@@ -47,7 +46,7 @@ function show(page: Page, wanted: string | undefined): void {
   page.hunks.filter(({ decided }) => decided).forEach(({ key }) => chosen.delete(key));
   const known = page.hunks.some(({ key }) => key === (wanted ?? current));
   const first = page.hunks.find((hunk) => !hunk.decided) ?? page.hunks[0];
-  select(known ? (wanted ?? current) : first?.key, had || before === undefined);
+  select(known ? (wanted ?? current) : first?.key, had);
 }
 
 /** The next (or previous) hunk that is not decided, from the first again after the last. */
