@@ -179,7 +179,7 @@ def labels(distances: npt.NDArray[np.float64], threshold: float, linkage: str) -
 def _tree(distances: npt.NDArray[np.float64], linkage: str) -> tuple[Merge, ...]:
     """Return the merges of SciPy, which is imported only where the linkage decides.
 
-    Only what stands above the diagonal is read.
+    Only the upper triangle is read.
     """
     try:
         from scipy.cluster import hierarchy

@@ -60,7 +60,7 @@ class NodeTypes:
     """The types that ``comments=drop`` takes out."""
 
     def is_opaque(self, number: int) -> bool:
-        """Whether what lies below code of this type is in a string, or one token."""
+        """Whether nodes below this type are part of a string or of a single token."""
         return bool(self.roles[PLAIN].get(number, 0) & (_TURNS | _WHOLE))
 
     def is_block(self, number: int) -> bool:

@@ -166,7 +166,7 @@ class Text:
 
 
 def line_key(line: str) -> str:
-    """Return the line without trailing white space, or empty for a blank line."""
+    """Return the line without trailing white space, or "" for a blank line."""
     return line.rstrip(WHITE)
 
 

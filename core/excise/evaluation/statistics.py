@@ -107,7 +107,7 @@ def spearman(x: Floats, y: Floats, weights: Floats) -> float | None:
 
 
 def why_undefined(x: Floats, y: Floats, weights: Floats) -> str | None:
-    """Say why there is no correlation, or None if there is one."""
+    """Return why a correlation is undefined, or None if it is defined."""
     kept = (weights > 0) & ~np.isnan(x)
     if weights[kept].sum() < 2:
         return "fewer than two outputs"

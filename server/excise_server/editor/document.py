@@ -173,7 +173,7 @@ def text_hash(text: str) -> str:
 
 
 def mismatch(document: Document, base: Base) -> str:
-    """Return why revisions made from this base do not fit the document, or empty if they do."""
+    """Return why revisions made from this base do not fit the document, or "" if they do."""
     if base.version is not None and base.version != document.version:
         now = (
             "the document is not open" if document.version is None else f"it is {document.version}"
@@ -205,7 +205,7 @@ def enter(document: Document, revision: Revision) -> str:
 
 
 def objection(document: Document, revision: Revision) -> str:
-    """Return why a revision is not taken, or empty if it is."""
+    """Return why a revision is not taken, or "" if it is."""
     if not 0 < len(revision.id) <= MAX_ID:
         return f"an id must have 1 to {MAX_ID} characters"
     if len(document.revisions) >= MAX_REVISIONS and revision.id not in document.revisions:

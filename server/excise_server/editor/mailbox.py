@@ -107,7 +107,7 @@ def read_mailbox(text: str) -> Mailbox:
 
 
 def title(mailbox: Mailbox, message: Message) -> str:
-    """Return "cluster 1 of 3 · contains #14, 0.93", or empty for a cover letter."""
+    """Return "cluster 1 of 3 · contains #14, 0.93", or "" for a cover letter."""
     if message.error:
         return f"not compared: {printable(message.error)}"
     at = mailbox.standing(message)
@@ -168,7 +168,7 @@ def _standings(
 
 
 def _related(patches: list[Message]) -> list[Neighbour | None]:
-    """Return for each patch another one that may be about the same issue, or nothing for many."""
+    """Return for each patch another one that may be about the same issue, if there are few."""
     if len(patches) > MAX_RELATED:
         return []
     reader, pool = EvidenceReader(), RelatedPool()

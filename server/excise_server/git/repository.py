@@ -236,7 +236,7 @@ def open_folder(folder: str, folders: Sequence[str]) -> Repository:
 
 
 def points_back(top: str, common: str) -> str:
-    """Return why a folder is not a worktree of a repository, or empty if they name each other."""
+    """Return why a folder is not a worktree of a repository, or "" if they name each other."""
     link = os.path.join(top, ".git")
     try:
         mode = os.lstat(link).st_mode
@@ -279,7 +279,7 @@ def _asked(git: Git, *options: str) -> str:
 
 
 def _objection(git: Git, top: str, git_dir: str, common: str, folders: Sequence[str]) -> str:
-    """Return why a repository is not the document's own, or empty if it is."""
+    """Return why a repository is not the document's own, or "" if it is."""
     reason = points_back(top, common)
     if not reason or git_dir != common:
         return reason

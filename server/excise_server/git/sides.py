@@ -65,7 +65,7 @@ def _side(commit: str, refs: list[Ref], first: str, *, is_named: bool = False) -
 
 
 def _incoming(repository: Repository) -> str:
-    """Return the commit that is brought in, or empty if there is none, or several."""
+    """Return the commit that is brought in, or "" if there is none, or several."""
     for name in _INCOMING:
         if found := _COMMIT.fullmatch(_read(repository, name)):
             return found[1].decode()

@@ -36,7 +36,7 @@ class Mapper:
         self._mark = width("\ufeff", encoding) if text.startswith("\ufeff") else 0
 
     def exact(self, lo: int, hi: int) -> t.Range:
-        """Return the range that an edit of these lines replaces, or empty for a gap."""
+        """Return the range that an edit of these lines replaces, or an empty one for a gap."""
         return t.Range(self._start(lo), self._start(hi))
 
     def visible(self, lo: int, hi: int) -> t.Range:

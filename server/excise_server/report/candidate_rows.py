@@ -67,7 +67,7 @@ class CandidateRow:
 
     @property
     def behind(self) -> str:
-        """How many commits its base is behind the target, in words, or empty if none."""
+        """How many commits its base is behind the target, in words, or "" if none."""
         return f"behind {self.candidate.behind:,}" if self.candidate.behind else ""
 
 

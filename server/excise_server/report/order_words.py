@@ -23,7 +23,7 @@ _WHY = {
 
 
 def order_words(ranking: Sequence[Ranked]) -> str:
-    """Return the formula that decided an order, and why, or empty if there are no ranks.
+    """Return the formula that decided an order, and why, or "" if there are no ranks.
 
     >>> order_words([])
     ''

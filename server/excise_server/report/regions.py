@@ -44,7 +44,7 @@ _INDENTS = {"\nINDENT": "<indent>", "\nDEDENT": "<dedent>"}
 class Names:
     """The titles of the three columns, and the texts behind them.
 
-    ``texts`` are normalised, or empty where the score was made of other texts (without comments):
+    ``texts`` are normalised, or "" where the score was made of other texts (without comments):
     then only the segments themselves are shown, not the lines they stand in.
     """
 

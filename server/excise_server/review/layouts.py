@@ -201,7 +201,7 @@ def spellings(folder: str, branch: str, repository: str, roots: Roots) -> tuple[
 
 
 def _below(folder: str, root: str) -> str:
-    """Return what follows the root with its leading slash, or empty if the folder is not below
+    """Return what follows the root with its leading slash, or "" if the folder is not below
     it.
     """
     parts, above = parts_of(folder), parts_of(root)

@@ -108,7 +108,7 @@ class Verdicts:
         return Counter(o for o in map(self.outcome, candidates) if o is not None)
 
     def of_group(self, candidates: Sequence[str]) -> str:
-        """Say what the checks came to in a group: ``3 of 3 pass``, or empty if none ran.
+        """Say what the checks came to in a group: ``3 of 3 pass``, or "" if none ran.
 
         A group whose members differ says so, as its texts were taken for alike.
         """
@@ -132,7 +132,7 @@ class Verdicts:
         return bool(counts[PASSED] and counts[FAILED])
 
     def words(self, candidate: str) -> str:
-        """Say what the checks came to for one candidate, or empty if none ran."""
+        """Say what the checks came to for one candidate, or "" if none ran."""
         outcome = self.outcome(candidate)
         if outcome is None:
             return ""

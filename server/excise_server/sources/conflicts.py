@@ -65,7 +65,7 @@ def _parsed(context: Context) -> Conflict | None:
 
 
 def _marked(context: Context) -> tuple[str, str]:
-    """Return what the markers call the sides, or empty if there are none."""
+    """Return what the markers call the sides, or "" if there are none."""
     try:
         text = text_of(read_bytes(context.document, context.folders))
     except SourceError:

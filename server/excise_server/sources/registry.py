@@ -54,7 +54,7 @@ SOURCES = (
 
 
 def setting_of(name: str) -> str:
-    """Return the setting of an id or of the subject of a refusal, or empty if it has none.
+    """Return the setting of an id or of the subject of a refusal, or "" if it has none.
 
     >>> setting_of("remote:origin/fix"), setting_of("git")
     ('remotes', '')
