@@ -53,7 +53,7 @@ def kernel() -> None:
         for row in rows("kernel_versions_dev.jsonl.gz")
         for candidate in row["candidates"]
     ]
-    group(pool_of([Patch(), Patch()]))  # imports scikit-learn
+    group(pool_of([Patch(), Patch()]))  # imports SciPy
     start = time.process_time()
     messages = [read(data)[0] for _, _, data in found]
     patches = [message.patch for message in messages]

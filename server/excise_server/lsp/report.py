@@ -46,7 +46,7 @@ async def report(ls: ExciseServer, params: ReportParams) -> dict[str, Any]:
 def _tree(analysis: Analysis) -> tuple[Merge, ...]:
     """Return the whole tree that the clusters are cut from.
 
-    Numpy and scikit-learn are imported for that alone: what else this process does needs neither.
+    NumPy and SciPy are imported for this alone; nothing else in this process needs them.
     """
     import numpy as np
 
