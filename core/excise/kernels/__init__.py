@@ -26,6 +26,7 @@ kernel               what it does                      who calls it
 ``_lexer``           lexical tokens, line by line      alignment, preparation, tokens
 ``_scanner``         guards the scanners of grammars   syntax
 ``_tables``          hash tables, arrays that grow     the kernels of patches and of the lexer
+``_blocks``          the n-grams of one block          _patches
 ``_multisets``       features with their counts        _patches, _matches, _postings, _search
 ``_sites``           where blocks of patches are       _patches, _matches, _search
 ``_patches``         the features of all patches       patches, _matches, _search

@@ -1,12 +1,12 @@
 # cython: language_level=3
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
+from excise.kernels._blocks cimport Grams
 from excise.kernels._multisets cimport Item, Multisets
 from excise.kernels._sites cimport Sites
 from excise.kernels._tables cimport Table
 
 cdef enum:
-    ORDERS = 4
     OPERATIONS = 3        # keep, add, delete
     SEVERAL = 0x80000000  # marks features that are in several blocks
 
@@ -34,19 +34,14 @@ cdef class Index:
     cdef bint keyed
     cdef readonly object first  # per patch the first one that was added with the same ints
     cdef dict rows              # of each digest of ints: the patch that had them first
-    # Scratch of `add`: per node the occurrences in the block's O and A, and which nodes those are.
-    cdef int32_t* in_o
-    cdef int32_t* in_a
-    cdef int64_t in_o_capacity, in_a_capacity, touched_capacity, items_capacity
-    cdef uint32_t* touched
+    # Scratch of `add`.
+    cdef Grams grams
     cdef Item* items
+    cdef int64_t items_capacity
 
     cdef int check(self, int64_t i) except -1
-    cdef int walk(self, const int32_t* tokens, int32_t start, int32_t stop, bint is_a,
-                  int64_t* n_touched) noexcept nogil
-    cdef int widen(self, int64_t node) noexcept nogil
-    cdef int64_t feature(self, uint32_t node, int operation, int32_t key) noexcept nogil
-    cdef int put(self, uint64_t key, uint32_t part, int32_t count, int64_t* n) noexcept nogil
+    cdef int put(self, const uint64_t* keys, const int32_t* counts, int size, uint32_t part,
+                 int64_t* n) noexcept nogil
     cdef int block(self, const int32_t* tokens, const int32_t* block, uint32_t part, int64_t* n
                    ) noexcept nogil
     cdef int note_parts(self, int64_t n) noexcept nogil

@@ -14,11 +14,12 @@ from libc.string cimport memset
 from array import array
 from hashlib import blake2b
 
+from excise.kernels._blocks cimport Gram, count_grams, forget, free_grams
 from excise.kernels._multisets cimport append, free_multisets, merged, ordered
 from excise.kernels._sites cimport (
     MOST_LINES, NO_HEADING, SITE_INTS, end_patch, free_sites, put_site,
 )
-from excise.kernels._tables cimport NO_MEMORY, empty, enlarged, find, release
+from excise.kernels._tables cimport NO_MEMORY, TOGETHER, empty, enlarged, number_all, release
 
 
 cdef struct Placed:
@@ -66,7 +67,10 @@ cdef class Index:
         self.first, self.rows = array("i"), {}
         if empty(&self.nodes) != 0 or empty(&self.features_) != 0:
             raise MemoryError("excise: out of memory for an index of patches")
-        find(&self.nodes, <uint64_t>0xFFFFFFFFFFFFFFFF, True)
+        cdef uint64_t nothing = <uint64_t>0xFFFFFFFFFFFFFFFF
+        cdef uint32_t root
+        if number_all(&self.nodes, &nothing, 1, &root) != 0:
+            raise MemoryError("excise: out of memory for an index of patches")
 
     def __dealloc__(self):
         release(&self.nodes)
@@ -78,9 +82,7 @@ cdef class Index:
         free(self.sizes)
         free(self.where)
         free(self.parts)
-        free(self.in_o)
-        free(self.in_a)
-        free(self.touched)
+        free_grams(&self.grams)
         free(self.items)
 
     def __len__(self):
@@ -101,109 +103,63 @@ cdef class Index:
             raise IndexError(f"no patch {i} of {self.edits.n}")
         return 0
 
-    cdef int walk(self, const int32_t* tokens, int32_t start, int32_t stop, bint is_a,
-                  int64_t* n_touched) noexcept nogil:
-        """Count the n-grams of a segment, in O or in A."""
-        cdef int32_t i, n
-        cdef int64_t node, room
-        cdef void* moved
-        for i in range(start, stop):
-            node = 0
-            for n in range(min(<int32_t>ORDERS, stop - i)):
-                node = find(&self.nodes, (<uint64_t>node << 32) | <uint32_t>tokens[i + n], True)
-                if node < 0:
-                    return NO_MEMORY
-                if node >= self.in_o_capacity:
-                    if self.widen(node) != 0:
-                        return NO_MEMORY
-                if self.in_o[node] == 0 and self.in_a[node] == 0:
-                    room = self.touched_capacity
-                    moved = enlarged(self.touched, n_touched[0] + 1, &room, sizeof(uint32_t))
-                    if moved is NULL:
-                        return NO_MEMORY
-                    self.touched = <uint32_t*>moved
-                    self.touched_capacity = room
-                    self.touched[n_touched[0]] = <uint32_t>node
-                    n_touched[0] += 1
-                if is_a:
-                    self.in_a[node] += 1
-                else:
-                    self.in_o[node] += 1
-        return 0
-
-    cdef int widen(self, int64_t node) noexcept nogil:
-        cdef int64_t before = self.in_o_capacity, room = before
-        cdef void* moved = enlarged(self.in_o, node + 1, &room, sizeof(int32_t))
-        if moved is NULL:
-            return NO_MEMORY
-        self.in_o = <int32_t*>moved
-        room = before
-        moved = enlarged(self.in_a, node + 1, &room, sizeof(int32_t))
-        if moved is NULL:
-            return NO_MEMORY
-        self.in_a = <int32_t*>moved
-        memset(self.in_o + before, 0, (room - before) * sizeof(int32_t))
-        memset(self.in_a + before, 0, (room - before) * sizeof(int32_t))
-        self.in_o_capacity = room
-        self.in_a_capacity = room
-        return 0
-
-    cdef int64_t feature(self, uint32_t node, int operation, int32_t key) noexcept nogil:
-        """Return the number of a feature, naming it at first sight."""
-        cdef uint64_t plain = OPERATIONS * <uint64_t>node + operation
-        cdef int64_t found, room
-        cdef void* moved
-        found = find(&self.features_, (<uint64_t>(key if self.keyed else 0) << 32) | plain, True)
-        if found < 0:
-            return NO_MEMORY
-        if found >= self.base_capacity:
-            room = self.base_capacity
-            moved = enlarged(self.base, found + 1, &room, sizeof(uint32_t))
-            if moved is NULL:
-                return NO_MEMORY
-            self.base = <uint32_t*>moved
-            self.base_capacity = room
-        self.base[found] = <uint32_t>plain
-        return found
-
-    cdef int put(self, uint64_t key, uint32_t part, int32_t count, int64_t* n) noexcept nogil:
-        cdef int64_t room = self.items_capacity
-        cdef void* moved = enlarged(self.items, n[0] + 1, &room, sizeof(Item))
-        if moved is NULL:
-            return NO_MEMORY
-        self.items = <Item*>moved
-        self.items_capacity = room
-        self.items[n[0]].key = key
-        self.items[n[0]].part = part
-        self.items[n[0]].count = <uint32_t>count
-        n[0] += 1
-        return 0
-
     cdef int block(self, const int32_t* tokens, const int32_t* block, uint32_t part, int64_t* n
                    ) noexcept nogil:
         """Put the features of one block."""
-        cdef int64_t n_touched = 0, at, found
-        cdef int32_t counts[OPERATIONS]
-        cdef int32_t o, a
-        cdef int operation, status = 0
-        if (self.walk(tokens, block[1], block[2], False, &n_touched) != 0
-                or self.walk(tokens, block[3], block[4], True, &n_touched) != 0):
+        cdef uint64_t key = <uint64_t>(block[0] if self.keyed else 0) << 32
+        cdef uint64_t keys[TOGETHER]
+        cdef int32_t counts[TOGETHER]
+        cdef int32_t each[OPERATIONS]
+        cdef int64_t at
+        cdef const Gram* gram
+        cdef int operation, size = 0, status = 0
+        if (count_grams(&self.nodes, &self.grams, tokens + block[1], block[2] - block[1], False)
+                or count_grams(
+                    &self.nodes, &self.grams, tokens + block[3], block[4] - block[3], True)):
             status = NO_MEMORY
-        for at in range(n_touched):
-            o = self.in_o[self.touched[at]]
-            a = self.in_a[self.touched[at]]
-            self.in_o[self.touched[at]] = 0
-            self.in_a[self.touched[at]] = 0
-            counts[0] = min(o, a)
-            counts[1] = a - counts[0]
-            counts[2] = o - counts[0]
+        for at in range(self.grams.n if status == 0 else 0):
+            gram = &self.grams.grams[at]
+            each[0] = min(gram.in_o, gram.in_a)
+            each[1] = gram.in_a - each[0]
+            each[2] = gram.in_o - each[0]
+            if size > TOGETHER - OPERATIONS:
+                status = status or self.put(keys, counts, size, part, n)
+                size = 0
             for operation in range(OPERATIONS):
-                if counts[operation] and status == 0:
-                    found = self.feature(self.touched[at], operation, block[0])
-                    status = NO_MEMORY if found < 0 else self.put(
-                        <uint64_t>self.base[found] << 32 | <uint64_t>found, part,
-                        counts[operation], n)
-        return status
+                if each[operation]:
+                    keys[size] = key | (OPERATIONS * <uint64_t>gram.node + operation)
+                    counts[size] = each[operation]
+                    size += 1
+        forget(&self.grams)
+        return status or self.put(keys, counts, size, part, n)
+
+    cdef int put(self, const uint64_t* keys, const int32_t* counts, int size, uint32_t part,
+                 int64_t* n) noexcept nogil:
+        """Put some features of a block, naming those that are new."""
+        cdef uint32_t numbers[TOGETHER]
+        cdef uint32_t known = self.features_.n
+        cdef int at
+        cdef Item* item
+        cdef void* moved
+        if number_all(&self.features_, keys, size, numbers) != 0:
+            return NO_MEMORY
+        moved = enlarged(self.base, self.features_.n, &self.base_capacity, sizeof(uint32_t))
+        if moved is NULL and self.features_.n:
+            return NO_MEMORY
+        self.base = <uint32_t*>moved
+        moved = enlarged(self.items, n[0] + size, &self.items_capacity, sizeof(Item))
+        if moved is NULL and size:
+            return NO_MEMORY
+        self.items = <Item*>moved
+        item = self.items + n[0]
+        for at in range(size):
+            if numbers[at] >= known:
+                self.base[numbers[at]] = <uint32_t>keys[at]
+            item[at].key = keys[at] << 32 | numbers[at]
+            item[at].part = part
+            item[at].count = <uint32_t>counts[at]
+        n[0] += size
+        return 0
 
     cdef int note_parts(self, int64_t n) noexcept nogil:
         """Note of the `ordered` items which blocks have them."""
@@ -254,6 +210,7 @@ cdef class Index:
         cdef int64_t n = 0, at, lines = 0
         cdef int status = 0
         cdef const int32_t* block
+        cdef void* moved
         cdef Placed* order = <Placed*>malloc(n_blocks * sizeof(Placed) + 1)
         if order is NULL:
             return NO_MEMORY
@@ -275,11 +232,15 @@ cdef class Index:
         if (status != 0 or self.note_parts(n) != 0 or self.note_sizes(n) != 0
                 or append(&self.edits, self.items, n) != 0 or end_patch(&self.sites) != 0):
             return NO_MEMORY
-        n = 0
+        moved = enlarged(self.items, n_context, &self.items_capacity, sizeof(Item))
+        if moved is NULL and n_context:
+            return NO_MEMORY
+        self.items = <Item*>moved
         for at in range(n_context):
             self.n_lines = max(self.n_lines, <int64_t>context[at] + 1)
-            if self.put(<uint64_t>context[at], 0, 1, &n) != 0:
-                return NO_MEMORY
+            self.items[at].key = <uint64_t>context[at]
+            self.items[at].part, self.items[at].count = 0, 1
+        n = n_context
         ordered(self.items, n)
         return append(&self.lines, self.items, n)
 

@@ -3,43 +3,85 @@
 """Tables that compare the whole key, so that equal numbers are equal keys."""
 from libc.stddef cimport size_t
 from libc.stdint cimport int64_t, uint32_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.stdlib cimport calloc, free, realloc
+from libc.string cimport memset
 
 
 cdef int empty(Table* table) noexcept nogil:
-    table.keys = <uint64_t*>malloc(1024 * sizeof(uint64_t))
-    table.numbers = <uint32_t*>calloc(1024, sizeof(uint32_t))
-    table.mask = 1023
-    table.n = 0
-    return NO_MEMORY if table.keys is NULL or table.numbers is NULL else 0
+    memset(table, 0, sizeof(Table))
+    return grow(table, 1024)
 
 
 cdef void release(Table* table) noexcept nogil:
+    free(table.slots)
     free(table.keys)
-    free(table.numbers)
-    table.keys = NULL
-    table.numbers = NULL
+    memset(table, 0, sizeof(Table))
 
 
-cdef int grow(Table* table) noexcept nogil:
-    cdef uint64_t size = 2 * (table.mask + 1), at, slot
-    cdef uint64_t* keys = <uint64_t*>malloc(size * sizeof(uint64_t))
-    cdef uint32_t* numbers = <uint32_t*>calloc(size, sizeof(uint32_t))
-    if keys is NULL or numbers is NULL:
-        free(keys)
-        free(numbers)
+cdef inline uint64_t mixed(uint64_t key) noexcept nogil:
+    key ^= key >> 31
+    key *= <uint64_t>0x9E3779B97F4A7C15
+    key ^= key >> 29
+    key *= <uint64_t>0xBF58476D1CE4E5B9
+    return key ^ (key >> 32)
+
+
+cdef int grow(Table* table, uint64_t size) noexcept nogil:
+    cdef uint32_t* slots = <uint32_t*>calloc(size, sizeof(uint32_t))
+    cdef uint64_t slot
+    cdef uint32_t number
+    if slots is NULL:
         return NO_MEMORY
-    for at in range(table.mask + 1):
-        if table.numbers[at]:
-            slot = mixed(table.keys[at]) & (size - 1)
-            while numbers[slot]:
-                slot = (slot + 1) & (size - 1)
-            keys[slot] = table.keys[at]
-            numbers[slot] = table.numbers[at]
-    release(table)
-    table.keys = keys
-    table.numbers = numbers
+    for number in range(table.n):
+        slot = mixed(table.keys[number]) & (size - 1)
+        while slots[slot]:
+            slot = (slot + 1) & (size - 1)
+        slots[slot] = number + 1
+    free(table.slots)
+    table.slots = slots
     table.mask = size - 1
+    return 0
+
+
+cdef int number_all(Table* table, const uint64_t* keys, int n, uint32_t* numbers) noexcept nogil:
+    """Number up to `TOGETHER` keys; a new one gets the next number.
+
+    Every step of a look-up is made for all keys before the next step: what one needs from memory is
+    on its way while the others are looked at.
+    """
+    cdef uint64_t slots[TOGETHER]
+    cdef uint64_t slot
+    cdef uint32_t used
+    cdef int at
+    cdef void* moved
+    if <uint64_t>table.n + n > MOST:
+        return NO_MEMORY
+    while 2 * (<uint64_t>table.n + n) > table.mask:
+        if grow(table, 2 * (table.mask + 1)) != 0:
+            return NO_MEMORY
+    moved = enlarged(table.keys, table.n + n, &table.room, sizeof(uint64_t))
+    if moved is NULL:
+        return NO_MEMORY
+    table.keys = <uint64_t*>moved
+    for at in range(n):
+        slots[at] = mixed(keys[at]) & table.mask
+        prefetch(&table.slots[slots[at]])
+    for at in range(n):
+        used = table.slots[slots[at]]
+        if used:
+            prefetch(&table.keys[used - 1])
+    for at in range(n):
+        slot = slots[at]
+        used = table.slots[slot]
+        while used and table.keys[used - 1] != keys[at]:
+            slot = (slot + 1) & table.mask
+            used = table.slots[slot]
+        if not used:
+            table.keys[table.n] = keys[at]
+            table.n += 1
+            used = table.n
+            table.slots[slot] = used
+        numbers[at] = used - 1
     return 0
 
 
