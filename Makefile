@@ -85,6 +85,8 @@ bench: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/incremental.py
+	$(BIN)/python benchmarks/starts.py
+	$(BIN)/python benchmarks/growth.py
 
 bench-ir: $(READY)
 	$(BIN)/python benchmarks/instructions.py

@@ -1,15 +1,8 @@
-"""What is not done twice, and what a start costs (`make bench`): ratios within one run.
-
-Seconds are those of the processor, instructions those of callgrind. Nothing is asserted.
-"""
+"""What is not done twice (`make bench`): ratios within one run, in seconds of the processor."""
 
 from __future__ import annotations
 
-import re
 import resource
-import shutil
-import subprocess
-import sys
 import time
 import typing
 from collections.abc import Callable
@@ -97,35 +90,6 @@ class Review:
         return guard.parses - before[0], self.analyst.pairs - before[1], sent, spent
 
 
-def instructions(*command: str) -> int:
-    """Return how many instructions a command takes."""
-    valgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
-    ran = subprocess.run([*valgrind, *command], capture_output=True, text=True, check=True)
-    found = re.search(r"Collected : (\d+)", ran.stderr)
-    assert found is not None
-    return int(found[1])
-
-
-def start() -> None:
-    """Print what starts cost beside that of Python."""
-    python = sys.executable
-    run = "from excise_server.cli import main; main()"
-    worker = "from excise_server.workers.desk import rehearse; rehearse()"
-    commands = {
-        "excise --version": ("-c", run, "--version"),
-        "excise --help": ("-c", run, "--help"),
-        "a worker, ready": ("-I", "-c", worker),
-        "scikit-learn imported": ("-I", "-c", "import sklearn.cluster"),
-    }
-    if shutil.which("valgrind") is None:
-        print("starts: valgrind is missing")
-        return
-    bare = instructions(python, "-c", "pass")
-    print(f"python -c pass: {bare / 1e6:,.0f} M instructions")
-    for name, arguments in commands.items():
-        print(f"{name}: {instructions(python, *arguments) / bare:.1f} times as many")
-
-
 def main() -> None:
     """Print all rows."""
     guard = Guard()
@@ -146,7 +110,6 @@ def main() -> None:
     )
     print(f"{spent:,.0f} ms")
     print(f"at most {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10:,} MB")
-    start()
 
 
 if __name__ == "__main__":

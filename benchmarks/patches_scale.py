@@ -10,6 +10,7 @@ of its changed lines are replaced. Seconds are those of the processor, of one th
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import re
@@ -30,7 +31,8 @@ from excise.clustering import labels
 from excise.patches import DISTANCE, LINKAGE, Patch, Pool, group, read
 from excise.patches.features import edited_blocks
 
-SIZES = (1_312, 2_000, 10_000, 50_000)
+SIZES = (1_312, 2_000, 10_000, 50_000, 100_000)
+BESIDE_PEER = 50_000
 DENSE = 10_000
 """Largest number of patches whose whole matrix SciPy is given."""
 WORD = re.compile(rb"[A-Za-z_][A-Za-z_0-9]{3,}")
@@ -238,6 +240,17 @@ def apart(*what: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, env=environment).stdout.decode()
 
 
+def print_exponents(sizes: list[int], costs: list[list[float]]) -> None:
+    """Print how reading, counting, grouping and all of it grow from each size to the next."""
+    for k in range(1, len(sizes)):
+        steps = math.log(sizes[k] / sizes[k - 1])
+        grown = (
+            math.log(max(after, 0.01) / max(before, 0.01)) / steps
+            for before, after in zip(costs[k - 1], costs[k], strict=True)
+        )
+        print(f"exponents, {sizes[k - 1]:,} to {sizes[k]:,}:", *(f"{rate:.2f}" for rate in grown))
+
+
 def main(arguments: list[str]) -> int:
     if not (Path(os.environ.get("EXCISE_DATA", "")) / "kernel_versions_dev.jsonl.gz").is_file():
         print("EXCISE_DATA must name the folder that holds kernel_versions_dev.jsonl.gz")
@@ -248,11 +261,15 @@ def main(arguments: list[str]) -> int:
     names = "patches", "reading s", "counting s", "grouping s", "all s", "MB at the start"
     names = *names, "MB read", "MB at most", "groups", "largest"
     print(f"| {' | '.join(names)} |\n{'|---' * len(names)}|")
-    for n in map(int, arguments or SIZES):
-        print(apart("size", str(n)), end="", flush=True)
+    sizes, costs = [int(n) for n in arguments or SIZES], []
+    for n in sizes:
+        row = apart("size", str(n))
+        costs.append([float(cell) for cell in row.split("|")[2:6]])
+        print(row, end="", flush=True)
+    print_exponents(sizes, costs)
     if not arguments:
-        seconds, groups = apart("peer", str(SIZES[-1])).split()
-        print(f"\nrensa, MinHash and LSH, {SIZES[-1]:,} patches: {seconds} s, {groups} groups")
+        seconds, groups = apart("peer", str(BESIDE_PEER)).split()
+        print(f"\nrensa, MinHash and LSH, {BESIDE_PEER:,} patches: {seconds} s, {groups} groups")
         one, other = (apart(part, str(DENSE)).split() for part in ("ours", "theirs"))
         print(f"\ngrouping {DENSE:,} raises the peak by {float(one[0]):.0f} MB, ", end="")
         print(f"SciPy on the whole matrix by {float(other[0]):.0f} MB ", end="")

@@ -242,6 +242,7 @@ def test_an_error_of_ours_is_one_line(monkeypatch):
 # --- start ---------------------------------------------------------------------------------------
 
 NOTHING_HEAVY = {"excise", "rich", "pygls", "lsprotocol", "email.message", "importlib.metadata"}
+OF_REPOSITORIES = {f"excise_server.{name}" for name in ("git.repository", "cli.patches", "queue")}
 
 
 @pytest.mark.parametrize(
@@ -255,7 +256,10 @@ NOTHING_HEAVY = {"excise", "rich", "pygls", "lsprotocol", "email.message", "impo
         ),
         (("score", "--jsonl", "-"), {"sklearn", "scipy", "numpy", "rich", "pygls", "lsprotocol"}),
         (("matrix", ORIGIN, ORIGIN, "--json"), {"sklearn", "scipy", "rich", "pygls"}),
-        (("cluster", "--origin", *[ORIGIN] * 3, "--json"), {"sklearn", "scipy", "pygls"}),
+        (
+            ("cluster", "--origin", *[ORIGIN] * 3, "--json"),
+            {"sklearn", "scipy", "pygls"} | OF_REPOSITORIES,
+        ),
     ],
     ids=["help", "version", "score", "score lines", "matrix", "cluster"],
 )

@@ -1,4 +1,8 @@
-"""``excise cluster``: revisions or patches that are alike, and one that stands for them."""
+"""``excise cluster``: revisions or patches that are alike, and one that stands for them.
+
+What only one form of the command needs is imported where that form begins: revisions of a file
+need neither mails nor repositories, whose modules take longer to import than a small file to group.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +14,11 @@ from excise_server.cli.inputs import read_set, report_rejected, similarities
 from excise_server.cli.options import Choices, shared_options
 from excise_server.cli.output import write_text
 from excise_server.cli.patch_options import PatchChoices, patch_options
-from excise_server.cli.patches import cluster_commits, cluster_in_repository, cluster_patches
 from excise_server.cli.progress import progress
-from excise_server.cli.related import cluster_related
 from excise_server.cli.streams import console
-from excise_server.cli.worktrees import Shown, compare
 from excise_server.foundation.inputs import RevisionSet
 from excise_server.report.documents import cluster_document, json_text
 from excise_server.report.revision_reasons import reason_lines, revision_reasons
-from excise_server.sources.candidates import Selection
-from excise_server.sources.commits import is_range
 
 __all__ = ["command"]
 
@@ -63,12 +62,16 @@ def command(
     if chosen.related:
         if origin is not None or git or repo is not None or onto is not None:
             raise click.UsageError("--related takes patches, and no --origin, --git or --repo.")
+        from excise_server.cli.related import cluster_related
+
         return cluster_related(revisions, choices, chosen)
     if onto is not None and repo is None:
         raise click.UsageError("--onto needs --repo.")
     if repo is not None:
         if origin is not None or git:
             raise click.UsageError("--repo takes patches, and neither --origin nor --git.")
+        from excise_server.cli.patches import cluster_in_repository
+
         return cluster_in_repository(repo, onto or "", revisions, choices, chosen)
     if chosen.dask is not None and chosen.workers is not None:
         raise click.UsageError("--dask has workers of its own: drop --workers.")
@@ -79,6 +82,8 @@ def command(
             raise click.UsageError("--git takes one repository, and no --origin.")
         return _cluster_git("".join(revisions) or ".", git, choices, chosen)
     if origin is None:
+        from excise_server.cli.patches import cluster_patches
+
         return cluster_patches(revisions, choices, chosen)
     if chosen.patches_alone or chosen.ignore_path:
         names = [*chosen.patches_alone, *(["--ignore-path"] if chosen.ignore_path else [])]
@@ -90,12 +95,19 @@ def _cluster_git(
     folder: str, names: tuple[str, ...], choices: Choices, chosen: PatchChoices
 ) -> int:
     """Group the commits of a range, or whole branches."""
+    from excise_server.sources.commits import is_range
+
     if any(map(is_range, names)):
         if len(names) > 1:
             raise click.UsageError("--git takes one range, or any number of patterns of branches.")
+        from excise_server.cli.patches import cluster_commits
+
         return cluster_commits(folder, names[0], choices, chosen)
     if chosen.patches_alone:
         raise click.UsageError(f"{', '.join(chosen.patches_alone)}: for patches alone.")
+    from excise_server.cli.worktrees import Shown, compare
+    from excise_server.sources.candidates import Selection
+
     shown = Shown(chosen.threshold, chosen.linkage, chosen.ignore_path, choices.json, chosen.html)
     return compare(folder, Selection(worktrees=False, branches=names), shown)
 

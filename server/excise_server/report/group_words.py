@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from excise import Cluster
-from excise_server.candidates.worktrees import Worktrees
 from excise_server.foundation.inputs import first_few
 from excise_server.foundation.paths import visible
 from excise_server.report.shapes import ReasonEntry
-from excise_server.review.ranked import RankedBatch
 from excise_server.review.reasons import Reason
+
+if TYPE_CHECKING:
+    from excise_server.candidates.worktrees import Worktrees
+    from excise_server.review.ranked import RankedBatch
 
 __all__ = ["by_size", "group_lines", "reason_entries", "reasons_text"]
 

@@ -1,0 +1,111 @@
+"""How time grows with lines, edits and revisions (`make bench`): tables with fitted exponents.
+
+Seconds are those of the processor, the least of several runs. The exponent is the slope of a
+straight line through the logarithms, least squares: 1 is linear, 2 quadratic. It is fitted to the
+larger half of the sizes, where constant costs no longer hide it. Growth with the number of patches
+is in `patches_scale.py`.
+"""
+
+from __future__ import annotations
+
+import time
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+import numpy as np
+import workloads
+
+from excise import ScoreMatrix
+from excise.kernels import _counts, _lcs
+
+ROUNDS = 3
+Work = Callable[[], object]
+
+
+def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
+    """Return the slope of log cost over log size, for the larger half of the sizes."""
+    start = len(sizes) // 2
+    slope, _ = np.polyfit(np.log(sizes[start:]), np.log(costs[start:]), 1)
+    return float(slope)
+
+
+def seconds(work: Work) -> float:
+    """Return the seconds of the processor that work takes, the least of some runs."""
+    times = []
+    for _ in range(ROUNDS):
+        start = time.process_time()
+        work()
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+def ints(lines: list[str], texts: Sequence[list[str]]) -> tuple[array[int], list[array[int]]]:
+    """Return the tokens of an origin and of its revisions as ints of one vocabulary."""
+    names: dict[str, int] = {}
+    origin, *revisions = (
+        workloads.interned(workloads.tokens(text), names) for text in (lines, *texts)
+    )
+    return origin, revisions
+
+
+def by_lines() -> Iterator[tuple[int, Work]]:
+    """Two revisions of n lines of C, 10 edits each, read without a grammar and scored."""
+    for size in (2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000):
+        lines = workloads.c_lines(size)
+        texts = (workloads.edited(lines, 10, seed, workloads.C) for seed in (1, 2))
+        origin, *revisions = ("\n".join(text) for text in (lines, *texts))
+        yield size, partial(ScoreMatrix.from_texts, origin, revisions)
+
+
+def by_edits() -> Iterator[tuple[int, Work]]:
+    """The alignment of 30,000 lines of C, as tokens, with a revision that has d edits."""
+    lines = workloads.c_lines()
+    for size in (4, 16, 64, 256, 1_024):
+        origin, (revision,) = ints(lines, [workloads.edited(lines, size, code=workloads.C)])
+        yield size, partial(_lcs.edits, origin, revision)
+
+
+def by_revisions() -> Iterator[tuple[int, Work]]:
+    """All pairs of k revisions of b, from ints, place by place."""
+    lines = workloads.text_b().split("\n")
+    sizes = 32, 64, 128, 256, 512
+    texts = [workloads.edited(lines, 11, seed) for seed in range(sizes[-1])]
+    origin, revisions = ints(lines, texts)
+    places = array("i", (token // 8 for token in range(len(origin))))
+    for size in sizes:
+        yield size, partial(pairs, origin, revisions[:size], places)
+
+
+def pairs(origin: array[int], revisions: list[array[int]], places: array[int]) -> None:
+    """Score all pairs."""
+    aligned = [(_lcs.edits(origin, revision), revision, None) for revision in revisions]
+    batch = _counts.Batch(origin, None, aligned, places)
+    batch.rows(0, 1, np.zeros((4, len(revisions), len(revisions))))
+
+
+def by_texts() -> Iterator[tuple[int, Work]]:
+    """The matrix of k revisions of b from text, by the grammar."""
+    texts = workloads.revisions_of_b(64)
+    for size in (4, 8, 16, 32, 64):
+        work = partial(ScoreMatrix.from_texts, language="python")
+        yield size, partial(work, workloads.text_b(), texts[:size])
+
+
+def main() -> None:
+    """Print a table for each of them."""
+    for unit, workload in (
+        ("lines", by_lines),
+        ("edits", by_edits),
+        ("revisions", by_revisions),
+        ("revisions", by_texts),
+    ):
+        rows = [(size, seconds(work)) for size, work in workload()]
+        print(f"\n{workload.__doc__}\n\n| {unit} | ms | us for each |\n|---|---|---|")
+        for size, cost in rows:
+            print(f"| {size:,} | {cost * 1e3:,.2f} | {cost / size * 1e6:,.1f} |")
+        print(f"\nexponent: {exponent(*zip(*rows, strict=True)):.2f}")
+
+
+if __name__ == "__main__":
+    main()
