@@ -27,6 +27,8 @@ T = TypeVar("T")
 
 COPIES = 12_001
 ROUNDS = 5
+SHAPES = (20, 3_000), (64, 2_000)
+"""Candidates and lines."""
 PATCH = b"""--- a/x.c
 +++ b/x.c
 @@ -1,3 +1,3 @@
@@ -90,18 +92,25 @@ class Review:
         return guard.parses - before[0], self.analyst.pairs - before[1], sent, spent
 
 
+def show(count: int, lines: int, guard: Guard) -> None:
+    """Print what a rewritten candidate and a key cost among so many, beside the first analysis."""
+    alone, many = Review(1, lines), Review(count, lines)
+    beside, only = many.rewritten(), alone.rewritten()
+    parses, pairs, sent, spent = many.key(guard)
+    print(f"{count} candidates of {lines:,} lines:")
+    print(f"  first analysis: {many.first:,.0f} ms")
+    print(f"  one rewritten: {beside:,.0f} ms, 1/{many.first / beside:.0f} of that; ", end="")
+    print(f"the only one: {only:,.0f} ms; {count} against 1: {beside / only:.1f}")
+    print(f"  a key: {spent:.0f} ms, {parses} texts parsed, {pairs} pairs scored, ", end="")
+    print(f"{sent:,} bytes from the worker")
+
+
 def main() -> None:
     """Print all rows."""
     guard = Guard()
     guard.install()
-    one, many = Review(1, 2_000), Review(64, 2_000)
-    alone, beside = one.rewritten(), many.rewritten()
-    print(f"first analysis, 64 candidates of 2,000 lines: {many.first:,.0f} ms")
-    print(f"one of them rewritten: {beside:,.0f} ms, 1/{many.first / beside:.0f} of the first")
-    print(f"the only candidate rewritten: {alone:,.0f} ms; 64 against 1: {beside / alone:.1f}")
-    parses, pairs, sent, spent = Review(20, 3_000).key(guard)
-    print(f"a key, 20 of 3,000 lines: {parses} texts parsed, {pairs} pairs scored, ", end="")
-    print(f"{sent:,} bytes from the worker, {spent:.0f} ms")
+    for count, lines in SHAPES:
+        show(count, lines, guard)
     pool, patch = Pool(), parse(PATCH)
     _, read = timed(lambda: [pool.add(patch) for _ in range(COPIES)])
     groups, spent = timed(lambda: group(pool))
