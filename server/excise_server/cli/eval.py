@@ -110,8 +110,8 @@ def command(
 
     docs/evaluation.md explains every column.
     """
-    from excise_server.evaluation.pool import cores
     from excise_server.evaluation.run import Settings
+    from excise_server.foundation.forks import usable_cores
 
     out = steps.Output(as_json, as_csv, as_latex, plot)
     steps.check(out)
@@ -128,7 +128,7 @@ def command(
         shared_prefix=shared_prefix,
         seed=seed,
         against=against and against.strip().lower(),
-        jobs=jobs or cores(),
+        jobs=jobs or usable_cores(),
     )
     if execute:
         steps.warn()

@@ -20,9 +20,10 @@ from excise_server.report.documents import json_text
 from excise_server.report.groups import Grouped
 
 if TYPE_CHECKING:
+    from excise_server.queue.counted import Counted
     from excise_server.queue.distribute import Crew
 
-__all__ = ["group_known", "group_queue", "print_groups"]
+__all__ = ["group_counted", "group_known", "group_queue", "print_groups"]
 
 
 def group_queue(queue: Queue, chosen: PatchChoices, crew: Crew | None = None) -> Grouped:
@@ -53,6 +54,11 @@ def group_queue(queue: Queue, chosen: PatchChoices, crew: Crew | None = None) ->
     return _grouped(queue, pool, chosen, pool.patches.__getitem__)
 
 
+def group_counted(counted: Counted, chosen: PatchChoices) -> Grouped:
+    """Group what was read and counted at once."""
+    return _grouped(counted.queue, counted.pool, chosen, counted.patch_of)
+
+
 def group_known(watched: Watched, state: State, chosen: PatchChoices) -> Grouped:
     """Group all that a state knows."""
     about = [f"state {state.path}: {len(watched.new):,} new, {len(state.entries):,} in all"]
@@ -79,8 +85,8 @@ def _grouped(
     threshold = usual[0] if chosen.threshold is None else chosen.threshold
     linkage = chosen.linkage or usual[1]
     with progress("Comparing"):
-        clusters = group(pool, threshold=threshold, linkage=linkage)
-    return Grouped(queue, pool, clusters, threshold, linkage, patch_of, new, about)
+        clusters = group(pool, threshold=threshold, linkage=linkage, map=chosen.map)
+    return Grouped(queue, pool, clusters, threshold, linkage, patch_of, new, about, map=chosen.map)
 
 
 # --- what is printed -----------------------------------------------------------------------------
@@ -98,7 +104,8 @@ def print_groups(grouped: Grouped, chosen: PatchChoices, *, as_json: bool) -> in
     if as_json:
         print(json_text(report.patch_document(grouped, scores=chosen.scores)))
     elif chosen.csv:
-        print(report.patch_csv(grouped.pool, grouped.clusters, grouped.queue), end="")
+        text = report.patch_csv(grouped.pool, grouped.clusters, grouped.queue, grouped.map)
+        print(text, end="")
     else:
         _print_table(grouped)
     for rejected in grouped.queue.rejected:
@@ -133,5 +140,6 @@ def _print_table(grouped: Grouped) -> None:
         lines.append(f"clusters without a new patch are not shown: {hidden:,}")
     out = console()
     if shown:
-        out.print(patch_table(grouped.pool, shown, queue, grouped.new, grouped.clusters))
+        table = patch_table(grouped.pool, shown, queue, grouped.new, grouped.clusters, grouped.map)
+        out.print(table)
     out.print(*notes_text("note", lines), signature_text(grouped.pool.signature), sep="\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
@@ -11,8 +12,12 @@ import click
 
 from excise.clustering import DISTANCE, LINKAGE, LINKAGES
 from excise.patches import IGNORED
+from excise_server.foundation.forks import Map, forked_map, usable_cores
 
 __all__ = ["PatchChoices", "patch_options"]
+
+MOST_JOBS = 8
+"""Processes used unasked: beyond these, what one process does alone takes most of the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,7 @@ class PatchChoices:
     incremental: str | None = None
     dask: str | None = None
     workers: int | None = None
+    jobs: int | None = None
     related: bool = False
 
     @property
@@ -40,9 +46,19 @@ class PatchChoices:
         return tuple(glob for glob in self.ignore_path or IGNORED if glob)
 
     @property
+    def processes(self) -> int:
+        """How many processes to use: as asked for, by ``EXCISE_JOBS``, or one for each core."""
+        return self.jobs or asked_jobs() or min(usable_cores(), MOST_JOBS)
+
+    @property
+    def map(self) -> Map:
+        """A `map` of so many processes."""
+        return forked_map(self.processes)
+
+    @property
     def patches_alone(self) -> list[str]:
         """The options given that only patches have."""
-        names = ("same_base", "newest", "series", "idf", "incremental", "workers", "dask")
+        names = ("same_base", "newest", "series", "idf", "incremental", "workers", "dask", "jobs")
         given = [f"--{name.replace('_', '-')}" for name in names if getattr(self, name)]
         return [
             *given,
@@ -82,6 +98,13 @@ _OPTIONS = (
     click.option(
         "--workers", type=click.IntRange(1, 1024), help="Patches: so many processes here."
     ),
+    click.option(
+        "--jobs",
+        metavar="N",
+        type=click.IntRange(1, 256),
+        help="Patches: forks of this process that share the work; default: one for each core, at "
+        f"most {MOST_JOBS} (also by EXCISE_JOBS).",
+    ),
     click.option("--dask", metavar="ADDRESS", help="Patches: workers of this Dask scheduler."),
     click.option(
         "--related",
@@ -93,6 +116,16 @@ _OPTIONS = (
     click.option("--csv", is_flag=True, help="Patches: print a line a patch."),
     click.option("--html", metavar="FILE", help="Also write a report to be opened in a browser."),
 )
+
+
+def asked_jobs() -> int | None:
+    """Return what ``EXCISE_JOBS`` asks for."""
+    text = os.environ.get("EXCISE_JOBS", "").strip()
+    if not text:
+        return None
+    if not (text.isdecimal() and 1 <= int(text) <= 256):
+        raise click.UsageError(f"EXCISE_JOBS is a number from 1 to 256, not {text!r}.")
+    return int(text)
 
 
 def patch_options(function: Callable[..., int]) -> Callable[..., int]:

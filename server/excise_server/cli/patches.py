@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from excise.patches import read
-from excise_server.cli.grouping import group_known, group_queue, print_groups
+from excise_server.cli.grouping import group_counted, group_known, group_queue, print_groups
 from excise_server.cli.options import Choices
 from excise_server.cli.patch_options import PatchChoices
 from excise_server.cli.progress import progress
@@ -32,12 +32,29 @@ def cluster_patches(paths: tuple[str, ...], choices: Choices, chosen: PatchChoic
     if chosen.incremental is not None:
         return _cluster_watched(paths, choices, chosen)
     _check(paths, choices)
+    # A series, and patches of one tree, need the hunks of all patches.
+    needs_hunks = chosen.series or chosen.same_base
+    if chosen.processes > 1 and not (needs_hunks or chosen.workers or chosen.dask):
+        return _cluster_counted(paths, choices, chosen)
     with _crew(chosen) as crew:
         with progress("Reading"):
             queue = read_queue(paths, sys.stdin.buffer, crew.read if crew else read)
         _check_patches(queue)
         found = group_queue(queue, chosen, crew)
         return print_groups(found, chosen, as_json=choices.json)
+
+
+def _cluster_counted(paths: tuple[str, ...], choices: Choices, chosen: PatchChoices) -> int:
+    """Group patches that several processes read and count."""
+    from excise_server.queue.counted import read_counted
+
+    with progress("Reading", 1.0) as advance:
+        counted = read_counted(
+            paths, sys.stdin.buffer, chosen.map, ignored=chosen.ignored, idf=chosen.idf,
+            only_newest=chosen.newest, advance=advance,
+        )  # fmt: skip
+    _check_patches(counted.queue)
+    return print_groups(group_counted(counted, chosen), chosen, as_json=choices.json)
 
 
 def cluster_commits(folder: str, name: str, choices: Choices, chosen: PatchChoices) -> int:

@@ -14,20 +14,12 @@ from multiprocessing.connection import wait as wait_for
 
 from excise_server.evaluation.scoring import Job, Row, Scored, score_rows
 
-__all__ = ["cores", "score_all"]
+__all__ = ["score_all"]
 
 _FEW = 12
 """Rows below which starting processes costs more than it saves."""
 _CHUNK = 8
 _DIED = "the process that scored it died (out of memory?)"
-
-
-def cores() -> int:
-    """Return how many processors this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on macOS and Windows
-        return os.cpu_count() or 1
 
 
 def score_all(job: Job, rows: Sequence[Row], jobs: int) -> Iterator[Scored]:

@@ -27,6 +27,7 @@ __all__ = [
     "loaded",
     "newest",
     "notes_of",
+    "queue_of",
     "read_queue",
 ]
 
@@ -82,11 +83,24 @@ def read_queue(paths: Iterable[str], stdin: BinaryIO, read: Read = read) -> Queu
     SourceError
         If a path that was given cannot be read itself.
     """
-    members: list[Member] = []
     rejected: list[Rejected] = []
+    files = (
+        (name, _messages(data, read), listed)
+        for name, data, listed in loaded(paths, stdin, rejected)
+    )
+    return queue_of(files, rejected)
+
+
+def queue_of(
+    files: Iterable[tuple[str, tuple[Message, ...], bool]], rejected: list[Rejected]
+) -> Queue:
+    """Return the queue of the messages of files, each with its name and whether a folder listed it.
+
+    ``rejected`` is complete when the last file is taken.
+    """
+    members: list[Member] = []
     others = 0
-    for name, data, listed in loaded(paths, stdin, rejected):
-        messages = _messages(data, read)
+    for name, messages, listed in files:
         if (
             listed
             and not name.lower().endswith(ENDINGS)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from excise import Cluster
 from excise.patches import Patch, Pool
 from excise.patches.evidence import Evidence, EvidenceReader
+from excise_server.foundation.forks import Map
 from excise_server.queue.reading import Queue
 
 __all__ = ["Grouped"]
@@ -18,7 +19,8 @@ class Grouped:
     """Patches and their groups.
 
     ``patch_of`` gives a patch with its hunks. Of a queue that is watched ``new`` are the ids that
-    came with this run (else None), and ``about`` says how much is known.
+    came with this run (else None), and ``about`` says how much is known. ``map`` is for work by the
+    thousand.
     """
 
     queue: Queue
@@ -29,6 +31,7 @@ class Grouped:
     patch_of: Callable[[int], Patch]
     new: frozenset[str] | None = None
     about: tuple[str, ...] = ()
+    map: Map = map
     reader: EvidenceReader = field(default_factory=EvidenceReader)
 
     def evidence(self, index: int) -> Evidence:

@@ -8,13 +8,18 @@ from excise.patches.likeness import pooled
 from excise_server.report.digits import digits
 from excise_server.report.words import beside as beside_it
 
-__all__ = ["beside", "parts", "said"]
+__all__ = ["beside", "parts", "said", "said_of"]
 
 
 def said(likeness: Likeness) -> str:
     """Return what a patch (b) is to another one (a) in a row about it: "contains it"."""
     contained = likeness.contained_in_a, likeness.contained_in_b
-    return _in_another_file(likeness, beside_it(likeness.word, contained))
+    return said_of(likeness.word, contained, in_another_file=likeness.in_another_file)
+
+
+def said_of(word: str, contained: tuple[float, float], *, in_another_file: bool) -> str:
+    """Return the same of what is known of a likeness: its word, and what each contains."""
+    return _in_another_file(in_another_file, beside_it(word, contained))
 
 
 def beside(likeness: Likeness, other: str) -> str:
@@ -28,7 +33,7 @@ def beside(likeness: Likeness, other: str) -> str:
         OVERLAPS: f"overlaps {other}",
         DIFFERENT: f"different, nearest is {other}",
     }
-    return _in_another_file(likeness, phrases[likeness.word])
+    return _in_another_file(likeness.in_another_file, phrases[likeness.word])
 
 
 def parts(likeness: Likeness) -> str:
@@ -43,5 +48,5 @@ def parts(likeness: Likeness) -> str:
     return f"{text}, {moved:,} elsewhere (these count a quarter)" if moved else text
 
 
-def _in_another_file(likeness: Likeness, phrase: str) -> str:
-    return f"{phrase}, in another file" if likeness.in_another_file else phrase
+def _in_another_file(is_there: bool, phrase: str) -> str:
+    return f"{phrase}, in another file" if is_there else phrase

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from functools import partial
+from itertools import chain
+from typing import NamedTuple
 
 from msgspec import UNSET
 from rich.console import RenderableType
@@ -13,12 +15,13 @@ from rich.table import Table
 from rich.text import Text
 
 from excise import Cluster
-from excise.patches import Likeness, Message, Pool
+from excise.patches import Message, Pool
 from excise_server.foundation.escape import printable
+from excise_server.foundation.forks import Map
 from excise_server.queue.reading import Member, Queue
 from excise_server.report.fitting import cut
 from excise_server.report.groups import Grouped
-from excise_server.report.likeness import said
+from excise_server.report.likeness import said_of
 from excise_server.report.patch_shapes import CoverEntry, PatchDocument, PatchEntry
 from excise_server.report.records import Records, name_column
 from excise_server.report.shapes import GroupEntry, RejectedEntry
@@ -26,8 +29,25 @@ from excise_server.report.tables import bar, number
 
 __all__ = ["patch_csv", "patch_document", "patch_table"]
 
-Row = tuple[int, int, Likeness | None]
-"""Cluster, patch, and what it has in common with the representative; None: it is that."""
+
+class _Alike(NamedTuple):
+    """What a patch has in common with the representative of its group, in plain values."""
+
+    similarity: float
+    contains: float | None = None
+    contained: float | None = None
+    word: str | None = None
+    anchored: float | None = None
+    anywhere: float | None = None
+    in_another_file: bool | None = None
+
+
+_ITSELF = _Alike(1.0)
+Row = tuple[int, int, _Alike]
+"""Cluster, patch, and what it has in common with the representative, which it may be itself."""
+
+TOGETHER = 500
+"""Rows that are made by one process at a time."""
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -54,7 +74,9 @@ def patch_document(grouped: Grouped, *, scores: bool) -> PatchDocument:
             )
             for cluster in clusters
         ],
-        patches=[_patch(queue.patches[row[1]], pool, row) for row in _rows(pool, clusters)],
+        patches=[
+            _patch(queue.patches[row[1]], pool, row) for row in _rows(pool, clusters, grouped.map)
+        ],
         covers=[CoverEntry(id=m.id, subject=m.message.subject) for m in queue.covers],
         notes=notes,
         rejected=[RejectedEntry(id=left.id, reason=left.reason) for left in queue.rejected],
@@ -70,13 +92,14 @@ def patch_table(
     queue: Queue,
     new: frozenset[str] | None = None,
     every: Sequence[Cluster] = (),
+    map: Map = map,
 ) -> RenderableType:
     """Return the clusters, with ● for the representative and each member's similarity to it.
 
     ``new`` ids are marked; a cluster has its number among ``every``, where some are not shown.
     """
     numbers = {cluster.members: place for place, cluster in enumerate(every, start=1)}
-    rows = list(_rows(pool, clusters))
+    rows = list(_rows(pool, clusters, map))
 
     def build(length: int) -> Table:
         names = [cut(printable(queue.patches[at].id), length) for _, at, _ in rows]
@@ -89,10 +112,9 @@ def patch_table(
         table.add_column("contains", justify="right", no_wrap=True)
         table.add_column("version", justify="right", no_wrap=True)
         table.add_column("subject", overflow="fold")
-        for name, (place, at, likeness) in zip(names, rows, strict=True):
+        for name, (place, at, alike) in zip(names, rows, strict=True):
             message = queue.patches[at].message
-            stands = likeness is None
-            value = 1.0 if likeness is None else likeness.value
+            stands = alike.word is None
             table.add_row(
                 str(numbers.get(clusters[place - 1].members, place)) if stands else "",
                 Text("●", "green") if stands else "",
@@ -100,9 +122,9 @@ def patch_table(
                     (name, "bold" if stands else ""),
                     (" new" if new and queue.patches[at].id in new else "", "yellow"),
                 ),
-                Text() if stands else Text.assemble(number(value), " ", bar(value, 8)),
-                Text(said(likeness) if likeness else ""),
-                number(likeness.contained_in_b) if likeness else Text(),
+                Text() if stands else _similarity(alike.similarity),
+                Text(_said(alike)),
+                Text() if alike.contains is None else number(alike.contains),
                 _version(message),
                 Text(printable(message.title or message.subject), "dim"),
             )
@@ -111,60 +133,59 @@ def patch_table(
     return Records(build, is_grouped=True)
 
 
-def patch_csv(pool: Pool, clusters: Sequence[Cluster], queue: Queue) -> str:
+def patch_csv(pool: Pool, clusters: Sequence[Cluster], queue: Queue, map: Map = map) -> str:
     """Return a line per patch, with cells quoted that a spreadsheet would run as a formula."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     names = "cluster id representative similarity contains contained version subject author date"
-    writer.writerow([*names.split(), *_SHARES])
-    for place, at, likeness in _rows(pool, clusters):
+    writer.writerow([*names.split(), *_Alike._fields[3:]])
+    for place, at, alike in _rows(pool, clusters, map):
         message = queue.patches[at].message
-        texts = message.subject, message.author, message.date
-        known = _shares(likeness)
-        first = [known.pop(name) for name in ("similarity", "contains", "contained")]
-        cells = [place, _cell(queue.patches[at].id), int(likeness is None), *first]
-        writer.writerow([*cells, message.series.version, *map(_cell, texts), *known.values()])
+        texts = [_cell(text) for text in (message.subject, message.author, message.date)]
+        cells = [place, _cell(queue.patches[at].id), int(alike.word is None), *alike[:3]]
+        writer.writerow([*cells, message.series.version, *texts, *alike[3:]])
     return out.getvalue()
 
 
-def _rows(pool: Pool, clusters: Iterable[Cluster]) -> Iterator[Row]:
+def _rows(pool: Pool, clusters: Iterable[Cluster], map: Map) -> Iterator[Row]:
     """Yield a row a patch, representatives first."""
-    for place, cluster in enumerate(clusters, start=1):
-        best = cluster.representative
-        yield place, best, None
-        yield from (
-            (place, member, pool.likeness(best, member))
-            for member in cluster.members
-            if member != best
+    pairs = [
+        (place, cluster.representative, member)
+        for place, cluster in enumerate(clusters, start=1)
+        for member in (
+            cluster.representative,
+            *(member for member in cluster.members if member != cluster.representative),
         )
+    ]
+    parts = [pairs[start : start + TOGETHER] for start in range(0, len(pairs), TOGETHER)]
+    alikes = chain.from_iterable(map(partial(_alikes, pool), parts))
+    for (place, _, member), values in zip(pairs, alikes, strict=True):
+        yield place, member, _Alike(*values)
 
 
-_SHARES = ("word", "anchored", "anywhere", "in_another_file")
+def _alikes(pool: Pool, pairs: Sequence[tuple[int, int, int]]) -> list[_Alike]:
+    return [_alike(pool, representative, member) for _, representative, member in pairs]
 
 
-def _shares(likeness: Likeness | None) -> dict[str, Any]:
-    """Return the shares that a patch has in common with its representative, if it is another."""
-    if likeness is None:
-        return {"similarity": 1.0, "contains": None, "contained": None, **dict.fromkeys(_SHARES)}
-    return {
-        "similarity": likeness.value,
-        "contains": likeness.contained_in_b,
-        "contained": likeness.contained_in_a,
-        "word": likeness.word,
-        "anchored": float(likeness.shares.anchored),
-        "anywhere": float(likeness.shares.anywhere),
-        "in_another_file": likeness.in_another_file,
-    }
+def _alike(pool: Pool, representative: int, member: int) -> _Alike:
+    if representative == member:
+        return _ITSELF
+    likeness = pool.likeness(representative, member)
+    shares = likeness.shares
+    return _Alike(
+        likeness.value, float(shares.a_in_b), float(shares.b_in_a), likeness.word,
+        float(shares.anchored), float(shares.anywhere), likeness.in_another_file,
+    )  # fmt: skip
 
 
 def _patch(member: Member, pool: Pool, row: Row) -> PatchEntry:
-    place, position, likeness = row
+    place, position, alike = row
     message = member.message
     return PatchEntry(
         id=member.id,
         messages=list(member.parts) or UNSET,
         cluster=place,
-        **_shares(likeness),
+        **alike._asdict(),
         patch_id=pool.patch_id(position),
         message_id=message.message_id,
         subject=message.subject,
@@ -176,6 +197,17 @@ def _patch(member: Member, pool: Pool, row: Row) -> PatchEntry:
         files=list(message.patch.paths),
         facts=[f"{p.path}: {fact}" for p in message.patch.files for fact in p.facts],
     )
+
+
+def _similarity(value: float) -> Text:
+    return Text.assemble(number(value), " ", bar(value, 8))
+
+
+def _said(alike: _Alike) -> str:
+    if alike.word is None or alike.contains is None or alike.contained is None:
+        return ""
+    contained = alike.contained, alike.contains
+    return said_of(alike.word, contained, in_another_file=bool(alike.in_another_file))
 
 
 def _version(message: Message) -> Text:

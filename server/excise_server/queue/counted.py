@@ -1,0 +1,259 @@
+"""A queue read and counted at once, in pieces that any process can do: its patches keep no hunks.
+
+What comes back of a piece is small: messages without their hunks, and edits as ints under the
+vocabulary of the process that read it, of which only new words are sent. A patch that is shown is
+read again from the bytes of its message.
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import accumulate, islice, pairwise
+from typing import Any, BinaryIO
+
+import msgspec
+
+from excise.patches import IGNORED, Message, Patch, Pool, patch_id
+from excise.patches.features import BLOCK, NO_HEADING, Edits, text_id
+from excise.patches.mail import pieces, read_piece
+from excise.patches.reader import Reader
+from excise.tokens import Vocabulary
+from excise_server.foundation.forks import Map
+from excise_server.foundation.inputs import Rejected
+from excise_server.queue.reading import BINARY, Queue, is_binary, loaded, newest, queue_of
+
+__all__ = ["Counted", "Merger", "Part", "Piece", "PieceReader", "read_counted"]
+
+TOGETHER = 400_000
+"""Bytes of messages that are read as one part, .."""
+MOST = 200
+""".. or so many messages."""
+
+SHOWN = 64
+"""Patches that are kept with their hunks, once they were shown."""
+
+Piece = tuple[int, int, bytes]
+"""A message: its number in its file, its line there, and its bytes."""
+
+
+class Part(msgspec.Struct, frozen=True, array_like=True):
+    """Some messages as one process has read them.
+
+    ``ids`` are the patch-id and text id of each that has files, ``lengths`` how many ints of each
+    kind each of these has (four bytes an int, as in ``ints``). ``words`` are what the process has
+    named since its last part, each kind from ``starts`` on.
+    """
+
+    process: int
+    messages: list[Message]
+    ids: list[tuple[str, str]]
+    notes: list[tuple[str, ...]]
+    lengths: list[bytes]
+    ints: list[bytes]
+    starts: list[int]
+    words: list[list[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A patch without hunks, under the names that equal ones share."""
+
+    patch: Patch
+    edits: Edits
+    patch_id: str
+    text_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A queue, the pool of its patches, and a way to each patch with its hunks."""
+
+    queue: Queue
+    pool: Pool
+    patch_of: Callable[[int], Patch]
+
+
+class PieceReader:
+    """Reads and counts messages, under one vocabulary for each process that has a copy of it."""
+
+    def __init__(self, ignored: Sequence[str] = IGNORED) -> None:
+        """Take the globs of files that are left out."""
+        self._ignored = tuple(ignored)
+        self._reader = Reader()
+        self._sent = [0, 0, 0]
+
+    def __call__(self, found: Sequence[Piece]) -> bytes | Part:
+        """Read some messages; what is not Unicode cannot be sent, and is not encoded."""
+        messages = [read_piece(*piece) for piece in found]
+        patches = [message.patch for message in messages if message.patch.files]
+        edits = [self._reader.edits(patch, self._ignored) for patch in patches]
+        columns = list(zip(*(own.ints for own in edits), strict=True)) or [()] * 4
+        vocabularies = self._reader.vocabularies
+        part = Part(
+            process=os.getpid(),
+            messages=[_without_hunks(message) for message in messages],
+            ids=[(patch_id(patch), text_id(patch)) for patch in patches],
+            notes=[own.notes for own in edits],
+            lengths=[array("i", map(len, column)).tobytes() for column in columns],
+            ints=[b"".join(column) for column in columns],
+            starts=self._sent,
+            words=[own.items(start) for own, start in zip(vocabularies, self._sent, strict=True)],
+        )
+        try:
+            data = msgspec.msgpack.encode(part)
+        except UnicodeEncodeError:
+            return part
+        self._sent = list(map(len, vocabularies))
+        return data
+
+
+class Merger:
+    """Brings parts under one vocabulary; which ints it has decides no score.
+
+    The parts of a process are taken in the order in which it made them.
+    """
+
+    def __init__(self) -> None:
+        """Start with empty vocabularies."""
+        self._vocabularies = Vocabulary(), Vocabulary(), Vocabulary()
+        self._names: dict[int, list[array[int]]] = {}
+
+    def take(self, data: bytes | Part) -> tuple[list[Message], list[Known]]:
+        """Return the messages of a part, and its patches."""
+        part = data if isinstance(data, Part) else msgspec.msgpack.decode(data, type=Part)
+        patches = (message.patch for message in part.messages if message.patch.files)
+        known = [
+            Known(patch, edits, *ids)
+            for patch, edits, ids in zip(patches, self._edits(part), part.ids, strict=True)
+        ]
+        return part.messages, known
+
+    def _edits(self, part: Part) -> Iterator[Edits]:
+        import numpy as np
+
+        token, name, line = (np.frombuffer(own, np.int32) for own in self._renamed(part))
+        tokens, blocks, around, context = (np.frombuffer(own, np.int32) for own in part.ints)
+        blocks = blocks.reshape(-1, BLOCK).copy()
+        blocks[:, 0] = name[blocks[:, 0]]
+        titled = blocks[:, 5] != NO_HEADING
+        blocks[titled, 5] = line[blocks[titled, 5]]
+        around = around.copy()
+        around[::2] = line[around[::2]]
+        merged = token[tokens], blocks.ravel(), around, line[context]
+        ranges = [pairwise(accumulate(array("i", lengths), initial=0)) for lengths in part.lengths]
+        for notes, *cuts in zip(part.notes, *ranges, strict=True):
+            ints = [
+                array("i", own[start:stop].tobytes())
+                for own, (start, stop) in zip(merged, cuts, strict=True)
+            ]
+            yield Edits(ints[0], ints[1], ints[2], ints[3], notes)
+
+    def _renamed(self, part: Part) -> list[array[int]]:
+        """Return what the ints of a part are here: of tokens, names and lines."""
+        names = self._names.setdefault(part.process, [array("i"), array("i"), array("i")])
+        parts = zip(names, self._vocabularies, part.starts, part.words, strict=True)
+        for own, vocabulary, start, words in parts:
+            del own[start:]
+            # A tuple arrives as a list.
+            own.extend(vocabulary.intern(tuple(w) if isinstance(w, list) else w for w in words))
+        return names
+
+
+def read_counted(
+    paths: Iterable[str],
+    stdin: BinaryIO,
+    map: Map,
+    *,
+    ignored: Sequence[str] = IGNORED,
+    idf: bool = False,
+    only_newest: bool = False,
+    advance: Callable[[float], None] = lambda done: None,
+) -> Counted:
+    """Read every message that the paths name, as `read_queue` does, and count its edits.
+
+    Parameters
+    ----------
+    map
+        Applied to the parts that the work is cut into: it may use other processes.
+    only_newest
+        Leave out what `newest` leaves out.
+    advance
+        Told which share of the messages is read.
+
+    Raises
+    ------
+    SourceError
+        If a path that was given cannot be read itself.
+    """
+    rejected: list[Rejected] = []
+    files = [(name, listed, _cut(data)) for name, data, listed in loaded(paths, stdin, rejected)]
+    cut = [piece for *_, own in files for piece in own or ()]
+    pool = Pool(ignored=ignored, idf=idf)
+    known: list[Known] = []
+    messages: list[Message] = []
+    merger = Merger()
+    for part in map(PieceReader(ignored), list(_parts(cut))):
+        own, fresh = merger.take(part)
+        messages += own
+        known += fresh
+        if not only_newest:
+            _count(pool, fresh)
+        advance(len(messages) / len(cut))
+    rest = iter(messages)
+    queue = queue_of(
+        [
+            (name, (BINARY,) if own is None else tuple(islice(rest, len(own))), listed)
+            for name, listed, own in files
+        ],
+        rejected,
+    )
+    whole = [piece for piece, message in zip(cut, messages, strict=True) if message.patch.files]
+    if only_newest:
+        numbers = {member.id: number for number, member in enumerate(queue.patches)}
+        queue = newest(queue)
+        kept = [numbers[member.id] for member in queue.patches]
+        whole = [whole[number] for number in kept]
+        _count(pool, [known[number] for number in kept])
+
+    @lru_cache(maxsize=SHOWN)
+    def patch_of(number: int) -> Patch:
+        return read_piece(*whole[number]).patch
+
+    return Counted(queue, pool, patch_of)
+
+
+def _cut(data: bytes) -> list[Piece] | None:
+    """Return the messages of a file, or None if it is binary."""
+    if is_binary(data):
+        return None
+    return [(number, line, piece) for number, (line, piece) in enumerate(pieces(data), start=1)]
+
+
+def _parts(cut: Iterable[Piece]) -> Iterator[list[Piece]]:
+    """Yield messages in parts of about the same size."""
+    part: list[Piece] = []
+    size = 0
+    for piece in cut:
+        part.append(piece)
+        size += len(piece[2])
+        if size >= TOGETHER or len(part) >= MOST:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
+
+
+def _count(pool: Pool, known: Iterable[Known]) -> None:
+    """Add patches, and count their n-grams now: other processes read on."""
+    for own in known:
+        pool.add_read(own.patch, own.edits, patch_id=own.patch_id, text_id=own.text_id)
+    assert len(pool.index) == len(pool)
+
+
+def _without_hunks(message: Message) -> Message:
+    files = tuple(replace(pair, hunks=()) for pair in message.patch.files)
+    return replace(message, patch=Patch(files, message.patch.warnings))
