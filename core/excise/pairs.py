@@ -221,7 +221,8 @@ def _guards(revisions: tuple[Prepared, ...]) -> tuple[Mask, Mask]:
 
     k = len(revisions)
     equal = np.eye(k, dtype=bool)
-    for key in (_line_keys, _tokens):
+    by_line = any(revision.units.starts is not None for revision in revisions)
+    for key in (_line_keys, _tokens) if by_line else (_tokens,):
         for members in _same(revisions, key):
             equal[np.ix_(members, members)] = True
     identical = np.eye(k, dtype=bool)
@@ -237,7 +238,7 @@ def _text(revision: Prepared) -> Hashable:
 
 
 def _tokens(revision: Prepared) -> bytes:
-    return revision.token_key
+    return revision.digest or revision.lines.tokens.tobytes()
 
 
 def _line_keys(revision: Prepared) -> bytes:

@@ -4,34 +4,26 @@ A tree-sitter tree is edited and parsed again; then every line outside the edite
 the tree's changed ranges has the origin's tokens. A block's INDENT and DEDENT stand on its
 neighbours' lines, so each changed stretch is widened by one line with text on both sides. The
 result equals ``lines_of(stream(text, grammar))``, which is the definition; tests hold that. Where
-syntax is broken, trees parsed from scratch are compared instead (`excise.twins`). Over 300 lines:
-every step is a part of that one proof.
+syntax is broken, trees parsed from scratch are compared instead (`excise.twins`).
 """
 
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from excise import syntax
+from excise.kernels._assembly import assemble
 from excise.kernels._lcs import edits as lcs_edits
+from excise.kernels._lines import OriginLines, tree_edits
 from excise.kernels._walk import CancelFlag
-from excise.spans import BLANKS, BLOCK_END, BLOCK_START, Span, encode, write
+from excise.spans import BLANKS, encode
 from excise.text import line_key
-from excise.tokens import (
-    Lines,
-    Vocabulary,
-    first_tokens,
-    line_ids,
-    line_keys,
-    lines_of,
-    placed,
-)
+from excise.tokens import Lines, Vocabulary, line_keys
 from excise.twins import Kept
 
 if TYPE_CHECKING:
@@ -45,30 +37,25 @@ Stretch = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One text by lines: its bytes, where each line starts, and each line's exact text as a name.
+    """One text by lines: its bytes, where each line starts, and a name of each line's exact text.
 
-    The last start lies one past the end, as if the last line ended too.
+    The last start lies one past the end, as if the last line ended too. Names of lines that the
+    origin lacks are all one.
     """
 
     data: bytes
-    starts: list[int]
+    starts: array[int]
     names: array[int]
-
-    @classmethod
-    def of(cls, text: str, vocabulary: Vocabulary) -> _Side:
-        """Split a text."""
-        lines = text.split("\n")
-        data = encode(text)
-        lengths = map(len, lines if text.isascii() else data.split(b"\n"))
-        starts = [start + line for line, start in enumerate(accumulate(lengths, initial=0))]
-        # The last line has no line end, so no other line equals it.
-        names = vocabulary.intern([*lines[:-1], lines[-1] + "\n"])
-        return cls(data, starts, names)
 
     def point(self, byte: int) -> tuple[int, int]:
         """Return row and column of a byte."""
         row = bisect_right(self.starts, byte, hi=len(self.starts) - 1) - 1
         return row, byte - self.starts[row]
+
+    def keys(self, start: int, stop: int) -> list[str | None]:
+        """Return the keys of some lines, None for a blank one."""
+        lines = self.data[self.starts[start] : self.starts[stop]].decode("utf-8", "surrogatepass")
+        return [line_key(line) or None for line in lines.split("\n")[: stop - start]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +66,7 @@ class Parsed:
     tree: Tree
     lines: Lines
     side: _Side
+    named: OriginLines
 
     @property
     def has_errors(self) -> bool:
@@ -95,8 +83,35 @@ def parsed(
 ) -> Parsed:
     """Parse an origin, and keep its tree."""
     tree = syntax.parse(text, grammar, None, cancel, timeout)
-    lines = lines_of(placed(syntax.tokens_of(text, tree, grammar), line_keys(text)), vocabulary)
-    return Parsed(grammar, tree, lines, _Side.of(text, vocabulary))
+    data = encode(text)
+    named = OriginLines(data)
+    side = _Side(data, named.starts, named.names)
+    return Parsed(grammar, tree, _written(text, side, tree, grammar, vocabulary), side, named)
+
+
+def _written(text: str, side: _Side, tree: Tree, grammar: str, vocabulary: Vocabulary) -> Lines:
+    """Return the lines of a parsed text, none of them inherited."""
+    spans, _ = syntax.walk(tree.root_node, side.data, grammar)
+    whole = [(0, len(side.names))]
+    no_lines = Lines(array("i"), array("i", (0,)), (), array("i"))
+    return _assembled(no_lines, array("i"), whole, spans, side, line_keys(text), vocabulary)
+
+
+def _assembled(
+    origin: Lines,
+    edits: array[int],
+    stretches: list[Stretch],
+    spans: array[int],
+    side: _Side,
+    keys: Sequence[Hashable | None],
+    vocabulary: Vocabulary,
+) -> Lines:
+    """Return lines of an origin, and stretches written from spans, as the lines of a text."""
+    inherited = origin.tokens, origin.first, origin.ids
+    tokens, first, ids = assemble(
+        inherited, edits, stretches, spans, side.data, side.starts, keys, vocabulary.intern
+    )
+    return Lines(tokens, first, keys, ids)
 
 
 class Reparsed(NamedTuple):
@@ -117,7 +132,8 @@ def reparse(
 
     None where most lines changed, so that little could be inherited.
     """
-    side = _Side.of(text, vocabulary)
+    data = encode(text)
+    side = _Side(data, *origin.named.beside(data))
     edits = lcs_edits(origin.side.names, side.names)
     changed = list(zip(edits[2::4], edits[3::4], strict=True))
     if _most(changed, side):
@@ -125,8 +141,9 @@ def reparse(
     tree = None
     if not origin.has_errors:
         old = origin.tree.copy()
-        for at in range(len(edits) - 4, -1, -4):
-            _edit(old, origin.side, side, edits[at : at + 4])
+        sides = origin.side.data, origin.side.starts, side.data, side.starts
+        for edit in tree_edits(*sides, edits):
+            old.edit(*edit)
         tree = syntax.parse(text, origin.grammar, old, cancel, timeout)
     if tree is not None and not tree.root_node.has_error:
         changed += [(r.start_point[0], r.end_point[0] + 1) for r in old.changed_ranges(tree)]
@@ -135,20 +152,13 @@ def reparse(
         tree = syntax.parse(text, origin.grammar, None, cancel, timeout)
         stale = _not_shared(origin, tree, side, edits)
         if _most(stale, side):
-            tokens = syntax.tokens_of(text, tree, origin.grammar)
-            return Reparsed(
-                lines_of(placed(tokens, line_keys(text)), vocabulary), tokens.has_errors
-            )
+            lines = _written(text, side, tree, origin.grammar, vocabulary)
+            return Reparsed(lines, tree.root_node.has_error)
         changed += stale
-    keys = _keys(origin.lines.keys, edits, text.split("\n"))
-    lines = _Assembly(origin.lines, edits, keys)
-    stretches, ranges, found = _walked(tree, side, origin.grammar, changed, keys)
-    places = [start for start, _, _ in found]
-    for stretch, (low, high) in zip(stretches, ranges, strict=True):
-        near = _near(found, places, low, high)
-        spans = list(_clipped(near, side.data, low, high))
-        lines.add(stretch, side.data[low:high], spans, vocabulary)
-    return Reparsed(lines.finish(), tree.root_node.has_error)
+    keys = _keys(origin.lines.keys, edits, side)
+    stretches, spans = _walked(tree, side, origin.grammar, changed, keys)
+    lines = _assembled(origin.lines, edits, stretches, spans, side, keys, vocabulary)
+    return Reparsed(lines, tree.root_node.has_error)
 
 
 def _most(stretches: Sequence[Stretch], side: _Side) -> bool:
@@ -180,8 +190,8 @@ def _not_shared(origin: Parsed, tree: Tree, side: _Side, edits: Sequence[int]) -
 
 def _walked(
     tree: Tree, side: _Side, grammar: str, stale: list[Stretch], keys: Sequence[object]
-) -> tuple[list[Stretch], list[tuple[int, int]], list[Span]]:
-    """Walk the stale parts, widened, and return them as stretches and byte ranges, with spans.
+) -> tuple[list[Stretch], array[int]]:
+    """Walk the stale parts, widened, and return them as stretches, with spans.
 
     Text of a string that no leaf covers is a token or not by all of its node (a quote gone from
     one line turns blank text on another into white space), so such a node is walked as a whole.
@@ -193,7 +203,7 @@ def _walked(
         spans, loose = syntax.walk(tree.root_node, side.data, grammar, ranges)
         torn = [span for span in loose if not _is_inside(span[0], min(span[1], size), ranges)]
         if not torn:
-            return stretches, ranges, spans
+            return stretches, spans
         stale = stale + [(side.point(start)[0], side.point(end)[0] + 1) for start, end in torn]
 
 
@@ -202,47 +212,13 @@ def _is_inside(start: int, end: int, ranges: Sequence[tuple[int, int]]) -> bool:
     return at >= 0 and end <= ranges[at][1]
 
 
-def _edit(tree: Tree, old: _Side, new: _Side, edit: Sequence[int]) -> None:
-    """Apply one edit of lines to a tree, the last edit of a text first.
-
-    An edit can be said in several ways, and how much the parser reuses depends on it (measured on
-    Python: ten times less, said the wrong way). Best: replaced lines from their first byte that
-    differs to the start of the next line; inserted and deleted lines from the end of the line
-    before.
-    """
-    o_lo, o_hi, a_lo, a_hi = edit
-    before = 0
-    if o_lo and (o_lo == o_hi or a_lo == a_hi):
-        before = 1
-    start, old_end = old.starts[o_lo] - before, min(old.starts[o_hi] - before, len(old.data))
-    new_start, new_end = new.starts[a_lo] - before, min(new.starts[a_hi] - before, len(new.data))
-    same = _common(old.data[start:old_end], new.data[new_start:new_end])
-    start, new_start = start + same, new_start + same
-    place = old.point(start)
-    # In the tree's terms nothing before the edit has moved yet.
-    row, column = new.point(new_end)
-    first, first_column = new.point(new_start)
-    moved = (place[0] + row - first, column if row > first else place[1] + column - first_column)
-    tree.edit(start, old_end, start + new_end - new_start, place, old.point(old_end), moved)
-
-
-def _common(x: bytes, y: bytes) -> int:
-    """Return how many first bytes two strings share."""
-    same = 0
-    for p, q in zip(x, y, strict=False):
-        if p != q:
-            break
-        same += 1
-    return same
-
-
-def _keys(old: Sequence[object], edits: array[int], lines: list[str]) -> list[object]:
-    keys: list[object] = []
+def _keys(old: Sequence[Hashable | None], edits: array[int], side: _Side) -> list[Hashable | None]:
+    keys: list[Hashable | None] = []
     place = 0
     for at in range(0, len(edits), 4):
         o_lo, o_hi, a_lo, a_hi = edits[at : at + 4]
         keys.extend(old[place:o_lo])
-        keys.extend(line_key(line) or None for line in lines[a_lo:a_hi])
+        keys.extend(side.keys(a_lo, a_hi))
         place = o_hi
     keys.extend(old[place:])
     return keys
@@ -266,86 +242,3 @@ def _widened(stale: list[Stretch], keys: Sequence[object]) -> list[Stretch]:
             merged.pop()
         merged.append((low, high))
     return merged
-
-
-def _near(found: list[Span], places: list[int], low: int, high: int) -> list[Span]:
-    """Return the spans that may reach into a range: those that begin in it, and their neighbours.
-
-    Marks need not be neighbours: several, and missing nodes, may be in one place after a long span.
-    """
-    first, last = bisect_left(places, low), bisect_left(places, high)
-    first = max(first - 1, 0)
-    while first and found[first][0] == found[first][1]:
-        first -= 1
-    while last < len(found) and found[last][0] == found[last][1]:
-        last += 1
-    return found[first:last]
-
-
-def _clipped(found: list[Span], data: bytes, low: int, high: int) -> Iterator[Span]:
-    """Cut spans to a range of whole lines. A mark stays with the token next to it."""
-    for start, end, kind in found:
-        if kind == BLOCK_START:
-            token = start
-            while token < high and data[token] in BLANKS:
-                token += 1
-            if low <= token < high:
-                yield max(start, low) - low, max(start, low) - low, kind
-        elif kind == BLOCK_END:
-            token = end - 1
-            while token >= low and data[token] in BLANKS:
-                token -= 1
-            if low <= token < high:
-                yield min(end, high) - low, min(end, high) - low, kind
-        elif start < high and end > low:
-            yield max(start, low) - low, min(end, high) - low, kind
-
-
-class _Assembly:
-    """Puts a revision's lines together: the origin's, and stretches walked anew."""
-
-    def __init__(self, origin: Lines, edits: array[int], keys: list[object]) -> None:
-        self._origin = origin
-        self._edits = edits
-        self._at = 0
-        self._line = self._shift = 0
-        self._keys = keys
-        self._tokens, self._first, self._ids = array("i"), array("i"), array("i")
-
-    def add(self, stretch: Stretch, data: bytes, spans: list[Span], vocabulary: Vocabulary) -> None:
-        """Inherit up to a stretch, then take its own tokens."""
-        start, stop = stretch
-        self._inherit(start)
-        found = write(data.decode("utf-8", "surrogatepass"), spans)
-        tokens = vocabulary.intern(found.tokens)
-        first = first_tokens(found.lines, stop - start)
-        keys = self._keys[start:stop]
-        self._ids.extend(line_ids(tokens, first, keys, vocabulary))
-        self._extend(tokens, first[:-1], 0)
-        self._line = stop
-        self._pass_edits()
-
-    def finish(self) -> Lines:
-        """Inherit the rest."""
-        self._inherit(len(self._keys))
-        self._first.append(len(self._tokens))
-        return Lines(self._tokens, self._first, self._keys, self._ids)
-
-    def _inherit(self, stop: int) -> None:
-        low, high = self._line + self._shift, stop + self._shift
-        first = self._origin.first
-        self._ids.extend(self._origin.ids[low:high])
-        self._extend(self._origin.tokens[first[low] : first[high]], first[low:high], first[low])
-        self._line = stop
-
-    def _extend(self, tokens: array[int], first: array[int], base: int) -> None:
-        by = len(self._tokens) - base
-        self._first.extend(array("i", [place + by for place in first]) if by else first)
-        self._tokens.extend(tokens)
-
-    def _pass_edits(self) -> None:
-        """Find by how much lines have moved behind the edits of the stretch just taken."""
-        edits = self._edits
-        while self._at < len(edits) and edits[self._at + 3] <= self._line:
-            self._shift = edits[self._at + 1] - edits[self._at + 3]
-            self._at += 4

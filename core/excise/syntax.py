@@ -124,7 +124,8 @@ def tokenise(
 
 def tokens_of(text: str, tree: Tree, grammar: str) -> TokenList:
     """Return the tokens of a text that is parsed already."""
-    found = write(text, walk(tree.root_node, encode(text), grammar).spans)
+    flat = iter(walk(tree.root_node, encode(text), grammar).spans)
+    found = write(text, list(zip(flat, flat, flat, strict=True)))
     found.has_errors = tree.root_node.has_error
     return found
 

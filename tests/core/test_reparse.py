@@ -14,11 +14,15 @@ import typing
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tests import archive
-from tests.reference.budget import scaled
+from tests.reference.budget import examples, scaled
 
 from excise import languages, similarity, syntax
+from excise.kernels._lines import OriginLines
 from excise.reparse import parsed, reparse
+from excise.spans import encode
 from excise.text import normalise
 from excise.tokens import Lines, Vocabulary, lines_of, stream
 
@@ -30,6 +34,7 @@ def inherits(origin: str, revision: str, grammar: str) -> bool:
     """Compare both ways of reading a revision; False when the tree was not used."""
     vocabulary = Vocabulary()
     kept = parsed(origin, grammar, vocabulary)
+    assert plain(kept.lines) == plain(lines_of(stream(origin, grammar), vocabulary))
     found = reparse(kept, revision, vocabulary)
     if found is not None:
         alone = stream(revision, grammar)
@@ -181,6 +186,29 @@ def test_of_broken_syntax_only_what_is_not_the_origins_is_walked(head, monkeypat
     assert sum(end - start for start, end in walked[-1]) < len(revision) / 10
     monkeypatch.undo()
     assert inherits(head + functions, revision, "python")
+
+
+PIECES = ["", "", "a", "b", "ab", "a\x0cb", "c\u2028", "é", "\ud800", "a\0b"]
+LINES = st.lists(st.sampled_from(PIECES), min_size=1, max_size=20)
+CHANGES = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 3), LINES), max_size=4)
+
+
+@given(LINES, CHANGES)
+@examples(200)
+def test_two_lines_have_one_name_if_they_are_equal_and_the_origin_has_them(lines, changes):
+    other = list(lines)
+    for place, size, new in changes:
+        other[place : place + size] = new
+    texts = [encode("\n".join(text)) for text in (lines, other)]
+    origin = OriginLines(texts[0])
+    starts, names = origin.beside(texts[1])
+    own = [[*map(encode, text[:-1]), encode(text[-1]) + b"\0end"] for text in (lines, other)]
+    for text, places in zip(texts, (origin.starts, starts), strict=True):
+        ends = [place for place, byte in enumerate(text, 1) if byte == ord("\n")]
+        assert list(places) == [0, *ends, len(text) + 1]
+    numbers = {line: origin.names[at] for at, line in enumerate(own[0])}
+    assert len(set(numbers.values())) == len(numbers)
+    assert list(names) == [numbers.get(line, len(numbers)) for line in own[1]]
 
 
 def test_a_long_origin_gives_the_scores_of_separate_parses(monkeypatch):

@@ -21,8 +21,11 @@ kernel               what it does                      who calls it
                                                        _hunk_counts
 ``_hunk_counts``     all pairs in all hunks            hunk_pairs
 ``_hash``            a hash of bytes                   _names
-``_names``           ints for byte strings             _lexer
-``_bytes``           classes of bytes                  _lexer
+``_names``           ints for byte strings             _lexer, _lines
+``_bytes``           classes of bytes                  _lexer, _lines, _tree, _assembly
+``_lines``           lines of revisions of one origin  reparse
+``_tree``            the walk of a syntax tree         nodes
+``_assembly``        a parsed text as ints             reparse
 ``_lexer``           lexical tokens, line by line      alignment, preparation, tokens
 ``_scanner``         guards the scanners of grammars   syntax
 ``_tables``          hash tables, arrays that grow     the kernels of patches and of the lexer

@@ -21,4 +21,7 @@ cdef struct Names:
 cdef int64_t number_of(
     Names* names, const unsigned char* data, int32_t size, uint64_t k0, uint64_t k1
 ) noexcept nogil
+cdef int64_t known(
+    const Names* names, const unsigned char* data, int32_t size, uint64_t k0, uint64_t k1
+) noexcept nogil
 cdef void release(Names* names) noexcept nogil

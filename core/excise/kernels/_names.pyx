@@ -64,6 +64,24 @@ cdef int64_t number_of(
     return names.n - 1
 
 
+cdef int64_t known(
+    const Names* names, const unsigned char* data, int32_t size, uint64_t k0, uint64_t k1
+) noexcept nogil:
+    """Return the number of a byte string that has one, or -1."""
+    cdef uint32_t hashed = <uint32_t>excise_hash(data, size, k0, k1)
+    cdef uint64_t slot = hashed & names.mask
+    cdef int64_t number
+    if names.slots is NULL:
+        return -1
+    while names.slots[slot].number:
+        number = <int64_t>names.slots[slot].number - 1
+        if (names.slots[slot].hash == hashed and names.sizes[number] == size
+                and memcmp(names.data[number], data, size) == 0):
+            return number
+        slot = (slot + 1) & names.mask
+    return -1
+
+
 cdef void release(Names* names) noexcept nogil:
     free(names.slots)
     free(names.data)
