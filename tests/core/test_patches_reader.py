@@ -12,12 +12,14 @@ from tests.reference.patch_edits import Reader as SlowReader
 
 from excise.patches import parse, read
 from excise.patches.features import BLOCK, IGNORED, NO_HEADING
+from excise.patches.model import FilePair, Hunk, Patch
 from excise.patches.reader import Reader
 
 LINES = st.sampled_from(
     [b"foo(a);", b"bar(a);", b"  foo(a);", b"foo(a); ", b"", b" \t\v\f", b"return 0;\r", b"\r",
      b"x = 1;", b"}", b"}}}}", b"if (x)", "é = 'ü'".encode(), b"\xe9 = 1", b"\xff", b"a\x00b",
-     "a\u2028b\x85".encode(), b"\x1c\x1d x", b"@@ -1 +1 @@", b"-- "]
+     "a\u2028b\x85".encode(), b"\x1c\x1d x", b"@@ -1 +1 @@", b"-- ", b"\xed\xa0\x80 = 1", b"\xc3",
+     "\u00a0".encode(), "\u3000 \U0001f600 x".encode(), b"\t\x0c y\r"]
 )  # fmt: skip
 BODIES = st.lists(st.tuples(st.sampled_from([b" ", b"+", b"-"]), LINES), min_size=1, max_size=12)
 NAMES = st.sampled_from([b"x.c", b"d/x.c", b"y.c", b"go.sum", b"CHANGES.md"])
@@ -64,6 +66,27 @@ def assert_equal(patches, ignored):
 @given(st.lists(PATCHES, min_size=1, max_size=4), st.sampled_from([(), IGNORED]))
 def test_ints_stand_for_what_objects_are(texts, ignored):
     assert_equal([parse(text) for text in texts], ignored)
+
+
+# Hunks that no parser makes: any first character, or none.
+MARKS = st.sampled_from([b" ", b"+", b"-", b"", b"x", b"\\", "é".encode(), b"\xe9", b"\xff\x80"])
+TEXTS = st.lists(st.builds(bytes.__add__, MARKS, LINES | st.binary(max_size=6)), max_size=8)
+HUNKS = st.builds(lambda lines, heading: Hunk(1, 1, b"\n".join(lines), 1, heading=heading),
+                  TEXTS, HEADINGS)  # fmt: skip
+
+
+@given(st.lists(st.lists(HUNKS, max_size=3), min_size=1, max_size=3))
+def test_any_lines_are_read_as_objects_are(patches):
+    found = [Patch((FilePair("x.c", "x.c", tuple(hunks)),)) for hunks in patches]
+    assert_equal(found, ())
+
+
+def test_lines_of_five_megabytes_are_read_as_objects_are():
+    line = b"x" * 2_500_000 + b" = \x00" + "é".encode() * 1_250_000
+    text = b" a\n-" + line + b"\n+" + line + b";\n\\ No newline at end of file\n"
+    found = parse(b"--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n" + text)
+    assert found.files[0].hunks[0].new_open
+    assert_equal([found], ())
 
 
 @pytest.mark.slow

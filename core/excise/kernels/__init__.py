@@ -12,7 +12,8 @@ kernel               what it does                      who calls it
 ``_common``          lengths of equal ends             _lcs, _myers
 ``_myers``           alignment of similar texts        _lcs
 ``_bits``            alignment of any two texts        _lcs
-``_lcs``             chooses one; nested alignment     alignment, reparse, replay, patches, ROUGE
+``_lcs``             chooses one; nested alignment     alignment, reparse, replay, patches,
+                                                       ROUGE, _hunks
 ``_places``          slides runs; shared places        alignment, replay, patches, _counts,
                                                        _hunk_counts
 ``_ngrams``          the trie that counts n-grams      _counts, _hunk_counts
@@ -22,11 +23,12 @@ kernel               what it does                      who calls it
 ``_hunk_counts``     all pairs in all hunks            hunk_pairs
 ``_hash``            a hash of bytes                   _names
 ``_names``           ints for byte strings             _lexer, _lines
-``_bytes``           classes of bytes                  _lexer, _lines, _tree, _assembly
+``_bytes``           classes of bytes                  _lexer, _lines, _tree, _assembly, _hunks
 ``_lines``           lines of revisions of one origin  reparse
 ``_tree``            the walk of a syntax tree         nodes
 ``_assembly``        a parsed text as ints             reparse
-``_lexer``           lexical tokens, line by line      alignment, preparation, tokens
+``_lexer``           lexical tokens, line by line      alignment, preparation, tokens, _hunks
+``_hunks``           hunks of patches as ints          patches
 ``_scanner``         guards the scanners of grammars   syntax
 ``_tables``          hash tables, arrays that grow     the kernels of patches and of the lexer
 ``_blocks``          the n-grams of one block          _patches

@@ -16,14 +16,13 @@ from array import array
 from excise.errors import OptionError
 
 from excise.kernels._bytes cimport is_white, is_word, lines_in
-from excise.kernels._names cimport Names, number_of, release
+from excise.kernels._names cimport number_of, release
 from excise.kernels._tables cimport NO_MEMORY, enlarged
 
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* size) except NULL
 
 cdef enum:
-    BLANK = -1
     BLOCK = 1 << 16       # bytes of memory for lines that is asked for at a time
 
 # The largest number of tokens, and of bytes, of a text: sums of two fit 32 bits.
@@ -40,29 +39,6 @@ cdef class Lexer:
         Whether nothing else is named by the vocabulary: then tokens have reserved names, too, and
         no objects. `share` ends that.
     """
-    cdef object vocabulary
-    cdef bint alone
-    cdef object first_text    # the bytes that its lines point to; those of other texts are copied
-    cdef Names lines          # keys of lines
-    cdef Names tokens
-    cdef int64_t* starts      # of each line: where its tokens begin in `held`; one more at the end
-    cdef int64_t starts_room
-    cdef int32_t* line_names  # of each line, and of each token: its int
-    cdef int64_t line_room
-    cdef int32_t* token_names
-    cdef int64_t token_room
-    cdef int32_t* held        # the tokens of all lines
-    cdef int64_t held_room
-    cdef int64_t n_held
-    cdef int64_t named_lines  # so many lines and tokens have their ints, and so many of `held`
-    cdef int64_t named_tokens
-    cdef int64_t named_held
-    cdef void* blocks         # each begins with the address of the one before it
-    cdef size_t left          # bytes, at the end of the last block
-    cdef size_t block_size
-    cdef uint64_t k0
-    cdef uint64_t k1
-
     def __init__(self, vocabulary, *, bint alone=False):
         self.vocabulary = vocabulary
         self.alone = alone

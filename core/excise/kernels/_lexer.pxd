@@ -1,0 +1,46 @@
+# cython: language_level=3
+"""The lexer's tables, for the kernel that reads hunks."""
+from libc.stddef cimport size_t
+from libc.stdint cimport int32_t, int64_t, uint64_t
+
+from excise.kernels._names cimport Names
+
+cdef enum:
+    BLANK = -1
+
+
+cdef class Lexer:
+    cdef object vocabulary
+    cdef bint alone
+    cdef object first_text    # the bytes that its lines point to; those of other texts are copied
+    cdef Names lines          # keys of lines
+    cdef Names tokens
+    cdef int64_t* starts      # of each line: where its tokens begin in `held`; one more at the end
+    cdef int64_t starts_room
+    cdef int32_t* line_names  # of each line, and of each token: its int
+    cdef int64_t line_room
+    cdef int32_t* token_names
+    cdef int64_t token_room
+    cdef int32_t* held        # the tokens of all lines
+    cdef int64_t held_room
+    cdef int64_t n_held
+    cdef int64_t named_lines  # so many lines and tokens have their ints, and so many of `held`
+    cdef int64_t named_tokens
+    cdef int64_t named_held
+    cdef void* blocks         # each begins with the address of the one before it
+    cdef size_t left          # bytes, at the end of the last block
+    cdef size_t block_size
+    cdef uint64_t k0
+    cdef uint64_t k1
+
+    cdef int64_t number_lines(
+        self, const unsigned char* data, Py_ssize_t size, bint copies, int32_t[::1] ids
+    ) except? -2
+    cdef bint is_line(self, int64_t number, const unsigned char* data, int32_t size) noexcept
+    cdef int64_t line_number(self, const unsigned char* data, int32_t size, bint copies) noexcept
+    cdef const unsigned char* kept(self, const unsigned char* data, int32_t size) noexcept
+    cdef int split(self, const unsigned char* data, int32_t size) noexcept
+    cdef int name(self) except -1
+    cdef void* room_for(self, int32_t* names, int64_t wanted, int64_t* room) except? NULL
+    cdef list texts(self, int64_t start, int64_t stop)
+    cdef int write(self, int32_t[::1] ids, int32_t[::1] first, int32_t[::1] tokens) except -1
