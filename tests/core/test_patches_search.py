@@ -14,7 +14,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reference import patches as oracle
 from tests.reference.patch_blocks import blocks, components, submission
@@ -87,6 +87,46 @@ def test_the_pairs_found_are_those_of_the_oracle(patches, least):
     assert {(i, j) for i, j in np.argwhere(np.triu(dense, 1) >= max(least, 1e-9)).tolist()} == {
         (i, j) for i, j, _ in expected
     }
+
+
+@st.composite
+def _near_copies(draw):
+    """Copies of one patch of several files, each with a line or a name of its own."""
+    files = draw(st.lists(st.tuples(_NAMES, _HEADINGS, _BODY), min_size=1, max_size=3))
+    patches = []
+    for _ in range(draw(st.integers(2, 3))):
+        own = [(name, heading, list(body)) for name, heading, body in files]
+        at = draw(st.integers(0, len(own) - 1))
+        name, heading, body = own[at]
+        body[draw(st.integers(0, len(body) - 1))] = draw(st.sampled_from(["+new(b);", "-x = 1;"]))
+        own[at] = draw(st.sampled_from([name, "w.c"])), heading, body
+        patches.append(b"".join(hunk(*body, name=name, heading=h) for name, h, body in own))
+    return patches
+
+
+@settings(max_examples=40)
+@given(_near_copies(), st.sampled_from([0.0, 0.45]))
+def test_near_copies_are_counted_as_by_the_oracle(patches, least):
+    """Blocks of the same numbers at one place; n-grams under several names, or under none."""
+    expected = []
+    for i, j in combinations(range(len(patches)), 2):
+        score = float(compare(patches[i], patches[j]).exact)
+        if score > 0 and score >= least:
+            expected.append((i, j, score))
+    assert pool_of(patches).near(least) == expected
+
+
+def test_postings_of_other_sizes_are_not_read():
+    """Patches of sizes that double: only neighbours are read, though all share what they have."""
+    index = Index()
+    for n in range(1, 13):
+        tokens = array("i", range(1, 2**n + 1))
+        index.add(tokens, array("i", [0, 0, 0, 0, len(tokens), -1, 0]), NO_INTS, NO_INTS)
+    size = [index.size(at) for at in range(12)]
+    i, j, _, (read, counted) = Search(index, 0.45).pairs(0, 12)
+    assert sorted(zip(i, j, strict=True)) == [(at, at + 1) for at in range(11)]
+    assert read <= sum(size[:-1])
+    assert counted == 11
 
 
 @given(_PATCHES, _LEAST, st.booleans())

@@ -13,3 +13,6 @@ cdef struct Tally:
 
 cdef void tally(Index index, int64_t i, int64_t j, bint keyed, Joined* joined,
                 const uint32_t* weights, Tally* found) noexcept nogil
+cdef void placed(Index index, int64_t i, int64_t j, const uint32_t* own, const uint32_t* bare,
+                 Joined* joined, const uint32_t* weights, int64_t* here, int64_t* shared
+                 ) noexcept nogil

@@ -5,7 +5,7 @@
 Features of one n-gram (under several file names) stand together, so that names can be left out.
 """
 from libc.stdint cimport int32_t, int64_t, uint32_t
-from libc.string cimport memset
+from libc.string cimport memcmp, memset
 
 from excise.kernels._multisets cimport Multisets
 from excise.kernels._patches cimport OPERATIONS, SEVERAL, Index, Part
@@ -123,6 +123,87 @@ cdef void tally(Index index, int64_t i, int64_t j, bint keyed, Joined* joined,
                     one.start += 1
                     other.start += 1
         a.start, b.start = a.stop, b.stop
+
+
+cdef bint alike(Index index, uint32_t x, uint32_t y) noexcept nogil:
+    """Whether two features are in blocks of the same numbers, in each equally often."""
+    if not x & y & SEVERAL:
+        return False
+    x, y = x ^ SEVERAL, y ^ SEVERAL
+    return index.parts[x].count == index.parts[y].count and memcmp(
+        &index.parts[x + 1], &index.parts[y + 1], index.parts[x].count * sizeof(Part)) == 0
+
+
+cdef bint level(const int32_t* of_i, int64_t n, const int32_t* of_j, int64_t m) noexcept nogil:
+    """Whether blocks of the same numbers stand at one place, and nothing is left over."""
+    return n == m and memcmp(of_i, of_j, n * sizeof(int32_t)) == 0
+
+
+cdef void placed(Index index, int64_t i, int64_t j, const uint32_t* own, const uint32_t* bare,
+                 Joined* joined, const uint32_t* weights, int64_t* here, int64_t* shared
+                 ) noexcept nogil:
+    """Count what a pair has in common at one place, and anywhere, over all operations.
+
+    This is `tally` for one patch beside many: it looks up instead of searching. Of near copies
+    nearly all features are in the same blocks, which `alike` sees without adding up.
+
+    Parameters
+    ----------
+    own
+        Of each feature the place in the list of patch i, counted from 1; 0: it is not there.
+        Where n-grams match under every name, only the first of each n-gram has one, with
+        `SEVERAL` if more follow.
+    bare
+        Of each feature the one that stands for its n-gram under all names; NULL: names count.
+    """
+    cdef const Multisets* sets = &index.edits
+    cdef int64_t n = index.sites.first[i + 1] - index.sites.first[i]
+    cdef int64_t q = sets.first[j], end = sets.first[j + 1], weight = 1, common
+    cdef const int32_t* of_i = joined.place
+    cdef const int32_t* of_j = of_i + n
+    cdef bint mixed = joined.joint == MIXED
+    cdef bint same = mixed and level(of_i, n, of_j, index.sites.first[j + 1] - index.sites.first[j])
+    cdef uint32_t f, x, y
+    cdef Side a, b
+    a.place, b.place = of_i, of_j
+    here[0] = shared[0] = 0
+    b.stop = q
+    while b.stop < end:
+        b.start = b.stop
+        b.stop += 1
+        f = sets.ids[b.start] if bare is NULL else bare[sets.ids[b.start]]
+        if own[f] == 0:
+            continue
+        a.start = sets.first[i] + (own[f] & ~SEVERAL) - 1
+        a.stop = a.start + 1
+        if bare is not NULL:
+            while b.stop < end and bare[sets.ids[b.stop]] == f:
+                b.stop += 1
+            if own[f] & SEVERAL:
+                while a.stop < sets.first[i + 1] and bare[sets.ids[a.stop]] == f:
+                    a.stop += 1
+        if weights is not NULL:
+            weight = weights[f]
+        if a.stop > a.start + 1 or b.stop > b.start + 1:
+            common = min(total(sets, a), total(sets, b))
+            shared[0] += weight * common
+            if mixed:
+                here[0] += weight * at_one_place(index, a, b, joined.left)
+            continue
+        common = min(sets.counts[a.start], sets.counts[b.start])
+        shared[0] += weight * common
+        if not mixed:
+            continue
+        x, y = index.where[a.start], index.where[b.start]
+        if not (x | y) & SEVERAL:
+            if of_i[x] == of_j[y]:
+                here[0] += weight * common
+        elif same and alike(index, x, y):
+            here[0] += weight * common
+        else:
+            here[0] += weight * at_one_place(index, a, b, joined.left)
+    if joined.joint == TOGETHER:
+        here[0] = shared[0]
 
 
 cdef int joined_by(Index index, int64_t i, int64_t j, bint keyed, Joined* joined) except -1:

@@ -19,10 +19,13 @@ cdef struct Relation:
     uint8_t* cut              # per set: ids up to this level are looked up,
     int64_t* rest             # and what all others weigh
     const uint8_t* is_again   # per set: whether it equals an earlier one, and is left out; or NULL
+    const uint32_t* order     # the sets by rank: who is near in size is near in rank
 
 cdef struct Postings:
-    # Of a range of sets: who[post[f]:post[f + 1]] have id f at or below their cuts, ascending.
-    int64_t* post
+    # Of a range of ranks from `start`: those of rank start + who[post[f]:post[f + 1]] have id f at
+    # or below their cuts, ascending.
+    int64_t start
+    uint32_t* post
     uint32_t* who
     uint32_t* often
 
@@ -33,7 +36,7 @@ cdef int invert(
     const Relation* relation, int64_t start, int64_t stop, Postings* postings) noexcept nogil
 cdef void free_postings(Postings* postings) noexcept nogil
 cdef int64_t gather(
-    const Relation* relation, const Postings* postings, int64_t i,
+    const Relation* relation, const Postings* postings, int64_t rank, int64_t last,
     int64_t* shared, uint32_t* touched, int64_t* n_touched
 ) noexcept nogil
 cdef int64_t unseen(const Relation* relation, int64_t i, int64_t j) noexcept nogil

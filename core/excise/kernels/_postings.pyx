@@ -10,6 +10,7 @@ from excise.kernels._tables cimport NO_MEMORY
 
 cdef enum:
     FEW = 256
+    MOST_POSTINGS = 0xFFFFFFFF
 
 cdef double HAIR = 1e-12  # of a bound: more than rounding can take, less than a count can matter
 
@@ -73,33 +74,39 @@ cdef void free_relation(Relation* relation) noexcept nogil:
 cdef int invert(
     const Relation* relation, int64_t start, int64_t stop, Postings* postings
 ) noexcept nogil:
-    """List who has which id, for the sets from start to stop."""
+    """List who has which id, for the ranks from start to stop."""
     cdef const Multisets* sets = relation.sets
-    cdef int64_t i, at, place, used = 0
-    postings.post = <int64_t*>calloc(relation.ids + 2, sizeof(int64_t))
+    cdef int64_t rank, i, at, used = 0
+    cdef uint32_t place
+    postings.start = start
+    postings.post = <uint32_t*>calloc(relation.ids + 2, sizeof(uint32_t))
     if postings.post is NULL:
         return NO_MEMORY
     # Counted one place to the right, so that filling moves every start to where it belongs.
-    for i in range(start, stop):
+    for rank in range(start, stop):
+        i = relation.order[rank]
         if relation.is_again is not NULL and relation.is_again[i]:
             continue
         for at in range(sets.first[i], sets.first[i + 1]):
             if relation.levels[sets.ids[at]] <= relation.cut[i]:
                 postings.post[sets.ids[at] + 2] += 1
                 used += 1
+    if used > MOST_POSTINGS:
+        return NO_MEMORY
     postings.who = <uint32_t*>malloc(used * sizeof(uint32_t) + 4)
     postings.often = <uint32_t*>malloc(used * sizeof(uint32_t) + 4)
     if postings.who is NULL or postings.often is NULL:
         return NO_MEMORY
     for at in range(2, relation.ids + 2):
         postings.post[at] += postings.post[at - 1]
-    for i in range(start, stop):
+    for rank in range(start, stop):
+        i = relation.order[rank]
         if relation.is_again is not NULL and relation.is_again[i]:
             continue
         for at in range(sets.first[i], sets.first[i + 1]):
             if relation.levels[sets.ids[at]] <= relation.cut[i]:
                 place = postings.post[sets.ids[at] + 1]
-                postings.who[place] = <uint32_t>i
+                postings.who[place] = <uint32_t>(rank - start)
                 postings.often[place] = sets.counts[at]
                 postings.post[sets.ids[at] + 1] += 1
     return 0
@@ -113,31 +120,43 @@ cdef void free_postings(Postings* postings) noexcept nogil:
 
 
 cdef int64_t gather(
-    const Relation* relation, const Postings* postings, int64_t i,
+    const Relation* relation, const Postings* postings, int64_t rank, int64_t last,
     int64_t* shared, uint32_t* touched, int64_t* n_touched
 ) noexcept nogil:
-    """Add what set i shares with every later one at or below both cuts; return the work done.
+    """Add what a set shares with each later rank of the postings, at or below both cuts.
 
-    Those that were 0 before are listed.
+    Returns how many postings were read. Ranks beyond `last` are too large to score enough, and may
+    be left out. Those that were 0 before are listed; `shared` and `touched` count from the first
+    rank of the postings.
     """
     cdef const Multisets* sets = relation.sets
-    cdef int64_t at, place, weight = 1, work = 0
-    cdef uint32_t count, j, f
+    cdef int64_t i = relation.order[rank], at, work = 0
+    cdef int64_t weight = 1
+    cdef int64_t within = rank - postings.start
+    cdef uint32_t most = <uint32_t>(last - postings.start)
+    cdef uint32_t place, end, count, j, f
     for at in range(sets.first[i], sets.first[i + 1]):
         f = sets.ids[at]
         if relation.levels[f] > relation.cut[i]:
             continue
+        place, end = postings.post[f], postings.post[f + 1]
+        if place == end:
+            continue
+        # Smaller sets are at the front, larger ones at the end: neither is read.
+        if within >= 0:
+            while end > place and postings.who[end - 1] > within:
+                end -= 1
+            place, end = end, postings.post[f + 1]
         count = sets.counts[at]
         if relation.weights is not NULL:
             weight = relation.weights[f]
-        place = postings.post[f + 1] - 1
-        while place >= postings.post[f] and postings.who[place] > i:
+        while place < end and postings.who[place] <= most:
             j = postings.who[place]
             if shared[j] == 0:
                 touched[n_touched[0]] = j
                 n_touched[0] += 1
-            shared[j] += weight * min(count, postings.often[place])
-            place -= 1
+            shared[j] += weight * (1 if count == 1 else min(count, postings.often[place]))
+            place += 1
             work += 1
     return work
 

@@ -16,13 +16,13 @@ from array import array
 
 from excise.errors import Cancelled
 
-from excise.kernels._matches cimport Tally, tally
-from excise.kernels._multisets cimport Multisets, merged
-from excise.kernels._patches cimport OPERATIONS, Index
+from excise.kernels._matches cimport placed
+from excise.kernels._multisets cimport Item, Multisets, merged, ordered
+from excise.kernels._patches cimport OPERATIONS, SEVERAL, Index
 from excise.kernels._postings cimport (
     Postings, Relation, free_postings, free_relation, gather, hopeless, invert, relate, unseen,
 )
-from excise.kernels._sites cimport APART, TOGETHER, Joined, free_joined, join
+from excise.kernels._sites cimport Joined, free_joined, join
 from excise.kernels._tables cimport NO_MEMORY, enlarged
 from excise.kernels._walk cimport CancelFlag, Stop, stopped
 
@@ -34,12 +34,14 @@ cdef enum:
 
 
 cdef struct Row:
-    # Scratch of one thread: what a patch shares with each other one, and its own counts by feature.
+    # Scratch of one thread: what a patch shares with each other one (by rank), and its features.
     int64_t* shared
     int64_t* context
     uint32_t* touched
     uint32_t* near
-    uint32_t* named           # by feature
+    uint32_t* own             # by feature: where it stands in the patch, counted from 1
+    int64_t spread            # that patch; -1: none
+    bint renamed              # whether names of files are left out
     Joined joined             # and with one of them the places
 
 
@@ -48,7 +50,7 @@ cdef void free_row(Row* row) noexcept nogil:
     free(row.context)
     free(row.touched)
     free(row.near)
-    free(row.named)
+    free(row.own)
     free_joined(&row.joined)
     memset(row, 0, sizeof(Row))
 
@@ -103,6 +105,8 @@ cdef class Search:
     cdef Relation edits, lines
     cdef Row row              # of `dense`
     cdef bint busy
+    cdef uint32_t* order      # patches by rank
+    cdef uint32_t* bare       # per feature the first one with its n-gram, under whatever name
     cdef uint8_t* is_again    # per patch: whether it equals an earlier one; NULL: not asked
 
     def __cinit__(self, Index index not None, double least, bint idf=False, bint distinct=False):
@@ -130,12 +134,18 @@ cdef class Search:
                 status = relate(&self.edits)
             if status == 0:
                 status = relate(&self.lines)
+            if status == 0:
+                status = self.rank()
+            if status == 0:
+                status = self.strip()
         finish(status)
 
     def __dealloc__(self):
         free_relation(&self.edits)
         free_relation(&self.lines)
         free_row(&self.row)
+        free(self.order)
+        free(self.bare)
         free(self.is_again)
 
     def __len__(self):
@@ -164,62 +174,91 @@ cdef class Search:
         free(last)
         return 0
 
-    cdef int make_row(self, Row* row) noexcept nogil:
-        cdef int64_t n = self.edits.n + 1
-        row.shared = <int64_t*>calloc(n, sizeof(int64_t))
-        row.context = <int64_t*>calloc(n, sizeof(int64_t))
-        row.touched = <uint32_t*>malloc(n * sizeof(uint32_t))
-        row.near = <uint32_t*>malloc(n * sizeof(uint32_t))
-        row.named = <uint32_t*>calloc(self.edits.ids + 1, sizeof(uint32_t))
+    cdef int rank(self) noexcept nogil:
+        """Order the patches by what they hold; equal ones stay in their order."""
+        cdef Item* items = <Item*>malloc((self.edits.n + 1) * sizeof(Item))
+        cdef int64_t at
+        self.order = <uint32_t*>malloc((self.edits.n + 1) * sizeof(uint32_t))
+        self.edits.order = self.lines.order = self.order
+        if items is NULL or self.order is NULL:
+            free(items)
+            return NO_MEMORY
+        for at in range(self.edits.n):
+            items[at].key, items[at].part = self.edits.total[at], <uint32_t>at
+        ordered(items, self.edits.n)
+        for at in range(self.edits.n):
+            self.order[at] = items[at].part
+        free(items)
+        return 0
+
+    cdef int strip(self) noexcept nogil:
+        """Find which features are one n-gram under several names."""
+        cdef int64_t kinds = OPERATIONS * <int64_t>self.index.nodes.n, f
+        cdef uint32_t* first = <uint32_t*>calloc(kinds + 1, sizeof(uint32_t))
+        cdef uint32_t* own
+        self.bare = <uint32_t*>malloc((self.edits.ids + 1) * sizeof(uint32_t))
+        if first is NULL or self.bare is NULL:
+            free(first)
+            return NO_MEMORY
+        for f in range(self.edits.ids):
+            own = &first[self.index.base[f]]
+            if own[0] == 0:
+                own[0] = <uint32_t>f + 1
+            self.bare[f] = own[0] - 1
+        free(first)
+        return 0
+
+    cdef int make_row(self, Row* row, int64_t n) noexcept nogil:
+        """Make room for n other patches."""
+        row.spread = -1
+        row.shared = <int64_t*>calloc(n + 1, sizeof(int64_t))
+        row.context = <int64_t*>calloc(n + 1, sizeof(int64_t))
+        row.touched = <uint32_t*>malloc((n + 1) * sizeof(uint32_t))
+        row.near = <uint32_t*>malloc((n + 1) * sizeof(uint32_t))
+        row.own = <uint32_t*>calloc(self.edits.ids + 1, sizeof(uint32_t))
         if (row.shared is NULL or row.context is NULL or row.touched is NULL or row.near is NULL
-                or row.named is NULL):
+                or row.own is NULL):
             return NO_MEMORY
         return 0
 
-    cdef void spread(self, int64_t i, Row* row, bint take) noexcept nogil:
-        """Write the counts of a patch where `named` looks them up; or wipe them out."""
+    cdef void spread(self, int64_t i, Row* row, bint renamed) noexcept nogil:
+        """Write the features of a patch where `placed` looks them up."""
+        cdef const Multisets* sets = self.edits.sets
+        cdef int64_t at, first = sets.first[i]
+        cdef uint32_t f
+        self.wipe(row)
+        row.spread, row.renamed = i, renamed
+        for at in range(first, sets.first[i + 1]):
+            f = self.bare[sets.ids[at]] if renamed else sets.ids[at]
+            row.own[f] = row.own[f] | SEVERAL if row.own[f] else <uint32_t>(at - first + 1)
+
+    cdef void wipe(self, Row* row) noexcept nogil:
+        """Undo `spread`."""
         cdef const Multisets* sets = self.edits.sets
         cdef int64_t at
-        for at in range(sets.first[i], sets.first[i + 1]):
-            row.named[sets.ids[at]] = 0 if take else sets.counts[at]
-
-    cdef int64_t named(self, int64_t j, const Row* row) noexcept nogil:
-        """Return what patch j shares with the one that is spread out, anywhere."""
-        cdef const Multisets* sets = self.edits.sets
-        cdef int64_t at, found = 0, weight = 1
-        for at in range(sets.first[j], sets.first[j + 1]):
-            if row.named[sets.ids[at]]:
-                if self.edits.weights is not NULL:
-                    weight = self.edits.weights[sets.ids[at]]
-                found += weight * min(row.named[sets.ids[at]], sets.counts[at])
-        return found
+        if row.spread < 0:
+            return
+        for at in range(sets.first[row.spread], sets.first[row.spread + 1]):
+            row.own[self.bare[sets.ids[at]] if row.renamed else sets.ids[at]] = 0
+        row.spread = -1
 
     cdef double over(self, int64_t here, int64_t shared, int64_t i, int64_t j) noexcept nogil:
         """2 (here + (shared - here) / 4) / (a + b), rounded once."""
         cdef int64_t total = self.edits.total[i] + self.edits.total[j]
         return (3.0 * here + shared) / (2.0 * total) if total else 1.0
 
-    cdef int score(self, int64_t i, int64_t j, int64_t shared, Row* row, double* value,
+    cdef int score(self, int64_t i, int64_t j, bint renamed, Row* row, double* value,
                    const Stop* halt) noexcept nogil:
-        """Write the score of a pair; `shared` as counted, or RENAMED."""
-        cdef bint renamed = shared == RENAMED
-        cdef int64_t here = 0
-        cdef int operation
-        cdef Tally found
-        cdef int status = join(&self.index.sites, i, j, self.index.keyed and not renamed,
-                               &row.joined, halt)
+        """Write the score of a pair; the first patch stays spread out for the next one."""
+        cdef int64_t here = 0, shared = 0
+        cdef bint keyed = self.index.keyed and not renamed
+        cdef int status = join(&self.index.sites, i, j, keyed, &row.joined, halt)
         if status != 0:
             return status
-        if not renamed and row.joined.joint == APART:
-            here = 0
-        elif not renamed and row.joined.joint == TOGETHER:
-            here = shared
-        else:
-            tally(self.index, i, j, not renamed, &row.joined, self.edits.weights, &found)
-            shared = 0
-            for operation in range(OPERATIONS):
-                here += found.here[operation]
-                shared += found.shared[operation]
+        if row.spread != i or row.renamed != (not keyed):
+            self.spread(i, row, not keyed)
+        placed(self.index, i, j, row.own, NULL if keyed else self.bare, &row.joined,
+               self.edits.weights, &here, &shared)
         value[0] = self.over(here, shared, i, j)
         return 0
 
@@ -229,56 +268,56 @@ cdef class Search:
             return False
         return 2 * merged(self.lines.sets, i, j) * RESCUE_DENOMINATOR >= RESCUE_NUMERATOR * (a + b)
 
-    cdef int search(self, int64_t i, Row* row, const Postings* edits, const Postings* lines,
-                    Found* found, int64_t* work, const Stop* halt) noexcept nogil:
-        """Compare patch i with every later one of the postings."""
-        cdef int64_t n = 0, m = 0, at, shared, most, k = 0
-        cdef uint32_t j
-        cdef bint spread = False
+    cdef int search(self, int64_t rank, int64_t last, Row* row, const Postings* edits,
+                    const Postings* lines, Found* found, int64_t* work, const Stop* halt
+                    ) noexcept nogil:
+        """Compare a patch with every one of a later rank, up to the last, of the postings."""
+        cdef int64_t n = 0, m = 0, at, shared, k = 0
+        cdef int64_t i = self.order[rank], j
+        cdef const uint32_t* others = self.order + edits.start
+        cdef uint32_t other
         cdef double value
         cdef int status = 0
-        work[0] += gather(&self.edits, edits, i, row.shared, row.touched, &n)
-        work[0] += gather(&self.lines, lines, i, row.context, row.near, &m)
+        work[0] += gather(&self.edits, edits, rank, last, row.shared, row.touched, &n)
+        work[0] += gather(&self.lines, lines, rank, last, row.context, row.near, &m)
         # Patches to be compared without names go to the front of `near`; they are done with.
         for at in range(m):
-            j = row.near[at]
-            shared = row.context[j] + unseen(&self.lines, i, j)
-            row.context[j] = 0
+            other = row.near[at]
+            j = others[other]
+            shared = row.context[other] + unseen(&self.lines, i, j)
+            row.context[other] = 0
             if not hopeless(&self.lines, i, j, shared) and self.renamed(i, j):
-                row.shared[j] = RENAMED
-                row.near[k] = j
+                row.shared[other] = RENAMED
+                row.near[k] = other
                 k += 1
         for at in range(n + k):
-            j = row.touched[at] if at < n else row.near[at - n]
-            shared = row.shared[j]
-            row.shared[j] = 0
+            other = row.touched[at] if at < n else row.near[at - n]
+            j = others[other]
+            shared = row.shared[other]
+            row.shared[other] = 0
             if status != 0 or shared == 0:
                 continue
             if shared == RENAMED:
-                most = self.edits.total[i]
-            else:
-                most = shared + unseen(&self.edits, i, j)
-            if hopeless(&self.edits, i, j, most):
-                continue
-            if most != shared and shared != RENAMED:
-                if not spread:
-                    self.spread(i, row, False)
-                    spread = True
-                shared = self.named(j, row)
-                if shared == 0 or hopeless(&self.edits, i, j, shared):
-                    work[1] += 1
+                if hopeless(&self.edits, i, j, self.edits.total[i]):
                     continue
+            elif hopeless(&self.edits, i, j, shared + unseen(&self.edits, i, j)):
+                continue
             work[1] += 1
-            status = self.score(i, j, shared, row, &value, halt)
+            status = self.score(i, j, shared == RENAMED, row, &value, halt)
             if status == 0 and value > 0 and value >= self.edits.least:
-                status = keep(found, i, j, value)
-        if spread:
-            self.spread(i, row, True)
+                status = keep(found, min(i, j), max(i, j), value)
         return status
 
-    def pairs(self, int64_t start, int64_t stop, CancelFlag cancel=None):
-        """Return the pairs i < j with start <= j < stop that score `least` or more, and above 0.
+    cdef bint too_large(self, int64_t rank, int64_t other) noexcept nogil:
+        """Whether a patch of a later rank holds too much to score enough, whatever it shares."""
+        cdef int64_t i = self.order[rank]
+        return hopeless(&self.edits, i, self.order[other], self.edits.total[i])
 
+    def pairs(self, int64_t start, int64_t stop, CancelFlag cancel=None):
+        """Return the pairs i < j that score `least` or more, and above 0: one piece of them.
+
+        Patches are ranked by how much they hold. The later one of each pair has a rank from
+        `start` to `stop` (exclusive), so that pieces that follow each other have all pairs.
         Runs without the GIL, and in several threads at once.
 
         Returns
@@ -291,7 +330,7 @@ cdef class Search:
         cdef Found found
         cdef Postings edits, lines
         cdef int64_t work[2]
-        cdef int64_t i = 0
+        cdef int64_t rank = 0, last = start
         cdef int status
         cdef const Stop* halt = NULL if cancel is None else &cancel.stop
         if not 0 <= start <= stop <= self.edits.n:
@@ -302,16 +341,20 @@ cdef class Search:
         memset(&lines, 0, sizeof(Postings))
         work[0] = work[1] = 0
         with nogil:
-            status = self.make_row(&row)
+            status = self.make_row(&row, stop - start)
             if status == 0:
                 status = invert(&self.edits, start, stop, &edits)
             if status == 0:
                 status = invert(&self.lines, start, stop, &lines)
-            while i < stop and status == 0:
-                if self.is_again is NULL or not self.is_again[i]:
+            while rank < stop and status == 0:
+                last = max(last, rank)
+                while last + 1 < stop and not self.too_large(rank, last + 1):
+                    last += 1
+                if (last > rank and not self.too_large(rank, max(start, rank + 1))
+                        and (self.is_again is NULL or not self.is_again[self.order[rank]])):
                     status = 1 if stopped(halt, 0) else self.search(
-                        i, &row, &edits, &lines, &found, work, halt)
-                i += 1
+                        rank, last, &row, &edits, &lines, &found, work, halt)
+                rank += 1
             free_row(&row)
             free_postings(&edits)
             free_postings(&lines)
@@ -331,7 +374,7 @@ cdef class Search:
     def dense(self, const int32_t[::1] members not None, double[:, ::1] values not None,
               CancelFlag cancel=None):
         """Write the scores of every pair of the members, whatever they are; not in two threads."""
-        cdef int64_t k = members.shape[0], i, j, at, shared
+        cdef int64_t k = members.shape[0], i, j, at
         cdef int status = 0
         cdef double value = 0
         cdef const Stop* halt = NULL if cancel is None else &cancel.stop
@@ -344,23 +387,22 @@ cdef class Search:
             raise RuntimeError("this search is in use by another thread")
         self.busy = True
         with nogil:
-            if self.row.named is NULL:
+            if self.row.own is NULL:
                 free_row(&self.row)
-                status = self.make_row(&self.row)
+                status = self.make_row(&self.row, 0)
             for i in range(k):
                 if status == 0 and stopped(halt, 0):
                     status = 1
                 if status != 0:
                     break
-                self.spread(members[i], &self.row, False)
                 values[i, i] = 1
                 for at in range(i + 1, k):
                     j = members[at]
-                    shared = RENAMED if self.renamed(members[i], j) else self.named(j, &self.row)
                     if status == 0:
-                        status = self.score(members[i], j, shared, &self.row, &value, halt)
+                        status = self.score(members[i], j, self.renamed(members[i], j), &self.row,
+                                            &value, halt)
                     values[i, at] = values[at, i] = value
-                self.spread(members[i], &self.row, True)
+            self.wipe(&self.row)
         self.busy = False
         finish(status)
 
