@@ -2,10 +2,15 @@
 # cython: initializedcheck=False, freethreading_compatible=True
 """Multisets are appended, never changed."""
 from libc.stdint cimport int64_t, uint32_t
-from libc.stdlib cimport free, qsort
-from libc.string cimport memset
+from libc.stdlib cimport free, malloc, qsort
+from libc.string cimport memcpy, memset
 
 from excise.kernels._tables cimport NO_MEMORY, enlarged
+
+cdef enum:
+    SHORT = 64            # so few items are sorted by comparing
+    DIGIT_BITS = 11
+    DIGITS = 1 << DIGIT_BITS
 
 
 cdef int by_key(const void* x, const void* y) noexcept nogil:
@@ -17,7 +22,53 @@ cdef int by_key(const void* x, const void* y) noexcept nogil:
 
 
 cdef void ordered(Item* items, int64_t n) noexcept nogil:
-    qsort(items, n, sizeof(Item), by_key)
+    """Sort items by their keys, and those of one key by their parts."""
+    cdef Item* spare = <Item*>malloc(n * sizeof(Item)) if n > SHORT else NULL
+    cdef int64_t start = 0, stop
+    cdef bint sorted
+    if spare is NULL:
+        qsort(items, n, sizeof(Item), by_key)
+        return
+    by_upper_half(items, spare, n)
+    free(spare)
+    while start < n:
+        sorted = True
+        stop = start + 1
+        while stop < n and items[stop].key >> 32 == items[start].key >> 32:
+            sorted = sorted and by_key(&items[stop - 1], &items[stop]) <= 0
+            stop += 1
+        if not sorted:
+            qsort(items + start, stop - start, sizeof(Item), by_key)
+        start = stop
+
+
+cdef void by_upper_half(Item* items, Item* spare, int64_t n) noexcept nogil:
+    """Sort items by the upper halves of their keys: least digits first, each keeping the order."""
+    cdef int64_t places[DIGITS]
+    cdef int64_t at, digit, before, here
+    cdef uint64_t most = 0
+    cdef int shift = 32
+    cdef Item* source = items
+    cdef Item* target = spare
+    for at in range(n):
+        most = max(most, items[at].key)
+    while shift < 64 and most >> shift:
+        memset(places, 0, sizeof(places))
+        for at in range(n):
+            places[(source[at].key >> shift) & (DIGITS - 1)] += 1
+        before = 0
+        for digit in range(DIGITS):
+            here = places[digit]
+            places[digit] = before
+            before += here
+        for at in range(n):
+            digit = (source[at].key >> shift) & (DIGITS - 1)
+            target[places[digit]] = source[at]
+            places[digit] += 1
+        source, target = target, source
+        shift += DIGIT_BITS
+    if source is not items:
+        memcpy(items, source, n * sizeof(Item))
 
 
 cdef int append(Multisets* sets, const Item* items, int64_t n) noexcept nogil:
