@@ -1,5 +1,5 @@
-"""Whole candidates, once they are found: compared, chosen from, put together and written down.
+"""Whole candidates: comparing them, choosing parts of them, and writing the result.
 
-``worktrees`` makes the report that command and editors show, ``chosen`` reads whom names mean,
-``take`` puts together what was chosen, and ``written`` puts that into a working tree.
+``worktrees`` makes the report that the command and editors show, ``chosen`` resolves the names of
+candidates, ``take`` puts the chosen parts together, and ``written`` writes them to a working tree.
 """

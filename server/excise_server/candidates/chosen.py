@@ -1,4 +1,4 @@
-"""Who is meant by names of candidates and batches, and in which review choices were made."""
+"""Which candidates and batches names denote, and in which review choices were made."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ __all__ = [
 def without(
     candidates: Candidates, aside: Mapping[str, str]
 ) -> tuple[Candidates, tuple[Candidate, ...]]:
-    """Return the candidates without those of some ids, and these.
+    """Return the candidates without those of some ids, and those.
 
-    What is left out is company of nobody: it is identical to none, either.
+    A candidate that is set aside no longer counts as identical to another one.
     """
     kept = tuple(
         replace(c, identical=tuple(name for name in c.identical if name not in aside))
@@ -44,7 +44,7 @@ def chosen_candidates(candidates: Candidates, names: Sequence[str]) -> Candidate
     Raises
     ------
     SourceError
-        If a name is of none or of several of those that change something.
+        If a name denotes none or several of those that change something.
     """
     chosen = set()
     for name in names:
@@ -103,7 +103,7 @@ def chosen_batches(
         hint = hint if every else "no candidate changes anything"
         raise SourceError(f"no batch is called {visible(name)}", hint=hint)
     kept = tuple(c for c in candidates.found if c.id in batch.members)
-    others = tuple(other for other in every if other != batch)
+    others = tuple(each for each in every if each != batch)
     return replace(candidates, found=kept), (batch,), others
 
 
@@ -131,9 +131,9 @@ def check_digest(wanted: str, every: Candidates, batches: Sequence[Sequence[Cand
     SourceError
         Naming both digests.
     """
-    known = [review_digest(every.origin, company) for company in (every.found, *batches)]
-    if wanted not in known:
+    digests = [review_digest(every.origin, company) for company in (every.found, *batches)]
+    if wanted not in digests:
         raise SourceError(
-            f"the review has changed: its digest is {known[0]}, and not {visible(wanted)[:80]}",
+            f"the review has changed: its digest is {digests[0]}, and not {visible(wanted)[:80]}",
             hint="look at it again with excise review, and choose again",
         )

@@ -50,7 +50,7 @@ def take_from_review(
     Parameters
     ----------
     choose
-        Says what is taken of the candidates of the review.
+        Returns the choices among the candidates of the review.
     batch
         The only batch that is reviewed: its number, its task or a candidate in it. Empty: all.
     digest
@@ -64,7 +64,7 @@ def take_from_review(
         If no batch has that name, the review has another digest by now, or a choice cannot be made.
     """
     reviewed, batches, _ = chosen_batches(candidates, batch)
-    companies = [members_of(reviewed, known) for known in batches]
+    companies = [members_of(reviewed, members) for members in batches]
     if digest is not None:
         check_digest(digest, reviewed, companies)
     taken = take(companies, choose(reviewed.found))

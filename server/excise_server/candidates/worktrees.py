@@ -49,22 +49,22 @@ class Worktrees:
     top
         The top folder of the repository's working tree.
     candidates
-        What was found, refused and left out, and the base.
+        The candidates that were found, refused and left out, and the base.
     patches
-        For each candidate what it changed, without the files that are ignored.
+        The changes of each candidate, without the ignored files.
     matrix
         Their similarities, the word for each pair, and how much of the first one's edit the second
         one has at the same place; in the order of the candidates.
     batches
         The candidates of each task, ranked and grouped by themselves, the largest batch first.
     other_batches
-        Batches that were not chosen, by what is in them.
+        Batches that were not chosen.
     verdicts
-        What checks said of the candidates.
+        The results of checks on the candidates.
     files
-        Of each batch the files that it changes, hunk by hunk.
+        For each batch, the files that it changes, hunk by hunk.
     reasons
-        Of each batch what sets its groups apart, in the order of its clusters.
+        For each batch, what sets its groups apart, in the order of its clusters.
     """
 
     top: str
@@ -108,7 +108,7 @@ class Worktrees:
     def confidence(self, batch: RankedBatch) -> Confidence:
         """Return how far the first of a batch can be trusted, with one voice for each tool.
 
-        What checks say is better than any agreement: where there are verdicts, it says nothing.
+        Verdicts are better evidence than agreement: if there are any, there is no confidence.
         """
         if self.verdicts:
             return Confidence.none("as checks decide, and say more than agreement")
@@ -169,19 +169,19 @@ def compare_candidates(
     Parameters
     ----------
     verdicts
-        What checks said of them: the first key of the order.
+        The results of checks on them: the first key of the order.
     """
     judged = match_verdicts(verdicts, candidates.found)
     candidates, chosen, others = chosen_batches(candidates, batch)
     found = candidates.found
-    whole = [Patch(patch_files(candidate.old, candidate.new)) for candidate in found]
-    kept = [compared(patch, ignored) for patch in whole]
-    patches = tuple(Patch(files) for files, _ in kept)
+    complete = [Patch(patch_files(candidate.old, candidate.new)) for candidate in found]
+    filtered = [compared(patch, ignored) for patch in complete]
+    patches = tuple(Patch(files) for files, _ in filtered)
     matrix = _matrix(found, patches, cancel)
     notes = tuple(
-        (*candidate.notes, *said, *_left_out(all_of_it, patch), *map(visible, of_texts))
-        for candidate, all_of_it, patch, (_, said), of_texts in zip(
-            found, whole, patches, kept, matrix.notes, strict=True
+        (*candidate.notes, *left_out, *_left_out(unfiltered, patch), *map(visible, of_texts))
+        for candidate, unfiltered, patch, (_, left_out), of_texts in zip(
+            found, complete, patches, filtered, matrix.notes, strict=True
         )
     )
     by_path = matrix.facts_by_path
@@ -227,11 +227,11 @@ def _reasons(
     ids = [candidate.id for candidate in candidates.found]
     groups = [[ids[i] for i in cluster.members] for cluster in batch.clusters]
     broken = {ranked.id for ranked in batch.ranking if ranked.syntax_errors}
-    found = group_reasons(_members(candidates, batch), groups, files, broken, facts, cancel)
+    by_group = group_reasons(_members(candidates, batch), groups, files, broken, facts, cancel)
     checked = [verdicts.of_group(group) for group in groups]
     return tuple(
         (Reason("checks", text, tuple(group)), *reasons) if text else reasons
-        for text, group, reasons in zip(checked, groups, found, strict=True)
+        for text, group, reasons in zip(checked, groups, by_group, strict=True)
     )
 
 
@@ -254,12 +254,14 @@ def _of_code(sizes: Mapping[str, int]) -> Mapping[str, int]:
 
 def _facts_of_code(by_path: Mapping[str, EditFacts]) -> EditFacts:
     """Return the facts about the code. A candidate that changes none is a stub, however large."""
-    return joined_facts(own for path, own in by_path.items() if kind_of(visible(path)) == "code")
+    return joined_facts(
+        facts for path, facts in by_path.items() if kind_of(visible(path)) == "code"
+    )
 
 
 def _left_out(whole: Patch, patch: Patch) -> tuple[str, ...]:
-    """Say which files count for nothing, as they are ignored."""
-    gone = [path for path in whole.paths if path not in set(patch.paths)]
-    if not gone:
+    """Return a note about the files that are ignored."""
+    ignored = [path for path in whole.paths if path not in set(patch.paths)]
+    if not ignored:
         return ()
-    return (f"ignored: {first_few(list(map(visible, gone)))}",)
+    return (f"ignored: {first_few(list(map(visible, ignored)))}",)

@@ -1,9 +1,9 @@
 """Files of a working tree changed together, or not at all: what ``excise take --write`` does.
 
-Every file is read and its new bytes are made before any is written. No link is followed on the way
-to a file, each file is replaced at once, and what was replaced before an error is put back. Edits
-of the user on other lines stay; where lines that are to be changed are not the target's, nothing is
-written. Nothing is committed or staged.
+Every file is read and its new bytes are computed before any file is written. No link is followed on
+the way to a file, each file is replaced atomically, and after an error all replaced files are
+restored. The user's edits on other lines stay. If lines to be changed are not the target's, nothing
+is written. Nothing is committed or staged.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ def write_files(top: str, files: Sequence[FileEdit], undo: Path) -> list[Written
     top
         The folder that paths are relative to.
     undo
-        Where the patch is saved that takes all of it back; not made where nothing is written.
+        Where to save the patch that undoes the change; not created if nothing is written.
 
     Raises
     ------
     SourceError
-        If the lines are not those of the target, a file cannot be replaced, or this system has no
-        way to do it safely. Then all files are as they were.
+        If the lines are not those of the target, a file cannot be replaced, or this system offers
+        no safe way to do it. All files are then as they were.
     """
     if os.open not in os.supports_dir_fd or not hasattr(os, "O_NOFOLLOW"):
         raise SourceError(
@@ -104,7 +104,7 @@ class _Tree:
         os.close(self._root)
 
     def planned(self, file: FileEdit) -> Written:
-        """Return what is to be made of a file as it lies there."""
+        """Return the edit of a file as it is in the working tree."""
         try:
             return self._planned(file)
         except (OSError, ValueError) as error:
@@ -115,21 +115,21 @@ class _Tree:
             raise SourceError(f"{visible(file.path)}: {error.reason}", hint=hint) from error
 
     def _planned(self, file: FileEdit) -> Written:
-        status, here = self._read(file.old_path)
+        status, working = self._read(file.old_path)
         if file.old is None:
-            if here is not None and file.new is not None and here.data == file.new.data:
-                return Written(FileEdit(file.path, file.path, here, here), status)
+            if working is not None and file.new is not None and working.data == file.new.data:
+                return Written(FileEdit(file.path, file.path, working, working), status)
             if status is not None:
                 raise SourceError("a file of this name already exists")
             return Written(file, None)
-        if here is None or status is None:
+        if working is None or status is None:
             raise SourceError("it no longer exists")
         if file.path != file.old_path and self._read(file.path)[0] is not None:
             raise SourceError("a file of this name already exists")
-        after = None if file.new is None else edited_beside(file.old, file.new, here)
-        if after is None and not is_same_file(here, file.old):
+        after = None if file.new is None else edited_beside(file.old, file.new, working)
+        if after is None and not is_same_file(working, file.old):
             raise SourceError("it has other edits, which would be lost")
-        return Written(FileEdit(file.path, file.old_path, here, after), status)
+        return Written(FileEdit(file.path, file.old_path, working, after), status)
 
     def _read(self, path: str) -> tuple[os.stat_result | None, Side | None]:
         """Return the file or link at a path, or None if there is neither."""
@@ -150,7 +150,7 @@ class _Tree:
 
     @contextmanager
     def _folder(self, path: str, *, make: bool) -> Iterator[tuple[int, str]]:
-        """Open the folder of a path, one component after the other, none of them a link."""
+        """Open the folder of a path, component by component, following no link."""
         *folders, name = _components(path)
         inner = os.dup(self._root)
         try:
@@ -193,13 +193,13 @@ class _Tree:
 
     def _check_still(self, written: Written) -> None:
         edit = written.edit
-        status, here = self._read(edit.old_path)
-        is_same = here == edit.old and (status is None) is (written.status is None)
+        status, working = self._read(edit.old_path)
+        is_same = working == edit.old and (status is None) is (written.status is None)
         if not is_same or (edit.path != edit.old_path and self._read(edit.path)[0] is not None):
             raise SourceError("it changed meanwhile")
 
     def _replace(self, edit: FileEdit, status: os.stat_result | None) -> None:
-        """Make a file what it is after. If the one before has another name, it is removed last."""
+        """Write the new file, and remove the old one last if it has another name."""
         if edit.new is not None:
             with self._folder(edit.path, make=True) as (folder, name):
                 self._put(folder, name, edit, status)

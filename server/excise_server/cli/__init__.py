@@ -33,7 +33,7 @@ COMMANDS = {
     "mcp": "Serve candidates to agents (Model Context Protocol).",
 }
 
-# What these read is parsed: a fork does it, which a text may end, and another one starts again.
+# These parse their input in a fork: if a text ends the process, another fork starts again.
 _PARSING = {"score", "matrix", "rank", "explain", "cluster", "worktrees", "review", "take"}
 
 EPILOG = """\b
@@ -147,14 +147,14 @@ def _run(arguments: Sequence[str] | None, before_parsing: Callable[[], None]) ->
             return 2
         if os.environ.get("EXCISE_TRACEBACK"):
             raise
-        what = f"{type(error).__name__}: {error}"
-        say(f"internal error: {what}; please report it, with what EXCISE_TRACEBACK=1 shows")
+        failure = f"{type(error).__name__}: {error}"
+        say(f"internal error: {failure}; please report it, with what EXCISE_TRACEBACK=1 shows")
         return 70
     return code if isinstance(code, int) else 0
 
 
 def _is_of_the_input(error: Exception) -> bool:
-    """Tell whether an error says what is wrong with what was given."""
+    """Tell whether an error is about the input, and not a bug of ours."""
     from excise.errors import ExciseError
     from excise_server.foundation.inputs import SourceError
 

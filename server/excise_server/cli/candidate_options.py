@@ -68,7 +68,7 @@ def selection_options(function: _Command) -> _Command:
         base: tuple[str, ...],
         include_target: bool,
         no_untracked: bool,
-        **others: object,
+        **arguments: object,
     ) -> object:
         selection = Selection(
             branches=branches,
@@ -79,7 +79,7 @@ def selection_options(function: _Command) -> _Command:
             untracked=not no_untracked,
             target=include_target,
         )
-        return function(selection=selection, **others)
+        return function(selection=selection, **arguments)
 
     wrapped: _Command = wraps(function)(command)
     for option in reversed(_OPTIONS):

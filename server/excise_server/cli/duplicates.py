@@ -141,34 +141,34 @@ def command(
         raise click.UsageError("--state keeps mails and files: drop --git and --among.")
     if not (new or git or state):
         raise click.UsageError("Name patches, mailboxes or a folder of them ('-': standard input).")
-    known = None if background is None else _background(background)
-    told = {} if pulls is None else read_pull_list(pulls)
+    frequencies = None if background is None else _background(background)
+    pull_facts = {} if pulls is None else read_pull_list(pulls)
     with ExitStack() as stack:
         with progress("Reading", 1.0) as advance:
             if state is not None:
                 opened_state = stack.enter_context(closing(State(state)))
-                asked, others = _read_state(opened_state, new)
+                queries, pool = _read_state(opened_state, new)
             else:
                 folder = "".join(new) or "."
-                asked = _read_git(folder, git, onto, told, advance) if git else _read(new)
-                others = _read(among)
-        if among and not others.proposals:
+                queries = _read_git(folder, git, onto, pull_facts, advance) if git else _read(new)
+                pool = _read(among)
+        if among and not pool.proposals:
             raise SourceError("there is no patch to compare with", name=among[0])
-        with progress("Comparing", len(asked.proposals) + len(others.proposals)) as advance:
-            found = find_duplicates(
-                asked.proposals,
-                others.proposals,
+        with progress("Comparing", len(queries.proposals) + len(pool.proposals)) as advance:
+            duplicates = find_duplicates(
+                queries.proposals,
+                pool.proposals,
                 together=not among,
                 least=_level(least),
                 top=top,
                 with_why=not no_message,
-                background=known,
+                background=frequencies,
                 advance=advance,
             )
-    rejected = (*asked.rejected, *others.rejected)
-    _print(duplicates_document(found, rejected, asked.notes), format, output)
-    for left in rejected:
-        say(f"left out: {SourceError(left.reason, name=left.id, hint=left.hint)}")
+    rejected = (*queries.rejected, *pool.rejected)
+    _print(duplicates_document(duplicates, rejected, queries.notes), format, output)
+    for rejection in rejected:
+        say(f"left out: {SourceError(rejection.reason, name=rejection.id, hint=rejection.hint)}")
     return 1 if rejected else 0
 
 
@@ -178,9 +178,9 @@ def _read_state(state: State, paths: tuple[str, ...]) -> tuple[_Read, _Read]:
     proposals = known_proposals(state)
     notes = [f"state {state.path}: {len(watched.new):,} new, {len(state.entries):,} in all"]
     notes += [f"state {state.path}: {state.rebuilt}"] if state.rebuilt else []
-    asked = [p for p in proposals if not paths or not watched.named.isdisjoint(p.messages)]
-    others = [p for p in proposals if paths and watched.named.isdisjoint(p.messages)]
-    return _Read(tuple(asked), watched.queue.rejected, tuple(notes)), _Read(tuple(others))
+    queries = [p for p in proposals if not paths or not watched.named.isdisjoint(p.messages)]
+    rest = [p for p in proposals if paths and watched.named.isdisjoint(p.messages)]
+    return _Read(tuple(queries), watched.queue.rejected, tuple(notes)), _Read(tuple(rest))
 
 
 def _level(least: str) -> Level:
@@ -200,11 +200,11 @@ def _read_git(
     pulls: Mapping[str, PullFacts],
     advance: Callable[[float], None],
 ) -> _Read:
-    found = read_requests(opened(folder), patterns, onto, advance)
-    if not (found.proposals or found.rejected or found.notes):
+    requests = read_requests(opened(folder), patterns, onto, advance)
+    if not (requests.proposals or requests.rejected or requests.notes):
         raise SourceError("no ref matches", name=patterns[0], hint="fetch pull requests first")
-    proposals = with_pull_facts(found.proposals, pulls)
-    return _Read(tuple(proposals), tuple(found.rejected), tuple(found.notes))
+    proposals = with_pull_facts(requests.proposals, pulls)
+    return _Read(tuple(proposals), tuple(requests.rejected), tuple(requests.notes))
 
 
 def _background(path: str) -> Background:

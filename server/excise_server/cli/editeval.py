@@ -62,15 +62,15 @@ def command(
     predict: Callable[[Example], str | None] = lambda example: example.input  # noqa: E731
     missing = 0
     if predictions is not None:
-        known, more = _predictions(predictions)
-        bad += more
-        missing = sum(example.id not in known for example in examples)
-        predict = lambda example: known.get(example.id)  # noqa: E731
+        texts, bad_predictions = _predictions(predictions)
+        bad += bad_predictions
+        missing = sum(example.id not in texts for example in examples)
+        predict = lambda example: texts.get(example.id)  # noqa: E731
     with progress("Scoring"):
-        found = task_scores(examples, measures, predict, best=references == "best")
-    if not found:
+        scores = task_scores(examples, measures, predict, best=references == "best")
+    if not scores:
         raise SourceError("no example has a prediction", name=predictions or data)
-    _show(found, skipped, bad, missing, as_json)
+    _show(scores, skipped, bad, missing, as_json)
     for line in bad[:5]:
         say(f"left out: line {line.number}: {line.reason}")
     if missing:
@@ -91,7 +91,7 @@ def _predictions(path: str) -> tuple[dict[str, str], list[BadLine]]:
 
 
 def _show(
-    found: tuple[TaskScore, ...],
+    scores: tuple[TaskScore, ...],
     skipped: dict[str, str],
     bad: list[BadLine],
     missing: int,
@@ -101,10 +101,10 @@ def _show(
         from excise_server.evaluation.documents import SCHEMA
         from excise_server.report.documents import json_text
 
-        *tasks, average = found
+        *tasks, average = scores
         document = {
             "schema": SCHEMA,
-            "tasks": {one.task: {"n": one.n, **one.means} for one in tasks},
+            "tasks": {score.task: {"n": score.n, **score.means} for score in tasks},
             "average": {"n": average.n, **average.means},
             "skipped": skipped,
             "without_prediction": missing,
@@ -117,11 +117,11 @@ def _show(
     from excise_server.foundation.escape import printable
 
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    for head in ("task", "n", *found[0].means):
+    for head in ("task", "n", *scores[0].means):
         table.add_column(head, justify="left" if head == "task" else "right")
-    for one in found:
-        cells = [f"{value:.3f}" for value in one.means.values()]
-        table.add_row(printable(one.task), f"{one.n:,}", *cells)
+    for score in scores:
+        cells = [f"{value:.3f}" for value in score.means.values()]
+        table.add_row(printable(score.task), f"{score.n:,}", *cells)
     out = console()
     if not out.is_terminal:
         out.width = 200

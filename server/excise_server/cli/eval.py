@@ -137,10 +137,10 @@ def command(
     if execute:
         lines, extra = steps.executed(lines, settings.jobs, timeout, labels)
     records = [line.record for line in lines]
-    found = steps.run(records, settings, resume)
+    evaluation = steps.run(records, settings, resume)
     parts: list[RenderableType] = []
     if commit_messages:
         parts, extra = steps.factors(records, wordnet)
-    steps.show(found, out, skipped, bad, parts, extra)
-    steps.complain(found, bad)
-    return 1 if bad or found.failures or extra.get("not_executed") else 0
+    steps.show(evaluation, out, skipped, bad, parts, extra)
+    steps.complain(evaluation, bad)
+    return 1 if bad or evaluation.failures or extra.get("not_executed") else 0

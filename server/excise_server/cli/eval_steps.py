@@ -77,36 +77,37 @@ def choose(
 ) -> tuple[tuple[Measure, ...], dict[str, str]]:
     """Return the measures asked for that can run here, and why the others cannot."""
     from excise.errors import OptionError
-    from excise.evaluation import measure, measures
+    from excise.evaluation import measure as measure_named
+    from excise.evaluation import measures
     from excise_server.evaluation.resources import resources
 
     if not names.replace(",", "").strip():
         raise click.UsageError("--measures names no measure.")
-    chosen = [name for name in names.split(",") if name.strip()]
+    requested = [name for name in names.split(",") if name.strip()]
     try:
-        every = [name.strip().lower() for name in chosen] == ["all"]
-        asked = measures(None if every else chosen)
-        other = measure(against) if against else None
+        every = [name.strip().lower() for name in requested] == ["all"]
+        selected = measures(None if every else requested)
+        baseline = measure_named(against) if against else None
     except OptionError as error:
         raise click.UsageError(f"{error}.") from error
-    if other is not None and other.name not in {one.name for one in asked}:
-        asked = (*asked, other)
+    if baseline is not None and baseline.name not in {measure.name for measure in selected}:
+        selected = (*selected, baseline)
     # What nobody asked for is not started: an interpreter with torch takes seconds.
-    world = resources(wordnet, wanted={one.resource for one in asked})
-    asked = tuple(one.having(world) for one in asked)
-    skipped = {one.name: why for one in asked if (why := one.missing()) is not None}
-    able = tuple(one for one in asked if one.name not in skipped)
+    world = resources(wordnet, wanted={measure.resource for measure in selected})
+    selected = tuple(measure.having(world) for measure in selected)
+    skipped = {measure.name: why for measure in selected if (why := measure.missing()) is not None}
+    able = tuple(measure for measure in selected if measure.name not in skipped)
     for name, why in skipped.items():
         say(f"left out: {name}: {why}")
     if not able:
         raise SourceError("none of the measures can run here")
-    if other is not None and other.name in skipped:
-        raise click.UsageError(f"--against {other.name}: {skipped[other.name]}.")
+    if baseline is not None and baseline.name in skipped:
+        raise click.UsageError(f"--against {baseline.name}: {skipped[baseline.name]}.")
     return able, skipped
 
 
 def reader(cluster_by: str, messages: bool) -> Callable[[Mapping[str, Any]], Record]:
-    """Return what makes a record of a JSON object."""
+    """Return the function that makes a record of a JSON object."""
     from excise.evaluation.commit_messages import read_pair
     from excise.evaluation.data import read_record
 
@@ -129,7 +130,9 @@ def run(records: list[Record], settings: Settings, resume: str | None) -> Evalua
     from excise_server.evaluation.journal import Journal
     from excise_server.evaluation.run import evaluate
 
-    signatures = {one.name: one.signature(settings.comments) for one in settings.measures}
+    signatures = {
+        measure.name: measure.signature(settings.comments) for measure in settings.measures
+    }
     journal = Journal(resume, signatures) if resume else None
     try:
         return evaluate(records, settings, _progress, journal)
@@ -160,9 +163,9 @@ def executed(
 
     with progress("Running tests", len(lines)) as advance:
         done = label(lines, jobs, timeout, advance)
-    refused = [one for one in done.lines if one.verdict is None]
-    for one in refused[:_SHOWN]:
-        say(f"not executed: line {one.line.number}: {one.reason}")
+    refused = [outcome for outcome in done.lines if outcome.verdict is None]
+    for outcome in refused[:_SHOWN]:
+        say(f"not executed: line {outcome.line.number}: {outcome.reason}")
     if len(refused) > _SHOWN:
         say(f"not executed: {len(refused) - _SHOWN:,} more; --json counts them")
     say(f"tests: {done.passed:,} outputs pass, {done.failed:,} do not")
@@ -171,7 +174,10 @@ def executed(
     if path is not None:
         write_text(path, "".join(f"{line}\n" for line in labelled_lines(done)))
     counts = {key: getattr(done, key) for key in ("passed", "failed", "agree", "disagree")}
-    return [one.line for one in done.lines], {"executed": counts, "not_executed": len(refused)}
+    return [outcome.line for outcome in done.lines], {
+        "executed": counts,
+        "not_executed": len(refused),
+    }
 
 
 def factors(
@@ -209,7 +215,7 @@ def show(
     if out.plot is not None:
         write_plot(evaluation, out.plot)
     if out.json:
-        rejected = [{"line": one.number, "id": one.id, "reason": one.reason} for one in bad]
+        rejected = [{"line": line.number, "id": line.id, "reason": line.reason} for line in bad]
         print(json_text(document(evaluation, skipped, rejected) | extra))
     elif out.csv:
         print(csv_text(evaluation), end="")
@@ -227,10 +233,10 @@ def complain(evaluation: Evaluation, bad: list[BadLine]) -> None:
     """Report on standard error what was left out. All of it is in the JSON."""
     for name in evaluation.outdated:
         say(f"{name}: the journal has it under another signature; computed again")
-    lines = [f"line {one.number}: {one.reason}" for one in bad]
-    failed = [f"{one.task}: {one.measure}: {one.reason}" for one in evaluation.failures]
-    for what, items in (("record left out", lines), ("no value", failed)):
+    lines = [f"line {line.number}: {line.reason}" for line in bad]
+    failures = [f"{lost.task}: {lost.measure}: {lost.reason}" for lost in evaluation.failures]
+    for heading, items in (("record left out", lines), ("no value", failures)):
         for text in items[:_SHOWN]:
-            say(f"{what}: {text}")
+            say(f"{heading}: {text}")
         if len(items) > _SHOWN:
-            say(f"{what}: {len(items) - _SHOWN:,} more; --json names them all")
+            say(f"{heading}: {len(items) - _SHOWN:,} more; --json names them all")

@@ -31,27 +31,27 @@ def command(choices: Choices, *, origin: str, revisions: tuple[str, ...]) -> int
     """
     if origin != STDIN and len(revisions) != 2:
         raise click.UsageError(f"Give two revisions after the origin, not {len(revisions)}.")
-    found = read_set(origin, revisions, choices)
-    a, b = _two(found)
+    revision_set = read_set(origin, revisions, choices)
+    a, b = _two(revision_set)
     with progress("Scoring"):
         score = excise.similarity(
-            origin=found.origin,
+            origin=revision_set.origin,
             a=a.text,
             b=b.text,
             granularity=choices.granularity,
             lcs=choices.lcs,
             comments=choices.comments,
             place=choices.place,
-            language=choices.language or found.language,
-            path=found.path,
+            language=choices.language or revision_set.language,
+            path=revision_set.path,
             timeout=PARSER_SECONDS,
             strict=False,
         )
-        document = json_text(explain_document(score, found)) if choices.json else None
+        document = json_text(explain_document(score, revision_set)) if choices.json else None
     if document is not None:
         print(document)
     else:
-        _print(score, found, choices)
+        _print(score, revision_set, choices)
     return 0
 
 

@@ -118,15 +118,15 @@ def _print_table(grouped: Grouped) -> None:
     from excise_server.report.tables import notes_text, signature_text
 
     queue, shown = grouped.queue, grouped.clusters
-    said = list(queue.notes)
+    notes = list(queue.notes)
     if grouped.new is not None:
         # Of a queue that is watched only what moved is of interest.
         new = [queue.patches[index].id in grouped.new for index in range(len(queue.patches))]
         shown = tuple(
             cluster for cluster in grouped.clusters if any(new[index] for index in cluster.members)
         )
-        said = [(name, note) for name, note in said if name in grouped.new]
-    lines = [f"{name}: {note}" for name, note in said]
+        notes = [(name, note) for name, note in notes if name in grouped.new]
+    lines = [f"{name}: {note}" for name, note in notes]
     lines.append(
         f"basis {grouped.pool.basis}, {grouped.linkage} linkage, distance {grouped.threshold:g}"
     )

@@ -28,10 +28,10 @@ def read_set(origin: str, paths: tuple[str, ...], choices: Choices) -> RevisionS
             raise click.UsageError(
                 "'-' reads the revisions from standard input too: drop the files."
             )
-        found = read_revision_set(sys.stdin.buffer.read(MAX_JSON + 1))
-        if not (found.revisions or found.rejected):
+        revision_set = read_revision_set(sys.stdin.buffer.read(MAX_JSON + 1))
+        if not (revision_set.revisions or revision_set.rejected):
             raise click.UsageError("No revisions: the document's 'revisions' is empty.")
-        return found
+        return revision_set
     if not paths:
         raise click.UsageError(
             "No revisions: name at least one file after the origin, "

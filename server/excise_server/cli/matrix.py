@@ -22,10 +22,10 @@ def command(choices: Choices, *, origin: str, revisions: tuple[str, ...]) -> int
     ORIGIN may be - alone: a JSON document on standard input, {"origin", "language" or "path",
     "revisions": [{"id", "text"}]}.
     """
-    found = read_set(origin, revisions, choices)
-    matrix = similarities(found, choices)
+    revision_set = read_set(origin, revisions, choices)
+    matrix = similarities(revision_set, choices)
     if choices.json:
-        print(json_text(matrix_document(matrix, found)))
+        print(json_text(matrix_document(matrix, revision_set)))
     else:
         from excise_server.report.records import UNWRAPPED
         from excise_server.report.tables import matrix_table, notes_about, signature_text
@@ -33,5 +33,5 @@ def command(choices: Choices, *, origin: str, revisions: tuple[str, ...]) -> int
         out = console()
         for part in matrix_table(matrix, out.width if out.is_terminal else UNWRAPPED):
             out.print(part)
-        out.print(*notes_about(matrix, found), signature_text(matrix.signature), sep="\n")
-    return report_rejected(found)
+        out.print(*notes_about(matrix, revision_set), signature_text(matrix.signature), sep="\n")
+    return report_rejected(revision_set)

@@ -98,12 +98,12 @@ def shared_options(function: Callable[..., int]) -> Callable[..., int]:
     """Give a command the shared options, passed to it as one `Choices`."""
 
     @wraps(function)
-    def with_choices(**given: Any) -> int:  # noqa: ANN401 - what click parsed
+    def with_choices(**arguments: Any) -> int:  # noqa: ANN401 - what click parsed
         names = Choices.__dataclass_fields__
-        chosen = Choices(**{name: given.pop(name) for name in names})
+        chosen = Choices(**{name: arguments.pop(name) for name in names})
         if (chosen.place, chosen.lcs) == ("anchored", "paper"):
             raise click.UsageError("--lcs paper has no places: drop --place anchored.")
-        return function(chosen, **given)
+        return function(chosen, **arguments)
 
     for option in reversed(_OPTIONS):
         with_choices = option(with_choices)

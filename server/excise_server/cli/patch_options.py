@@ -59,9 +59,9 @@ class PatchChoices:
     def patches_alone(self) -> list[str]:
         """The options given that only patches have."""
         names = ("same_base", "newest", "series", "idf", "incremental", "workers", "dask", "jobs")
-        given = [f"--{name.replace('_', '-')}" for name in names if getattr(self, name)]
+        flags = [f"--{name.replace('_', '-')}" for name in names if getattr(self, name)]
         return [
-            *given,
+            *flags,
             *(f"--{name}" for name in ("scores", "csv", "related") if getattr(self, name)),
         ]
 
@@ -132,9 +132,9 @@ def patch_options(function: Callable[..., int]) -> Callable[..., int]:
     """Give a command these options, passed to it as one `PatchChoices` after the others."""
 
     @wraps(function)
-    def with_choices(*before: Any, **given: Any) -> int:  # noqa: ANN401 - what click parsed
-        chosen = {name: given.pop(name) for name in PatchChoices.__dataclass_fields__}
-        return function(*before, PatchChoices(**chosen), **given)
+    def with_choices(*before: Any, **arguments: Any) -> int:  # noqa: ANN401 - what click parsed
+        chosen = {name: arguments.pop(name) for name in PatchChoices.__dataclass_fields__}
+        return function(*before, PatchChoices(**chosen), **arguments)
 
     for option in reversed(_OPTIONS):
         with_choices = option(with_choices)

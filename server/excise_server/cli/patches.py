@@ -40,8 +40,8 @@ def cluster_patches(paths: tuple[str, ...], choices: Choices, chosen: PatchChoic
         with progress("Reading"):
             queue = read_queue(paths, sys.stdin.buffer, crew.read if crew else read)
         _check_patches(queue)
-        found = group_queue(queue, chosen, crew)
-        return print_groups(found, chosen, as_json=choices.json)
+        grouped = group_queue(queue, chosen, crew)
+        return print_groups(grouped, chosen, as_json=choices.json)
 
 
 def _cluster_counted(paths: tuple[str, ...], choices: Choices, chosen: PatchChoices) -> int:
@@ -67,8 +67,8 @@ def cluster_commits(folder: str, name: str, choices: Choices, chosen: PatchChoic
     if not (queue.patches or queue.covers or queue.rejected):
         raise SourceError("it holds no commit", name=name, hint="check the order: OLD..NEW")
     with _crew(chosen) as crew:
-        found = group_queue(queue, chosen, crew)
-        return print_groups(found, chosen, as_json=choices.json)
+        grouped = group_queue(queue, chosen, crew)
+        return print_groups(grouped, chosen, as_json=choices.json)
 
 
 def cluster_in_repository(
@@ -76,8 +76,10 @@ def cluster_in_repository(
 ) -> int:
     """Group patches as whole files, made from the texts that a repository has."""
     _check(paths, choices)
-    if given := [option for option in chosen.patches_alone if option != "--newest"]:
-        raise click.UsageError(f"{', '.join(given)}: not with --repo, which compares whole files.")
+    if unsuited := [option for option in chosen.patches_alone if option != "--newest"]:
+        raise click.UsageError(
+            f"{', '.join(unsuited)}: not with --repo, which compares whole files."
+        )
     with progress("Reading"):
         repository = opened(folder)
         queue = read_queue(paths, sys.stdin.buffer)
@@ -111,8 +113,8 @@ def _cluster_watched(paths: tuple[str, ...], choices: Choices, chosen: PatchChoi
             watched = read_watched(paths, sys.stdin.buffer, state, advance)
         if not state.entries:
             _check_patches(watched.queue)
-        found = group_known(watched, state, chosen)
-        return print_groups(found, chosen, as_json=choices.json)
+        grouped = group_known(watched, state, chosen)
+        return print_groups(grouped, chosen, as_json=choices.json)
 
 
 def _check_patches(queue: Queue) -> None:

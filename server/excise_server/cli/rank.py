@@ -37,16 +37,18 @@ def command(choices: Choices, *, origin: str, revisions: tuple[str, ...]) -> int
 
     ORIGIN may be - alone, as for matrix.
     """
-    found = read_set(origin, revisions, choices)
-    matrix = similarities(found, choices)
+    revision_set = read_set(origin, revisions, choices)
+    matrix = similarities(revision_set, choices)
     ranking = excise.rank(matrix)
-    said = excise.confidence(ranking, kind_of(normalise(found.origin)))
+    confidence = excise.confidence(ranking, kind_of(normalise(revision_set.origin)))
     if choices.json:
-        print(json_text(rank_document(matrix, ranking, said, found)))
+        print(json_text(rank_document(matrix, ranking, confidence, revision_set)))
     else:
         from excise_server.report.tables import rank_table, signature_text
 
         console().print(
-            rank_table(ranking, said, found), signature_text(matrix.signature), sep="\n"
+            rank_table(ranking, confidence, revision_set),
+            signature_text(matrix.signature),
+            sep="\n",
         )
-    return report_rejected(found)
+    return report_rejected(revision_set)

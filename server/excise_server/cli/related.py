@@ -33,8 +33,8 @@ def cluster_related(paths: tuple[str, ...], choices: Choices, chosen: PatchChoic
     proposals = proposals_of([(member.id, member.message) for member in queue.sent])
     threshold = RELATED_DISTANCE if chosen.threshold is None else chosen.threshold
     with progress("Comparing", len(proposals)) as advance:
-        found = related_groups(proposals, threshold, advance)
-    document = groups_document(found, queue.rejected)
+        groups = related_groups(proposals, threshold, advance)
+    document = groups_document(groups, queue.rejected)
     if choices.json:
         print(json_text(document))
     else:
@@ -43,13 +43,13 @@ def cluster_related(paths: tuple[str, ...], choices: Choices, chosen: PatchChoic
         out = console()
         for line in group_lines(document, out):
             out.print(line)
-    for left in queue.rejected:
-        say(f"left out: {SourceError(left.reason, name=left.id, hint=left.hint)}")
+    for rejection in queue.rejected:
+        say(f"left out: {SourceError(rejection.reason, name=rejection.id, hint=rejection.hint)}")
     return 1 if queue.rejected else 0
 
 
 def _check(choices: Choices, chosen: PatchChoices) -> None:
-    """Refuse what belongs to the other question."""
+    """Refuse the options that only apply to groups of equal edits."""
     plain = PatchChoices(threshold=chosen.threshold, newest=chosen.newest)
     same = Choices("nested", "star", "keep", None, None, None, choices.json)
     if replace(chosen, related=False) != plain or choices != same:

@@ -126,7 +126,7 @@ def _id_of(document: ReviewDocument, name: str) -> str:
     Raises
     ------
     SourceError
-        If none of the review is called so.
+        If the review has no candidate of that name.
     """
     if not name:
         return ORIGIN

@@ -140,13 +140,16 @@ def _score_lines(path: str, choices: Choices, deletion: str) -> int:
 def _summarise(path: str, baseline: str | None, choices: Choices, deletion: str) -> int:
     """Print the mean of one file or of two, and name how many records have no score."""
     paths = [path] if baseline is None else [path, baseline]
-    found = [summarise(name, _numbers(name, choices, deletion)) for name in paths]
-    print_summaries(found[0], found[1] if baseline is not None else None, as_json=choices.json)
-    for name, own in zip(paths, found, strict=True):
-        if own.failed:
-            every = own.failed + len(own.corpus.values)
-            say(f"{name}: {own.failed} of {every} records could not be scored; leave out --summary")
-    return 1 if any(own.failed for own in found) else 0
+    summaries = [summarise(name, _numbers(name, choices, deletion)) for name in paths]
+    print_summaries(
+        summaries[0], summaries[1] if baseline is not None else None, as_json=choices.json
+    )
+    for name, summary in zip(paths, summaries, strict=True):
+        if summary.failed:
+            total = summary.failed + len(summary.corpus.values)
+            failures = f"{summary.failed} of {total} records could not be scored"
+            say(f"{name}: {failures}; leave out --summary")
+    return 1 if any(summary.failed for summary in summaries) else 0
 
 
 def _numbers(
@@ -206,7 +209,7 @@ def _progress(length: int | None) -> AbstractContextManager[Advance]:
 def _length(stream: IO[bytes]) -> int | None:
     if isinstance(stream, GzipFile) or not stream.seekable():
         return None
-    here = stream.tell()
+    position = stream.tell()
     size = stream.seek(0, os.SEEK_END)
-    stream.seek(here)
+    stream.seek(position)
     return size

@@ -71,7 +71,7 @@ def command(
         pairs, bad = read_all(data, _pair, "no pair to analyse", advance)
     kept = without_poor([pair.operations.change for pair in pairs], drop_poor)
     dropped = len(pairs) - len(kept)
-    pairs = [pairs[at] for at in kept]
+    pairs = [pairs[index] for index in kept]
     if not pairs:
         raise SourceError("no pair is left", name=data, hint="drop fewer")
     pairs, spread = _split(pairs, split, seed, attempts)
@@ -125,14 +125,14 @@ def _document(pairs: Sequence[_Pair], bins: int) -> dict[str, Any]:
     by_split: dict[str, list[Operations]] = {}
     for pair in pairs:
         by_split.setdefault(pair.split, []).append(pair.operations)
-    changes = {name: [one.change for one in found] for name, found in by_split.items()}
+    changes = {name: [pair.change for pair in pairs] for name, pairs in by_split.items()}
     splits = {
         name: {
-            "n": len(found),
-            "change": sum(changes[name]) / len(found),
-            **{kind: sum(getattr(one, kind) for one in found) for kind in OPERATIONS},
+            "n": len(pairs),
+            "change": sum(changes[name]) / len(pairs),
+            **{kind: sum(getattr(pair, kind) for pair in pairs) for kind in OPERATIONS},
         }
-        for name, found in by_split.items()
+        for name, pairs in by_split.items()
     }
     divergences = [
         {"split": a, "from": b, **asdict(divergence(changes[a], changes[b], bins=bins))}
@@ -140,8 +140,8 @@ def _document(pairs: Sequence[_Pair], bins: int) -> dict[str, Any]:
         for b in changes
         if a != b
     ]
-    for one in divergences:  # JSON knows no infinity
-        one["kl"] = one["kl"] if one["kl"] != float("inf") else None
+    for row in divergences:  # JSON has no infinity
+        row["kl"] = row["kl"] if row["kl"] != float("inf") else None
     return {"schema": 1, "splits": splits, "divergences": divergences}
 
 
@@ -163,12 +163,11 @@ def _show(document: dict[str, Any], as_json: bool) -> None:
         counts = [f"{row[kind]:,}" for kind in ("insert", "delete", "replace", "move")]
         table.add_row(printable(name), f"{row['n']:,}", f"{row['change']:.1f}", *counts)
     out.print(table)
-    for one in document["divergences"]:
-        kl = "infinite" if one["kl"] is None else f"{one['kl']:.3f}"
-        names = f"{printable(one['split'])} from {printable(one['from'])}"
-        out.print(
-            f"{names}: KL {kl}, Jensen-Shannon {one['js']:.3f} ({one['distance']:.3f} rooted)"
-        )
+    for divergence in document["divergences"]:
+        kl = "infinite" if divergence["kl"] is None else f"{divergence['kl']:.3f}"
+        names = f"{printable(divergence['split'])} from {printable(divergence['from'])}"
+        jensen_shannon = f"{divergence['js']:.3f} ({divergence['distance']:.3f} rooted)"
+        out.print(f"{names}: KL {kl}, Jensen-Shannon {jensen_shannon}")
     if document["dropped"]:
         out.print(f"{document['dropped']:,} poorly aligned pairs left out")
     if document["spread"] is not None:

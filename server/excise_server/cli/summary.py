@@ -56,7 +56,7 @@ def summarise(path: str, records: Iterator[tuple[Hashable, Numbers | str]]) -> S
     return Summary(excise.CorpusScore.from_scores(scores, tasks), len(errors))
 
 
-def print_summaries(own: Summary, baseline: Summary | None, *, as_json: bool) -> None:
+def print_summaries(system: Summary, baseline: Summary | None, *, as_json: bool) -> None:
     """Print a line for each system and one for their difference, or a document.
 
     Raises
@@ -66,16 +66,16 @@ def print_summaries(own: Summary, baseline: Summary | None, *, as_json: bool) ->
     """
     if not as_json:
         # What was scored is printed, whether or not the two can be compared.
-        print(own.corpus)
+        print(system.corpus)
         if baseline is not None:
             print(f"baseline: {baseline.corpus}")
     difference = None
     if baseline is not None:
         try:
-            difference = own.corpus.difference(baseline.corpus)
+            difference = system.corpus.difference(baseline.corpus)
         except excise.OptionError as error:
             raise SourceError(f"no difference: {error}") from error
     if as_json:
-        print(json_text(summary_document(own, baseline, difference)))
+        print(json_text(summary_document(system, baseline, difference)))
     elif difference is not None:
         print(difference)

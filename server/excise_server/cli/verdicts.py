@@ -97,7 +97,7 @@ def say_left_out(lines: Sequence[str]) -> None:
 def begin_parsing() -> None:
     """Have a fork do the rest, if the command is to outlive what it parses.
 
-    What another fork does again, the user's command must be no part of.
+    Another fork may have to repeat that work, so it must not include the user's command.
     """
     if (fork := click.get_current_context().obj) is not None:
         sys.stdout.flush()

@@ -167,7 +167,7 @@ def compare_found(top: str, candidates: Candidates, shown: Shown) -> int:
         interrupted = runs.interrupted
     begin_parsing()
     with progress("Comparing"):
-        found = compare_candidates(
+        worktrees = compare_candidates(
             top,
             candidates,
             batch=shown.batch,
@@ -179,17 +179,17 @@ def compare_found(top: str, candidates: Candidates, shown: Shown) -> int:
     if shown.html is not None:
         from excise_server.report.html_worktrees import worktrees_page
 
-        write_text(shown.html, worktrees_page(found))
+        write_text(shown.html, worktrees_page(worktrees))
     if shown.json:
-        print(json_text(worktrees_document(found)))
+        print(json_text(worktrees_document(worktrees)))
     else:
-        _print(found)
+        _print(worktrees)
     say_left_out(bad)
-    if found.candidates.rejected:
-        say_rejected(found)
+    if worktrees.candidates.rejected:
+        say_rejected(worktrees)
     if interrupted:
         return 130
-    return 1 if found.candidates.rejected or bad else 0
+    return 1 if worktrees.candidates.rejected or bad else 0
 
 
 def say_rejected(worktrees: Worktrees) -> None:

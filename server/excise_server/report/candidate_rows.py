@@ -49,9 +49,9 @@ class CandidateRow:
     """One candidate as people read it.
 
     ``batch`` and ``group`` count from 1, the groups through all batches. ``stands`` marks the
-    candidate that stands for a group of several; ``says`` is what it is to the others, and
-    ``checks`` what checks said of it, in words. ``level`` is the first key of the order: nobody who
-    fails stands above somebody who passes, even where their groups would have it so.
+    representative of a group of several. ``says`` is how it relates to the others, and ``checks``
+    what its checks found, in words. ``level`` is the first key of the order: a candidate that fails
+    is never above one that passes, even if the order of their groups says otherwise.
     """
 
     candidate: Candidate
@@ -79,7 +79,7 @@ def candidate_rows(
     Parameters
     ----------
     shown
-        How the label of another candidate is written in what is said of this one.
+        How the label of another candidate is written in a row.
     """
     first, result = 1, []
     for number, batch in enumerate(worktrees.batches, start=1):
@@ -135,12 +135,12 @@ def _row(
 def _of_group(
     worktrees: Worktrees, batch: RankedBatch, cluster: Cluster, shown: Callable[[str], str]
 ) -> str:
-    """Say how many make the change of the group's representative, and what it is to the nearest."""
+    """Say how many make the representative's change, and how it relates to the nearest one."""
     best, everyone = cluster.representative, len(batch.ranking)
     equal = [i for i in cluster.members if worktrees.matrix.word(best, i) == SAME]
     same = len(equal)
     text = f"{same} of {everyone} make{'s' if same == 1 else ''} this change"
-    # In a conflict a candidate is compared by its own lines: it does not stand for "all".
+    # In a conflict, a candidate is compared by its own lines: "all" would not be true of it.
     agreed = len({bool(worktrees.candidates.found[i].conflicts) for i in equal}) == 1
     if same == everyone and agreed:
         text = "both make this change" if everyone == 2 else f"all {everyone} make this change"
@@ -154,12 +154,12 @@ def _of_group(
     return f"{text}; {_beside(worktrees, best, nearest, label)}"
 
 
-def _beside(worktrees: Worktrees, i: int, other: int, name: str) -> str:
-    """Say what a candidate is to another one, which goes by that name."""
-    word = worktrees.matrix.word(i, other)
+def _beside(worktrees: Worktrees, i: int, nearest: int, name: str) -> str:
+    """Say how a candidate relates to another one of that name."""
+    word = worktrees.matrix.word(i, nearest)
     if word != CONTAINS:
         return _PHRASES[word].format(name)
-    shares = worktrees.matrix.contained[i, other], worktrees.matrix.contained[other, i]
+    shares = worktrees.matrix.contained[i, nearest], worktrees.matrix.contained[nearest, i]
     in_other, has_other = (share >= float(NEARLY_ALL) for share in shares)
     if in_other and has_other:
         return f"contains {name} and is contained in it"

@@ -17,12 +17,12 @@ Document = Mapping[str, Any]
 
 
 def candidates_page(document: Document) -> str:
-    """Return the tasks, their groups in order, each candidate with its files, and who is left out.
+    """Return the tasks, their groups in order, each candidate with its files, and those left out.
 
     Parameters
     ----------
     document
-        What `excise/candidates` answers.
+        The answer of `excise/candidates`.
     """
     count = len(document["ranking"])
     parts = [f"# {plural(count, 'candidate')} for {code_span(document['repository'])}"]

@@ -8,7 +8,7 @@ __all__ = ["digits"]
 def digits(value: float | None) -> str:
     """Return a value in two digits, or – if it is undefined.
 
-    Never 1.00 for what is below 1, nor 0.00 for what is above 0.
+    A value below 1 is never 1.00, and a value above 0 never 0.00.
 
     >>> [digits(value) for value in (1.0, 0.995, 0.994, 0.25, 0.001, 0.0, None)]
     ['1.00', '>.99', '0.99', '0.25', '<.01', '0.00', '–']

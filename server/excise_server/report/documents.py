@@ -1,6 +1,6 @@
 """JSON documents for programs. docs/json.md describes every key, and `shapes` defines it.
 
-Plain ASCII: whatever a terminal would obey is a JSON escape.
+Documents are ASCII: every control character for terminals is a JSON escape.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Plain = Mapping[str, Any]
 
 
 def plain(document: shapes.Shape | Plain) -> Plain:
-    """Return a document as what JSON is made of."""
+    """Return a document as plain dicts, lists, strings and numbers."""
     if isinstance(document, shapes.Shape):
         built: Plain = msgspec.to_builtins(document)
         return built
@@ -76,14 +76,14 @@ def record_line(record_id: str | float | None, score: Score, *, several: bool) -
 
 
 def summary_document(
-    own: tuple[CorpusScore, int],
+    system: tuple[CorpusScore, int],
     baseline: tuple[CorpusScore, int] | None,
     difference: CorpusDifference | None,
 ) -> shapes.SummaryDocument:
-    """Return the means of one or two files, each with its failures, and what the first has more."""
+    """Return the means of one or two files, each with its failures, and their difference."""
     return shapes.SummaryDocument(
-        signature=own[0].signature,
-        system=_system(own),
+        signature=system[0].signature,
+        system=_system(system),
         baseline=msgspec.UNSET if baseline is None else _system(baseline),
         difference=msgspec.UNSET
         if difference is None
@@ -93,8 +93,8 @@ def summary_document(
     )
 
 
-def _system(own: tuple[CorpusScore, int]) -> shapes.SystemEntry:
-    corpus, failed = own
+def _system(summary: tuple[CorpusScore, int]) -> shapes.SystemEntry:
+    corpus, failed = summary
     return shapes.SystemEntry(
         mean=corpus.mean,
         interval=_bounds(corpus.interval),
@@ -167,7 +167,10 @@ def matrix_document(matrix: ScoreMatrix, revision_set: RevisionSet) -> shapes.Ma
 
 
 def rank_document(
-    matrix: ScoreMatrix, ranking: Sequence[Ranked], said: Confidence, revision_set: RevisionSet
+    matrix: ScoreMatrix,
+    ranking: Sequence[Ranked],
+    confidence: Confidence,
+    revision_set: RevisionSet,
 ) -> shapes.RankDocument:
     """Return the order of suggestions, with its reasons as numbers."""
     notes = revision_set.notes_by_id
@@ -190,7 +193,7 @@ def rank_document(
             )
             for ranked in ranking
         ],
-        confidence=shapes.ConfidenceEntry.of(said),
+        confidence=shapes.ConfidenceEntry.of(confidence),
         rejected=_rejected(revision_set),
     )
 
@@ -253,8 +256,8 @@ def _notes(matrix: ScoreMatrix, revision_set: RevisionSet) -> dict[str, list[str
     read = revision_set.notes_by_id
     return {
         name: all_notes
-        for name, own in zip(matrix.ids, matrix.notes, strict=True)
-        if (all_notes := [*own, *read.get(name, ())])
+        for name, matrix_notes in zip(matrix.ids, matrix.notes, strict=True)
+        if (all_notes := [*matrix_notes, *read.get(name, ())])
     }
 
 

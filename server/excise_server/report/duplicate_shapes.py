@@ -25,7 +25,7 @@ class ProposalEntry(Shape, frozen=True, kw_only=True):
 
 
 class SameEditEntry(Shape, frozen=True, kw_only=True):
-    """The other answer: what the edits of two proposals have in common (``basis:edits``)."""
+    """How much the edits of two proposals have in common (``basis:edits``), a separate question."""
 
     similarity: float
     word: str

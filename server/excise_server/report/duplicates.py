@@ -48,15 +48,17 @@ def duplicates_document(
     duplicates: Duplicates, rejected: Iterable[Rejected] = (), notes: Sequence[str] = ()
 ) -> DuplicatesDocument:
     """Return the pairs, and the proposals that are in some pair."""
-    shown = sorted({at for pair in duplicates.pairs for at in (pair.new, pair.other)})
+    shown = sorted({index for pair in duplicates.pairs for index in (pair.new, pair.other)})
     return DuplicatesDocument(
         signature=duplicates.signature,
         asked=duplicates.asked,
         among=len(duplicates.proposals) - duplicates.asked,
         pairs=[_pair(duplicates.proposals, pair) for pair in duplicates.pairs],
-        proposals=[_entry(duplicates.proposals[at]) for at in shown],
+        proposals=[_entry(duplicates.proposals[index]) for index in shown],
         notes=list(notes),
-        rejected=[RejectedEntry(id=left.id, reason=left.reason) for left in rejected],
+        rejected=[
+            RejectedEntry(id=rejection.id, reason=rejection.reason) for rejection in rejected
+        ],
     )
 
 
@@ -162,9 +164,9 @@ def duplicates_markdown(document: DuplicatesDocument) -> str:
 
 
 def _markdown(pair: DuplicatePair, proposals: dict[str, ProposalEntry]) -> Iterator[str]:
-    new, other = (proposals[name] for name in (pair.new, pair.other))
+    new, known = (proposals[name] for name in (pair.new, pair.other))
     otherwise = f" ({pair.otherwise})" if pair.otherwise else ""
-    yield f"**{pair.word}**{otherwise}: {_named(new)} and {_named(other)}"
+    yield f"**{pair.word}**{otherwise}: {_named(new)} and {_named(known)}"
     yield ""
     yield f"- {numbers_of(pair)}; {_share(pair.probability)} of such pairs are about one issue"
     yield from (f"- {line}" for line in reason_lines(pair))
@@ -173,7 +175,7 @@ def _markdown(pair: DuplicatePair, proposals: dict[str, ProposalEntry]) -> Itera
 def reason_lines(pair: DuplicatePair) -> Iterator[str]:
     """Yield the reasons of a pair as Markdown.
 
-    All of it is code: a host makes references of numbers, names and commits elsewhere.
+    All of it is code: elsewhere a host turns numbers, names and commits into references.
     """
     if pair.reasons is None:
         return

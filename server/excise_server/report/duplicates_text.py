@@ -32,9 +32,9 @@ def duplicates_lines(document: DuplicatesDocument, out: Console) -> Iterator[Ren
         yield from _pair(pair, proposals, width)
         yield Text()
     among = f"{plural(document.among, 'proposal')}" if document.among else "each other"
-    asked = f"{plural(document.asked, 'proposal')} compared with {among}"
-    said = "nothing related" if not document.pairs else f"{plural(len(document.pairs), 'pair')}"
-    yield Text(f"{asked}: {said}")
+    compared = f"{plural(document.asked, 'proposal')} compared with {among}"
+    result = "nothing related" if not document.pairs else f"{plural(len(document.pairs), 'pair')}"
+    yield Text(f"{compared}: {result}")
     yield from notes_text("note", document.notes)
     yield signature_text(document.signature)
 
@@ -48,7 +48,7 @@ def _pair(pair: DuplicatePair, proposals: dict[str, ProposalEntry], width: int) 
 
 
 def group_lines(document: RelatedGroupsDocument, out: Console) -> Iterator[RenderableType]:
-    """Yield the groups: the one to read, then what each other member has to do with it."""
+    """Yield the groups: the proposal to read, then how each other member relates to it."""
     width = out.width if out.is_terminal else 1 << 20
     proposals = {proposal.id: proposal for proposal in document.proposals}
     pairs = {pair.other: pair for pair in document.pairs}

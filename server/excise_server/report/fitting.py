@@ -1,4 +1,4 @@
-"""Text that fits a terminal: lines end between parts, and what is too long loses its middle."""
+"""Text that fits a terminal: lines break between parts, and long parts lose their middle."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ INDENT = 5
 
 
 def cut(text: str, width: int) -> str:
-    """Return a text that takes so many columns at most, its middle left out where it is longer.
+    """Return a text of at most so many columns, without its middle if it is longer.
 
     >>> cut("claude refactor-the-parser", 15)
     'claude …-parser'

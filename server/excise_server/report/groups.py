@@ -35,6 +35,6 @@ class Grouped:
     reader: EvidenceReader = field(default_factory=EvidenceReader)
 
     def evidence(self, index: int) -> Evidence:
-        """Return what a patch says of the issue that it is about: the other answer's question."""
+        """Return what a patch says about its issue, to tell whether two patches are related."""
         message = self.queue.patches[index].message
         return self.reader.evidence(self.patch_of(index), message.title, message.text)

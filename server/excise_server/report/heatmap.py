@@ -1,7 +1,7 @@
-"""Similarities as a picture: rows in the order of a dendrogram, which stands above them.
+"""Similarities as a picture: rows in the order of the dendrogram above them.
 
-A PNG, as thousands of rows are millions of cells. It is one colour of rising opacity, so that it
-shows on a light and on a dark ground.
+A PNG, because thousands of rows are millions of cells. It has one colour of varying opacity, which
+is visible on light and dark backgrounds.
 """
 
 from __future__ import annotations
@@ -34,22 +34,24 @@ _BAND = 6.0
 class Tree:
     """The order of leaves, and where each merge is drawn: left, right and both foot heights."""
 
-    def __init__(self, n: int, found: Sequence[Merge]) -> None:
+    def __init__(self, n: int, merges: Sequence[Merge]) -> None:
         """Lay a binary tree out."""
-        kids: dict[int, tuple[int, int]] = {}
+        children: dict[int, tuple[int, int]] = {}
         first = {leaf: leaf for leaf in range(n)}
-        for index, merge in enumerate(found):
-            # What comes first stays first: the order given is the largest cluster's first.
+        for index, merge in enumerate(merges):
+            # The order of the leaves is kept as far as possible: the largest cluster is first.
             a, b = sorted((merge.a, merge.b), key=first.__getitem__)
-            kids[n + index], first[n + index] = (a, b), first[a]
-        root = n + len(found) - 1 if found else 0
-        self.order = _leaves(kids, root, n)
+            children[n + index], first[n + index] = (a, b), first[a]
+        root = n + len(merges) - 1 if merges else 0
+        self.order = _leaves(children, root, n)
         places = {leaf: index + 0.5 for index, leaf in enumerate(self.order)}
         heights = dict.fromkeys(range(n), 0.0)
         self.arms: list[tuple[float, float, float, float, float]] = []
-        for index, merge in enumerate(found):
-            (x, low), (y, high) = sorted((places[kid], heights[kid]) for kid in kids[n + index])
-            # Average linkage of scores can fall a little; a line never goes down.
+        for index, merge in enumerate(merges):
+            (x, low), (y, high) = sorted(
+                (places[child], heights[child]) for child in children[n + index]
+            )
+            # The distances of average linkage can decrease a little, but no line goes down.
             top = max(merge.distance, low, high)
             self.arms.append((x, low, y, high, top))
             places[n + index], heights[n + index] = (x + y) / 2, top
@@ -66,7 +68,7 @@ def png_of(values: Values, order: Sequence[int]) -> str:
 
     n = len(order)
     levels = np.rint(np.clip(values[np.ix_(order, order)], 0, 1) * (LEVELS - 1)).astype(np.uint8)
-    # Each row begins with its filter: none.
+    # Each row of a PNG begins with its filter type; 0 means none.
     rows = np.hstack([np.zeros((n, 1), np.uint8), levels])
     shades = range(LEVELS)
     parts = (
@@ -105,15 +107,15 @@ def dendrogram(tree: Tree, bands: Sequence[int], threshold: float) -> Markup:
 
 def _bands(tree: Tree, bands: Sequence[int]) -> list[Markup]:
     """Return a rectangle for each run of leaves of one cluster, in two colours by turns."""
-    found: list[Markup] = []
+    rectangles: list[Markup] = []
     start = 0
     for index in range(1, len(tree.order) + 1):
         if index == len(tree.order) or bands[tree.order[index]] != bands[tree.order[start]]:
-            kind = f"band{len(found) % 2}"
+            kind = f"band{len(rectangles) % 2}"
             box = {"x": start, "y": int(_HEIGHT + 1), "width": index - start, "height": int(_BAND)}
-            found.append(element("rect", class_=kind, **box))
+            rectangles.append(element("rect", class_=kind, **box))
             start = index
-    return found
+    return rectangles
 
 
 def _leaves(kids: dict[int, tuple[int, int]], root: int, n: int) -> list[int]:

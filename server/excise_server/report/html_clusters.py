@@ -33,11 +33,11 @@ def render(report: Report) -> str:
         parts.append(("alone", f"Alone ({len(alone):,})", alone_card(alone, opened)))
     if report.rejected:
         rows = [[name, reason] for name, reason in report.rejected]
-        found = table("What could not be compared, and why", ("name", "reason"), rows)
-        parts.append(("rejected", f"Left out ({len(rows):,})", found))
+        rejected = table("What could not be compared, and why", ("name", "reason"), rows)
+        parts.append(("rejected", f"Left out ({len(rows):,})", rejected))
     if notes := [*report.notes, *opened.notes(report.what)]:
-        found = element("ul", *(element("li", note) for note in notes), class_="small")
-        parts.append(("notes", f"Notes ({len(notes):,})", found))
+        listed = element("ul", *(element("li", note) for note in notes), class_="small")
+        parts.append(("notes", f"Notes ({len(notes):,})", listed))
     links = element(
         "ul", *(element("li", element("a", title, href=f"#{name}")) for name, title, _ in parts)
     )
@@ -71,5 +71,5 @@ def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Child]]) ->
         for row in rows
     )
     inner = (element("caption", caption), element("thead", top), element("tbody", *body))
-    whole = element("table", *inner, class_="wide")
-    return element("div", element("div", whole, class_="flat"), class_="card scroll")
+    flat = element("div", element("table", *inner, class_="wide"), class_="flat")
+    return element("div", flat, class_="card scroll")

@@ -64,7 +64,7 @@ class HunkPage:
     """The files of a batch, where `name` begins every id."""
 
     def __init__(self, batch: ReviewBatchEntry, names: Names, folding: Folding, name: str) -> None:
-        """Take the batch, and what of it is folded."""
+        """Take the batch, the names of its candidates, and what to fold."""
         self._files, self._names, self._folding = batch.files, names, folding
         self._name = name
         self._numbers = {candidate.id: index for index, candidate in enumerate(batch.candidates)}
@@ -124,8 +124,8 @@ class HunkPage:
         where = range_words(hunk)
         title = f"{where[:1].upper()}{where[1:]}"
         if shown.is_agreed and not self._folding.is_whole:
-            said = f"{title}: {agreed(shown, len(self._names.labels))}"
-            summary = element("summary", element("span", said))
+            line = f"{title}: {agreed(shown, len(self._names.labels))}"
+            summary = element("summary", element("span", line))
             return element("details", summary, *self._texts(hunk, shown), class_="card fold hunk",
                            id=name)  # fmt: skip
         head = element(
@@ -150,20 +150,20 @@ class HunkPage:
         if reference.ids[0] == ORIGIN and hunk.unchanged:
             rest = rest_words(hunk, self._names)
             if rest:
-                said = f"{rest[:1].upper()}{rest[1:]}"
-                yield element("div", said, class_="variant dim small")
+                capitalised = f"{rest[:1].upper()}{rest[1:]}"
+                yield element("div", capitalised, class_="variant dim small")
             else:
-                said = f"{self._names.share(hunk.unchanged)} {leave(len(hunk.unchanged))} it"
-                yield self._who(said, hunk.unchanged)
+                words = f"{self._names.share(hunk.unchanged)} {leave(len(hunk.unchanged))} it"
+                yield self._who(words, hunk.unchanged)
 
-    def _who(self, said: str, ids: Sequence[str]) -> Markup:
+    def _who(self, words: str, ids: Sequence[str]) -> Markup:
         chosen = set(ids)
         links = [
             element("a", label, href=f"#{self.candidate_id(identity)}", class_="id")
             for identity, label in self._names.labels.items()
             if identity in chosen
         ]
-        return element("div", element("b", said), *links, class_="variant")
+        return element("div", element("b", words), *links, class_="variant")
 
     def _lines(self, lines: Sequence[ShownLine], kind: str) -> Markup:
         return element("pre", *(_line(line, kind) for line in folded(lines, self._folding)))

@@ -35,7 +35,7 @@ class Budget:
         return self.left >= 0
 
     def notes(self, what: str) -> Iterator[str]:
-        """Yield how many were not shown."""
+        """Yield a note if some members are not shown."""
         if self.over:
             yield (
                 f"The page would be too long: what {self.over:,} of the {what} change is not shown."
@@ -82,8 +82,8 @@ def _member(item: Item, opened: Budget, *, stands: bool, alone: bool = False) ->
     )
     about = list(item.about)
     if item.contains is not None:
-        whole = digits(item.contains)
-        about.append(("contains", f"{whole} of what the representative adds and deletes"))
+        share = digits(item.contains)
+        about.append(("contains", f"{share} of what the representative adds and deletes"))
     listed = (child for name, value in about if value
               for child in (element("dt", name), element("dd", value)))  # fmt: skip
     inner: list[Child] = [element("dl", *listed)] if about else []
@@ -110,17 +110,17 @@ def _similarity(item: Item) -> Markup:
 
 
 def _blocks(item: Item) -> Markup:
-    found = list(islice(item.blocks(), MAX_BLOCKS + 1))
-    if not found:
+    blocks = list(islice(item.blocks(), MAX_BLOCKS + 1))
+    if not blocks:
         return element("p", "No text differs.", class_="dim small")
-    more = len(found) > MAX_BLOCKS
+    is_longer = len(blocks) > MAX_BLOCKS
     shown = joined(
         element("p", block, class_="dim small")
         if isinstance(block, str)
         else _block(block, item.columns)
-        for block in found[:MAX_BLOCKS]
+        for block in blocks[:MAX_BLOCKS]
     )
-    if not more:
+    if not is_longer:
         return shown
     text = f"More blocks differ; the first {MAX_BLOCKS} are shown."
     return joined((shown, element("p", text, class_="dim small")))

@@ -38,10 +38,10 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One member: its name and title, what else is known of it, and what it differs in.
+    """One member: its name and title, facts about it, and the blocks in which it differs.
 
-    ``columns`` name the sides of its blocks; the first is empty where there is one side only.
-    ``word`` is what it has in common with its representative. A text among its blocks is a remark.
+    ``columns`` name the sides of its blocks; the first is empty if there is only one side.
+    ``word`` says how it relates to its representative. A text among its blocks is a remark.
     """
 
     name: str

@@ -128,14 +128,14 @@ def page(
     skip: tuple[str, str] = ("clusters", "Skip to the clusters"),
     more_style: str = "",
 ) -> str:
-    """Return a whole document: a title, links into it, its body, a line at its end.
+    """Return a complete document: a title, links to its parts, its body, and a line at its end.
 
     Parameters
     ----------
     skip
-        Where the first link leads, past all that stands before: an id, and its words.
+        The target of the first link, which skips the header: an id, and the words of the link.
     more_style
-        Rules of this page, after those of all pages.
+        CSS rules of this page, after those of all pages.
     """
     style = f"{STYLE}{more_style}"
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
@@ -146,15 +146,15 @@ def page(
             element("meta", name="viewport", content="width=device-width, initial-scale=1"),
             element("meta", name="referrer", content="no-referrer"),
             element("title", title),
-            # Ours, and no text: nothing in it is escaped.
+            # Our own rules, not text of others: nothing in them needs an escape.
             Markup(f"<style>{style}</style>"),
         )
     )
-    whole = element(
+    body_element = element(
         "body",
         element("a", skip[1], href=f"#{skip[0]}", class_="skip"),
         element("header", element("h1", title), element("nav", links, aria_label="Parts")),
         element("main", body),
         element("footer", foot, class_="small dim"),
     )
-    return f'<!doctype html>\n<html lang="en">{element("head", head)}\n{whole}</html>\n'
+    return f'<!doctype html>\n<html lang="en">{element("head", head)}\n{body_element}</html>\n'

@@ -66,9 +66,9 @@ def patches_page(grouped: Grouped) -> str:
     )
 
 
-def difference_blocks(found: Sequence[Difference], *, numbers: bool = False) -> Iterator[Block]:
+def difference_blocks(differing: Sequence[Difference], *, numbers: bool = False) -> Iterator[Block]:
     """Yield differing change blocks for the page, where `numbers` gives how much matches."""
-    for difference in found:
+    for difference in differing:
         a, b = difference.a, difference.b
         places = dict.fromkeys(_place(side) for side in (a, b) if side)
         if a and b and a.path == b.path and a.heading == b.heading:
@@ -87,13 +87,13 @@ def _cut(heading: str) -> str:
 
 
 def _matching(difference: Difference) -> str:
-    """Say how much of a row matches at its place, and how much at which others."""
-    said = [f"{difference.here:,} of {difference.size:,} n-grams match here"]
+    """Say how much of a block matches at its place, and how much at other places."""
+    phrases = [f"{difference.here:,} of {difference.size:,} n-grams match here"]
     shown = difference.elsewhere[:MAX_MATCHES]
-    said += [f"{match.n_grams:,} at {_place(match)}" for match in shown]
+    phrases += [f"{match.n_grams:,} at {_place(match)}" for match in shown]
     if rest := sum(match.n_grams for match in difference.elsewhere[MAX_MATCHES:]):
-        said.append(f"{rest:,} at other places")
-    return "; ".join(said)
+        phrases.append(f"{rest:,} at other places")
+    return "; ".join(phrases)
 
 
 def _signed(side: Side | None) -> list[tuple[str, str]] | None:
@@ -167,16 +167,16 @@ def _item(grouped: Grouped, best: int, index: int, evidence: Evidence | None) ->
 
 
 def _differing(grouped: Grouped, best: int, index: int) -> Iterator[Block | str]:
-    pool, own = grouped.pool, grouped.patch_of(index)
+    pool, patch = grouped.pool, grouped.patch_of(index)
     if best == index:
-        differ = differences(Patch(), own, ignored=pool.ignored)
+        differ = differences(Patch(), patch, ignored=pool.ignored)
         yield from difference_blocks(differ.differing)
         return
     differ = differences(
-        grouped.patch_of(best), own, ignored=pool.ignored, renamed=pool.rescued(best, index)
+        grouped.patch_of(best), patch, ignored=pool.ignored, renamed=pool.rescued(best, index)
     )
     if differ.same and differ.differing and pool.basis == EDITS:
         alike = f"{differ.same:,} change blocks are alike at the same place"
         yield f"{alike}, {differ.same_size:,} n-grams of both."
-    # What a block matches adds up to the score of edits; of one origin that is not so.
+    # The matches of the blocks add up to the score of edits, but not to that of one origin.
     yield from difference_blocks(differ.differing, numbers=pool.basis == EDITS)

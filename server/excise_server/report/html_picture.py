@@ -50,9 +50,9 @@ def picture_of(
         return None
     bands = [place for place, cluster in enumerate(clusters) for _ in cluster.members]
     inside = values[np.ix_(shown, shown)]
-    said = [[words[i][j] for j in shown] for i in shown] if words else ()
+    shown_words = [[words[i][j] for j in shown] for i in shown] if words else ()
     return Picture(
-        inside, [names[member] for member in shown], bands[: len(shown)], len(names), said
+        inside, [names[member] for member in shown], bands[: len(shown)], len(names), shown_words
     )
 
 
@@ -103,8 +103,10 @@ def _largest(report: Report) -> Markup:
 def _legend() -> Markup:
     steps = range(6)
     boxes = (
-        element("rect", x=20 * at, width=20, height=12, fill="#1670c9", fill_opacity=str(at / 5))
-        for at in steps
+        element(
+            "rect", x=20 * step, width=20, height=12, fill="#1670c9", fill_opacity=str(step / 5)
+        )
+        for step in steps
     )
     return element(
         "svg",
@@ -117,8 +119,11 @@ def _legend() -> Markup:
 
 
 def _grid(picture: Picture, tree: Tree) -> Markup:
-    names = [picture.names[at] for at in tree.order]
-    head = (element("th", str(at + 1), scope="col", title=name) for at, name in enumerate(names))
+    names = [picture.names[index] for index in tree.order]
+    head = (
+        element("th", str(number), scope="col", title=name)
+        for number, name in enumerate(names, start=1)
+    )
     rows = (
         element(
             "tr",
@@ -139,6 +144,6 @@ def _grid(picture: Picture, tree: Tree) -> Markup:
 
 
 def _cell(value: float, word: str | None) -> Markup:
-    level = next((at for at, least in ((5, 0.8), (4, 0.6), (3, 0.4), (2, 0.2), (1, 0.02))
+    level = next((band for band, least in ((5, 0.8), (4, 0.6), (3, 0.4), (2, 0.2), (1, 0.02))
                   if value >= least), 0)  # fmt: skip
     return element("td", digits(value), class_=f"h{level}" if level else None, title=word)

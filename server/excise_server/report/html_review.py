@@ -118,7 +118,7 @@ def _group(
 
 
 def _row(candidate: ReviewCandidateEntry, hunks: HunkPage) -> Iterator[Child]:
-    """Yield a candidate: its name, what it is to the others, its hunks, and small its numbers."""
+    """Yield a candidate: its name, its relation to the others, its hunks, and small its numbers."""
     yield element("b", candidate.label, id=hunks.candidate_id(candidate.id), class_="id")
     about = [candidate.says]
     if candidate.branch and candidate.branch != candidate.label:

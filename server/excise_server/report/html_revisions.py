@@ -65,8 +65,8 @@ def _group(matrix: ScoreMatrix, cluster: Cluster, revision_set: RevisionSet, rea
 
 
 def _item(matrix: ScoreMatrix, revision_set: RevisionSet, best: int, index: int) -> Item:
-    said = "no change" if matrix.no_ops[index] else f"{matrix.edit_sizes[index]:,} tokens"
-    about = [("edit", said), ("notes", "; ".join(matrix.notes[index]))]
+    edit = "no change" if matrix.no_ops[index] else f"{matrix.edit_sizes[index]:,} tokens"
+    about = [("edit", edit), ("notes", "; ".join(matrix.notes[index]))]
     if index != best and matrix.anchored[best, index] != matrix.anywhere[best, index]:
         anchored, anywhere = (float(m[best, index]) for m in (matrix.anchored, matrix.anywhere))
         parts = f"{digits(anchored)} at the same place, {digits(anywhere)} anywhere"

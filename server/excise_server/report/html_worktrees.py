@@ -200,5 +200,5 @@ def _item(worktrees: Worktrees, best: int, row: CandidateRow, reasons: str) -> I
 
 def _blocks(worktrees: Worktrees, best: int, i: int) -> Iterator[Block]:
     before = Patch() if i == best else worktrees.patches[best]
-    # What is to be left out was left out when these were read.
+    # Ignored files were left out when the candidates were compared.
     return difference_blocks(differences(before, worktrees.patches[i], ignored=()).differing)

@@ -12,7 +12,7 @@ __all__ = ["beside", "parts", "said", "said_of"]
 
 
 def said(likeness: Likeness) -> str:
-    """Return what a patch (b) is to another one (a) in a row about it: "contains it"."""
+    """Return how a patch (b) relates to another one (a), in a row about (b): "contains it"."""
     contained = likeness.contained_in_a, likeness.contained_in_b
     return said_of(likeness.word, contained, in_another_file=likeness.in_another_file)
 
@@ -23,7 +23,7 @@ def said_of(word: str, contained: tuple[float, float], *, in_another_file: bool)
 
 
 def beside(likeness: Likeness, other: str) -> str:
-    """Return what a patch (b) is to another one (a), in a sentence: "contains #4"."""
+    """Return how a patch (b) relates to another one (a), in a sentence: "contains #4"."""
     shares = likeness.shares
     contains = "is contained in" if shares.b_in_a > shares.a_in_b else "contains"
     phrases = {
@@ -37,14 +37,20 @@ def beside(likeness: Likeness, other: str) -> str:
 
 
 def parts(likeness: Likeness) -> str:
-    """Return what the score adds up from."""
+    """Return the parts that add up to the score."""
     if not isinstance(likeness, EditsLikeness):
         shares = likeness.shares
-        here, anywhere = digits(float(shares.anchored)), digits(float(shares.anywhere))
-        return f"{here} at the same places, {anywhere} wherever it stands (a quarter of the rest)"
-    whole = pooled(likeness.operations)
-    here_of_both, moved, size = 2 * whole.here, 2 * (whole.anywhere - whole.here), whole.a + whole.b
-    text = f"{here_of_both:,} of {size:,} n-grams match at the same place"
+        anchored, anywhere = digits(float(shares.anchored)), digits(float(shares.anywhere))
+        return (
+            f"{anchored} at the same places, {anywhere} wherever it stands (a quarter of the rest)"
+        )
+    total = pooled(likeness.operations)
+    anchored_of_both, moved, size = (
+        2 * total.here,
+        2 * (total.anywhere - total.here),
+        total.a + total.b,
+    )
+    text = f"{anchored_of_both:,} of {size:,} n-grams match at the same place"
     return f"{text}, {moved:,} elsewhere (these count a quarter)" if moved else text
 
 

@@ -1,8 +1,8 @@
-r"""Markdown from texts of outside, which arrive inert.
+r"""Markdown from texts of others, made inert.
 
-A text can be no link (also no automatic one), no image, no HTML, no emphasis, entity, formula or
-table; code stands in a fence longer than any in it. Escapes are few, because some clients show
-them: a colon or a dot is escaped only where it could make a link.
+A text cannot become a link (not even an automatic one), an image, HTML, emphasis, an entity, a
+formula or a table. Code is in a fence longer than any in it. Escapes are few, because some clients
+show them: a colon or a dot is escaped only where it could make a link.
 """
 
 from __future__ import annotations

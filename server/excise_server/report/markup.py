@@ -1,7 +1,7 @@
 """HTML from parts. Every text is escaped here and nowhere else.
 
-`element` takes texts and what it made itself: a `str` becomes text, whatever it holds, and only
-`Markup` stays markup. Names of elements and attributes are ours.
+`element` takes texts and other elements: any `str` is escaped, and only `Markup` stays markup.
+Names of elements and attributes are our own.
 """
 
 from __future__ import annotations
@@ -32,14 +32,16 @@ def element(name: str, /, *children: Child, **attributes: Child) -> Markup:
     >>> element("p", "a < b", element("b", "\\x1b"), class_='"x"')
     '<p class="&quot;x&quot;">a &lt; b<b>\\\\x1b</b></p>'
     """
-    given = "".join(
+    rendered = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{_escaped(str(value))}"'
         for key, value in attributes.items()
         if value is not None
     )
     if name in _VOID:
-        return Markup(f"<{name}{given}>" if name in ("meta", "img", "br") else f"<{name}{given}/>")
-    return Markup(f"<{name}{given}>{joined(children)}</{name}>")
+        return Markup(
+            f"<{name}{rendered}>" if name in ("meta", "img", "br") else f"<{name}{rendered}/>"
+        )
+    return Markup(f"<{name}{rendered}>{joined(children)}</{name}>")
 
 
 def joined(children: Iterable[Child]) -> Markup:
@@ -48,7 +50,7 @@ def joined(children: Iterable[Child]) -> Markup:
 
 
 def source(line: str) -> Markup:
-    """Return a line of source text for a `pre`: tabs stay, what else is invisible is shown."""
+    """Return a line of source text for a `pre`: tabs stay, other invisible characters are shown."""
     return Markup("\t".join(_escaped(part) for part in line.split("\t")))
 
 

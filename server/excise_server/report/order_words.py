@@ -31,14 +31,14 @@ def order_words(ranking: Sequence[Ranked]) -> str:
     return _WHY[ranking[0].regime] if ranking else ""
 
 
-def confidence_words(said: Confidence) -> str:
-    """Return what agreement says of the first of an order."""
-    level = "no" if said.level == "none" else said.level
-    return f"agreement says: {level} confidence, {said.reason}"
+def confidence_words(confidence: Confidence) -> str:
+    """Return how far agreement supports the first pick of an order."""
+    level = "no" if confidence.level == "none" else confidence.level
+    return f"agreement says: {level} confidence, {confidence.reason}"
 
 
 def said_of(ranked: Ranked) -> list[str]:
-    """Return what puts a revision further down than its numbers would, as phrases."""
-    told = ranked.no_op or WHITESPACE_ONLY in ranked.notes
-    stub = ["changes no code that anybody reads"] * (ranked.stub and not told)
+    """Return why a revision is further down than its numbers would put it, as phrases."""
+    is_stated = ranked.no_op or WHITESPACE_ONLY in ranked.notes
+    stub = ["changes no code that anybody reads"] * (ranked.stub and not is_stated)
     return [*stub, *ranked.broken]

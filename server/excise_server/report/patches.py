@@ -53,12 +53,13 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def patch_document(grouped: Grouped, *, scores: bool) -> PatchDocument:
-    """Return the clusters, the largest first, and what is known of each patch."""
+    """Return the clusters, the largest first, and the facts about each patch."""
     pool, clusters, queue = grouped.pool, grouped.clusters, grouped.queue
     ids = [member.id for member in queue.patches]
     notes: dict[str, list[str]] = {}
-    own = [(name, note) for name, said in zip(ids, pool.notes, strict=True) for note in said]
-    for name, note in [*own, *queue.notes]:
+    pairs = zip(ids, pool.notes, strict=True)
+    pool_notes = [(name, note) for name, of_patch in pairs for note in of_patch]
+    for name, note in [*pool_notes, *queue.notes]:
         notes.setdefault(name, []).append(note)
     near = pool.near(0.0) if scores else ()
     return PatchDocument(
@@ -68,7 +69,7 @@ def patch_document(grouped: Grouped, *, scores: bool) -> PatchDocument:
         linkage=grouped.linkage,
         clusters=[
             GroupEntry(
-                members=[ids[at] for at in cluster.members],
+                members=[ids[index] for index in cluster.members],
                 representative=ids[cluster.representative],
                 min_similarity=cluster.min_similarity,
             )
@@ -79,7 +80,9 @@ def patch_document(grouped: Grouped, *, scores: bool) -> PatchDocument:
         ],
         covers=[CoverEntry(id=m.id, subject=m.message.subject) for m in queue.covers],
         notes=notes,
-        rejected=[RejectedEntry(id=left.id, reason=left.reason) for left in queue.rejected],
+        rejected=[
+            RejectedEntry(id=rejection.id, reason=rejection.reason) for rejection in queue.rejected
+        ],
         new=UNSET if grouped.new is None else [name for name in ids if name in grouped.new],
         state=UNSET if grouped.new is None else list(grouped.about),
         scores=[(ids[i], ids[j], value) for i, j, value in near if value > 0] if scores else UNSET,
@@ -102,7 +105,7 @@ def patch_table(
     rows = list(_rows(pool, clusters, map))
 
     def build(length: int) -> Table:
-        names = [cut(printable(queue.patches[at].id), length) for _, at, _ in rows]
+        names = [cut(printable(queue.patches[index].id), length) for _, index, _ in rows]
         table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
         table.add_column("cluster", justify="right")
         table.add_column("", width=1)
@@ -112,15 +115,15 @@ def patch_table(
         table.add_column("contains", justify="right", no_wrap=True)
         table.add_column("version", justify="right", no_wrap=True)
         table.add_column("subject", overflow="fold")
-        for name, (place, at, alike) in zip(names, rows, strict=True):
-            message = queue.patches[at].message
+        for name, (place, index, alike) in zip(names, rows, strict=True):
+            message = queue.patches[index].message
             stands = alike.word is None
             table.add_row(
                 str(numbers.get(clusters[place - 1].members, place)) if stands else "",
                 Text("●", "green") if stands else "",
                 Text.assemble(
                     (name, "bold" if stands else ""),
-                    (" new" if new and queue.patches[at].id in new else "", "yellow"),
+                    (" new" if new and queue.patches[index].id in new else "", "yellow"),
                 ),
                 Text() if stands else _similarity(alike.similarity),
                 Text(_said(alike)),
@@ -139,10 +142,10 @@ def patch_csv(pool: Pool, clusters: Sequence[Cluster], queue: Queue, map: Map = 
     writer = csv.writer(out, lineterminator="\n")
     names = "cluster id representative similarity contains contained version subject author date"
     writer.writerow([*names.split(), *_Alike._fields[3:]])
-    for place, at, alike in _rows(pool, clusters, map):
-        message = queue.patches[at].message
+    for place, index, alike in _rows(pool, clusters, map):
+        message = queue.patches[index].message
         texts = [_cell(text) for text in (message.subject, message.author, message.date)]
-        cells = [place, _cell(queue.patches[at].id), int(alike.word is None), *alike[:3]]
+        cells = [place, _cell(queue.patches[index].id), int(alike.word is None), *alike[:3]]
         writer.writerow([*cells, message.series.version, *texts, *alike[3:]])
     return out.getvalue()
 

@@ -1,6 +1,6 @@
 """Tables of records: TSV off a terminal, and rows with shortened ids on one.
 
-Off a terminal a record is one line, its cells are parted by tabs, and nothing is cut.
+In a pipe or file, a record is one line, its cells are separated by tabs, and nothing is cut.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ class Records:
     Attributes
     ----------
     build
-        Makes the table, its names cut to so many columns.
+        Makes the table, with names cut to so many columns.
     is_grouped
-        Whether a blank first cell means that of the row above: off a terminal it is written out.
+        Whether a blank first cell repeats the one above; it is written out in a pipe or file.
     """
 
     build: Callable[[int], Table]

@@ -1,4 +1,4 @@
-"""Where divergent regions stand: what counts at each place, and what matches at other places."""
+"""The places of divergent regions: what counts at each, and what matches at other places."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def by_place(regions: Sequence[DivergentRegion]) -> dict[int, list[Numbered]]:
 
 
 def place_head(number: int, of: int, counts: EditCounts, columns: Sequence[str]) -> Text:
-    """Return the head of a place: what both do alike there, of what each does."""
+    """Return the heading of a place: how much both do alike there, of how much each does."""
     title = Text.assemble((f"place {number} of {of}", "bold"), " · ")
     return title.append(f"{_edits(counts, columns)}, {_here(counts):,} alike here")
 
@@ -38,16 +38,16 @@ def elsewhere_view(
     score: Score, groups: dict[int, list[Numbered]], columns: Sequence[str]
 ) -> Iterator[RenderableType]:
     """Yield what both add or delete at different places, and what all places add up to."""
-    found = score.elsewhere
-    if not found:
+    matches = score.elsewhere
+    if not matches:
         return
     order = {place: number for number, place in enumerate(groups, start=1)}
     yield Text()
     yield Rule(Text("at different places", "bold"), align="left", style="dim")
     _, a, b = columns
-    for match in found[:MAX_MATCHES]:
-        where = order[match.a], order[match.b]
-        # What is deleted stands in the origin, on the side of whoever deletes it there.
+    for match in matches[:MAX_MATCHES]:
+        at_a, at_b = order[match.a], order[match.b]
+        # Deleted text is in the origin, on the side of the revision that deletes it.
         for verb, n_grams, sides in (
             ("adds", match.added, ("a", "b")),
             ("deletes", match.deleted, ("origin", "origin")),
@@ -58,13 +58,13 @@ def elsewhere_view(
                     for place, side in zip((match.a, match.b), sides, strict=True)
                 ]
                 yield Text(
-                    f"{plural(n_grams, 'n-gram')} that {a} {verb} at {lines[0]} (place {where[0]}),"
-                    f" {b} {verb} at {lines[1]} (place {where[1]})"
+                    f"{plural(n_grams, 'n-gram')} that {a} {verb} at {lines[0]} (place {at_a}),"
+                    f" {b} {verb} at {lines[1]} (place {at_b})"
                 )
-    if rest := found[MAX_MATCHES:]:
+    if rest := matches[MAX_MATCHES:]:
         more = sum(match.n_grams for match in rest)
         yield Text(f"… and {plural(more, 'n-gram')} at other places: --json has all", "dim")
-    moved = sum(match.n_grams for match in found)
+    moved = sum(match.n_grams for match in matches)
     total = f"{_edits(score.counts, columns)}, {_here(score.counts):,} alike at the same place"
     yield Text(f"in all: {total} and {moved:,} at different places, which count a quarter")
 

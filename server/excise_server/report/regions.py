@@ -44,8 +44,8 @@ _INDENTS = {"\nINDENT": "<indent>", "\nDEDENT": "<dedent>"}
 class Names:
     """The titles of the three columns, and the texts behind them.
 
-    ``texts`` are normalised, or "" where the score was made of other texts (without comments):
-    then only the segments themselves are shown, not the lines they stand in.
+    ``texts`` are normalised, or "" if the score was computed from other texts (without comments):
+    then only the segments themselves are shown, without the lines around them.
     """
 
     columns: tuple[str, str, str]
@@ -94,8 +94,8 @@ def _regions(members: Sequence[Numbered], of: int, names: Names) -> Iterator[Ren
 class _Region:
     """Above, origin, A and B. Below, the edits of both, of only A, and of only B.
 
-    On a terminal the three are side by side; off one they are below each other, unwrapped, and the
-    operations are rows of cells parted by tabs.
+    On a terminal the three are side by side. In a pipe or file they are below each other,
+    unwrapped, and the operations are rows of cells separated by tabs.
     """
 
     title: Text
@@ -155,7 +155,7 @@ def _source(segment: excise.Segment, text: str | None) -> Source:
     before = after = ""
     if text is not None:
         start, stop = segment.span
-        # A minified file is one line: what stands around a region is cut.
+        # A minified file is one line, so the text around a region is cut.
         before = text[max(start - CONTEXT, 0) : start].rpartition("\n")[2]
         after = text[stop : stop + CONTEXT].partition("\n")[0]
         before = f"…{before}" if len(before) == CONTEXT else before
@@ -173,7 +173,7 @@ def _clipped(text: str) -> str:
 
 
 def _operations(region: DivergentRegion, names: Names) -> Iterator[list[Text]]:
-    """Yield what was done, how far it agrees, and the tokens (1-grams) of both and of one alone."""
+    """Yield each operation, its agreement, and the tokens (1-grams) of both and of each alone."""
     _, a, b = names.columns
     yield [Text(), Text(), *(Text(who, "cyan") for who in ("both", f"only {a}", f"only {b}"))]
     values = excision(region.counts, names.deletion)

@@ -25,10 +25,10 @@ def short(value: float) -> str:
 
 
 def related_words(relation: Relation) -> str:
-    """Return the level and the cosines of a pair, beside what its edits have in common.
+    """Return the level and the cosines of a pair, shown next to the similarity of its edits.
 
     >>> related_words(Relation(0.9, 0.8, 0.5))
     'likely the same issue (what .90  where .80  why .50)'
     """
-    said = LEVEL_WORDS[relation.level] or "not about the same issue, as far as is known"
-    return f"{said} ({cosines(relation.what, relation.where, relation.why)})"
+    words = LEVEL_WORDS[relation.level] or "not about the same issue, as far as is known"
+    return f"{words} ({cosines(relation.what, relation.where, relation.why)})"

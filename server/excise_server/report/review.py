@@ -67,9 +67,9 @@ def chosen_hunks(
     Parameters
     ----------
     globs
-        Of paths; none: all.
+        Patterns of paths; none for all files.
     hunks
-        As ``PATH#LINES``, or paths; none: all.
+        Hunks as ``PATH#LINES``, or paths; none for all hunks.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""The lines of a hunk, once, and how each variant differs from them.
+"""The lines of a hunk, shown once, and how each variant differs from them.
 
-Pure. Lines that a variant has in common with the reference are named and not repeated.
+Pure. Lines that a variant shares with the reference are named, not repeated.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Folding:
     against
         The id of a candidate, or `ORIGIN`.
     is_whole
-        Show everything: hunks on which all agree, generated files and long texts.
+        Whether to show everything: hunks on which all agree, generated files and long texts.
     """
 
     against: str = ORIGIN
@@ -71,12 +71,12 @@ class ShownLine:
         Empty for a line of the reference, ``+`` for one that differs from it, a blank for one that
         does not, ``=`` for several of these, which ``text`` names, and ``\`` for a remark.
     number
-        Of a line of the origin, from 1; 0: it has none.
+        The number of a line of the origin, from 1, or 0 for other lines.
     text
-        Without its line end.
+        The line without its line end.
     marks
-        Characters (from, to, exclusive) of tokens that the other text lacks, where it has others of
-        this line.
+        Ranges (from, to, exclusive) of characters whose tokens the other text lacks, if it has
+        other tokens of this line.
     """
 
     sign: str
@@ -87,7 +87,7 @@ class ShownLine:
 
 @dataclass(frozen=True, slots=True)
 class ShownBlock:
-    """One text of a hunk and who has it: ids, `ORIGIN` among them where it is the origin's."""
+    """One text of a hunk and the ids of its candidates, with `ORIGIN` if the origin has it."""
 
     ids: tuple[str, ...]
     lines: tuple[ShownLine, ...]
@@ -102,11 +102,11 @@ class HunkLines:
     Attributes
     ----------
     reference
-        The text that all others are shown against.
+        The text that all others are compared with.
     others
         The other texts, most candidates first.
     is_agreed
-        Whether all candidates of the batch, which are several, have the same text here.
+        Whether all of several candidates have the same text here.
     """
 
     reference: ShownBlock
@@ -122,7 +122,7 @@ def hunk_lines(hunk: ReviewHunkEntry, members: Sequence[str], against: str = ORI
     members
         The ids of all candidates of the batch.
     against
-        The id of a candidate; where it is in no variant, the origin's text is the reference.
+        The id of a candidate; if it is in no variant, the origin's text is the reference.
     """
     texts = [((ORIGIN, *hunk.unchanged), hunk.origin)]
     texts += [(tuple(variant.ids), variant.text) for variant in hunk.variants]
@@ -163,10 +163,10 @@ Spans = frozenset[tuple[int, int]]
 
 
 def _block(ids: tuple[str, ...], reference: str, text: str, first: int) -> tuple[ShownBlock, Spans]:
-    """Return a variant against the reference, and the tokens of that which it lacks."""
+    """Return a variant compared with the reference, and the tokens of the reference it lacks."""
     old, new = raw_lines(reference), raw_lines(text)
-    lost, own = differing_tokens(reference, text)
-    every = _lines("+", text, own, 0)
+    missing, gained = differing_tokens(reference, text)
+    every = _lines("+", text, gained, 0)
     shown: list[ShownLine] = []
     position = before = added = deleted = 0
     for o_lo, o_hi, a_lo, a_hi in differing_lines(old, new):
@@ -178,7 +178,7 @@ def _block(ids: tuple[str, ...], reference: str, text: str, first: int) -> tuple
     if old and new and old[-1].endswith("\n") != new[-1].endswith("\n"):
         ending = "with" if new[-1].endswith("\n") else "without"
         shown.append(ShownLine("\\", f"{ending} a line end at the end of the file"))
-    return ShownBlock(ids, tuple(shown), added, deleted), lost
+    return ShownBlock(ids, tuple(shown), added, deleted), missing
 
 
 def _common(lines: Sequence[ShownLine], before: int, first: int) -> Iterator[ShownLine]:
@@ -225,15 +225,15 @@ def _partial(line: str, marks: Sequence[tuple[int, int]]) -> Marks:
 
 
 def differing_tokens(reference: str, text: str) -> tuple[Spans, Spans]:
-    """Return where tokens stand that the other text lacks: in the reference, and in the text."""
+    """Return the spans of tokens that the other text lacks: in the reference, and in the text."""
     if not reference or not text or len(reference) + len(text) > MAX_MARKED:
         return frozenset(), frozenset()
     old, new = tokenise(reference), tokenise(text)
     lost: set[tuple[int, int]] = set()
-    own: set[tuple[int, int]] = set()
+    gained: set[tuple[int, int]] = set()
     for edit in excise.align(reference, text).edits:
         lost.update(zip(old.starts[edit.o_lo : edit.o_hi], old.ends[edit.o_lo : edit.o_hi],
                         strict=True))  # fmt: skip
-        own.update(zip(new.starts[edit.a_lo : edit.a_hi], new.ends[edit.a_lo : edit.a_hi],
+        gained.update(zip(new.starts[edit.a_lo : edit.a_hi], new.ends[edit.a_lo : edit.a_hi],
                        strict=True))  # fmt: skip
-    return frozenset(lost), frozenset(own)
+    return frozenset(lost), frozenset(gained)

@@ -1,4 +1,4 @@
-"""A review as Markdown: for a comment, or for a model that is to choose. Short, and inert."""
+"""A review as short, inert Markdown: for a comment, or for a model that chooses."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class ReviewVariantEntry(Shape, frozen=True, kw_only=True):
 class ReviewHunkEntry(Shape, frozen=True, kw_only=True):
     """Lines ``lo`` to ``hi`` (from 0, exclusive) of the origin, and what candidates have instead.
 
-    ``name`` is the same as people count lines; ``unchanged`` are those who leave the lines alone.
+    ``name`` counts the same lines from 1. ``unchanged`` are the candidates that keep the lines.
     """
 
     name: str
@@ -93,7 +93,7 @@ class ReviewCandidateEntry(Shape, frozen=True, kw_only=True):
 
 
 class ReviewBatchEntry(Shape, frozen=True, kw_only=True):
-    """Candidates of one task and what they make of the origin, file by file."""
+    """Candidates of one task and their changes of the origin, file by file."""
 
     number: int
     task: str | None

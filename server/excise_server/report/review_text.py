@@ -1,6 +1,6 @@
 """A review on a terminal, or as plain text: who agrees, then each file hunk by hunk, as code.
 
-Off a terminal every line of code is one line, whole, and so is every sentence.
+In a pipe or file, every line of code and every sentence is one unbroken line.
 """
 
 from __future__ import annotations
@@ -199,17 +199,17 @@ class _Page:
         yield from self.fitted(gutter, text)
 
     def fitted(self, gutter: Text, text: Text) -> Iterator[Text]:
-        """Yield a line of code, on a terminal in pieces that hang behind the gutter."""
+        """Yield a line of code, on a terminal in pieces that are indented behind the gutter."""
         room = self.out.width - gutter.cell_len
         if not self.out.is_terminal or text.cell_len <= room:
             yield Text.assemble(gutter, text)
             return
         start = gutter
         while text.cell_len > room:
-            taken = min(max(room, 1), len(text))
-            while taken > 1 and cell_len(text.plain[:taken]) > room:
-                taken -= 1
-            yield Text.assemble(start, text[:taken])
-            text, start = text[taken:], Text(" " * gutter.cell_len)
+            fitting = min(max(room, 1), len(text))
+            while fitting > 1 and cell_len(text.plain[:fitting]) > room:
+                fitting -= 1
+            yield Text.assemble(start, text[:fitting])
+            text, start = text[fitting:], Text(" " * gutter.cell_len)
         if text:
             yield Text.assemble(start, text)

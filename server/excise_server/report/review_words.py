@@ -107,7 +107,7 @@ def file_head(file: ReviewFileEntry, names: Names) -> str:
 
 
 def has_words(block: ShownBlock, names: Names) -> str:
-    """Say how many have a text, and whether it is none, or the origin's."""
+    """Say how many have a text, and whether it is empty or the origin's."""
     share = names.share(block.ids)
     if block.ids[0] == ORIGIN:
         return f"the origin, {share} {leave(len(block.ids) - 1)} it" if block.ids[1:] else "origin"
@@ -130,18 +130,18 @@ def rest_words(hunk: ReviewHunkEntry, names: Names) -> str:
 
 
 def is_deleted_by_all(file: ReviewFileEntry, names: Names, folding: Folding) -> bool:
-    """Whether several all delete the file, so that there is nothing to choose and to show."""
-    gone = sum(change.status == "deleted" for change in file.changes)
-    return not folding.is_whole and gone == len(names.labels) > 1
+    """Whether all of several candidates delete the file, which leaves nothing to choose."""
+    deletions = sum(change.status == "deleted" for change in file.changes)
+    return not folding.is_whole and deletions == len(names.labels) > 1
 
 
 def file_facts(file: ReviewFileEntry, names: Names) -> Iterator[tuple[str, list[str]]]:
-    """Yield what is not text, or not only: a sentence, and the labels of whom it is true."""
-    said: dict[str, list[str]] = defaultdict(list)
+    """Yield the changes other than text: a sentence, and the labels of its candidates."""
+    ids_by_fact: dict[str, list[str]] = defaultdict(list)
     for change in file.changes:
         for fact in _facts(change):
-            said[fact].append(change.id)
-    for fact, ids in said.items():
+            ids_by_fact[fact].append(change.id)
+    for fact, ids in ids_by_fact.items():
         yield fact, names.each(ids)
 
 

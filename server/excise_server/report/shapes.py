@@ -1,8 +1,8 @@
 """The JSON documents of scoring commands: one definition of each, as docs/json.md describes them.
 
-What goes to JSON is a `Document`, so that its keys and types are checked where it is made, and a
-program can have their JSON Schema (`msgspec.json.schema`). A key with the default `UNSET` is left
-out where there is nothing to say. Over 300 lines: these are declarations, which a reader looks up.
+All JSON output is a `Document`, so that its keys and types are checked where it is made, and
+programs can get a JSON Schema (`msgspec.json.schema`). A key whose value is `UNSET`, the default,
+is left out. Over 300 lines: these are declarations, which a reader looks up.
 """
 
 from __future__ import annotations
@@ -283,16 +283,16 @@ class ConfidenceEntry(Shape, frozen=True, kw_only=True):
     date: str | None
 
     @classmethod
-    def of(cls, said: Confidence) -> ConfidenceEntry:
+    def of(cls, confidence: Confidence) -> ConfidenceEntry:
         """Return a confidence with where it comes from."""
-        table = said.calibration
+        table = confidence.calibration
         return cls(
-            level=said.level,
-            agreement=said.agreement,
-            share=said.share,
-            low=said.low,
-            high=said.high,
-            reason=said.reason,
+            level=confidence.level,
+            agreement=confidence.agreement,
+            share=confidence.share,
+            low=confidence.low,
+            high=confidence.high,
+            reason=confidence.reason,
             kind=table.kind if table else None,
             sets=table.sets if table else None,
             date=table.date if table else None,

@@ -18,7 +18,7 @@ _HANG = 2
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A piece of source text that stands out of the rest of its first and last line."""
+    """A piece of source text, highlighted within its first and last line."""
 
     before: str
     piece: str

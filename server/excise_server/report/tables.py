@@ -55,9 +55,9 @@ def bar(value: float | None, width: int = 12) -> Text:
 
 
 def summary(score: Score, title: str, names: tuple[str, str]) -> RenderableType:
-    """Return the number, the operations it is the mean of, and everything to be known of it.
+    """Return the score, the operations that it is the mean of, its notes and its signature.
 
-    `names` are what A and B are called.
+    `names` are the names of A and B.
     """
     table = Table.grid(padding=(0, 2))
     bold = number(score.value)
@@ -112,7 +112,7 @@ def matrix_table(matrix: ScoreMatrix, width: int) -> Iterable[RenderableType]:
 
 
 def rank_table(
-    ranking: Sequence[Ranked], said: Confidence, revision_set: RevisionSet
+    ranking: Sequence[Ranked], confidence: Confidence, revision_set: RevisionSet
 ) -> RenderableType:
     """Return the order of suggestions, with what decided it."""
     read = revision_set.notes_by_id
@@ -141,7 +141,7 @@ def rank_table(
 
     if not ranking:
         return Records(build)
-    below = f"order  {order_words(ranking)}", confidence_words(said)
+    below = f"order  {order_words(ranking)}", confidence_words(confidence)
     return Group(Records(build), *(Text(line, "dim") for line in below))
 
 
@@ -157,8 +157,8 @@ def cluster_table(matrix: ScoreMatrix, clusters: Sequence[Cluster]) -> Renderabl
         table.add_column("to ●")
         for place, cluster in enumerate(clusters, start=1):
             best = cluster.representative
-            for at in [best, *(at for at in cluster.members if at != best)]:
-                table.add_row(*_cluster_row(matrix, place, best, at, length))
+            for index in [best, *(index for index in cluster.members if index != best)]:
+                table.add_row(*_cluster_row(matrix, place, best, index, length))
         return table
 
     return Records(build, is_grouped=True)
@@ -185,10 +185,12 @@ def reasons_about(lines: Sequence[str]) -> list[Sentence]:
 
 
 def notes_about(matrix: ScoreMatrix, revision_set: RevisionSet) -> list[Sentence]:
-    """Return a line for each note and the revisions that it is about."""
+    """Return a line for each note, with the revisions that it is about."""
     about: dict[str, list[str]] = {}
     pairs = [
-        (name, note) for name, own in zip(matrix.ids, matrix.notes, strict=True) for note in own
+        (name, note)
+        for name, matrix_notes in zip(matrix.ids, matrix.notes, strict=True)
+        for note in matrix_notes
     ]
     for name, note in [*pairs, *revision_set.notes]:
         about.setdefault(note, []).append(name)
@@ -208,7 +210,7 @@ def notes_text(label: str, notes: Iterable[str]) -> list[Sentence]:
 class SignatureText:
     """The signature, which belongs to every number.
 
-    On a terminal it is broken between its keys where it does not fit; in a pipe it is one line.
+    On a terminal that is too narrow, it breaks between its keys. In a pipe it is one line.
     """
 
     signature: str

@@ -24,7 +24,7 @@ def take_document(top: str, result: TakenFromReview, undo: str | None) -> TakeDo
     top
         The top folder of the repository's working tree.
     undo
-        The command that takes back what was written; None: nothing was.
+        The command that undoes the change, or None if nothing was written.
     """
     try:
         text, is_base64 = result.patch.decode(), False

@@ -1,6 +1,6 @@
-"""The word for a pair (section 6a of the definition), said of two names or of one beside another.
+"""The word for a pair (section 6a of the definition), in a phrase about both or one of them.
 
-Of all words only "same" claims sameness. "contains" has a direction, which these phrases give.
+Only the word "same" claims sameness. "contains" has a direction, which these phrases give.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["beside", "between", "word_beside", "words_of"]
 
 
 def between(word: str, contained: tuple[float, float], a: str, b: str) -> str:
-    """Return the words for A and B.
+    """Return the phrase for A and B.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def between(word: str, contained: tuple[float, float], a: str, b: str) -> str:
 
 
 def beside(word: str, contained: tuple[float, float]) -> str:
-    """Return the words for a member next to its representative.
+    """Return the phrase for a member next to its representative.
 
     Parameters
     ----------

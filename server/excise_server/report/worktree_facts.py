@@ -48,7 +48,7 @@ def worktree_facts(worktrees: Worktrees) -> Iterator[tuple[str, list[str]]]:
 
 
 def _orders(worktrees: Worktrees) -> Iterator[tuple[str, list[str]]]:
-    """Yield what decided each order, alike ones once, and what agreement says of each first."""
+    """Yield the formula of each order, equal ones once, and the confidence in each first pick."""
     by_words: dict[str, list[str]] = defaultdict(list)
     for number, batch in enumerate(worktrees.batches, start=1):
         if batch.is_ranked:
@@ -73,9 +73,9 @@ def _notes(worktrees: Worktrees, labels: dict[str, str]) -> Iterator[str]:
     for batch in worktrees.batches:
         for ranked in batch.ranking:
             candidate = worktrees.candidates.found[ranked.index]
-            said = {f"{visible(path)}: {why}" for path, why in candidate.conflicts.items()}
+            stated = {f"{visible(path)}: {why}" for path, why in candidate.conflicts.items()}
             for note in ranked.notes:
-                if note not in said and note != WHITESPACE_ONLY:
+                if note not in stated and note != WHITESPACE_ONLY:
                     about[note].append(labels[candidate.id])
         for identity in batch.batch.attached:
             about[_ATTACHED].append(labels[identity])
@@ -85,9 +85,9 @@ def _notes(worktrees: Worktrees, labels: dict[str, str]) -> Iterator[str]:
 
 
 def rejected_names(worktrees: Worktrees) -> list[str]:
-    """Return what people call those that were left out: the last part of a path, where it tells.
+    """Return the names of those that were left out: the last part of a path, if it is unique.
 
-    Only ids that hold a path are longer than a name.
+    Only ids that contain a path are longer than a name.
     """
     ids = [rejected.id for rejected in worktrees.candidates.rejected]
     ends = [identity.rpartition("/")[2] for identity in ids]

@@ -1,7 +1,7 @@
-"""Candidates for people: a table for each task, and a line for everything else that is known.
+"""Candidates for people: a table for each task, and a line for every other fact.
 
-Off a terminal a candidate is one line, whatever its length. On a terminal a table that is too wide
-first has its names cut in the middle, and then takes some short lines for each candidate.
+In a pipe or file, a candidate is one line of any length. On a terminal, a table that is too wide
+first has its names cut in the middle, and then uses several short lines for each candidate.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def _table(rows: Sequence[CandidateRow], worktrees: Worktrees, length: int, out:
 
 
 def _stacked(rows: Sequence[CandidateRow], width: int) -> Iterator[Text]:
-    """Yield some lines for each candidate, none of them broken inside of a part."""
+    """Yield several lines for each candidate, which break only between parts."""
     longest = max(cell_len(_label(row, _STACKED).plain) for row in rows)
     for row in rows:
         label = _label(row, _STACKED)
@@ -154,8 +154,8 @@ def _stacked(rows: Sequence[CandidateRow], width: int) -> Iterator[Text]:
             yield Text.assemble(top, " " * (longest - label.cell_len + 2), says)
         else:
             yield top
-            said = [Text(cut(word, width - INDENT)) for word in says.split(" ")]
-            yield from filled(said, width, Text(" " * INDENT), " ")
+            words = [Text(cut(word, width - INDENT)) for word in says.split(" ")]
+            yield from filled(words, width, Text(" " * INDENT), " ")
         branch = [cut(_branch(row), width - 8)] if _branch(row) != label.plain else []
         lines = [
             Text.assemble(f"{kind} ", _lines(row.lines[kind]))

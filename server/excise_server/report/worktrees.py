@@ -88,7 +88,7 @@ def candidates_document(
     bases: Mapping[str, str],
     given: Collection[str],
 ) -> CandidatesDocument:
-    """Return the same, and what was decided about candidates.
+    """Return the document of `worktrees_document`, with the decisions about candidates.
 
     Parameters
     ----------

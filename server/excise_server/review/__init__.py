@@ -1,5 +1,5 @@
 """The review: candidates, their names, and which of them belong together.
 
-Pure but for what git hands in: values here are strings, numbers and tuples of them. Names are data
-as they came, also hostile ones; ``foundation/escape.py`` makes them printable.
+Pure: values here are strings, numbers and tuples of them, and git's answers are handed in. Names
+are kept as they came, even hostile ones. ``foundation/escape.py`` makes them printable.
 """

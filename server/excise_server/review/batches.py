@@ -73,9 +73,9 @@ def batches(candidates: Iterable[Member]) -> tuple[Batch, ...]:
     2. The others are together if paths of code connect them (of a candidate without code its tests,
        else docs, else generated files). Such a component joins a known task whose code it touches,
        if that is just one.
-    3. A candidate that still stands alone is attached to a batch of step 2 with several members, in
-       which one of the same base was made within ten minutes; if more than one is like that, to
-       none. Two that stand alone do not attract each other.
+    3. A candidate that is still alone is attached to a batch of step 2 with several members, one of
+       which has the same base and was made within ten minutes. If several batches qualify, it stays
+       alone. Two candidates that are alone do not attract each other.
 
     The result does not depend on the order of the candidates.
 
@@ -88,16 +88,16 @@ def batches(candidates: Iterable[Member]) -> tuple[Batch, ...]:
     if len({member.id for member in members}) < len(members):
         raise ValueError("two candidates have one id")
     linking = {member.id: _linking_paths(member) for member in members}
-    known = defaultdict[tuple[str, ...], list[Member]](list)
+    by_task = defaultdict[tuple[str, ...], list[Member]](list)
     for member in members:
         if key := _known_key(member):
-            known[key].append(member)
-    unknown = [member for member in members if not _known_key(member)]
-    tasks, apart = _joined(list(known.values()), _connected(unknown, linking), linking)
-    found = [_batch(key[-1], task, [], linking) for key, task in zip(known, tasks, strict=True)] + [
-        _batch("", component, late, linking) for component, late in _attached(apart)
-    ]
-    return tuple(sorted(found, key=lambda batch: (-len(batch.members), batch.members)))
+            by_task[key].append(member)
+    untasked = [member for member in members if not _known_key(member)]
+    tasks, apart = _joined(list(by_task.values()), _connected(untasked, linking), linking)
+    reviewed = [
+        _batch(key[-1], task, [], linking) for key, task in zip(by_task, tasks, strict=True)
+    ] + [_batch("", component, late, linking) for component, late in _attached(apart)]
+    return tuple(sorted(reviewed, key=lambda batch: (-len(batch.members), batch.members)))
 
 
 def _known_key(member: Member) -> tuple[str, ...]:
@@ -161,11 +161,11 @@ def _attached(apart: Sequence[list[Member]]) -> list[tuple[list[Member], list[Me
 
 def _made_with(lone: Member, component: Sequence[Member]) -> bool:
     return any(
-        lone.base == other.base != ""
+        lone.base == member.base != ""
         and lone.made is not None
-        and other.made is not None
-        and abs(lone.made - other.made) <= TOGETHER_SECONDS
-        for other in component
+        and member.made is not None
+        and abs(lone.made - member.made) <= TOGETHER_SECONDS
+        for member in component
     )
 
 

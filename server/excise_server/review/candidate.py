@@ -40,35 +40,34 @@ class Candidate:
     task : str
         The part of its name that its tool gives to all candidates of one task, or empty.
     folder : str
-        Where it lies; empty for what is in the repository alone.
+        Its folder; empty if it exists only in the repository.
     branch : str
-        Its branch, or its remote ref where there is no local one; empty: neither.
+        Its branch, or else its remote ref, or empty.
     commit : str
         Its HEAD, or the commit of its ref.
     given : str
-        What its source calls it where that is neither folder nor branch: ``#7521``.
+        The name that its source gives it, if that is neither folder nor branch: ``#7521``.
     base, behind
         The commit that it started from, and how many commits the target is ahead of that.
     made : int, optional
-        When it was made, in seconds since the epoch: by its reflog, else by its first own commit;
-        None where neither says.
+        When it was made, in seconds since the epoch, by its reflog or else by its first own commit;
+        None if neither tells.
     old, new : dict of str to Side
-        By path what it replaces in the target, and what with: its edits, replayed.
+        By path, the files of the target that its replayed edits change, before and after.
     digest : str
-        The SHA-256 of its own changes, of what they replace and what they make of it; the target
-        is not part of it.
+        The SHA-256 of its own changes, before and after them. The target is not part of it.
     identical : tuple of str
-        The ids of the others that make exactly this of the target.
+        The ids of the other candidates with exactly the same result.
     is_written : bool
         Whether its files changed in the last seconds, so that it may not be finished.
     uncommitted : int
-        How many files are not as in its HEAD.
+        The number of files that differ from its HEAD.
     is_given : bool
-        Whether a client gave it: its id is what that client calls it.
+        Whether a client sent it. Its id is then the client's name for it.
     conflicts : dict of str to str
-        Per path what the target changed there, too.
+        By path, what the target changed there as well.
     disputed : dict of str to tuple
-        Of these paths, where it is known, the lines (from, to) of the target.
+        By path of a conflict, the lines (from, to) of the target, if they are known.
     """
 
     id: str
@@ -117,10 +116,10 @@ def in_order(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def candidates_called(name: str, candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Return the candidates of a name: that with this id or label, else all that go by it.
+    """Return the candidate with this id or label, or else all that have this name.
 
-    Names are also the branch, the folder, what the source calls it, other names of the same thing,
-    and of each what follows the colon.
+    Names are also the branch, the folder, the source's name for it, other names of the same thing,
+    and the part of each that follows the colon.
     """
     every = list(candidates) if name else []
     meant = [candidate for candidate in every if name == candidate.id]
@@ -130,8 +129,8 @@ def candidates_called(name: str, candidates: Iterable[Candidate]) -> list[Candid
 
 def _names(candidate: Candidate) -> set[str]:
     ends = (name.partition(":")[2] for name in (candidate.id, *candidate.names))
-    own = candidate.branch, candidate.folder, candidate.given
-    return {*own, *candidate.names, *ends} - {""}
+    names = candidate.branch, candidate.folder, candidate.given
+    return {*names, *candidate.names, *ends} - {""}
 
 
 def digest_of(old: Mapping[str, Side], new: Mapping[str, Side]) -> str:
@@ -163,8 +162,8 @@ def marked_identical(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
 
 def _result(candidate: Candidate) -> object:
     """Return a candidate's version of the target's files, with line ends not counting as text."""
-    made = []
+    files = []
     for path, side in sorted(candidate.new.items()):
         text = side.text
-        made.append((path, side.mode, side.data if text is None else text.encode()))
-    return tuple(made), frozenset(candidate.old.keys() - candidate.new.keys())
+        files.append((path, side.mode, side.data if text is None else text.encode()))
+    return tuple(files), frozenset(candidate.old.keys() - candidate.new.keys())

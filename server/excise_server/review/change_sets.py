@@ -15,14 +15,14 @@ Files = Mapping[str, Side]
 
 
 def change_set(old: Files, new: Files, pairs: Sequence[FilePair]) -> ChangeSet:
-    """Return what a candidate makes of the files that count.
+    """Return the change set of a candidate, made of the files that count.
 
     Parameters
     ----------
     old, new
         The target's files that it changes, and what it makes of them, by path.
     pairs
-        Which of them count, and which is which: a renamed file keeps the target's path.
+        The files that count, in pairs: a renamed file keeps the target's path.
     """
     texts, facts = {}, {}
     for pair in pairs:

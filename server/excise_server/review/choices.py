@@ -1,8 +1,9 @@
 """The choices of a user or a program, by the names that a review shows. Pure.
 
-On a command line a candidate is followed by what is taken of it: ``A a.py#3-8 B b.py``. An argument
-that a candidate is called by begins the next one, unless the candidate before it changes a file of
-that name: then it is not clear, and refused. ``./`` before it makes it a path, an id a candidate.
+On a command line, a candidate is followed by the parts to take of it: ``A a.py#3-8 B b.py``. An
+argument that names a candidate begins the next choice. If the candidate before it also changes a
+file of that name, the argument is ambiguous and refused: write ``./NAME`` for the file, or the id
+of the candidate.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def choices_named(
         if chosen is None:
             raise _nothing(argument, current, candidates)
         if choices[-1].candidate == current.id and not choices[-1].path:
-            choices.pop()  # what follows says which of its files
+            choices.pop()  # the arguments after it name its files
         choices.append(replace(chosen, in_conflict=in_conflict))
     return choices
 

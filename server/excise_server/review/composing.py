@@ -24,7 +24,7 @@ def visible(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TakenPart:
-    """A part of the result and where it is from: lines of the target, or None for all else."""
+    """A part of the result and its candidate; ``lines`` of the target are None for other facts."""
 
     candidate: str
     path: str
@@ -79,14 +79,14 @@ def composed_file(
         before = by_kind.setdefault(fact.kind, fact)
         if before.value != fact.value:
             raise _overlap(before, fact)
-    whole = by_kind.get("file")
-    if whole is not None:
-        others: list[Lines | Fact] = [*lines, *(fact for fact in facts if fact.kind != "file")]
-        if others:
-            raise _overlap(whole, others[0])
-        side = whole.change.new
-        where = path if side is None else whole.change.path
-        return FileEdit(where, path if origin else where, origin, side), _distinct(parts)
+    replacement = by_kind.get("file")
+    if replacement is not None:
+        pieces: list[Lines | Fact] = [*lines, *(fact for fact in facts if fact.kind != "file")]
+        if pieces:
+            raise _overlap(replacement, pieces[0])
+        side = replacement.change.new
+        new_path = path if side is None else replacement.change.path
+        return FileEdit(new_path, path if origin else new_path, origin, side), _distinct(parts)
     assert origin is not None  # a file that is created is taken as a whole
     chosen = _disjoint(lines)
     text = origin.text or ""
@@ -115,23 +115,23 @@ def _disjoint(lines: Iterable[Lines]) -> list[Lines]:
         If two overlap.
     """
     chosen: list[Lines] = []
-    # The larger ones first, so that what one candidate has twice is in the larger one.
+    # The larger edits first, so that a smaller one of the same candidate lies in one seen before.
     for edit in sorted(lines, key=lambda edit: (edit.lo - edit.hi, edit.lo)):
-        for other in chosen:
-            if (edit.lo, edit.hi, edit.text) == (other.lo, other.hi, other.text):
+        for larger in chosen:
+            if (edit.lo, edit.hi, edit.text) == (larger.lo, larger.hi, larger.text):
                 break
-            inside = other.lo <= edit.lo and edit.hi <= other.hi
-            if inside and edit.owner.id == other.owner.id:
+            inside = larger.lo <= edit.lo and edit.hi <= larger.hi
+            if inside and edit.owner.id == larger.owner.id:
                 break
-            if _overlaps(edit, other):
-                raise _overlap(other, edit)
+            if _overlaps(edit, larger):
+                raise _overlap(larger, edit)
         else:
             chosen.append(edit)
     return sorted(chosen, key=lambda edit: (edit.lo, edit.hi))
 
 
 def _overlaps(a: Lines, b: Lines) -> bool:
-    """Whether a line is in both, one is strictly inside of the other, or both fill one gap."""
+    """Whether two edits share a line, one lies strictly inside the other, or both fill one gap."""
     if a.lo == a.hi == b.lo == b.hi:
         return True
     return a.lo < b.hi and b.lo < a.hi

@@ -11,15 +11,15 @@ __all__ = ["review_digest"]
 
 
 def review_digest(origin: str, candidates: Iterable[Candidate]) -> str:
-    """Return the SHA-256 of an origin and of what candidates make of it, in hexadecimal digits.
+    """Return the SHA-256 of an origin and its candidates' edits, in hexadecimal digits.
 
-    The files of the target as they lie there are not part of it, and neither is the order of the
-    candidates; who is a candidate is, since hunks depend on the company.
+    Neither the target's files in the working tree nor the order of the candidates is part of it.
+    The set of candidates is, because hunks depend on it.
 
     Parameters
     ----------
     origin
-        The commit that all are replayed on, or the digest of the folder that all began as.
+        The commit that all edits are replayed onto, or the digest of the folder they started from.
     """
     hashed = hashlib.sha256(f"excise review 1\n{origin}\n".encode())
     for candidate in sorted(candidates, key=lambda candidate: candidate.id):

@@ -1,6 +1,6 @@
-r"""A git patch of whole files, byte for byte: what ``git apply`` takes, also in reverse. Pure.
+r"""A git patch of whole files, byte for byte, for ``git apply``, also in reverse. Pure.
 
-Lines end at ``\n`` alone, as in git: a ``\r`` before it is part of the line.
+Only ``\n`` ends a line, as in git: a ``\r`` before it is part of the line.
 """
 
 from __future__ import annotations
@@ -33,8 +33,7 @@ class FileEdit:
     Attributes
     ----------
     path, old_path
-        Where it is after, and where it was before; of a file that is there on one side only the
-        same.
+        Its path after and before; the same path if the file exists on one side only.
     """
 
     path: str
@@ -66,7 +65,7 @@ def git_patch(files: Iterable[FileEdit], *, sha256: bool = False) -> bytes:
     Parameters
     ----------
     sha256
-        Whether the repository names its objects so.
+        Whether the repository names its objects by SHA-256.
     """
     ordered = sorted((file for file in files if file.is_edit), key=lambda file: file.path)
     return b"".join(part for file in ordered for part in _file(file, sha256))
@@ -190,6 +189,6 @@ def _hunk(old: Sequence[bytes], new: Sequence[bytes], spans: Sequence[Span]) -> 
 
 
 def _range(lo: int, hi: int) -> str:
-    """Return lines as a hunk counts them, or the line before if there are none."""
+    """Return a range of lines as a hunk header writes it: from 1, or the line before a gap."""
     count = hi - lo
     return f"{lo + 1}" if count == 1 else f"{lo + (count > 0)},{count}"

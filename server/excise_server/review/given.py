@@ -1,4 +1,4 @@
-"""A candidate that a client gives: what it makes of some files, and from what. Pure."""
+"""A candidate that a client sends: the texts of some files, and those they were made from. Pure."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class GivenFile:
     Attributes
     ----------
     uri : str
-        The document that it is reviewed in: of a renamed file, that of its old name.
+        The document that it is reviewed in: for a renamed file, the one with the old name.
     path : str or None
         The file's absolute path, under its new name; None for a document that is not a file.
     text : str or None
-        What the file holds then; None where it is deleted.
+        The file's new text, or None if it is deleted.
     base : str or None
-        The text that it was made from; None: that of the origin.
+        The text that it was made from, or None for the origin's.
     old_path : str or None
         Where a renamed file was before.
     """

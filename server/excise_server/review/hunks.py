@@ -39,19 +39,19 @@ class FileChange:
     Attributes
     ----------
     id : str
-        Of the candidate.
+        The candidate's id.
     status : str
         ``created``, ``deleted``, ``renamed`` or ``modified``.
     old, new : Side or None
-        The file in the origin, and as the candidate has it; None where there is none.
+        The file in the origin and in the candidate; None if it does not exist there.
     path : str
-        Where the candidate has it; of a deleted file, where it was.
+        Its path in the candidate, or its old path if it is deleted.
     facts : tuple of str
-        What is not text: a new name, a mode, binary data.
+        Changes other than text: a new name, a mode, binary data.
     conflict : str
-        What the target changed here, too; empty: nothing.
+        What the target changed here as well, or empty.
     added, deleted : int
-        Lines that it adds and deletes.
+        The numbers of lines that it adds and deletes.
     """
 
     id: str
@@ -111,14 +111,14 @@ class ReviewedFile:
     Attributes
     ----------
     path : str
-        In the origin; of a file that the origin lacks, where it is created.
+        Its path in the origin, or where it is created.
     origin : Side or None
-        The file in the origin; None: it is created.
+        The file in the origin, or None if it is created.
     changes : tuple of FileChange
-        Of those who touch it, in the order of the candidates.
+        Its changes, in the order of the candidates.
     hunks : tuple of ReviewHunk
-        Where their texts differ from the origin's, in the order of its lines. Who deletes the
-        file, or has binary data, is in none of them; so is everybody where the origin is binary.
+        Where the texts differ from the origin's, in the order of its lines. A candidate that
+        deletes the file, or makes it binary, is in no hunk. A binary origin has no hunks.
     """
 
     path: str
@@ -139,19 +139,19 @@ def review_files(
 ) -> tuple[ReviewedFile, ...]:
     """Return every file that some of the candidates touch, by path.
 
-    Hunks are those of all candidates given: another company has other hunks.
+    The hunks depend on the candidates: another set of them has other hunks.
 
     Parameters
     ----------
     candidates
         Changes of one origin. Every one counts in ``unchanged``, whatever it touches.
     readings
-        What a `excise.ChangeMatrix` of them has read.
+        The readings of an `excise.ChangeMatrix` of them.
 
     Raises
     ------
     excise.errors.Cancelled
-        When the flag was raised meanwhile.
+        If the flag is raised meanwhile.
     """
     changes: dict[str, list[FileChange]] = defaultdict(list)
     origins: dict[str, Side | None] = {}
@@ -164,8 +164,8 @@ def review_files(
     ids = [candidate.id for candidate in candidates]
     hunks_of = partial(_hunks, origins=origins, ids=ids, cancel=cancel, readings=readings)
     return tuple(
-        ReviewedFile(path, origins[path], tuple(own), hunks_of(path, own))
-        for path, own in sorted(changes.items())
+        ReviewedFile(path, origins[path], tuple(file_changes), hunks_of(path, file_changes))
+        for path, file_changes in sorted(changes.items())
     )
 
 
@@ -200,9 +200,9 @@ def _hunks(
     text = "" if origin is None else origin.text
     if text is None:
         return ()
-    texts = {c.id: own for c in changes if (own := c.text) is not None}
+    texts = {c.id: revised for c in changes if (revised := c.text) is not None}
     apart = {c.id for c in changes} - texts.keys()
-    distinct = list(dict.fromkeys(own for own in texts.values() if own != text))
+    distinct = list(dict.fromkeys(revised for revised in texts.values() if revised != text))
     if not distinct:
         return ()
     special = any(_is_special(side) for change in changes for side in (change.old, change.new))
@@ -210,10 +210,10 @@ def _hunks(
         text, distinct, path=None if special else path, cancel=cancel, timeout=PARSER_SECONDS,
         readings=readings,
     )  # fmt: skip
-    index = {own: position for position, own in enumerate(distinct)}
+    index_of = {revised: text_index for text_index, revised in enumerate(distinct)}
     staying = [name for name in ids if name not in apart]
-    position = {name: index.get(texts.get(name, text), -1) for name in staying}
-    return tuple(_hunk(hunk, position) for hunk in matrix.hunks(cancel=cancel))
+    text_index = {name: index_of.get(texts.get(name, text), -1) for name in staying}
+    return tuple(_hunk(hunk, text_index) for hunk in matrix.hunks(cancel=cancel))
 
 
 def _is_special(side: Side | None) -> bool:
@@ -222,12 +222,12 @@ def _is_special(side: Side | None) -> bool:
 
 def _hunk(hunk: excise.Hunk, distinct: Mapping[str, int]) -> ReviewHunk:
     """Return a hunk of distinct texts as a hunk of candidates, where text -1 is the origin's."""
-    text_of = {-1: hunk.text} | {at: v.text for v in hunk.variants for at in v.members}
-    having: dict[str, list[str]] = defaultdict(list)
-    for name, at in distinct.items():
-        having[text_of[at]].append(name)
-    unchanged = tuple(having.pop(hunk.text, ()))
-    variants = [ReviewVariant(tuple(names), text) for text, names in having.items()]
+    text_of = {-1: hunk.text} | {index: v.text for v in hunk.variants for index in v.members}
+    names_by_text: dict[str, list[str]] = defaultdict(list)
+    for name, index in distinct.items():
+        names_by_text[text_of[index]].append(name)
+    unchanged = tuple(names_by_text.pop(hunk.text, ()))
+    variants = [ReviewVariant(tuple(names), text) for text, names in names_by_text.items()]
     variants.sort(key=lambda variant: -len(variant.ids))
     return ReviewHunk(hunk.lo, hunk.hi, hunk.text, tuple(variants), unchanged)
 

@@ -1,7 +1,7 @@
 """The kind of a changed path: code, tests, docs or generated, from a table of names.
 
-Tests, docs and generated files are counted apart from code everywhere, and never make a candidate
-large. A path that no row knows is code, so that nothing is passed over by a guess.
+Tests, docs and generated files are counted separately from code everywhere, and never make a
+candidate large. A path that matches no row is code, so that no guess hides a change.
 """
 
 from __future__ import annotations
@@ -94,10 +94,10 @@ def kind_of(path: str) -> Kind:
 
 def by_kind(paths: Iterable[str]) -> dict[Kind, tuple[str, ...]]:
     """Return the paths of every kind, in the order given, with empty kinds included."""
-    found: dict[Kind, list[str]] = {kind: [] for kind in KINDS}
+    paths_of: dict[Kind, list[str]] = {kind: [] for kind in KINDS}
     for path in paths:
-        found[kind_of(path)].append(path)
-    return {kind: tuple(of_kind) for kind, of_kind in found.items()}
+        paths_of[kind_of(path)].append(path)
+    return {kind: tuple(of_kind) for kind, of_kind in paths_of.items()}
 
 
 def _fits(pattern: re.Pattern[str], name: str) -> bool:

@@ -43,13 +43,13 @@ class Layout:
     tool : str
         The tool's name for people.
     word : str
-        What stands before the own name in a label.
+        The word before the own name in a label.
     folders, branches, remotes : tuple of re.Pattern
         Patterns of the folder's spellings, of the branch, of the remote ref (``REMOTE/BRANCH``).
     label : {'tool and name', 'name', 'branch'}
-        What the label is made of; ``branch`` is the own name where the branch is not known.
+        The parts of the label; ``branch`` is the own name if the branch is not known.
     only_with : re.Pattern, optional
-        What the branch must match for the folder to count, if a branch is known.
+        The pattern that a known branch must match for the folder to count.
     """
 
     tool: str
@@ -186,18 +186,18 @@ def spellings(folder: str, branch: str, repository: str, roots: Roots) -> tuple[
     if not parts:
         return ()
     plain = "/".join(parts if is_windows(folder) else ("", *parts))
-    found = [plain]
+    texts = [plain]
     homes = [_below(folder, roots.home)] if roots.home else []
     if not roots.home and (match := _ANY_HOME.match(plain)):
         homes = [plain[match.end() :]]
-    found += [f"~{rest}" for rest in homes if rest.startswith("/")]
-    found += [f"$CODEX_HOME{rest}" for rest in [_below(folder, roots.codex_home)] if rest]
+    texts += [f"~{rest}" for rest in homes if rest.startswith("/")]
+    texts += [f"$CODEX_HOME{rest}" for rest in [_below(folder, roots.codex_home)] if rest]
     beside = parts_of(repository)
     if beside and parts[:-1] == beside[:-1] and parts[-1].startswith(f"{beside[-1]}."):
         suffix = parts[-1].removeprefix(f"{beside[-1]}.")
         if suffix == re.sub(r"[\\/]", "-", branch):
-            found.append(f"$REPOSITORY.{suffix}")
-    return tuple(found)
+            texts.append(f"$REPOSITORY.{suffix}")
+    return tuple(texts)
 
 
 def _below(folder: str, root: str) -> str:

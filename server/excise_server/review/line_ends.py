@@ -1,7 +1,7 @@
-"""The bytes of a text that was edited: what stays keeps its bytes, what is new looks like it. Pure.
+"""The bytes of an edited text: unchanged lines keep theirs, and new lines are encoded alike. Pure.
 
-Reviews compare normalised texts. Where one goes back into a file, that file's line ends, byte order
-mark and encoding are not part of the edit.
+Reviews compare normalised texts. When one is written back to a file, the file keeps its line ends,
+byte order mark and encoding.
 """
 
 from __future__ import annotations
@@ -36,38 +36,38 @@ def edited_bytes(data: bytes, text: str) -> bytes:
     data
         The file before; not binary.
     text
-        The new text, normalised. A line that the file has keeps its bytes; a new one ends as the
-        line before it, or as most lines do.
+        The new text, normalised. A line that the file has keeps its bytes. A new line ends like the
+        line before it, or else like most lines.
 
     Raises
     ------
     SourceError
-        If the encoding of the file has no way to write the text.
+        If the encoding of the file cannot represent the text.
 
     Examples
     --------
     >>> edited_bytes(b"a\r\nb\nc", "a\nx\nc\ny")
     b'a\r\nx\r\nc\r\ny'
     """
-    mark, codec, own = _read(data)
-    lines = _LINE.findall(own)
+    mark, codec, decoded = _read(data)
+    lines = _LINE.findall(decoded)
     ends = [line[len(line.rstrip("\r\n")) :] for line in lines]
     usual = next((end for end, _ in Counter(filter(None, ends)).most_common(1)), "\n")
-    before, after = raw_lines(normalise(own)), raw_lines(text)
-    kept = dict(_kept(before, after))
-    made: list[str] = []
+    before, after = raw_lines(normalise(decoded)), raw_lines(text)
+    old_index = dict(_kept(before, after))
+    result: list[str] = []
     end = next((end for end in ends if end), usual)
     for index, line in enumerate(after):
-        if index in kept:
-            new = lines[kept[index]]
-            end = ends[kept[index]] or end
+        if index in old_index:
+            new = lines[old_index[index]]
+            end = ends[old_index[index]] or end
         else:
             new = line.removesuffix("\n") + (end if line.endswith("\n") else "")
-        if new[:1] == "\n" and made and made[-1].endswith("\r"):
-            made[-1] = f"{made[-1][:-1]}\n"  # two line ends that would be read as one
-        made.append(new)
+        if new[:1] == "\n" and result and result[-1].endswith("\r"):
+            result[-1] = f"{result[-1][:-1]}\n"  # two line ends that would be read as one
+        result.append(new)
     try:
-        return mark + "".join(made).encode(codec)
+        return mark + "".join(result).encode(codec)
     except UnicodeEncodeError as error:
         raise SourceError(f"its encoding, {codec}, has no {error.object[error.start]!a}") from error
 

@@ -28,11 +28,11 @@ class Traces:
     branch : str
         Its branch without ``refs/heads/``; empty when detached.
     remote : str
-        Its remote ref without ``refs/remotes/`` (``origin/fix``), if that is where it comes from.
+        Its remote ref without ``refs/remotes/`` (``origin/fix``), if it comes from one.
     commit : str
         Its commit.
     given : str
-        What its source calls it: a patch's subject, a pull request's number, a client's label.
+        Its source's name for it: a patch's subject, a pull request's number, a client's label.
     repository : str
         The top folder of the repository's main checkout.
     trailers : tuple of str
@@ -73,8 +73,8 @@ class Name:
 def name_of(traces: Traces, roots: Roots | None = None) -> Name:
     """Return a candidate's name by the first layout that fits its folder, else its branch or ref.
 
-    Where no layout fits, trailers name the tool, and the candidate is called as its source calls
-    it, else by its branch or ref, else by the last part of its path.
+    If no layout fits, trailers name the tool, and the candidate has the name that its source gives
+    it, or else its branch or ref, or else the last part of its path.
     """
     if name := _by_folder(traces, roots or Roots()) or _by_branch(traces):
         return name
@@ -95,7 +95,7 @@ def labels(
 
     Candidates that would share a label all take the next longer form: with the tool, with the
     shortest distinguishing end of the path (entire parts, never cut inside one), with the kind of
-    ref, with the commit. Those of which nothing tells them apart are numbered as they come.
+    ref, with the commit. Those that nothing tells apart are numbered in their order.
 
     Parameters
     ----------
@@ -104,8 +104,8 @@ def labels(
     roots : Roots, optional
         Folders of the user that layouts refer to.
     shown : callable
-        How a label will be printed. Labels that look alike then, or differ in white space only,
-        count as equal: an escape character, and the text of its escape.
+        How a label will be printed. Labels that look alike then (an escape character and the text
+        of its escape), or differ in white space only, count as equal.
     """
     lengths = _telling_lengths([candidate.folder for candidate in candidates], shown)
     forms = [
@@ -152,19 +152,19 @@ def _match(patterns: Sequence[re.Pattern[str]], text: str) -> re.Match[str] | No
 
 def _named(layout: Layout, match: re.Match[str], branch: str) -> Name:
     groups = match.groupdict()
-    full = groups.get("full") or groups["own"]
-    own = groups["own"] or full
+    full_name = groups.get("full") or groups["own"]
+    own_name = groups["own"] or full_name
     if layout.label == "branch":
-        own = full = branch or own
-    texts = [own, full] if layout.label != "tool and name" and own.strip() else []
-    texts += [f"{layout.word} {own}", f"{layout.word} {full}"]
-    return Name(layout.tool, own, groups.get("task") or "", tuple(dict.fromkeys(texts)))
+        own_name = full_name = branch or own_name
+    texts = [own_name, full_name] if layout.label != "tool and name" and own_name.strip() else []
+    texts += [f"{layout.word} {own_name}", f"{layout.word} {full_name}"]
+    return Name(layout.tool, own_name, groups.get("task") or "", tuple(dict.fromkeys(texts)))
 
 
 def _all_forms(traces: Traces, name: Name, length: int) -> tuple[str, ...]:
-    """Return the name's forms, and behind them those that only serve where others share a label.
+    """Return the name's forms, followed by longer ones for names that share a label.
 
-    ``length`` is the number of parts that tell the folder from the others; 0: there is no folder.
+    ``length`` is the number of parts that tell the folder from the others, or 0 without a folder.
     """
     first = name.forms[0]
     behind = []
@@ -197,7 +197,7 @@ def _telling_lengths(folders: Sequence[str], shown: Callable[[str], str]) -> dic
 
 def _common(first: tuple[str, ...], second: tuple[str, ...]) -> int:
     pairs = enumerate(zip(first, second, strict=False))
-    return next((i for i, (one, other) in pairs if one != other), min(len(first), len(second)))
+    return next((i for i, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
 def _end(folder: str, length: int) -> str:

@@ -21,12 +21,12 @@ __all__ = ["RankedBatch", "chosen_batch", "rank_batches"]
 
 @dataclass(frozen=True, slots=True)
 class RankedBatch:
-    """A batch, and what its members think of each other.
+    """A batch, with its members ranked and grouped by their own scores.
 
     Attributes
     ----------
     batch : Batch
-        Its members by id, and what holds them together.
+        Its members by id, and the task or code that connects them.
     ranking : tuple of Ranked
         Its members, by rank; indices are those of the whole review.
     clusters : tuple of Cluster
@@ -71,20 +71,20 @@ def rank_batches(
     Parameters
     ----------
     compared : Compared
-        What is known of all candidates of the review.
+        The comparison of all candidates of the review.
     batches : iterable of Batch
         Their batches; each candidate is in one.
     threshold, linkage
-        As of `excise.cluster`.
+        As in `excise.cluster`.
     level
-        The first key of the order, by id, the smallest first: what checks said of a candidate.
+        The first key of the order, by id, the smallest first: the verdicts on a candidate.
     facts
-        What each candidate does to its code, if that is not what `compared` has.
+        What each candidate does to its code, if not the facts of `compared`.
     """
     index = {name: i for i, name in enumerate(compared.ids)}
-    known = compared.facts if facts is None else facts
+    all_facts = compared.facts if facts is None else facts
     return tuple(
-        _ranked(_part(compared, known, members), batch, members, (threshold, linkage), level)
+        _ranked(_part(compared, all_facts, members), batch, members, (threshold, linkage), level)
         for batch in batches
         for members in (sorted(index[name] for name in batch.members),)
     )

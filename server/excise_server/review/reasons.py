@@ -1,6 +1,6 @@
 """Facts that distinguish a group of candidates, found in their texts, not judgements. Pure.
 
-Code is told from tests, docs and generated files by `kinds`. What is said of Python's names comes
+`kinds` distinguishes code from tests, docs and generated files. Facts about names in Python come
 from Python's own parser, which runs nothing (`excise.facts`).
 """
 
@@ -49,9 +49,9 @@ class Reason:
     kind : ReasonKind
         Which fact it is.
     text : str
-        The fact in words: a phrase that goes on after "it".
+        The fact in words: a phrase that follows "it".
     ids : tuple of str
-        The members of the group that it is true of.
+        The members of the group for which it is true.
     """
 
     kind: ReasonKind
@@ -84,26 +84,28 @@ def group_reasons(
     Parameters
     ----------
     candidates
-        All of the batch.
+        All candidates of the batch.
     groups
-        The ids of their members.
+        The ids of each group's members.
     files
-        What `review_files` returns of the candidates.
+        The result of `review_files` for the candidates.
     broken
-        The ids of those that break the syntax by a grammar.
+        The ids of those that break the syntax, according to a grammar.
     facts
-        Of each candidate what is known of its texts, by path; None: they are read here.
+        By candidate and path, the facts about its texts; None: the texts are read here.
 
     Raises
     ------
     excise.errors.Cancelled
-        When the flag was raised meanwhile.
+        If the flag is raised meanwhile.
     """
     files = sorted(files, key=lambda file: (KINDS.index(kind_of(file.path)), file.path))
     of_texts = _facts_of_texts(files, cancel) if facts is None else _of_code(files, facts)
     touched = _touched(files)
-    testing = {name for name, own in touched.items() if any(map(_adds_test, own))}
-    said = {
+    testing = {
+        name for name, files_touched in touched.items() if any(map(_adds_test, files_touched))
+    }
+    stated = {
         candidate.id: [
             *_conflicts(candidate),
             *_broken(candidate.id in broken, of_texts[candidate.id]),
@@ -114,7 +116,7 @@ def group_reasons(
         for candidate in candidates
     }
     alone = _alone(files) if len(groups) > 1 else {}
-    return tuple(_reasons(members, said, alone.get(frozenset(members), ())) for members in groups)
+    return tuple(_reasons(members, stated, alone.get(frozenset(members), ())) for members in groups)
 
 
 def _touched(files: Sequence[ReviewedFile]) -> Mapping[str, list[_Touched]]:
@@ -128,11 +130,11 @@ def _touched(files: Sequence[ReviewedFile]) -> Mapping[str, list[_Touched]]:
 
 
 def _reasons(
-    members: Sequence[str], said: Mapping[str, Iterable[Said]], alone: Sequence[str]
+    members: Sequence[str], stated: Mapping[str, Iterable[Said]], alone: Sequence[str]
 ) -> tuple[Reason, ...]:
     ids: dict[Said, list[str]] = defaultdict(list)
     for name in members:
-        for fact in said[name]:
+        for fact in stated[name]:
             ids[fact].append(name)
     if alone:
         ids["alone", f"alone changes {_few(alone)}"] = list(members)
@@ -172,15 +174,17 @@ def _broken(is_broken: bool, files: Mapping[str, EditFacts]) -> Iterator[Said]:
 
 
 def _code(touched: Sequence[_Touched], of_texts: Facts) -> Iterator[Said]:
-    """Say what the edits of code come to: nothing, names that are not read, names that are gone."""
+    """Yield what the edits of code amount to: nothing, names never read, or names removed."""
     changes = [(file, change) for file, change, kind in touched if kind == "code"]
     if not changes:
         kinds = {kind for _, _, kind in touched}
         names = " and ".join(kind for kind in KINDS if kind in kinds)
         yield "no-code", f"changes no code, only {names or 'nothing'}"
         return
-    known = [of_texts.get(file.path) if _is_text_edit(change) else None for file, change in changes]
-    if all(facts is not None and facts.same_program for facts in known):
+    known_facts = [
+        of_texts.get(file.path) if _is_text_edit(change) else None for file, change in changes
+    ]
+    if all(facts is not None and facts.same_program for facts in known_facts):
         yield "comments-only", "changes no code but comments, docstrings or white space"
         return
     unread = [
@@ -191,7 +195,7 @@ def _code(touched: Sequence[_Touched], of_texts: Facts) -> Iterator[Said]:
         if not _is_read_elsewhere(name, file, touched)
     ]
     if unread:
-        only = all(facts is not None and facts.is_stub for facts in known)
+        only = all(facts is not None and facts.is_stub for facts in known_facts)
         names = _few([f"{name} ({path})" for name, path in unread])
         adds = "only adds" if only else "adds"
         yield "unread-names", f"{adds} names that are never read: {names}"
@@ -208,22 +212,25 @@ def _is_text_edit(change: FileChange) -> bool:
 def _is_read_elsewhere(name: str, file: ReviewedFile, touched: Sequence[_Touched]) -> bool:
     """Whether another file of the candidate has the word."""
     word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
-    return any(own.file is not file and word.search(own.change.text or "") for own in touched)
+    return any(
+        other_file.file is not file and word.search(other_file.change.text or "")
+        for other_file in touched
+    )
 
 
-def _adds_test(own: _Touched) -> bool:
-    return own.kind == "tests" and own.change.status != "deleted" and own.change.added > 0
+def _adds_test(file: _Touched) -> bool:
+    return file.kind == "tests" and file.change.status != "deleted" and file.change.added > 0
 
 
 def _tests(
     touched: Sequence[_Touched], has_tests: bool, testing: int, count: int
 ) -> Iterator[Said]:
-    own = [(file.path, change) for file, change, kind in touched if kind == "tests"]
-    if created := [path for path, change in own if change.status == "created"]:
+    tests = [(file.path, change) for file, change, kind in touched if kind == "tests"]
+    if created := [path for path, change in tests if change.status == "created"]:
         yield "tests", f"adds tests: {_few(created)}"
-    if edited := [path for path, c in own if c.status in ("modified", "renamed") and c.added]:
+    if edited := [path for path, c in tests if c.status in ("modified", "renamed") and c.added]:
         yield "tests", f"changes tests: {_few(edited)}"
-    if deleted := [path for path, change in own if change.status == "deleted"]:
+    if deleted := [path for path, change in tests if change.status == "deleted"]:
         yield "tests", f"deletes tests: {_few(deleted)}"
     if testing and not has_tests:
         yield "tests", f"adds no tests, unlike {testing:,} of {count:,}"
@@ -242,22 +249,22 @@ def _deletes(touched: Sequence[_Touched]) -> Iterator[Said]:
 def _of_code(
     files: Sequence[ReviewedFile], facts: Mapping[str, Facts]
 ) -> Mapping[str, dict[str, EditFacts]]:
-    """Return what is known of files of code that have a text before and after."""
+    """Return the facts about files of code that have a text before and after."""
     result: dict[str, dict[str, EditFacts]] = defaultdict(dict)
     for file in files:
         if kind_of(file.path) != "code" or file.text is None:
             continue
         for change in file.changes:
-            known = facts.get(change.id, {}).get(file.path)
-            if known is not None and change.text is not None:
-                result[change.id][file.path] = known
+            edit_facts = facts.get(change.id, {}).get(file.path)
+            if edit_facts is not None and change.text is not None:
+                result[change.id][file.path] = edit_facts
     return result
 
 
 def _facts_of_texts(
     files: Sequence[ReviewedFile], cancel: CancelFlag | None
 ) -> Mapping[str, dict[str, EditFacts]]:
-    """Return what is known of each candidate's files of code, by id and path."""
+    """Return the facts about each candidate's files of code, by id and path."""
     result: dict[str, dict[str, EditFacts]] = defaultdict(dict)
     for file in files:
         origin = file.text

@@ -1,7 +1,7 @@
 """A candidate's files replayed onto the target: its own edits, on the text that the target has now.
 
-Pure. Texts are merged by exact lines (`excise.replay`); of what is not text the target's version
-gives way, and it is said.
+Pure. Texts are merged by exact lines (`excise.replay`). Anything other than text replaces the
+target's version, and a note says so.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ class ReplayedFiles:
     Attributes
     ----------
     old, new
-        The target's files that it changes, and what it makes of them, by path.
+        By path, the target's files that it changes, before and after.
     conflicts
-        Per path: where both the candidate and the target changed the same lines.
+        By path, where both the candidate and the target changed the same lines.
     disputed
-        These lines (from, to), as the target has them.
+        These lines (from, to) of the target.
     notes
-        What the replay decided where more than one result was right.
+        The decisions of the replay where more than one result was right.
     landed
-        Paths whose change is in the target already.
+        Paths whose change is already in the target.
     """
 
     old: dict[str, Side] = field(default_factory=dict)
@@ -68,9 +68,9 @@ def replay_files(
     Parameters
     ----------
     old, new
-        The candidate's files at its base, and as it has them.
+        The candidate's files at its base, and now.
     now
-        The target's side of those that it changed since that base; None: it deleted the file.
+        The target's versions of the files that it changed since that base; None if it deleted one.
     moved
         The new paths of files that the target renamed.
     """
@@ -94,9 +94,9 @@ def _replay_file(
     moved: Mapping[str, str],
 ) -> None:
     origin = now.get(before, base)
-    if before != path and (made := now.get(path)) is not None:
+    if before != path and (created := now.get(path)) is not None:
         result.conflicts[path] = CREATED
-        result.old[path] = made
+        result.old[path] = created
     home = moved.get(before, before)
     target = home if path == before else path
     merged = _merged(result, target, base, origin, revision)
@@ -148,7 +148,7 @@ def _text(side: Side) -> str | None:
 
 
 def _equal(a: Side | None, b: Side | None) -> bool:
-    """Whether two sides are one file: line ends and a byte order mark are not an edit."""
+    """Whether two sides are the same file; line ends and a byte order mark are not an edit."""
     if a is None or b is None:
         return a is b
     if a.mode != b.mode:

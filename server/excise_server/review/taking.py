@@ -43,13 +43,14 @@ class Choice:
     Attributes
     ----------
     candidate
-        Its id.
+        The candidate's id.
     path
-        A file, by its path in the target or in the candidate; empty: all of them.
+        A file, by its path in the target or in the candidate; empty for all files.
     lines
-        A hunk, by the lines (from, to) of the target; None: the whole file, with its name and mode.
+        A hunk, by the lines (from, to) of the target; None for the whole file with its name and
+        mode.
     in_conflict
-        Whether it is wanted even where the target changed the same lines.
+        Whether to take it even if the target changed the same lines.
     """
 
     candidate: str
@@ -60,7 +61,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """The result: files, what each part is from, and what is to be known of it."""
+    """The result: its files, where each part comes from, and notes."""
 
     files: tuple[FileEdit, ...]
     parts: tuple[TakenPart, ...]
@@ -68,7 +69,7 @@ class Taken:
 
 
 def take(batches: Iterable[Sequence[Candidate]], choices: Iterable[Choice]) -> Taken:
-    """Return what was chosen, put together.
+    """Compose the chosen parts into one change of the target.
 
     Parameters
     ----------
@@ -96,15 +97,15 @@ def take(batches: Iterable[Sequence[Candidate]], choices: Iterable[Choice]) -> T
                 lines[file.path].append(piece)
             else:
                 facts[file.path].append(piece)
-    made = [
+    composed = [
         composed_file(path, origins[path], lines[path], facts[path]) for path in sorted(origins)
     ]
-    files = tuple(file for file, _ in made)
-    check_names(files, {file.path: parts for file, parts in made})
+    files = tuple(file for file, _ in composed)
+    check_names(files, {file.path: parts for file, parts in composed})
     notes = tuple(note for file in files if (note := _broken(file)))
     return Taken(
         tuple(file for file in files if file.is_edit),
-        tuple(part for _, parts in made for part in parts),
+        tuple(part for _, parts in composed for part in parts),
         notes,
     )
 
@@ -112,8 +113,8 @@ def take(batches: Iterable[Sequence[Candidate]], choices: Iterable[Choice]) -> T
 class _Reviews:
     """The files of candidates: each alone, among those of its task, and among those taken."""
 
-    def __init__(self, by_id: Mapping[str, Sequence[Candidate]], taken: Iterable[str]) -> None:
-        self._by_id, self._taken = by_id, tuple(taken)
+    def __init__(self, by_id: Mapping[str, Sequence[Candidate]], chosen: Iterable[str]) -> None:
+        self._by_id, self._taken = by_id, tuple(chosen)
         self._alone: dict[str, dict[str, ReviewedFile]] = {}
         self._together: dict[str, dict[str, ReviewedFile]] = {}
 
@@ -143,10 +144,10 @@ class _Reviews:
 def _pieces(reviews: _Reviews, choice: Choice) -> Iterator[tuple[Lines | Fact, ReviewedFile]]:
     """Yield the parts of a choice, and the file of each."""
     candidate = reviews.candidate(choice.candidate)
-    own = reviews.alone(candidate)
-    files = [file for file in own.values() if not choice.path or _is_called(file, choice.path)]
+    reviewed = reviews.alone(candidate)
+    files = [file for file in reviewed.values() if not choice.path or _is_called(file, choice.path)]
     if not files and choice.path:
-        paths = [visible(path) for path in own]
+        paths = [visible(path) for path in reviewed]
         label = visible(candidate.label)
         hint = f"it changes {first_few(paths, 8)}"
         raise SourceError(f"{label} does not change {visible(choice.path)}", hint=hint)
@@ -172,7 +173,7 @@ def _of_file(
         result = None if change.new is None else (change.path, change.new.mode, change.new.data)
         yield Fact(candidate, file.path, "file", result, change)
         return
-    # Hunks of all that is taken: what touches there are two texts of one hunk, and not a mix.
+    # The hunks of all chosen candidates: edits that touch are two texts of one hunk, not a mix.
     for hunk in reviews.taken[file.path].hunks:
         for variant in hunk.variants:
             if candidate.id in variant.ids:
@@ -202,8 +203,8 @@ def _hunk(
         hint = "take the whole file"
         raise SourceError(f"{visible(file.path)} has no hunks: {label} has it {status}", hint=hint)
     together = reviews.together(candidate).get(file.path)
-    for known in filter(None, (together, file)):
-        for hunk in known.hunks:
+    for reviewed in filter(None, (together, file)):
+        for hunk in reviewed.hunks:
             if (hunk.lo, hunk.hi) != lines:
                 continue
             for variant in hunk.variants:
@@ -237,7 +238,7 @@ def _check_conflicts(
 
 
 def _meets(lo: int, hi: int, start: int, stop: int) -> bool:
-    """Whether lines have one in common, or touch where one of them is a gap."""
+    """Whether two ranges share a line, or touch and one of them is a gap."""
     if lo == hi or start == stop:
         return lo <= stop and start <= hi
     return lo < stop and start < hi

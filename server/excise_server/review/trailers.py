@@ -15,7 +15,7 @@ _NOREPLY = r"(?:\d+\+)?{}@users\.noreply\.github\.com"
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """How one tool signs: the addresses it uses, and the words it is called by without any."""
+    """How one tool signs: its addresses, and the words that name it if there is no address."""
 
     tool: str
     word: str
@@ -53,8 +53,8 @@ def signed_by(trailers: tuple[str, ...]) -> Signature | None:
     Parameters
     ----------
     trailers : tuple of str
-        Trailer lines (``Co-Authored-By: Claude <noreply@anthropic.com>``), in any order; other keys
-        are passed over. With an address only the address counts.
+        Trailer lines (``Co-Authored-By: Claude <noreply@anthropic.com>``), in any order. Other keys
+        are ignored. If there is an address, only the address counts.
     """
     votes = Counter(signature.tool for line in trailers if (signature := _named(line)))
     return max(

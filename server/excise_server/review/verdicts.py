@@ -1,7 +1,7 @@
-"""Verdicts: what checks said of candidates, and what that means for the order. Pure.
+"""Verdicts: the results of checks on candidates, and what they mean for the order. Pure.
 
-A verdict is what somebody's test run found. No verdict is not a bad verdict: a check that timed
-out, or that could not be run, stands between passing and failing.
+A verdict is the result of somebody's test run. A missing verdict is not a bad one: a check that
+timed out, or could not be run, ranks between passing and failing.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     candidate
         The id of the candidate, or another of its names.
     check
-        What was run.
+        The name of the check.
     passed
-        None where it ran, but to no verdict: ``reason`` says why.
+        None if it ran without reaching a verdict: ``reason`` says why.
     seconds
         How long it took.
     reason
         Why it did not pass, in a few words.
     digest
-        That of the candidate when it was checked; empty: not known.
+        The candidate's digest when it was checked, or empty if that is not known.
     """
 
     candidate: str
@@ -76,11 +76,11 @@ class Verdicts:
     Attributes
     ----------
     checks
-        By id of a candidate what each check said of it, in the order of reading.
+        By id of a candidate, its verdicts in the order in which they were read.
     unknown
-        What verdicts call candidates that are not in the review, as they came.
+        Names in verdicts that no candidate of the review has, unescaped.
     notes
-        What else is to be known of them.
+        Remarks about them.
     """
 
     checks: Mapping[str, tuple[Verdict, ...]] = field(default_factory=dict)
@@ -108,9 +108,9 @@ class Verdicts:
         return Counter(o for o in map(self.outcome, candidates) if o is not None)
 
     def of_group(self, candidates: Sequence[str]) -> str:
-        """Say what the checks came to in a group: ``3 of 3 pass``, or "" if none ran.
+        """Return the result of the checks in a group: ``3 of 3 pass``, or "" if none ran.
 
-        A group whose members differ says so, as its texts were taken for alike.
+        If the results differ within a group, the words say so, because its texts looked alike.
         """
         if len(candidates) == 1:
             return self.words(candidates[0])
@@ -132,7 +132,7 @@ class Verdicts:
         return bool(counts[PASSED] and counts[FAILED])
 
     def words(self, candidate: str) -> str:
-        """Say what the checks came to for one candidate, or "" if none ran."""
+        """Return the result of the checks for one candidate, or "" if none ran."""
         outcome = self.outcome(candidate)
         if outcome is None:
             return ""
@@ -155,17 +155,17 @@ def match_verdicts(verdicts: Iterable[Verdict], candidates: Sequence[Candidate])
     checks: dict[str, dict[str, Verdict]] = defaultdict(dict)
     unknown: dict[str, None] = {}
     notes: dict[str, None] = {}
-    known: dict[str, list[Candidate]] = {}
+    named: dict[str, list[Candidate]] = {}
     for verdict in verdicts:
         name = verdict.candidate
-        if name not in known:
-            known[name] = candidates_called(name, candidates)
-        if len(known[name]) != 1:
+        if name not in named:
+            named[name] = candidates_called(name, candidates)
+        if len(named[name]) != 1:
             unknown[name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…"] = None
-            if known[name]:
-                notes[f"{len(known[name])} candidates are called {name}: use their ids"] = None
+            if named[name]:
+                notes[f"{len(named[name])} candidates are called {name}: use their ids"] = None
             continue
-        (candidate,) = known[name]
+        (candidate,) = named[name]
         before = checks[candidate.id].get(verdict.check)
         if before is not None and before.passed is not verdict.passed:
             check = f" by {verdict.check}" if verdict.check else ""
@@ -173,5 +173,5 @@ def match_verdicts(verdicts: Iterable[Verdict], candidates: Sequence[Candidate])
         if verdict.digest and verdict.digest != candidate.digest:
             notes[f"{candidate.label}: changed since it was checked"] = None
         checks[candidate.id][verdict.check] = verdict
-    by_id = {identity: tuple(own.values()) for identity, own in checks.items()}
+    by_id = {identity: tuple(by_check.values()) for identity, by_check in checks.items()}
     return Verdicts(by_id, tuple(unknown), tuple(notes))
