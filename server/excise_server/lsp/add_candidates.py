@@ -1,7 +1,7 @@
 """excise/addCandidates, excise/removeCandidates: whole change sets, over several files.
 
-What a candidate says of paths and commits is checked beside the loop, where files may be looked at
-and git started; each candidate then enters the session whole, or not at all.
+A candidate's paths and commits are checked in a thread, where files may be examined and git
+started. Each candidate then enters the session completely or not at all.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MAX_CANDIDATES = 300
 
 
 async def add_candidates(ls: ExciseServer, params: AddCandidatesParams) -> AddCandidatesResult:
-    """Take the candidates that can be compared; name the others with the reason.
+    """Take the candidates that can be compared, and return the others with the reasons.
 
     Raises
     ------
@@ -46,10 +46,10 @@ async def add_candidates(ls: ExciseServer, params: AddCandidatesParams) -> AddCa
     rejected: list[Rejection] = []
     for candidate, outcome in zip(params.candidates, checked, strict=True):
         reason = outcome if isinstance(outcome, str) else ""
-        known = ls.session.given.keys() | {candidate.id}
+        given_ids = ls.session.given.keys() | {candidate.id}
         if candidate.id in accepted:
             reason = "another candidate of this request has this id"
-        elif not reason and len(known) > MAX_CANDIDATES:
+        elif not reason and len(given_ids) > MAX_CANDIDATES:
             reason = f"skipped: limit {MAX_CANDIDATES} candidates"
         elif isinstance(outcome, Given):
             reason = ls.session.give(outcome)
@@ -61,7 +61,7 @@ async def add_candidates(ls: ExciseServer, params: AddCandidatesParams) -> AddCa
 
 
 def remove_candidates(ls: ExciseServer, params: RemoveCandidatesParams) -> RemoveCandidatesResult:
-    """Forget candidates that a client gave, in every document; say which were not there."""
+    """Forget candidates of the client, in every document, and return those that were unknown."""
     return RemoveCandidatesResult(*ls.session.take_back(params.ids))
 
 
@@ -80,7 +80,7 @@ def _folder(ls: ExciseServer, uri: str | None) -> str:
 def _checked(
     candidates: Sequence[CandidateText], folder: str, folders: Sequence[str], trusted: bool
 ) -> list[Given | str]:
-    """Return each candidate as it is to enter, or why it is not taken; in a thread."""
+    """Return each candidate, checked, or why it is refused. Runs in a thread."""
     from excise_server.sources.proposed import Proposal, ProposedFile, checked
 
     outcomes: list[Given | str] = []

@@ -10,7 +10,7 @@ __all__ = ["add_revisions"]
 
 
 def add_revisions(ls: ExciseServer, params: AddRevisionsParams) -> AddRevisionsResult:
-    """Take the revisions that can be scored; name the others with the reason."""
+    """Take the revisions that can be scored, and return the others with the reasons."""
     revisions = [Revision(new.id, new.text, new.label or "") for new in params.revisions]
     accepted, rejected = ls.session.add(params.uri, revisions, params.base)
     return AddRevisionsResult(accepted, [Rejection(item.id, item.reason) for item in rejected])

@@ -1,4 +1,4 @@
-"""excise/addText: what a user pasted or picked becomes a candidate of a document, or is refused."""
+"""excise/addText: a text that a user pasted or picked becomes a candidate, or is refused."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ async def add_text(ls: ExciseServer, params: AddTextParams) -> AddTextResult:
     Raises
     ------
     RequestFailed
-        If it is not a version of the document, or does not apply; the message says why.
+        If it is not a version of the document, or does not apply. The message says why.
     """
     try:
         origin = ls.session.origin(params.uri)
-        made = await asyncio.to_thread(pasted, origin, params.text, path_of(params.uri) or "")
+        version = await asyncio.to_thread(pasted, origin, params.text, path_of(params.uri) or "")
     except SourceError as error:
         raise RequestFailed(printable(visible(str(error)))) from error
     identity = params.id or _free(ls, params.uri)
-    revision = Revision(identity, made.text, params.label or made.label)
+    revision = Revision(identity, version.text, params.label or version.label)
     _, rejected = ls.session.add(params.uri, [revision])
     if rejected:
         raise RequestFailed(printable(rejected[0].reason))
-    return AddTextResult(identity, made.kind, list(made.notes))
+    return AddTextResult(identity, version.kind, list(version.notes))
 
 
 def _free(ls: ExciseServer, uri: str) -> str:
     """Return an id that no candidate of the document has."""
     document = ls.session.find(uri)
-    known = {} if document is None else document.revisions
+    revisions = {} if document is None else document.revisions
     number = 1
-    while (name := f"pasted {number}") in known:
+    while (name := f"pasted {number}") in revisions:
         number += 1
     return name

@@ -1,7 +1,7 @@
 """The language server: which method is handled where, and how a session is started.
 
 Reading order: this table, then any handler (one file per method), `server.py` for how they work
-together, `rpc.py` for what is answered to a wrong request.
+together, `rpc.py` for the answers to wrong requests.
 """
 
 from __future__ import annotations

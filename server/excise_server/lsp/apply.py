@@ -39,7 +39,7 @@ async def apply_choice(ls: ExciseServer, params: Choice) -> ApplyResult:
 
 
 async def edit_of(ls: ExciseServer, params: Choice) -> tuple[str, t.WorkspaceEdit | None]:
-    """Return what a choice is called, and what it edits; None: all of it is there already.
+    """Return the title of a choice and its edit, or None if the buffer already has all of it.
 
     Raises
     ------
@@ -58,8 +58,8 @@ async def edit_of(ls: ExciseServer, params: Choice) -> tuple[str, t.WorkspaceEdi
         else:
             if params.id not in analysis.snapshot.ids:
                 raise JsonRpcInvalidParams("unknown revision")
-            at = analysis.snapshot.ids.index(params.id)
-            title, edits = candidate_title(analysis, names, at), restate(analysis, lines, at)
+            index = analysis.snapshot.ids.index(params.id)
+            title, edits = candidate_title(analysis, names, index), restate(analysis, lines, index)
     except BlockedError as error:
         raise RequestFailed(str(error)) from error
     if not edits:

@@ -1,6 +1,6 @@
-"""excise/candidates: every candidate of a repository, as the command has them, and the client's.
+"""excise/candidates: every candidate of a repository, as in the command, and the client's.
 
-Those that the user hid or rejected are named, and count in no score, group or order.
+Candidates that the user hid or rejected are named, but count in no score, group or order.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ async def candidates(ls: ExciseServer, params: CandidatesParams) -> dict[str, An
 def survey_arguments(
     ls: ExciseServer, place: Place, branches: Sequence[str] | None = None, **more: object
 ) -> bytes:
-    """Return what a worker is told of the candidates of a repository, and what else it is asked."""
+    """Return the arguments for a worker's survey of the candidates of a repository."""
     choices = ls.session.choices
     return arguments_of(
         folder=place.folder,

@@ -38,7 +38,7 @@ Action = t.CodeAction | t.Command
 
 
 async def code_action(ls: ExciseServer, params: t.CodeActionParams) -> list[Action] | None:
-    """Offer what can be taken at a range, or nothing for a document that is not open."""
+    """Offer the variants and candidates to take at a range, or None if the document is not open."""
     uri = params.text_document.uri
     analysis = await ls.to_show(uri)
     if analysis is None or analysis.snapshot.version is None:
@@ -81,7 +81,9 @@ class _Menu:
         mapper = Mapper(self._analysis.snapshot.buffer or "", self._ls.encoding)
         start, end = self._params.range.start.line, self._params.range.end.line
         shown = [mapper.visible(*lines) for lines in self._analysis.lines]
-        return [at for at, r in enumerate(shown) if r.start.line <= end and start <= r.end.line]
+        return [
+            index for index, r in enumerate(shown) if r.start.line <= end and start <= r.end.line
+        ]
 
     def _wanted(self, kind: str) -> bool:
         only = self._params.context.only
@@ -96,7 +98,7 @@ class _Menu:
     def _variant(
         self, index: int, number: int, variant: Variant, *, several: bool
     ) -> Iterator[Action]:
-        """Yield what takes a variant: a fix of the mark that stands there, where that is wanted."""
+        """Yield the actions that take a variant: fixes of the hunk's mark, if fixes are wanted."""
         marks = [d for d in self._params.context.diagnostics if _is_of(d, index)]
         is_fix = self._wanted(_FIX) and bool(marks or not self._wanted(_VARIANT))
         yield from self._action(
@@ -108,15 +110,15 @@ class _Menu:
         )
 
     def _candidates(self) -> Iterator[Action]:
-        """Yield all that change something: without an edit, that is known without looking."""
+        """Yield an action for each candidate with changes; lazy ones need no edit to know that."""
         for number, ranked in enumerate(self._analysis.comparison.ranking):
-            at = ranked.index
+            index = ranked.index
             params = protocol.ApplyRevisionParams(self._uri, ranked.id, self._version, self._state)
-            title = candidate_title(self._analysis, self._names, at)
+            title = candidate_title(self._analysis, self._names, index)
             if not self._lazy and number < MAX_EDITS:
-                edits_of = lambda at=at: restate(self._analysis, self._lines, at)  # noqa: E731
+                edits_of = lambda index=index: restate(self._analysis, self._lines, index)  # noqa: E731
                 yield from self._action(title, _CANDIDATE, edits_of, params, [])
-            elif not ranked.no_op and at != self._analysis.snapshot.own:
+            elif not ranked.no_op and index != self._analysis.snapshot.own:
                 make = self._unresolved if self._lazy else self._command
                 yield make(title, _CANDIDATE, params)
 

@@ -16,12 +16,12 @@ _METHODS = (protocol.APPLY_VARIANT, protocol.APPLY_REVISION)
 
 
 async def code_action_resolve(ls: ExciseServer, action: t.CodeAction) -> t.CodeAction:
-    """Return the action with its edit; one that needs none, as it is.
+    """Return the action with its edit, or unchanged if it needs none.
 
     Raises
     ------
     RequestFailed
-        If there is nothing to edit any more, or the user's edits are in the way.
+        If there is no longer anything to edit, or the user's edits are in the way.
     """
     data = action.data
     if data is None:

@@ -1,4 +1,4 @@
-"""textDocument/codeLens: how far the file is decided, on its first line, and each open hunk."""
+"""textDocument/codeLens: the state of the review on the first line, and each undecided hunk."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ async def code_lens(ls: ExciseServer, params: t.CodeLensParams) -> list[t.CodeLe
     names, count = names_of(snapshot.revisions), len(snapshot.texts)
     if not ls.typed.holds(key, top := mapper.visible(0, 1)):
         lenses.append(_lens(ls, top, file_title(analysis, names), protocol.COMPARE, {"uri": uri}))
-    undecided = [at for at, decided in enumerate(analysis.decided) if not decided]
-    for at in undecided[: ls.settings.max_per_file]:
-        argument, shown = {"uri": uri, "hunk": at}, mapper.visible(*analysis.lines[at])
+    undecided = [index for index, decided in enumerate(analysis.decided) if not decided]
+    for index in undecided[: ls.settings.max_per_file]:
+        argument, shown = {"uri": uri, "hunk": index}, mapper.visible(*analysis.lines[index])
         if ls.typed.holds(key, t.Range(shown.start, shown.start)):
             continue
-        title = hunk_words(analysis.hunks[at].hunk, count, names)
+        title = hunk_words(analysis.hunks[index].hunk, count, names)
         lenses.append(_lens(ls, shown, title, protocol.SHOW_HUNK, argument))
     return lenses
 
 
 async def _of_mailbox(ls: ExciseServer, uri: str) -> list[t.CodeLens] | None:
-    """Return a lens on each message; they only tell, so they have no command."""
+    """Return a lens on each message. They are only text, so they have no command."""
     mailbox, document = await ls.mailboxes.newest(uri), ls.session.find(uri)
     if mailbox is None or document is None or document.buffer is None:
         return None
     mapper = Mapper(document.buffer.text(), ls.encoding)
     return [
-        t.CodeLens(t.Range(shown.start, shown.start), t.Command(said, ""))
-        for shown, said in titles(mailbox, mapper)
+        t.CodeLens(t.Range(shown.start, shown.start), t.Command(title, ""))
+        for shown, title in titles(mailbox, mapper)
     ]
 
 

@@ -76,9 +76,9 @@ async def text_document_content(
     ls: ExciseServer, params: t.TextDocumentContentParams
 ) -> t.TextDocumentContentResult:
     """Return the text behind a URI of ours, for clients that open such documents by themselves."""
-    if (found := parse_uri(params.uri)) is None:
+    if (parsed := parse_uri(params.uri)) is None:
         raise JsonRpcInvalidParams(f"no {SCHEME} URI of this server")
-    content = await revision_content(ls, RevisionContentParams(*found))
+    content = await revision_content(ls, RevisionContentParams(*parsed))
     ls.publisher.refresher.opened(params.uri)
     return t.TextDocumentContentResult(content.text)
 

@@ -24,7 +24,7 @@ def did_change_configuration(ls: ExciseServer, params: t.DidChangeConfigurationP
 
 
 async def ask(ls: ExciseServer) -> None:
-    """Ask a client that can be asked; the options of `initialize` hold where it says nothing."""
+    """Ask a client that supports it. Unset options keep their values from `initialize`."""
     if not _answers(ls):
         return
     wanted = t.ConfigurationParams([t.ConfigurationItem(section=SECTION)])
@@ -37,7 +37,7 @@ async def ask(ls: ExciseServer) -> None:
 
 
 async def register(ls: ExciseServer) -> None:
-    """Have the client tell of changes, where it wants to be asked for that."""
+    """Register for changes of the configuration, if the client requires that."""
     workspace = ls.client_capabilities.workspace
     changes = workspace.did_change_configuration if workspace else None
     if not (changes and changes.dynamic_registration):

@@ -1,4 +1,4 @@
-"""The way to one client: what the parts of the server know of it, and how they ask it something."""
+"""The connection to one client: what the server knows about it, and how it sends requests."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Connection(LanguageServer):
     typed: TypedLines
 
     def __init__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 pygls'
-        """Prepare; the arguments are those of pygls' server."""
+        """Prepare a connection. The arguments are those of pygls' server."""
         super().__init__(*arguments, **options)
         self.settings = Settings()
         self._asking: set[asyncio.Task[None]] = set()

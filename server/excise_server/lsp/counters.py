@@ -1,4 +1,4 @@
-"""excise/counters: how much was computed: a key that is typed parses nothing and scores nothing."""
+"""excise/counters: how much was computed, to test that typing parses and scores nothing."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ __all__ = ["counters"]
 
 
 def counters(ls: ExciseServer, _params: CountersParams) -> CountersResult:
-    """Return what the workers have said until now."""
+    """Return the totals that the workers have reported."""
     return CountersResult(*ls.crew.work)

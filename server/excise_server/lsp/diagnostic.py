@@ -16,13 +16,13 @@ OPTIONS = t.DiagnosticOptions(
 async def diagnostic(
     ls: ExciseServer, params: t.DocumentDiagnosticParams
 ) -> t.RelatedFullDocumentDiagnosticReport | t.RelatedUnchangedDocumentDiagnosticReport:
-    """Wait for what the sources find and for its scores, or nothing if nothing can be scored.
+    """Wait for the sources and the scores, and return the diagnostics, none without scores.
 
     The pause after a keystroke is not cut short: a client asks after each.
     """
     uri = params.text_document.uri
     await ls.gatherer.newest(uri)
-    found, result_id = await ls.diagnostics(uri)
+    items, result_id = await ls.diagnostics(uri)
     if result_id is not None and result_id == params.previous_result_id:
         return t.RelatedUnchangedDocumentDiagnosticReport(result_id=result_id)
-    return t.RelatedFullDocumentDiagnosticReport(items=found, result_id=result_id)
+    return t.RelatedFullDocumentDiagnosticReport(items=items, result_id=result_id)

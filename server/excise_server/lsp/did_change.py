@@ -1,4 +1,4 @@
-"""textDocument/didChange: edits move the lines; the origin stays."""
+"""textDocument/didChange: edits move the lines, but not the origin."""
 
 from __future__ import annotations
 

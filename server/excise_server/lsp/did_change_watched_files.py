@@ -1,4 +1,4 @@
-"""workspace/didChangeWatchedFiles: something on disk that sources depend on has changed."""
+"""workspace/didChangeWatchedFiles: files that the sources depend on have changed."""
 
 from __future__ import annotations
 

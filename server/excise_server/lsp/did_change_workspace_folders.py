@@ -1,4 +1,4 @@
-"""workspace/didChangeWorkspaceFolders: what may be read has changed."""
+"""workspace/didChangeWorkspaceFolders: the folders that may be read have changed."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ __all__ = ["did_change_workspace_folders"]
 def did_change_workspace_folders(
     ls: ExciseServer, _params: t.DidChangeWorkspaceFoldersParams
 ) -> None:
-    """Ask all sources again; pygls has taken note of the folders."""
+    """Ask all sources again. Pygls has already updated the folders."""
     ls.gatherer.everything_changed()

@@ -10,7 +10,7 @@ __all__ = ["did_save"]
 
 
 def did_save(ls: ExciseServer, params: t.DidSaveTextDocumentParams) -> None:
-    """Take the text that was saved; when none is sent, it is what our buffer holds now."""
+    """Take the saved text, or the content of our buffer if the client does not send it."""
     ls.typed.rest(params.text_document.uri)
     ls.session.save(params.text_document.uri, params.text)
     ls.gatherer.changed(params.text_document.uri)

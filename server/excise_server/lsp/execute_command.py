@@ -22,18 +22,18 @@ def executor(handlers: dict[str, Handler]) -> Handler:
     """Return the handler that runs a command as the request of the same name."""
 
     async def execute_command(ls: ExciseServer, params: t.ExecuteCommandParams) -> object:
-        given = params.arguments or []
+        arguments = params.arguments or []
         if (standard := STANDARD.get(params.command)) is not None:
-            if len(given) != 1 or not isinstance(given[0], dict):
+            if len(arguments) != 1 or not isinstance(arguments[0], dict):
                 raise JsonRpcInvalidParams(f"{params.command} takes one argument: an object")
-            await standard(ls, given[0])
+            await standard(ls, arguments[0])
             return None
         method = (protocol.COMMANDS | protocol.FORMER_COMMANDS).get(params.command)
         if method is None:
             raise JsonRpcInvalidParams("unknown command: the capabilities name those there are")
-        if len(given) != 1:
+        if len(arguments) != 1:
             raise JsonRpcInvalidParams(f"{params.command} takes one argument: the params")
-        result = handlers[method](ls, ls.protocol.params_of(method, given[0]))
+        result = handlers[method](ls, ls.protocol.params_of(method, arguments[0]))
         return await result if inspect.isawaitable(result) else result
 
     return execute_command

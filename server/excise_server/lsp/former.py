@@ -1,7 +1,7 @@
-"""What 0.1 called otherwise: understood for one release, with a notice in the log.
+"""The names of version 0.1: understood for one release, with a notice in the log.
 
-The names of fields and methods are in `protocol`. A client that does not say ``schema: 2`` in its
-options gets the hunks of a report under their former name as well.
+The names of fields and methods are in `protocol`. A client without ``schema: 2`` in its options
+also gets the hunks of a report under their former name.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def client_command(
     ls: ExciseServer, command: str, argument: dict[str, object]
 ) -> tuple[str, dict[str, object]]:
     """Return the client's own command for a lens, if it has one, and its argument."""
-    own = ls.settings.client_commands
-    if command == _LENS and command not in own and _FORMER_LENS in own:
-        return own[_FORMER_LENS], {**argument, "place": argument["hunk"]}
-    return own.get(command, command), argument
+    client_commands = ls.settings.client_commands
+    if command == _LENS and command not in client_commands and _FORMER_LENS in client_commands:
+        return client_commands[_FORMER_LENS], {**argument, "place": argument["hunk"]}
+    return client_commands.get(command, command), argument

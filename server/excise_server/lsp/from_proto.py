@@ -12,7 +12,7 @@ _ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32
 
 
 def encoding_of(negotiated: t.PositionEncodingKind | str | None) -> Encoding:
-    """Return the encoding of positions; UTF-16 where nothing was negotiated.
+    """Return the encoding of positions, UTF-16 if none was negotiated.
 
     >>> encoding_of(t.PositionEncodingKind.Utf8), encoding_of("utf-32"), encoding_of(None)
     ('utf-8', 'utf-32', 'utf-16')

@@ -1,7 +1,7 @@
-"""Revisions that come by themselves: every open document's sources, asked beside the loop.
+"""Revisions that are found automatically: the sources of every open document, asked in a thread.
 
-Asking reads files and starts git, so it runs in the thread of a scheduler of its own: a change
-makes an answer stale that is still to come, and only the newest one enters the session.
+Asking reads files and starts git, so it runs in the thread of its own scheduler: a change makes a
+pending answer stale, and only the newest answer enters the session.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ _DELAY = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """What the sources answered, what the session did not take, whose bases the user had set.
+    """The sources' answer, the revisions that the session refused, and whose bases the user set.
 
-    ``lines`` are where the lines of replayed revisions are in their own files, by id.
+    ``lines`` map the lines of replayed revisions to their own files, by id.
     """
 
     found: Found
@@ -54,7 +54,7 @@ class Gathered:
 
 @dataclass(frozen=True, slots=True)
 class OwnFile:
-    """The file that a revision stands in: its absolute path, and where its lines are there."""
+    """The file that contains a revision: its absolute path, and where its lines are there."""
 
     path: str
     lines: LineMap
@@ -62,7 +62,7 @@ class OwnFile:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What the sources are asked; without ``is_recalled``, memory is asked before."""
+    """The question to the sources. Without ``is_recalled``, memory is asked first."""
 
     context: Context
     is_recalled: bool
@@ -70,7 +70,7 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What was found, and the review that is remembered, which goes on if its candidates do."""
+    """The sources' answer, and the remembered review, which goes on if its candidates exist."""
 
     found: Found
     remembered: Remembered | None = None
@@ -79,14 +79,14 @@ class _Answer:
 
 
 class Gatherer:
-    """Keeps the revisions of open documents as their sources have them now.
+    """Keeps the revisions of open documents up to date with their sources.
 
     Parameters
     ----------
     server : LanguageServer
-        Whose client watches files.
+        The server whose client watches files.
     session : Session
-        Where found revisions go, by the same door as those that a client adds.
+        The session that receives the revisions, in the same way as those that a client adds.
     folders : callable
         The absolute paths of the workspace folders.
     """
@@ -94,7 +94,7 @@ class Gatherer:
     def __init__(
         self, server: LanguageServer, session: Session, folders: Callable[[], list[str]]
     ) -> None:
-        """Prepare; no thread is started before a document of a workspace folder is opened."""
+        """Prepare without a thread, which starts when a document of a workspace folder opens."""
         self._session, self._folders = session, folders
         self.memory = Memory(
             session, folders, lambda: self._choices.trusted, self.everything_changed
@@ -112,7 +112,7 @@ class Gatherer:
 
     @property
     def choices(self) -> SourceChoices:
-        """What is looked for."""
+        """The sources to ask, with their settings."""
         return self._choices
 
     def choose(self, choices: SourceChoices) -> None:
@@ -143,7 +143,7 @@ class Gatherer:
             self.scheduler.changed(key)
 
     def files(self, key: str) -> dict[str, OwnFile]:
-        """Return the files of the revisions of a document that stand in files, by id."""
+        """Return the files that contain revisions of a document, by id."""
         gathered = self._gathered.get(key, Gathered(Found()))
         return {
             name: OwnFile(path, gathered.lines.get(name, _SAME))
@@ -151,15 +151,15 @@ class Gatherer:
         }
 
     def notes(self, key: str) -> dict[str, list[str]]:
-        """Return what the sources say of the revisions of a document, by id."""
+        """Return the sources' notes on the revisions of a document, by id."""
         gathered = self._gathered.get(key)
-        found: dict[str, list[str]] = {}
+        by_id: dict[str, list[str]] = {}
         for name, note in gathered.found.notes if gathered is not None else ():
-            found.setdefault(name, []).append(note)
-        return found
+            by_id.setdefault(name, []).append(note)
+        return by_id
 
     def stop(self) -> None:
-        """End what git is still asked; a session that never started one has not loaded it."""
+        """End the running git processes. A session without git has not loaded the module."""
         git = sys.modules.get("excise_server.git.command")
         if (end_all := getattr(git, "end_all", None)) is not None:  # else it is just being loaded
             end_all()
@@ -172,7 +172,7 @@ class Gatherer:
         return self._gathered.get(key) or Gathered(Found())
 
     def _mint(self, key: str) -> _Asked | None:
-        """Return what to ask; None, and nothing is found any more, where nothing may be asked."""
+        """Return the question, or None, which drops earlier answers, if none is allowed."""
         document = self._session.by_key(key)
         folders = self._folders()
         if document is not None and document.buffer is not None and folders:
@@ -196,17 +196,17 @@ class Gatherer:
         return None
 
     def _begun(self, key: str) -> tuple[tuple[str, Details], ...]:
-        """Return what is known of the candidates, but for those whose base the user had set."""
+        """Return the details of the candidates, except those whose base the user had set."""
         gathered = self._gathered.get(key, Gathered(Found()))
         return tuple(entry for entry in gathered.found.details if entry[0] not in gathered.set_by)
 
     def _deliver(self, key: str, asked: _Asked, outcome: _Answer | Exception) -> None:
-        """Let the session have what was found; the scheduler has dropped it if it was stale."""
+        """Pass an answer to the session. The scheduler has already dropped stale ones."""
         if isinstance(outcome, Exception):
             logger.error("asking the sources failed", exc_info=outcome)
-            kept = self._gathered.get(key, Gathered(Found()))
+            previous = self._gathered.get(key, Gathered(Found()))
             failed = Rejected("sources", "failed; the server's log has more")
-            self._gathered[key] = replace(kept, rejected=(failed,))
+            self._gathered[key] = replace(previous, rejected=(failed,))
             return
         self._session.remember(key, outcome.remembered, goes_on=outcome.goes_on)
         rejected = self._session.take_found(key, outcome.found)
@@ -218,12 +218,12 @@ class Gatherer:
         self._watcher.watch(key, outcome.found.watch)
 
     def _ask(self, asked: _Asked, _cancel: CancelFlag) -> _Answer:
-        """Ask memory and the sources, and find revisions' lines in their files; in the thread."""
+        """Ask memory and the sources, and find the revisions' lines in their files, in a thread."""
         answer = self._answer(asked)
         texts = {revision.id: revision.text for revision in answer.found.revisions}
         lines = {
-            name: LineMap.of_texts(texts[name], own)
-            for name, own in answer.found.own_texts
+            name: LineMap.of_texts(texts[name], own_text)
+            for name, own_text in answer.found.own_texts
             if name in texts
         }
         return replace(answer, found=replace(answer.found, own_texts=()), lines=lines)
@@ -239,7 +239,7 @@ class Gatherer:
         workspace = Workspace(context.folders, context.trusted)
         remembered = self.memory.recall(context.document, workspace)
         if remembered is not None:
-            found = collect(replace(context, pinned=remembered.origin))
-            if any(remembered.knows(revision.id, "") for revision in found.revisions):
-                return _Answer(found, remembered, goes_on=True)
+            answer = collect(replace(context, pinned=remembered.origin))
+            if any(remembered.knows(revision.id, "") for revision in answer.revisions):
+                return _Answer(answer, remembered, goes_on=True)
         return _Answer(collect(context), remembered)

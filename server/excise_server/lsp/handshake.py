@@ -1,4 +1,4 @@
-"""Who may be the one client of a port: whoever sends the token that was printed."""
+"""Admission of the one client of a port: whoever sends the token that was printed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SECONDS, _BYTES = 10.0, 1 << 20
 
 
 class Caller:
-    """A connection; what was received for the handshake is received again by the session."""
+    """A connection. The session receives again what the handshake has read from it."""
 
     def __init__(self, connection: socket.socket) -> None:
         """Start the clock."""
@@ -55,7 +55,7 @@ class Caller:
 
 
 def admitted(listener: socket.socket, token: str) -> Caller:
-    """Wait for the first caller that knows the token; refuse all before."""
+    """Wait for the first caller that knows the token, and refuse all others before it."""
     while True:
         caller = Caller(listener.accept()[0])
         if caller.knows(token):
@@ -69,9 +69,9 @@ def _has_token(frame: bytes, token: str) -> bool:
         return False
     try:
         message = json.loads(frame)
-        given = message["params"]["initializationOptions"]["token"]
+        token_sent = message["params"]["initializationOptions"]["token"]
         return message["method"] == t.INITIALIZE and secrets.compare_digest(
-            given.encode(), token.encode()
+            token_sent.encode(), token.encode()
         )
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
         return False

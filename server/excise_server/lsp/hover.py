@@ -18,17 +18,17 @@ __all__ = ["hover"]
 
 
 async def hover(ls: ExciseServer, params: t.HoverParams) -> t.Hover | None:
-    """Explain what stands at the position, or None if there is nothing to explain."""
+    """Explain the hunk or message at the position, or return None if there is none."""
     uri = params.text_document.uri
     if (analysis := await ls.to_show(uri)) is None:
         mailbox = await ls.mailboxes.newest(uri)
-        found = explained(mailbox, params.position.line) if mailbox is not None else []
-        return t.Hover(_content(ls, found)) if found else None
+        message_blocks = explained(mailbox, params.position.line) if mailbox is not None else []
+        return t.Hover(_content(ls, message_blocks)) if message_blocks else None
     snapshot, line = analysis.snapshot, params.position.line
     text = snapshot.origin if snapshot.buffer is None else snapshot.buffer
     mapper = Mapper(text, ls.encoding)
     ranges = [mapper.visible(*lines) for lines in analysis.lines]
-    under = [at for at, r in enumerate(ranges) if r.start.line <= line <= r.end.line]
+    under = [index for index, r in enumerate(ranges) if r.start.line <= line <= r.end.line]
     blocks = _blocks(analysis, under, first=line == 0)
     if not blocks:
         return None
@@ -36,12 +36,12 @@ async def hover(ls: ExciseServer, params: t.HoverParams) -> t.Hover | None:
 
 
 def _blocks(analysis: Analysis, under: list[int], *, first: bool) -> list[Block]:
-    blocks = [block for at in under for block in explain_hunk(analysis, at)]
+    blocks = [block for index in under for block in explain_hunk(analysis, index)]
     return [*blocks, *explain_file(analysis)] if first else blocks
 
 
 def _content(ls: ExciseServer, blocks: list[Block]) -> t.MarkupContent:
-    """Return the explanation in the first format that the client names; plain if it names none."""
+    """Return the explanation in the client's preferred format, or else as plain text."""
     text_document = ls.client_capabilities.text_document
     hovers = text_document.hover if text_document else None
     formats = (hovers.content_format if hovers else None) or [t.MarkupKind.PlainText]

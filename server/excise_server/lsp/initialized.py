@@ -14,7 +14,7 @@ __all__ = ["initialize", "initialized"]
 
 
 def initialize(ls: ExciseServer, params: t.InitializeParams) -> None:
-    """Read the options; offer to be asked for diagnostics where that replaces sending them."""
+    """Read the options, and offer to be asked for diagnostics if that replaces sending them."""
     ls.on_client(params.process_id)
     ls.initial_options = params.initialization_options
     ls.configure(params.initialization_options)

@@ -35,16 +35,16 @@ def is_mailbox(uri: str, language: str | None) -> bool:
 
 
 class Mailboxes:
-    """The open ones by key, with what is known of them.
+    """The open mailboxes by key, compared.
 
     Parameters
     ----------
     session : Session
-        Whose buffers are read.
+        The session whose buffers are read.
     """
 
     def __init__(self, session: Session) -> None:
-        """Know none; the thread starts with the first."""
+        """Start with no mailbox and no thread, which the first one starts."""
         self._session = session
         self._open: set[str] = set()
         self._known: dict[str, Mailbox] = {}
@@ -59,12 +59,12 @@ class Mailboxes:
             self.changed(uri)
 
     def changed(self, uri: str) -> None:
-        """Read it again; closed, forget it."""
+        """Read a document again, or forget it if it is closed."""
         if (key := document_key(uri)) in self._open:
             self.scheduler.changed(key)
 
     async def newest(self, uri: str) -> Mailbox | None:
-        """Return what is known of a document as it is now, or None if it is not a mailbox."""
+        """Return the mailbox of a document's current text, or None if it is not a mailbox."""
         key = document_key(uri)
         if key not in self._open:
             return None
@@ -88,11 +88,11 @@ class Mailboxes:
 
 
 def titles(mailbox: Mailbox, mapper: Mapper) -> list[tuple[t.Range, str]]:
-    """Return what a lens says of each message, on its first line."""
+    """Return the range and title of a lens for each message, on its first line."""
     from excise_server.editor.mailbox import title
 
-    said = ((message, title(mailbox, message)) for message in mailbox.messages)
-    return [(mapper.visible(m.line - 1, m.line), text) for m, text in said if text]
+    texts = ((message, title(mailbox, message)) for message in mailbox.messages)
+    return [(mapper.visible(m.line - 1, m.line), text) for m, text in texts if text]
 
 
 def explained(mailbox: Mailbox, line: int) -> list[Block]:

@@ -1,9 +1,4 @@
-r"""Blocks as Markdown or plain text. Text from outside arrives inert.
-
-In Markdown a text can be no link (also no automatic one), no image, no HTML, no emphasis, entity,
-formula or table; code stands in a fence longer than any in it. Escapes are few, because some
-clients show them: a colon or a dot is escaped only where it could make a link.
-"""
+"""Blocks as Markdown or plain text. Texts of others are made inert (`report.markdown`)."""
 
 from __future__ import annotations
 
@@ -46,7 +41,7 @@ def _plain(block: Block) -> str:
             return printable(text)
         case Table(head, rows):
             lines = [[printable(cell) for cell in row] for row in (head, *rows)]
-            widths = [max(len(row[at]) for row in lines) for at in range(len(head))]
+            widths = [max(len(row[column]) for row in lines) for column in range(len(head))]
             return "\n".join(
                 "  ".join(
                     cell.ljust(width) for cell, width in zip(row, widths, strict=True)

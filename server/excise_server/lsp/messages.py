@@ -1,4 +1,4 @@
-"""Messages before they have a type: checked as JSON-RPC, and their parameters taken strictly."""
+"""Messages before they have a type: checked as JSON-RPC, with strict parameters."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def exactly(value: object, kind: type) -> object:
 
 
 def explained(error: Exception) -> str:
-    """Return what is wrong with parameters, in a line without their values."""
+    """Return the error in the parameters, in one line without their values."""
     try:
-        found = transform_error(error, path="")
+        reasons = transform_error(error, path="")
     except Exception:  # noqa: BLE001 not every error is one that it knows
         return "wrong parameters"
-    return "; ".join(line.replace("@ .", "@ ") for line in found[:3]) or "wrong parameters"
+    return "; ".join(line.replace("@ .", "@ ") for line in reasons[:3]) or "wrong parameters"

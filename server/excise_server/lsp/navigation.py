@@ -1,6 +1,6 @@
 """Standard navigation for those who switch it on: hunks as symbols, variants as implementations.
 
-It is off by default: beside a language's own server it would stand in the way of its outline.
+It is off by default, because it would clutter the outline of a language's own server.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ async def implementation(
     mapper, line = _mapper(ls, analysis), params.position.line
     shown = [mapper.visible(*lines) for lines in analysis.lines]
     wanted = [
-        (member, analysis.hunks[at].hunk.spans[member])
-        for at, where in enumerate(shown)
+        (member, analysis.hunks[index].hunk.spans[member])
+        for index, where in enumerate(shown)
         if where.start.line <= line <= where.end.line
-        for variant in analysis.hunks[at].hunk.variants
-        if variant.text != analysis.hunks[at].hunk.text
+        for variant in analysis.hunks[index].hunk.variants
+        if variant.text != analysis.hunks[index].hunk.text
         for member in variant.members
         if member != analysis.snapshot.own
     ]
@@ -76,10 +76,10 @@ async def document_symbol(
     can = text_document.document_symbol if text_document else None
     if can and can.hierarchical_document_symbol_support:
         return [
-            t.DocumentSymbol(said, kind, where, where, "decided" if decided else "undecided")
-            for said, where, decided in symbols
+            t.DocumentSymbol(name, kind, where, where, "decided" if decided else "undecided")
+            for name, where, decided in symbols
         ]
-    return [t.SymbolInformation(t.Location(uri, w), said, kind) for said, w, _ in symbols]
+    return [t.SymbolInformation(t.Location(uri, w), name, kind) for name, w, _ in symbols]
 
 
 def workspace_symbol(
@@ -93,12 +93,13 @@ def workspace_symbol(
             continue
         analysis = outcome.analysis
         names, mapper = names_of(analysis.snapshot.revisions), _mapper(ls, analysis)
-        for at, identity in enumerate(analysis.snapshot.ids):
-            said = names[at] if names[at] in identity else f"{names[at]} ({identity})"
-            if params.query.casefold() not in said.casefold() or at == analysis.snapshot.own:
+        for index, identity in enumerate(analysis.snapshot.ids):
+            name = names[index]
+            name = name if name in identity else f"{name} ({identity})"
+            if params.query.casefold() not in name.casefold() or index == analysis.snapshot.own:
                 continue
-            where = t.Location(uri, mapper.visible(*_first_change(analysis, at)))
-            symbols.setdefault(identity, t.SymbolInformation(where, said, t.SymbolKind.Package))
+            where = t.Location(uri, mapper.visible(*_first_change(analysis, index)))
+            symbols.setdefault(identity, t.SymbolInformation(where, name, t.SymbolKind.Package))
     return list(symbols.values()) or None
 
 
@@ -110,7 +111,7 @@ NAVIGATION: dict[str, Callable[..., Any]] = {
 
 
 def _first_change(analysis: Analysis, candidate: int) -> tuple[int, int]:
-    """Return the lines of the first hunk that a candidate changes; without one, the first line."""
+    """Return the lines of the first hunk that a candidate changes, or else the first line."""
     for scores, lines in zip(analysis.hunks, analysis.lines, strict=True):
         hunk = scores.hunk
         if any(candidate in v.members and v.text != hunk.text for v in hunk.variants):
@@ -129,19 +130,19 @@ def _places(
     wanted: Sequence[tuple[int, tuple[int, int]]],
     files: dict[str, str],
 ) -> list[t.Location]:
-    """Return where candidates have lines: in their own files, else on a page; in a thread."""
+    """Return the locations of lines in the candidates' own files or else in pages, in a thread."""
     snapshot, names = analysis.snapshot, names_of(analysis.snapshot.revisions)
     document = (local_path(snapshot.uri_or_path) or snapshot.uri_or_path).rpartition("/")[2]
     places = []
     for member, (lo, hi) in wanted:
         revision = snapshot.revisions[member]
         text, path = normalise(revision.text), files.get(revision.id)
-        if path is None or (own := _text_of(path)) is None:
+        if path is None or (own_text := _text_of(path)) is None:
             about, name = f"{revision.id} {snapshot.uri_or_path}", f"{names[member]}-{document}"
             path = ls.pages.write(about, name, text)
-        elif own != text:  # it was replayed from what it started from
-            lo, hi = LineMap.of_texts(text, own).span(lo, hi)
-            text = own
+        elif own_text != text:  # it was replayed from what it started from
+            lo, hi = LineMap.of_texts(text, own_text).span(lo, hi)
+            text = own_text
         where = Mapper(text, ls.encoding).visible(lo, hi)
         places.append(t.Location(from_fs_path(path) or "", where))
     return places

@@ -1,6 +1,7 @@
 """Pages for clients that know only the standard protocol: files in the cache, which they open.
 
-A page is read-only, for its user alone, and goes with the server; nothing in it is executed.
+A page is read-only, readable by its user alone, and removed with the server. Nothing in it is
+executed.
 """
 
 from __future__ import annotations
@@ -42,16 +43,16 @@ class Pages:
         self._folder: Path | None = None
 
     async def show(self, about: str, name: str, text: str, line: int = 0) -> str:
-        """Write a page and show it: as a document if the client opens such, else by its path.
+        """Write a page and show it, as a document if the client can open it, else by its path.
 
         Parameters
         ----------
         about
-            What tells this page from others of the same name.
+            What distinguishes this page from others of the same name.
         name
-            Of the file; its end names the language.
+            The name of the file; its extension tells the language.
         line
-            Where the cursor goes, from 0.
+            The line for the cursor, from 0.
 
         Returns
         -------
@@ -94,7 +95,7 @@ class Pages:
             self._folder = None
 
     def write(self, about: str, name: str, text: str) -> str:
-        """Write a page, in a thread that may wait; return its path."""
+        """Write a page, in a thread that may wait, and return its path."""
         folder = self._made() / hashlib.sha256(about.encode("utf-8", "replace")).hexdigest()[:12]
         # Another server may have removed the pages as old, though this one still runs.
         folder.parent.mkdir(mode=0o700, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The client's process: when it ends, so does the server, even if its streams stay open."""
+"""The client's process: the server ends with it, even if its streams stay open."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _SECONDS = 3.0
 
 
 def watch_process(process: int | None, ended: Callable[[], None]) -> None:
-    """Have a function called on the loop when a process ends.
+    """Call a function on the loop when a process ends.
 
-    One that is not there to begin with is not watched: the client may be in another container, and
-    its number the name of nobody here.
+    A process that does not exist at the start is not watched: the client may be in another
+    container, where its number means another process.
     """
     if process is None or process <= 0 or not _is_there(process):
         return

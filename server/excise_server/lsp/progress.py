@@ -1,7 +1,7 @@
-"""window/workDoneProgress: work that takes long is shown, and can be stopped.
+"""window/workDoneProgress: long work is shown and can be stopped.
 
-Most work is done before anybody could read of it, so a run is shown only after half a second. What
-is shown stays until there is a result: new runs, because somebody types on, are the same work.
+Most work is done before anybody could read about it, so a run is shown only after half a second. It
+stays until there is a result: new runs while somebody types belong to the same work.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ class _Shown:
 
 
 class WorkShown:
-    """Shows the work on documents; a watch of the `Scheduler`.
+    """Progress of the work on documents; a watch of the `Scheduler`.
 
     Parameters
     ----------
     server : Connection
-        Whose client shows progress, if it can.
+        The connection whose client shows progress, if it can.
     describe : callable
-        What is worked on, for people, by the key of the document; empty: not to be shown.
+        Describes the work for people, by the key of the document; empty if it is not shown.
     cancel : callable
-        Stops the work on a document, by its key: the user has had enough.
+        Stops the work on a document, by its key, if the user cancels it.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class WorkShown:
             shown.timer = loop.call_later(DELAY, self._show, key, shown)
 
     def interrupted(self, key: str) -> None:
-        """Another run will come: what is shown stays, what is not is counted anew."""
+        """Expect another run: shown progress stays, and the delay of other progress restarts."""
         if (shown := self._shown.get(key)) is not None and shown.timer is not None:
             shown.timer.cancel()
             shown.timer = None
@@ -138,12 +138,12 @@ class RequestsShown:
 
     @contextmanager
     def running(self, described: str) -> Iterator[StopFlag]:
-        """Show a request; the flag is raised by who cancels what is shown, or the request.
+        """Show a request. The flag is raised if its progress or the request is cancelled.
 
         Raises
         ------
         RequestFailed
-            If the work stopped for that.
+            If the work stopped because of that.
         """
         key, cancel = next(self._keys), StopFlag()
         self._running[key] = (described, cancel)

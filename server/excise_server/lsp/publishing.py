@@ -1,4 +1,4 @@
-"""What a client is told of results: diagnostics, sent or asked for, and that a report is new."""
+"""Publishing results to a client: diagnostics, sent or asked for, and news of a report."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """The last thing known of a document; ``number`` tells it from all others."""
+    """The newest result for a document; ``number`` distinguishes it from all others."""
 
     snapshot: Snapshot
     outcome: Outcome | Exception
@@ -42,14 +42,14 @@ class _Result:
 
 
 class Publisher:
-    """Keeps the newest result of each document, and tells the client of it.
+    """Keeps the newest result of each document, and notifies the client.
 
     Parameters
     ----------
     server : Connection
-        Whose client is told.
+        The connection to the client.
     files : callable
-        The files of a document's revisions that stand in files, by id.
+        Returns the files that contain revisions of a document, by id.
     """
 
     def __init__(self, server: Connection, files: Callable[[str], dict[str, OwnFile]]) -> None:
@@ -72,7 +72,7 @@ class Publisher:
         return self._states.get(document_key(uri), (None, 0))[1]
 
     def deliver(self, key: str, snapshot: Snapshot, outcome: Outcome | Exception) -> None:
-        """Keep a result, and tell of it; the scheduler has dropped it if it was stale."""
+        """Keep a result and publish it. The scheduler has already dropped stale ones."""
         self._count += 1
         self._results[key] = _Result(snapshot, outcome, self._count)
         if isinstance(outcome, Cancelled):
@@ -80,16 +80,16 @@ class Publisher:
         elif isinstance(outcome, Exception):
             logger.error("analysis failed", exc_info=outcome)
         changed = self._note_state(key, outcome)
-        found = [] if self.refresher.pulls else self.diagnostics(key)[0]
-        self._publish(key, snapshot.uri_or_path, snapshot.version, found)
+        diagnostics = [] if self.refresher.pulls else self.diagnostics(key)[0]
+        self._publish(key, snapshot.uri_or_path, snapshot.version, diagnostics)
         self._report(key, snapshot, bool(snapshot.revisions))
         if changed:
             self.refresher.scores_changed(key)
 
     def withdraw(self, key: str) -> str | None:
-        """Forget a document that has nothing to score any more, and take away what is shown.
+        """Forget a document that no longer has anything to score, and withdraw its diagnostics.
 
-        Returns its URI; None where nothing was known of it.
+        Returns its URI, or None if it was unknown.
         """
         result = self._results.pop(key, None)
         if result is None:
@@ -103,12 +103,12 @@ class Publisher:
         return result.snapshot.uri_or_path
 
     def settings_changed(self) -> None:
-        """Have what is shown asked for again; the results themselves come by `deliver`."""
+        """Have the client ask again. The results themselves come by `deliver`."""
         if self._results:
             self.refresher.settings_changed()
 
     def diagnostics(self, key: str) -> tuple[list[t.Diagnostic], str | None]:
-        """Return what is to be shown of a document, and the name of that result."""
+        """Return the diagnostics of a document, and the id of their result."""
         result = self._results.get(key)
         if result is None or isinstance(result.outcome, Exception):
             return [], None
@@ -117,7 +117,7 @@ class Publisher:
             return [], str(result.number)
         snapshot = result.snapshot
         text = snapshot.origin if snapshot.buffer is None else snapshot.buffer
-        found = to_proto.diagnostics(
+        marks = to_proto.diagnostics(
             snapshot.uri_or_path,
             findings,
             to_proto.Mapper(text, self._server.encoding),
@@ -125,7 +125,7 @@ class Publisher:
             self._related(key, result.outcome.analysis),
         )
         typed = self._server.typed
-        shown = [d for d in found if d.code != "hunk" or not typed.holds(key, d.range)]
+        shown = [d for d in marks if d.code != "hunk" or not typed.holds(key, d.range)]
         return shown, str(result.number)
 
     def again(self, key: str) -> None:
@@ -140,7 +140,7 @@ class Publisher:
         self.refresher.marks_changed()
 
     def _note_state(self, key: str, outcome: Outcome | Exception) -> bool:
-        """Count states; tell whether the scores are others than before."""
+        """Count states, and return whether the scores have changed."""
         before, state = self._states.get(key, (None, 0))
         analysis = outcome.analysis if isinstance(outcome, Outcome) else None
         now = analysis.comparison if analysis is not None and analysis.snapshot.revisions else None
@@ -149,20 +149,22 @@ class Publisher:
         self._states[key] = (now, state + 1)
         return True
 
-    def _publish(self, key: str, uri: str, version: int | None, found: list[t.Diagnostic]) -> None:
+    def _publish(
+        self, key: str, uri: str, version: int | None, diagnostics: list[t.Diagnostic]
+    ) -> None:
         """Send diagnostics, or nothing if there is and was nothing."""
         shown = self._published.get(key)
-        if not found and shown is None:
+        if not diagnostics and shown is None:
             return
         send = self._server.text_document_publish_diagnostics
         if shown is not None and shown != uri:
-            # The client has opened it by another spelling: first take away what hangs on the old.
+            # The client has opened it under another spelling: first clear the old one.
             send(t.PublishDiagnosticsParams(shown, []))
-        if found:
+        if diagnostics:
             self._published[key] = uri
         else:
             del self._published[key]
-        send(t.PublishDiagnosticsParams(uri=uri, version=version, diagnostics=found))
+        send(t.PublishDiagnosticsParams(uri=uri, version=version, diagnostics=diagnostics))
 
     def _report(self, key: str, snapshot: Snapshot | None, has: bool) -> None:
         """Say that the report is new, of a document that has revisions or had some."""
@@ -180,7 +182,7 @@ class Publisher:
         )
 
     def _related(self, key: str, analysis: Analysis) -> Related | None:
-        """Return who knows where the variants stand, for a client that shows it."""
+        """Return the locations of the variants, for a client that shows them."""
         capabilities = self._server.client_capabilities
         document, workspace = capabilities.text_document, capabilities.workspace
         shown = [

@@ -1,4 +1,4 @@
-"""excise/readPatch: what a patch makes of a document. Nothing is changed."""
+"""excise/readPatch: the result of a patch on a document, which is not changed."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ async def read_patch(ls: ExciseServer, params: ReadPatchParams) -> ReadPatchResu
     Raises
     ------
     RequestFailed
-        If the document has no text, or the patch does not apply; the message says why.
+        If the document has no text, or the patch does not apply. The message says why.
     """
     try:
         origin = ls.session.origin(params.uri)
         path = path_of(params.uri) or ""
         # A large mailbox takes seconds.
-        made = await asyncio.to_thread(patched, origin, params.patch, path)
+        version = await asyncio.to_thread(patched, origin, params.patch, path)
     except (SourceError, PatchError) as error:
         reason = error.reason if isinstance(error, SourceError) else str(error)
         raise RequestFailed(printable(visible(reason))) from error
-    return ReadPatchResult(made.text, made.label, list(made.notes))
+    return ReadPatchResult(version.text, version.label, list(version.notes))

@@ -1,4 +1,4 @@
-"""What a client holds of a document is out of date: it is asked to ask again, where it can be."""
+"""Refresh requests: a client that supports them is told to ask again for outdated results."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Refresher:
     def pulls(self) -> bool:
         """Whether the client asks for diagnostics, and can be told when to ask again.
 
-        Revisions come without an edit, so one that only pulls would not see them: it is sent
-        diagnostics like a client that never pulls.
+        Revisions arrive without an edit. A client that cannot be told would not see them, so it is
+        sent diagnostics like a client that never pulls.
         """
         capabilities = self._server.client_capabilities
         document, workspace = capabilities.text_document, capabilities.workspace
@@ -55,7 +55,7 @@ class Refresher:
             self._ask(lambda: self._server.workspace_diagnostic_refresh_async(None))
 
     def marks_changed(self) -> None:
-        """Tell the client that marks and lenses stand elsewhere, or are others."""
+        """Tell the client that marks and lenses have changed or moved."""
         server, workspace = self._server, self._server.client_capabilities.workspace
         if self.pulls:
             self._ask(lambda: server.workspace_diagnostic_refresh_async(None))
@@ -64,13 +64,13 @@ class Refresher:
             self._ask(lambda: server.workspace_code_lens_refresh_async(None))
 
     def scores_changed(self, key: str) -> None:
-        """Tell the client that the scores of a document are others than before."""
+        """Tell the client that the scores of a document have changed."""
         self.marks_changed()
         server, workspace = self._server, self._server.client_capabilities.workspace
         contents = workspace.text_document_content if workspace else None
         for uri in list(self._opened) if contents else ():
-            found = parse_uri(uri)
-            if found is not None and document_key(found[0]) == key:
+            parsed = parse_uri(uri)
+            if parsed is not None and document_key(parsed[0]) == key:
                 params = t.TextDocumentContentRefreshParams(uri=uri)
                 self._ask(partial(server.workspace_text_document_content_refresh_async, params))
 

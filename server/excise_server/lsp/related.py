@@ -1,4 +1,4 @@
-"""relatedInformation of a hunk: where each variant stands, as far as the client can go there."""
+"""relatedInformation of a hunk: the location of each variant, as far as the client can open it."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Related:
     Parameters
     ----------
     analysis : Analysis
-        Whose hunks are asked for.
+        The analysis whose hunks are shown.
     files : callable
-        The files of revisions that stand in files, by id.
+        Returns the files that contain revisions, by id.
     virtual : bool
-        Whether the client opens the URIs of texts that stand in none.
+        Whether the client opens the URIs of texts that are in no file.
     """
 
     def __init__(
@@ -41,22 +41,24 @@ class Related:
         self._analysis, self._read_files, self._virtual = analysis, files, virtual
 
     def of_hunk(self, index: int) -> list[t.DiagnosticRelatedInformation]:
-        """Return where the variants of a hunk stand that differ from the origin."""
+        """Return the locations of the variants of a hunk that differ from the origin."""
         hunk = self._analysis.hunks[index].hunk
-        found = []
+        information = []
         for variant in hunk.variants[: MAX_VARIANTS + 1]:
-            where = None if variant.text == hunk.text else self._location(index, variant.members)
-            if where is not None:
-                found.append(t.DiagnosticRelatedInformation(where, self._message(variant.members)))
-        return found[:MAX_VARIANTS]
+            location = None if variant.text == hunk.text else self._location(index, variant.members)
+            if location is not None:
+                information.append(
+                    t.DiagnosticRelatedInformation(location, self._message(variant.members))
+                )
+        return information[:MAX_VARIANTS]
 
     def _location(self, index: int, members: tuple[int, ...]) -> t.Location | None:
         """Return the first member's lines that can be opened."""
         snapshot, spans = self._analysis.snapshot, self._analysis.hunks[index].hunk.spans
-        for at in members:
-            if at == snapshot.own:
+        for member in members:
+            if member == snapshot.own:
                 continue  # it is the document itself
-            (lo, hi), identity = spans[at], snapshot.revisions[at].id
+            (lo, hi), identity = spans[member], snapshot.revisions[member].id
             if (file := self._files.get(identity)) is not None:
                 uri, (lo, hi) = from_fs_path(file.path) or "", file.lines.span(lo, hi)
             elif self._virtual:
@@ -69,7 +71,7 @@ class Related:
     def _message(self, members: tuple[int, ...]) -> str:
         """Return "gpt, claude (2 of 5)"."""
         snapshot = self._analysis.snapshot
-        who = listed((self._names[at] for at in members), _MAX_NAMES)
+        who = listed((self._names[member] for member in members), _MAX_NAMES)
         return f"{who} ({share_of(members, len(snapshot.texts))})"
 
     @cached_property

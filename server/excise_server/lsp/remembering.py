@@ -1,7 +1,7 @@
-"""What is remembered of reviews, between the session and the files: a thread of its own writes.
+"""The memory of reviews, between the session and the files, with a thread that writes.
 
-A change of the session is compared with what was last written of it, and only that is written. An
-answer that tells of a decision waits until it is on the disk.
+The session is compared with what was last written, and only the difference is written. An answer
+that confirms a decision waits until it is on disk.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ logger = logging.getLogger(__name__)
 
 
 class Memory:
-    """Keeps what was decided, and gives it to a session that starts anew.
+    """Keeps the decisions, and restores them in a new session.
 
     Parameters
     ----------
     session : Session
-        What is remembered.
+        The session to remember.
     folders, trusted : callable
-        The absolute paths of the workspace folders, and whether git may be started there.
+        Return the absolute paths of the workspace folders, and whether git may be started there.
     ask_again : callable
-        Has the sources asked again: candidates have other bases.
+        Asks the sources again, when candidates have other bases.
     """
 
     def __init__(
@@ -71,9 +71,9 @@ class Memory:
             await asyncio.shield(self._last)
 
     def recall(self, path: str, workspace: Workspace) -> Remembered | None:
-        """Return what is remembered of a document; for a thread that may wait.
+        """Return the remembered review of a document, for a thread that may wait.
 
-        What was to be written before, is.
+        Earlier changes are written first.
         """
         try:
             return self._pool.submit(lambda: self._files().recall(path, workspace)).result()
@@ -84,7 +84,7 @@ class Memory:
             return None
 
     def changed(self, key: str) -> None:
-        """Write what is new of a document's review; forget the review that has ended."""
+        """Write the changes of a document's review, or forget a review that has ended."""
         document = self._session.by_key(key)
         if document is None:
             self._written.pop(key, None)  # closed: its review goes on when it is opened again
@@ -109,15 +109,15 @@ class Memory:
     async def _load(self) -> None:
         workspace = self._workspace()
         loop = asyncio.get_running_loop()
-        known: dict[str, Choice] = {}
+        choices: dict[str, Choice] = {}
 
         def read() -> None:
-            known.update(self._files().choices(workspace))
+            choices.update(self._files().choices(workspace))
 
         await loop.run_in_executor(self._pool, _safely(read))
-        self._choices = dict(known)
-        self._session.recall(known)
-        if any(choice.base is not None for choice in known.values()):
+        self._choices = dict(choices)
+        self._session.recall(choices)
+        if any(choice.base is not None for choice in choices.values()):
             self._ask_again()
 
     def _note_choices(self) -> None:

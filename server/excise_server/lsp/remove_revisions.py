@@ -9,5 +9,5 @@ __all__ = ["remove_revisions"]
 
 
 def remove_revisions(ls: ExciseServer, params: RemoveRevisionsParams) -> RemoveRevisionsResult:
-    """Remove what is there; say what was not."""
+    """Remove the revisions, and return the ids that were unknown."""
     return RemoveRevisionsResult(*ls.session.remove(params.uri, params.ids))

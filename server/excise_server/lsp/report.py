@@ -23,8 +23,8 @@ __all__ = ["report"]
 async def report(ls: ExciseServer, params: ReportParams) -> dict[str, Any]:
     """Wait for the newest version, and report on it (a `ReportResult`).
 
-    With many revisions that is megabytes; they are put together beside the loop, from what cannot
-    change any more.
+    With many revisions, the report takes megabytes. It is composed in a thread, from values that no
+    longer change.
     """
     await ls.restarted(params.uri)
     await ls.gatherer.newest(params.uri)
@@ -44,9 +44,9 @@ async def report(ls: ExciseServer, params: ReportParams) -> dict[str, Any]:
 
 
 def _tree(analysis: Analysis) -> tuple[Merge, ...]:
-    """Return the whole tree that the clusters are cut from.
+    """Return the whole tree from which the clusters are cut.
 
-    NumPy and SciPy are imported for this alone; nothing else in this process needs them.
+    NumPy and SciPy are imported for this alone. Nothing else in this process needs them.
     """
     import numpy as np
 

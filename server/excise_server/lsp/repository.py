@@ -1,4 +1,4 @@
-"""Which repository a request is about: one of the workspace, if that is trusted."""
+"""The repository that a request is about: one of the workspace, if that is trusted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Place:
 
     @property
     def name(self) -> str:
-        """What people call the folder."""
+        """The name of the folder for people."""
         return printable(os.path.basename(self.folder))
 
 

@@ -1,4 +1,4 @@
-"""excise/review, excise/decide: what is to decide in a document, and what has been."""
+"""excise/review, excise/decide: the hunks of a document, decided and undecided."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def review(ls: ExciseServer, params: ReviewParams) -> ReviewResult:
 
 
 async def decide(ls: ExciseServer, params: DecideParams) -> DecideResult:
-    """Note that the origin's text stays in a hunk; with ``decided: false``, that it may not."""
+    """Record that a hunk keeps the origin's text, or undo that with ``decided: false``."""
     analysis = await analysed(ls, params)
     if not 0 <= params.hunk < len(analysis.hunks):
         raise JsonRpcInvalidParams("unknown hunk")
@@ -102,9 +102,9 @@ def _hunks(
             decision=decision.kind,
             variant=decision.variant,
             decided=decision.decided,
-            marks=None if marks is None else marks[at],
+            marks=None if marks is None else marks[index],
         )
-        for at, (scores, lines, decision) in enumerate(
+        for index, (scores, lines, decision) in enumerate(
             zip(analysis.hunks, analysis.lines, decisions, strict=True)
         )
     ]
@@ -119,5 +119,5 @@ def _marks(analysis: Analysis) -> list[list[HunkMarks]]:
 
 
 def _marked(origin: str, text: str) -> HunkMarks:
-    lost, own = ([], []) if origin == text else map(sorted, differing_tokens(origin, text))
-    return HunkMarks([list(span) for span in lost], [list(span) for span in own])
+    missing, gained = ([], []) if origin == text else map(sorted, differing_tokens(origin, text))
+    return HunkMarks([list(span) for span in missing], [list(span) for span in gained])

@@ -1,9 +1,9 @@
-"""JSON-RPC as the specification has it: every request is answered, and nothing private leaves.
+"""JSON-RPC by the specification: every request is answered, and nothing private leaves.
 
 pygls 2.1.1 leaves requests with bad parameters and requests after `shutdown` unanswered, sends
 tracebacks to the client, shows a popup for each failed notification, and takes any nested object
-with a key "jsonrpc" for a message. This class overrides how messages come in and how results go
-out; the handlers, types and capabilities stay pygls'.
+with a key "jsonrpc" for a message. This class overrides how messages are read and how results are
+written. Handlers, types and capabilities remain those of pygls.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _DROPPED = (
 
 
 class RequestFailed(JsonRpcException):
-    """A correct request that cannot be answered now; the message says why."""
+    """The error for a correct request that cannot be answered now. The message says why."""
 
     CODE = t.LSPErrorCodes.RequestFailed.value
     MESSAGE = "Request Failed"
@@ -60,7 +60,7 @@ class Protocol(LanguageServerProtocol):
     """The protocol of one session: new, then initialised, then shut down."""
 
     def __init__(self, server: LanguageServer, converter: Converter) -> None:
-        """Prepare a session; `on_exit` is told the exit code when the client says exit."""
+        """Prepare a session. `on_exit` receives the exit code when the client sends `exit`."""
         for kind in (str, int, bool):
             converter.register_structure_hook(kind, exactly)
         protocol.register(converter)
@@ -135,7 +135,7 @@ class Protocol(LanguageServerProtocol):
     def _on_response(self, message: dict[str, Any]) -> None:
         future = self._request_futures.pop(message.get("id", ""), None)
         if future is None or future.done():
-            return  # nobody waits for it, or no longer
+            return  # the request is unknown, or was answered already
         try:
             if (error := message.get("error")) is not None:
                 raised = self._converter.structure(error, t.ResponseError)
@@ -165,7 +165,7 @@ class Protocol(LanguageServerProtocol):
         return self._params(method, message)
 
     def unstructured(self, result: object) -> dict[str, Any]:
-        """Return a result as it goes to the wire; may be called from any thread."""
+        """Return a result in the form for the wire. Any thread may call this."""
         return cast("dict[str, Any]", self._converter.unstructure(result))
 
     def _params(self, method: str, message: dict[str, Any]) -> object:
@@ -179,7 +179,7 @@ class Protocol(LanguageServerProtocol):
 
     @lsp_method(t.INITIALIZE)
     def lsp_initialize(self, params: t.InitializeParams) -> Generator[Any, Any, t.InitializeResult]:
-        """Answer as pygls does; from now on other requests are taken."""
+        """Answer like pygls, and accept other requests from now on."""
         result = yield from super().lsp_initialize(params)
         self._initialized = True
         result.capabilities.experimental = {
@@ -202,7 +202,7 @@ class Protocol(LanguageServerProtocol):
             self._refuse(msg_id, JsonRpcInternalError("internal error; the server's log has more"))
 
     def _noted(self, key: str, future: Future[Any]) -> None:
-        """Log the failure of a notification: nobody waits for an answer, so nobody is disturbed."""
+        """Log the failure of a notification, which has no answer, and show nothing."""
         self._request_futures.pop(key, None)
         if not future.cancelled() and (error := future.exception()) is not None:
             logger.error("notification failed", exc_info=error)

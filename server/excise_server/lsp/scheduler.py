@@ -1,8 +1,8 @@
-"""When work runs: after a pause in the changes, in a thread, and only the newest of a document.
+"""The time for work: after a pause in the changes, in a thread, for the newest snapshot only.
 
-The only module with threads of work: one, or a second for what need not wait for the first.
-Everything but `work` runs on the loop, so the session needs no lock. A change stops the work that
-it makes stale, and what was stale is never delivered.
+This is the only module with threads for work: one, and possibly another that need not wait for it.
+Everything except `work` runs on the loop, so the session needs no lock. A change stops the work
+that it makes stale, and a stale result is never delivered.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ R = TypeVar("R")
 
 
 class Watch(Protocol):
-    """Sees work begin and end, on the loop; after an interruption another run will come."""
+    """An observer of work, on the loop. After an interruption, another run follows."""
 
     def began(self, key: str) -> None: ...  # noqa: D102
     def interrupted(self, key: str) -> None: ...  # noqa: D102
@@ -53,7 +53,7 @@ class _Ticket(Generic[S]):
 
 @dataclass(slots=True, eq=False)
 class _Slot(Generic[S]):
-    """What is under way for one document: a pause, a run, or neither; and who waits for it."""
+    """The state of one document: a pause, a run, or neither, and those who wait for it."""
 
     timer: asyncio.TimerHandle | None = None
     running: _Ticket[S] | None = None
@@ -79,21 +79,23 @@ class Scheduler(Generic[S, R]):
     Parameters
     ----------
     mint : callable
-        On the loop: the snapshot of a key now, or None if there is nothing to do.
+        Returns the current snapshot of a key, or None if there is nothing to do. Called on the
+        loop.
     work : callable
-        In the thread: the result; it may raise once ``cancel.cancelled`` is true.
+        Returns the result; it may raise once ``cancel.cancelled`` is true. Called in the thread.
     deliver : callable
-        On the loop: takes key, snapshot and the result or the exception, unless they are stale.
+        Takes key, snapshot and the result or the exception, unless they are stale. Called on the
+        loop.
     delay : float
         Seconds of quiet before work begins.
     name : str
         The thread's name.
     watch : Watch, optional
-        Told when work begins and ends.
+        Notified when work begins and ends.
     beside : callable, optional
-        The same as ``work``, in a thread of its own, for the keys that ``is_first`` says no to.
+        The same as ``work``, in a second thread, for keys that ``is_first`` rejects.
     is_first : callable
-        On the loop: whether a key is one for ``work``.
+        Tells whether a key is for ``work``. Called on the loop.
     """
 
     def __init__(
@@ -107,7 +109,7 @@ class Scheduler(Generic[S, R]):
         beside: Callable[[S, StopFlag], R] | None = None,
         is_first: Callable[[str], bool] = lambda key: True,
     ) -> None:
-        """Prepare; a thread starts with its first work, or before by `start`."""
+        """Prepare. A thread starts with its first work, or earlier by `start`."""
         self._mint, self._deliver, self._is_first = mint, deliver, is_first
         self._lanes = [_Lane(work)] if beside is None else [_Lane(work), _Lane(beside)]
         self._delay, self._name, self._watch = delay, name, watch
@@ -115,7 +117,7 @@ class Scheduler(Generic[S, R]):
         self._closed = False
 
     def start(self, prepare: Callable[[], None] = lambda: None) -> None:
-        """Start the thread, unless it has been; it prepares itself before the first work."""
+        """Start the thread, unless it runs already, with a preparation before its first work."""
         self._start(self._lanes[0], prepare)
 
     def _start(self, lane: _Lane[S, R], prepare: Callable[[], None] = lambda: None) -> None:
@@ -134,12 +136,12 @@ class Scheduler(Generic[S, R]):
         slot.timer = asyncio.get_running_loop().call_later(self._delay, self._begin, key)
 
     def hold(self, key: str) -> None:
-        """Stop what runs for this document: the caller is about to change it, and says so then."""
+        """Stop the work on a document, which the caller is about to change, and then reports."""
         if (slot := self._slots.get(key)) is not None:
             self._interrupt(slot)
 
     def cancel(self, key: str) -> None:
-        """Stop what runs for this document; `Cancelled` is delivered as its result."""
+        """Stop the work on a document, and deliver `Cancelled` as its result."""
         slot = self._slots.get(key)
         if slot is not None and (ticket := slot.running) is not None:
             ticket.interrupt()
@@ -150,7 +152,7 @@ class Scheduler(Generic[S, R]):
         return key in self._slots and self._slots[key].busy
 
     async def settled(self, key: str, *, hurry: bool = True) -> None:
-        """Wait until the newest snapshot is delivered; in a hurry, the pause is cut short."""
+        """Wait until the newest snapshot is delivered; a hurry cuts the pause short."""
         slot = self._slots.get(key)
         while slot is not None and slot.busy:
             if hurry and slot.timer is not None:
@@ -162,7 +164,7 @@ class Scheduler(Generic[S, R]):
             await future
 
     def close(self, timeout: float) -> bool:
-        """Stop everything; tell whether the thread has ended within ``timeout`` seconds."""
+        """Stop everything, and return whether the thread has ended within ``timeout`` seconds."""
         self._closed = True
         for slot in self._slots.values():
             self._interrupt(slot)

@@ -53,25 +53,25 @@ class ExciseServer(Connection):
     session
         Documents and revisions; changed by handlers only.
     scheduler
-        Analyses what changed.
+        Analyses changed documents.
     gatherer
         Asks the sources of open documents, whose answers enter the session.
     memory
-        Remembers what was decided, for the next server.
+        Remembers decisions for the next server.
     mailboxes
-        Compares the patches in documents that hold any.
+        Compares the patches in mailboxes and patch files.
     publisher
-        Keeps results, and tells the client of them.
+        Keeps results and publishes them.
     pages
-        What a client is shown that knows only the standard protocol.
+        Shows pages to a client that knows only the standard protocol.
     requests
-        Shows the work of requests that take long.
+        Shows the progress of long requests.
     on_client
-        Told the number of the client's process, once.
+        Receives the number of the client's process, once.
     """
 
     def __init__(self, version: str) -> None:
-        """Prepare a session; nothing is imported or started that `initialize` can do without."""
+        """Prepare a session, without importing or starting what `initialize` does not need."""
         super().__init__(
             "excise",
             version,
@@ -102,7 +102,7 @@ class ExciseServer(Connection):
         self.requests = RequestsShown(self)
 
     def configure(self, options: object) -> None:
-        """Take the client's choices; what is shown follows."""
+        """Take the client's choices, and update what is shown."""
         settings = settings_of(options)
         self.gatherer.choose(self._as_picked(source_choices_of(options)))
         if settings == self.settings:
@@ -179,12 +179,12 @@ class ExciseServer(Connection):
             await asyncio.shield(over)
 
     async def replayed(self, uri: str, wanted: ToReplay, texts: list[str]) -> list[str]:
-        """Replay texts in a worker; what it scores of the document would be stale, and is stopped.
+        """Replay texts in a worker, stopping its work on the document, which would be stale.
 
         Raises
         ------
         RequestFailed
-            If that failed.
+            If the worker fails.
         """
         cancel, key = StopFlag(), document_key(uri)
         self.scheduler.hold(key)
@@ -201,9 +201,9 @@ class ExciseServer(Connection):
         return replayed
 
     async def to_show(self, uri: str) -> Analysis | None:
-        """Return the same for those who only look: None where there is nothing to show.
+        """Return the newest analysis for display, or None if there is nothing to show.
 
-        Without revisions at once: most documents never get one, and nobody waits for their sake.
+        Without revisions it returns at once: most documents never get any.
         """
         self.look_at(uri)
         if not self._has_revisions(uri):
@@ -223,7 +223,7 @@ class ExciseServer(Connection):
         return self.publisher.diagnostics(key)
 
     def close(self, timeout: float) -> None:
-        """Stop the work of all threads; wait at most so many seconds for each."""
+        """Stop the work of all threads, waiting at most ``timeout`` seconds for each."""
         self.pages.close()
         self.gatherer.stop()
         self.gatherer.scheduler.close(timeout)

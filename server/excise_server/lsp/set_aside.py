@@ -1,4 +1,4 @@
-"""excise/hide, excise/reject: candidates that count in no review, until they are taken back."""
+"""excise/hide, excise/reject: candidates that count in no review until that is undone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["hide", "reject"]
 
 
 async def hide(ls: ExciseServer, params: HideParams) -> SetAsideResult:
-    """Leave candidates out of every review; with ``hidden: false``, show them again."""
+    """Leave candidates out of every review, or show them again with ``hidden: false``."""
     return await _set_aside(ls, params.ids, "hidden", params.hidden)
 
 

@@ -1,4 +1,4 @@
-"""excise/setBase: the commit that a candidate started from, where what was found out is wrong."""
+"""excise/setBase: the commit that a candidate started from, if the detected one is wrong."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["set_base"]
 
 
 async def set_base(ls: ExciseServer, params: SetBaseParams) -> SetBaseResult:
-    """Replay a candidate's edits since that commit; without one, since what is found out.
+    """Replay a candidate's edits since that commit, or without one since the detected base.
 
     Raises
     ------

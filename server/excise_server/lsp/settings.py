@@ -1,4 +1,4 @@
-"""What a client may choose: in initializationOptions, and later as the section `excise`."""
+"""The settings of a client: in initializationOptions, and later as the section `excise`."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ V = TypeVar("V")
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The choices, with their defaults; those of the sources are `source_settings`' affair.
+    """The choices, with their defaults. Those of the sources are in `source_settings`.
 
-    ``client_commands`` are the client's own commands by the names of ours; with
-    ``virtual_documents`` it opens URIs of revisions by itself; with ``standard_navigation`` hunks
-    are symbols, and variants implementations. ``schema`` is the version of the
-    shapes (`protocol.SCHEMA`) that it reads: clients of 0.1 say none.
+    ``client_commands`` are the client's own commands by the names of ours. With
+    ``virtual_documents``, it opens URIs of revisions by itself. With ``standard_navigation``, hunks
+    are symbols, and variants implementations. ``schema`` is the version of the shapes
+    (`protocol.SCHEMA`) that it reads; clients of version 0.1 do not send it.
     """
 
     severity: t.DiagnosticSeverity = t.DiagnosticSeverity.Information
@@ -49,7 +49,7 @@ class Settings:
 
 
 def settings_of(options: object) -> Settings:
-    """Read the options of a client; what is not understood is logged, and the default taken.
+    """Read the options of a client. An invalid one is logged and keeps its default.
 
     >>> settings_of({"diagnostics": {"severity": "hint"}, "lcs": "paper"}).severity.name
     'Hint'
@@ -75,7 +75,7 @@ def settings_of(options: object) -> Settings:
 
 
 def merged(base: object, over: object) -> object:
-    """Lay some options over others; null says nothing.
+    """Lay some options over others; null leaves an option as it is.
 
     >>> merged({"a": 1, "b": {"c": 2}}, {"a": None, "b": {"d": 3}})
     {'a': 1, 'b': {'c': 2, 'd': 3}}
@@ -88,10 +88,10 @@ def merged(base: object, over: object) -> object:
 
 
 class _Section:
-    """Some options by name; logs what it cannot use, without its value: it may be long."""
+    """Options by name. Unusable ones are logged without their values, which may be long."""
 
     def __init__(self, options: object, prefix: str = "") -> None:
-        """Take the options as they came; anything but an object has none."""
+        """Take the options of a client; anything except an object has none."""
         if options is not None and not isinstance(options, dict):
             logger.warning("the options must be an object")
         self._options: dict[str, Any] = options if isinstance(options, dict) else {}
@@ -107,13 +107,13 @@ class _Section:
             return default
         return value
 
-    def choice(self, name: str, known: Collection[str], default: str) -> str:
+    def choice(self, name: str, allowed: Collection[str], default: str) -> str:
         """Return an option that is one of some words."""
         value = self._options.get(name)
         if value is None:
             return default
-        if not isinstance(value, str) or value not in known:
-            logger.warning("%s%s must be one of %s", self._prefix, name, ", ".join(known))
+        if not isinstance(value, str) or value not in allowed:
+            logger.warning("%s%s must be one of %s", self._prefix, name, ", ".join(allowed))
             return default
         return value
 
@@ -128,5 +128,5 @@ class _Section:
     def mapping(self, name: str, kind: type[V]) -> dict[str, V]:
         """Return an option that maps names to values of a type, without those of others."""
         section = _Section(self.given(name, dict, {}), f"{self._prefix}{name}.")
-        found = {str(key): section.given(key, kind, None) for key in section._options}
-        return {key: value for key, value in found.items() if value is not None}
+        values = {str(key): section.given(key, kind, None) for key in section._options}
+        return {key: value for key, value in values.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Which sources a client switches on, which origin it wants, and whether it has trust."""
+"""The sources that a client switches on, its origin, and whether the workspace is trusted."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ ALL_REQUESTS = ("pull/*", "merge-requests/*")
 
 @dataclass(frozen=True, slots=True)
 class SourceChoices:
-    """What may be looked for, and how.
+    """The sources to ask, and under which conditions.
 
     Attributes
     ----------
     settings : SourceSettings
-        For the sources themselves.
+        The settings of the sources themselves.
     buffer : bool
-        Whether what the editor shows is one more revision, and not only the result of the review.
+        Whether the editor's text is another revision, and not only the result of the review.
     trusted : bool
-        False: git is never started.
+        Whether git may be started.
     """
 
     settings: SourceSettings = field(default_factory=SourceSettings)
@@ -38,7 +38,7 @@ class SourceChoices:
 
 
 def source_choices_of(options: object) -> SourceChoices:
-    """Read the choices; what is not understood is logged and left at its default.
+    """Read the choices. An invalid one is logged and keeps its default.
 
     ``true`` is a source's default (for requests: all), ``false`` is off. ``branches``, ``remotes``,
     ``requests`` and ``files`` also take a list of patterns, ``patches`` and ``runs`` one of names.
@@ -50,8 +50,8 @@ def source_choices_of(options: object) -> SourceChoices:
     """
     if not isinstance(options, dict):
         return SourceChoices()
-    given = options.get("sources")
-    sources: dict[str, Any] = given if isinstance(given, dict) else {}
+    value = options.get("sources")
+    sources: dict[str, Any] = value if isinstance(value, dict) else {}
     settings = SourceSettings(
         origin=_origin(options.get("origin")),
         worktrees=_switch(sources, "worktrees", _DEFAULTS.worktrees),

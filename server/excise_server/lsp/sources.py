@@ -1,4 +1,4 @@
-"""excise/sources: what each source found for an open document, what it refused, and why."""
+"""excise/sources: the revisions that each source found or refused for an open document."""
 
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ async def sources(ls: ExciseServer, params: SourcesParams) -> SourcesResult:
     if document is None or document.buffer is None:
         return SourcesResult(None, [], [])
     reports = _reports(gathered, document)
-    own = document.own_edits(ls.session.own_edits)
-    if own is not None:
-        reports[OWN_EDITS] = SourceReport(OWN_EDITS, [FoundRevision(own.id, own.label, [])], [], [])
+    own_edits = document.own_edits(ls.session.own_edits)
+    if own_edits is not None:
+        reports[OWN_EDITS] = SourceReport(
+            OWN_EDITS, [FoundRevision(own_edits.id, own_edits.label, [])], [], []
+        )
     kind, label = "saved", "saved file"
     if document.elsewhere is not None:
         kind, label = document.elsewhere.kind, document.elsewhere.label
@@ -34,7 +36,7 @@ async def sources(ls: ExciseServer, params: SourcesParams) -> SourcesResult:
 
 
 def _reports(gathered: Gathered, document: Document) -> dict[str, SourceReport]:
-    """Return one report per source that said anything, in the order in which they spoke."""
+    """Return a report for each source with an answer, in the order of the answers."""
     from excise_server.sources.registry import setting_of
 
     reports: dict[str, SourceReport] = {}
@@ -43,13 +45,13 @@ def _reports(gathered: Gathered, document: Document) -> dict[str, SourceReport]:
         source = setting_of(name) or name.partition(":")[0]
         return reports.setdefault(source, SourceReport(source, [], [], []))
 
-    found = gathered.found
-    for revision in found.revisions:
+    answer = gathered.found
+    for revision in answer.revisions:
         if revision.id in document.found:
-            notes = [note for name, note in found.notes if name == revision.id]
+            notes = [note for name, note in answer.notes if name == revision.id]
             report(revision.id).found.append(FoundRevision(revision.id, revision.label, notes))
-    for name in found.unchanged:
+    for name in answer.unchanged:
         report(name).unchanged.append(name)
-    for refused in (*found.refused, *gathered.rejected):
+    for refused in (*answer.refused, *gathered.rejected):
         report(refused.id).refused.append(Refusal(refused.id, refused.reason, refused.hint))
     return reports

@@ -1,7 +1,7 @@
-"""Commands for clients that know only the standard protocol: each shows something, or does it.
+"""Commands for clients that know only the standard protocol.
 
-None ends in JSON that nobody reads. What is to be looked at is a page (`pages`), what cannot be
-done is an error with the reason, which every client shows.
+None of them returns JSON, which nobody would read. Each shows a page (`pages`), does something, or
+fails with an error and its reason, which every client shows.
 """
 
 from __future__ import annotations
@@ -60,19 +60,20 @@ async def open_candidates(ls: ExciseServer, argument: Argument) -> None:
 
 
 async def open_review(ls: ExciseServer, argument: Argument) -> None:
-    """Show every hunk of a document with its variants, from one of them on."""
+    """Show every hunk of a document with its variants, starting at one of them."""
     uri, hunk = _uri(argument), argument.get("hunk")
     analysis = await _analysed(ls, uri)
     page = review_page(analysis, _name(uri))
     line = 0
     if type(hunk) is int and 0 <= hunk < len(analysis.hunks):
         lines = page.split("\n")
-        line = next(at for at, text in enumerate(lines) if text.startswith(hunk_heading(hunk)))
+        heading = hunk_heading(hunk)
+        line = next(number for number, text in enumerate(lines) if text.startswith(heading))
     await ls.pages.show(f"review {uri}", f"review-of-{_name(uri)}.md", page, line)
 
 
 async def open_candidate(ls: ExciseServer, argument: Argument) -> None:
-    """Show a document as a candidate has it, in its own file if there is one; else the origin."""
+    """Show a candidate's version of a document, in its own file if it has one, or the origin."""
     uri, identity = _uri(argument), argument.get("id")
     analysis = await _analysed(ls, uri)
     snapshot = analysis.snapshot
@@ -85,9 +86,9 @@ async def open_candidate(ls: ExciseServer, argument: Argument) -> None:
     if file is not None and await asyncio.to_thread(os.path.isfile, file.path):
         await ls.pages.open(file.path)
         return
-    at = snapshot.ids.index(identity)
-    name = f"{names_of(snapshot.revisions)[at]}-{_name(uri)}"
-    await ls.pages.show(f"{identity} {uri}", name, normalise(snapshot.revisions[at].text))
+    index = snapshot.ids.index(identity)
+    name = f"{names_of(snapshot.revisions)[index]}-{_name(uri)}"
+    await ls.pages.show(f"{identity} {uri}", name, normalise(snapshot.revisions[index].text))
 
 
 async def pick_origin(ls: ExciseServer, argument: Argument) -> None:
@@ -100,7 +101,7 @@ async def pick_origin(ls: ExciseServer, argument: Argument) -> None:
 
 
 async def restart_review(ls: ExciseServer, argument: Argument) -> None:
-    """Let the review of a document start again from what its origin is now."""
+    """Restart the review of a document from its current origin."""
     uri = _uri(argument)
     if not (await start_again(ls, StartAgainParams(uri))).started:
         raise RequestFailed(f"there is no review of {_name(uri)}")

@@ -1,4 +1,4 @@
-"""What clients are offered on every line that have no commands of their own for a review."""
+"""The actions offered on every line to clients without their own commands for a review."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SOURCE_KINDS = [_SHOW, _TAKE, _START]
 def standard_actions(
     ls: ExciseServer, analysis: Analysis, uri: str
 ) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
-    """Yield title, kind, command and argument of what can be done with a document's review."""
+    """Yield title, kind, command and argument of each action on a document's review."""
     yield "Show the hunks of this file side by side", _SHOW, OPEN_REVIEW, {"uri": uri}
     path = local_path(uri)
     if path is None or not inside(path, ls.folders()):
@@ -48,7 +48,7 @@ def standard_actions(
     if document is not None and document.pinned is not None:
         title = "Start the review of this file again"
         yield title, _START, RESTART_REVIEW, {"uri": uri}
-    for origin, said in ORIGINS.items():
+    for origin, origin_words in ORIGINS.items():
         if origin != ls.gatherer.choices.settings.origin:
             argument = {"uri": uri, "origin": origin}
-            yield f"Compare candidates with {said}", _START, PICK_ORIGIN, argument
+            yield f"Compare candidates with {origin_words}", _START, PICK_ORIGIN, argument

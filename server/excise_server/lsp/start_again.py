@@ -1,4 +1,4 @@
-"""excise/startAgain: the review of a document begins anew, from what its origin is now."""
+"""excise/startAgain: the review of a document restarts from its current origin."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ __all__ = ["start_again"]
 
 
 async def start_again(ls: ExciseServer, params: StartAgainParams) -> StartAgainResult:
-    """Let go of the origin that the review had; the sources replay on the new one.
+    """Replace the origin of the review by the current one, on which the sources then replay.
 
-    What a client added is replayed beside the loop; who asks of the document meanwhile waits. A
-    text that comes in the meantime, or another origin, is replayed as well.
+    Revisions of the client are replayed in a worker, and other requests about the document wait for
+    that. If another text or origin arrives in the meantime, the replay is repeated for it.
     """
     with ls.restarting(params.uri):
-        known: dict[str, str] = {}
+        replayed: dict[str, str] = {}
         before: ToReplay | None = None
-        while (wanted := ls.session.to_replay(params.uri)) is not None:
-            if before is not None and wanted.origins != before.origins:
-                known.clear()
-            before = wanted
-            missing = [text for text in wanted.texts if text not in known]
+        while (task := ls.session.to_replay(params.uri)) is not None:
+            if before is not None and task.origins != before.origins:
+                replayed.clear()
+            before = task
+            missing = [text for text in task.texts if text not in replayed]
             if not missing:
-                ls.session.restart(params.uri, known)
+                ls.session.restart(params.uri, replayed)
                 ls.gatherer.changed(params.uri)
                 return StartAgainResult(started=True)
-            known |= zip(missing, await ls.replayed(params.uri, wanted, missing), strict=True)
+            replayed |= zip(missing, await ls.replayed(params.uri, task, missing), strict=True)
     return StartAgainResult(started=False)

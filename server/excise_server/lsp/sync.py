@@ -27,7 +27,7 @@ class Point(NamedTuple):
 
 
 def split_lines(text: str) -> list[str]:
-    r"""Lines with their ends; the last has none and may be empty, so there is always one.
+    r"""Split a text into lines with their ends. The last has none, so there is always one.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def split_lines(text: str) -> list[str]:
 def clean(text: str) -> str:
     r"""Join halves of surrogate pairs, and turn a half without its other into U+FFFD.
 
-    JSON can carry such halves; nothing that encodes a text can. Lines stay as they are.
+    JSON can carry such halves, but no encoding can. Lines stay as they are.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def width(text: str, encoding: Encoding) -> int:
 
 
 def index_of(line: str, column: int, encoding: Encoding) -> int:
-    """Code points before a column; inside a character: before it; past the end: all of them."""
+    """Number of code points before a column, clamped to the line and to whole characters."""
     if encoding == "utf-32" or line.isascii():
         return min(column, len(line))
     codec, size = _CODECS[encoding]
@@ -122,7 +122,7 @@ class TextBuffer:
         self._text = None
 
     def edit(self, start: Point, end: Point, text: str) -> None:
-        """Replace what stands between two positions; both are clamped into the document."""
+        """Replace the text between two positions, which are clamped to the document."""
         if end < start:
             start, end = end, start
         first, head = self._locate(start)
@@ -138,7 +138,7 @@ class TextBuffer:
             new += lines[last]
         pieces = split_lines(new)
         if last + 1 < len(lines):
-            pieces.pop()  # what follows the last line end is the next line, which stays
+            pieces.pop()  # after the last line end, the next line begins, which stays
         lines[first : last + 1] = pieces
         self._text = None
 

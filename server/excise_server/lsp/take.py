@@ -1,4 +1,4 @@
-"""excise/take: what was chosen of candidates, put together for the client to make of its files."""
+"""excise/take: the chosen parts of candidates, as edits for the client to apply."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ __all__ = ["take"]
 
 
 async def take(ls: ExciseServer, params: TakeParams) -> dict[str, Any]:
-    """Put together what was chosen, and say what to edit in each file as the client has it.
+    """Put the chosen parts together, and return the edits of each file in the client's version.
 
     Raises
     ------
     JsonRpcInvalidParams
         If the URI is not inside of a workspace folder.
     RequestFailed
-        If the workspace is not trusted, a choice names nothing, two of them overlap, or one is in
+        If the workspace is not trusted, a choice names nothing, two choices overlap, or one is in
         conflict with the target.
     """
     place = place_of(ls, params.uri)
@@ -86,25 +86,32 @@ def _with_edit(
 ) -> dict[str, Any]:
     """Return a file with its URIs, and with the edits if its text changes."""
     old_uri, uri = (top / entry["old_path"]).as_uri(), (top / entry["path"]).as_uri()
-    made = {**entry, "uri": uri, "old_uri": old_uri, "version": None, "edits": None, "problem": ""}
+    result = {
+        **entry,
+        "uri": uri,
+        "old_uri": old_uri,
+        "version": None,
+        "edits": None,
+        "problem": "",
+    }
     if entry["old"] is None or (entry["new"] is not None and old_uri != uri):
-        made["problem"] = _in_the_way(top / entry["path"])
-    if entry["old"] is None or made["problem"]:
-        return made
+        result["problem"] = _in_the_way(top / entry["path"])
+    if entry["old"] is None or result["problem"]:
+        return result
     try:
         text = read_inside(old_uri, place.folders) if shown is None else shown[0]
         edits = _edits(entry, text)
     except SourceError as error:
-        return {**made, "problem": error.reason}
+        return {**result, "problem": error.reason}
     if edits is not None:
         mapper, end = Mapper(text, ls.encoding), line_end(text)
-        made["edits"] = [
+        result["edits"] = [
             ls.protocol.unstructured(
                 t.TextEdit(mapper.exact(e.lo, e.hi), e.text.replace("\n", end))
             )
             for e in edits
         ]
-    return {**made, "version": None if shown is None else shown[1]}
+    return {**result, "version": None if shown is None else shown[1]}
 
 
 def _in_the_way(path: Path) -> str:
@@ -112,12 +119,12 @@ def _in_the_way(path: Path) -> str:
 
 
 def _edits(entry: Mapping[str, Any], text: str) -> list[LineEdit] | None:
-    """Return what to edit in a text that the client has; None: the file is replaced or goes.
+    """Return the edits of the client's text, or None if the file is replaced or deleted.
 
     Raises
     ------
     SourceError
-        If it has other edits on the same lines, or any where the file is to go.
+        If it has other edits on the same lines, or any edits if the file is to be deleted.
     """
     now, old = normalise(text), Side(entry["old_mode"], b64decode(entry["old"]))
     if entry["new"] is None or not entry["is_text"]:
@@ -125,8 +132,8 @@ def _edits(entry: Mapping[str, Any], text: str) -> list[LineEdit] | None:
             raise SourceError("it has other edits, which would be lost")
         return None
     new = Side(old.mode, b64decode(entry["new"]))
-    here = Side(old.mode, now.encode("utf-8", "surrogatepass"))
-    after = raw_lines(edited_beside(old, new, here).text or "")
+    shown = Side(old.mode, now.encode("utf-8", "surrogatepass"))
+    after = raw_lines(edited_beside(old, new, shown).text or "")
     before = raw_lines(now)
     return [
         LineEdit(o_lo, o_hi, "".join(after[a_lo:a_hi]))

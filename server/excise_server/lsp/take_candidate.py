@@ -1,4 +1,4 @@
-"""excise.standard.takeCandidate: a candidate, in all its files, as one edit of the workspace."""
+"""excise.standard.takeCandidate: all files of a candidate, as one edit of the workspace."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _EMPTY = t.Range(t.Position(0, 0), t.Position(0, 1))
 
 
 async def take_candidate(ls: ExciseServer, argument: Mapping[str, Any]) -> None:
-    """Have the client edit, create, delete and rename what a candidate does; say what came of it.
+    """Have the client make all changes of a candidate, and show the result.
 
     Raises
     ------
     RequestFailed
-        If anything of it cannot be taken: then nothing is.
+        If any part cannot be taken. Nothing is changed then.
     """
     uri, identity = argument.get("uri"), argument.get("id")
     if not isinstance(uri, str) or not isinstance(identity, str):
@@ -57,12 +57,12 @@ async def take_candidate(ls: ExciseServer, argument: Mapping[str, Any]) -> None:
             f"the client refused the edit: {answer.failure_reason or 'no reason given'}"
         )
     notes = [*document["notes"], *(_mode_note(entry) for entry in contents if _has_mode(entry))]
-    said = "; ".join([f"{files} edited: save them", *notes])
-    ls.window_show_message(t.ShowMessageParams(t.MessageType.Info, said))
+    message = "; ".join([f"{files} edited: save them", *notes])
+    ls.window_show_message(t.ShowMessageParams(t.MessageType.Info, message))
 
 
 async def _taken(ls: ExciseServer, uri: str, identity: str) -> dict[str, Any]:
-    """Put a candidate together; ask whether to take what the target changed, too."""
+    """Put a candidate together, after asking whether to take it in spite of conflicts."""
     try:
         return await take(ls, TakeParams(uri, [TakeChoice(identity)]))
     except RequestFailed as error:
@@ -80,7 +80,7 @@ async def _taken(ls: ExciseServer, uri: str, identity: str) -> dict[str, Any]:
 
 
 def _check(ls: ExciseServer, contents: list[dict[str, Any]]) -> None:
-    """Refuse what the client cannot do, before it does a part of it."""
+    """Refuse changes that the client does not support, before it makes any of them."""
     workspace = ls.client_capabilities.workspace
     can = workspace.workspace_edit if workspace else None
     if not (workspace and workspace.apply_edit):
@@ -100,7 +100,7 @@ def _check(ls: ExciseServer, contents: list[dict[str, Any]]) -> None:
 
 
 def _workspace_edit(ls: ExciseServer, changes: list[Change]) -> t.WorkspaceEdit:
-    """Return the edit as the client takes it; who knows operations on files knows this order."""
+    """Return the edit in the form that the client supports, with file operations if possible."""
     workspace = ls.client_capabilities.workspace
     can = workspace.workspace_edit if workspace else None
     if can and (can.document_changes or can.resource_operations):

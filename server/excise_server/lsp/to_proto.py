@@ -1,4 +1,4 @@
-"""From our findings to the protocol's types: the only place where lines become positions."""
+"""Conversion of our findings to the protocol's types, the only place that makes positions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Mapper:
     """Lines of a text as ranges of the protocol, in one encoding."""
 
     def __init__(self, text: str, encoding: Encoding) -> None:
-        """Take the text that the client shows; a byte order mark in it takes a column."""
+        """Take the text that the client shows, in which a byte order mark takes a column."""
         self._lines = raw_lines(normalise(text))
         self._encoding: Encoding = encoding
         self._mark = width("\ufeff", encoding) if text.startswith("\ufeff") else 0
@@ -40,14 +40,14 @@ class Mapper:
         return t.Range(self._start(lo), self._start(hi))
 
     def visible(self, lo: int, hi: int) -> t.Range:
-        """Return the range to underline: without the last line end; for a gap, a line beside it."""
+        """Return the range to underline, without the last line end, or a line beside a gap."""
         if lo == hi:
             lo = min(lo, max(len(self._lines) - 1, 0))
         last = max(lo, hi - 1)
         return t.Range(self._start(lo), t.Position(last, self._width(last)))
 
     def _start(self, line: int) -> t.Position:
-        """Return where a line starts; past the last line: the end of the text."""
+        """Return the start of a line, or the end of the text past the last line."""
         if line == 0:
             return t.Position(0, self._mark)
         if line < len(self._lines) or not self._lines or self._lines[-1].endswith("\n"):
@@ -75,16 +75,16 @@ def diagnostics(
         t.Diagnostic(
             range=mapper.visible(*hunk.lines),
             message=hunk.message,
-            severity=severity if at < MAX_SEVERE else t.DiagnosticSeverity.Hint,
+            severity=severity if number < MAX_SEVERE else t.DiagnosticSeverity.Hint,
             source=SOURCE,
             code="hunk",
             data=hunk.data,
             related_information=(
-                related.of_hunk(hunk.data["index"]) if related and at < MAX_SEVERE else None
+                related.of_hunk(hunk.data["index"]) if related and number < MAX_SEVERE else None
             )
             or None,
         )
-        for at, hunk in enumerate(findings.hunks)
+        for number, hunk in enumerate(findings.hunks)
     ]
     information = [
         t.DiagnosticRelatedInformation(t.Location(uri, hunk.range), hunk.message)
@@ -124,9 +124,11 @@ def report(
         words=words_of(comparison.matrix),
         clusters=[
             p.ReportCluster(
-                [ids[at] for at in found.members], ids[found.representative], found.min_similarity
+                [ids[member] for member in cluster.members],
+                ids[cluster.representative],
+                cluster.min_similarity,
             )
-            for found in comparison.clusters
+            for cluster in comparison.clusters
         ],
         merges=None if tree is None else [p.ReportMerge(m.a, m.b, m.distance) for m in tree],
         regime=comparison.ranking[0].regime.value if comparison.ranking else None,
@@ -141,39 +143,39 @@ def _revisions(
     analysis: Analysis, files: Mapping[str, str], notes: Mapping[str, list[str]]
 ) -> list[p.ReportRevision]:
     comparison = analysis.comparison
-    clusters = {
+    cluster_numbers = {
         member: number
-        for number, found in enumerate(comparison.clusters, start=1)
-        for member in found.members
+        for number, cluster in enumerate(comparison.clusters, start=1)
+        for member in cluster.members
     }
     ranking = {ranked.index: ranked for ranked in comparison.ranking}
     return [
         p.ReportRevision(
             id=revision.id,
             label=revision.label,
-            rank=ranking[at].rank,
-            cluster=clusters[at],
-            no_op=comparison.matrix.no_ops[at],
-            notes=[*comparison.notes[at], *notes.get(revision.id, ())],
-            agreement=ranking[at].agreement,
-            edit_size=ranking[at].edit_size,
-            score=ranking[at].score,
-            syntax_errors=ranking[at].syntax_errors,
-            stub=ranking[at].stub,
-            broken=list(ranking[at].broken),
+            rank=ranking[index].rank,
+            cluster=cluster_numbers[index],
+            no_op=comparison.matrix.no_ops[index],
+            notes=[*comparison.notes[index], *notes.get(revision.id, ())],
+            agreement=ranking[index].agreement,
+            edit_size=ranking[index].edit_size,
+            score=ranking[index].score,
+            syntax_errors=ranking[index].syntax_errors,
+            stub=ranking[index].stub,
+            broken=list(ranking[index].broken),
             file=from_fs_path(files[revision.id]) if revision.id in files else None,
         )
-        for at, revision in enumerate(analysis.snapshot.revisions)
+        for index, revision in enumerate(analysis.snapshot.revisions)
     ]
 
 
 def hunk(scores: HunkScores, exact: t.Range, ids: tuple[str, ...]) -> p.ReportHunk:
-    """Return one hunk as the report has it."""
+    """Return one hunk in the shape of the report."""
     mean: Any = scores.mean
     return p.ReportHunk(
         range=exact,
         variants=[
-            p.Variant([ids[at] for at in variant.members], variant.text)
+            p.Variant([ids[member] for member in variant.members], variant.text)
             for variant in scores.hunk.variants
         ],
         agree=scores.hunk.agree,

@@ -53,8 +53,8 @@ def serve_streams(create: Callable[[], ExciseServer]) -> NoReturn:
 def serve_socket(create: Callable[[], ExciseServer], port: int) -> NoReturn:
     """Serve the first client on a port of this machine that knows the token, and end the process.
 
-    Every program of this machine can connect, and so can every page in a browser. So the client
-    must send what was printed here, in the options of `initialize`.
+    Every program on this machine can connect, and so can every page in a browser. So the client
+    must send the printed token in the options of `initialize`.
     """
     token = secrets.token_urlsafe(16)
     with socket.create_server((HOST, port), backlog=1) as listener:
@@ -87,8 +87,8 @@ def _serve(
 def _leave(code: int) -> NoReturn:
     """End the process at once.
 
-    A thread inside a parser cannot be stopped, and to take down the scores of many revisions object
-    by object is the longer half of a second; the client waits for neither.
+    A thread inside a parser cannot be stopped, and freeing the scores of many revisions object by
+    object takes most of a second. The client need not wait for either.
     """
     sys.stderr.flush()
     os._exit(code)

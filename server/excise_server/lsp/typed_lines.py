@@ -16,12 +16,12 @@ REST = 2.0
 
 
 class TypedLines:
-    """Which lines of each document are being typed.
+    """The lines of each document that are being typed.
 
     Parameters
     ----------
     rested : callable
-        Told the key of a document of which something was held back, when its lines can carry it.
+        Receives the key of a document whose marks were held back, when they can be shown.
     """
 
     def __init__(self, rested: Callable[[str], None]) -> None:
@@ -32,11 +32,11 @@ class TypedLines:
         self._held: set[str] = set()
 
     def note(self, uri: str, changes: Iterable[t.TextDocumentContentChangeEvent]) -> None:
-        """Note what an edit changed; one that does more than keys do is not typing."""
+        """Note the lines that an edit changed. An edit larger than a key's is not typing."""
         key, lines = document_key(uri), set[int]()
         for change in changes:
             if (line := _typed(change)) is None:
-                # What was held back is published with the analysis that this edit asks for.
+                # The marks held back are published with the analysis that this edit causes.
                 self.forget(uri)
                 return
             lines.add(line)
@@ -64,7 +64,7 @@ class TypedLines:
         self._held.discard(key)
 
     def holds(self, key: str, shown: t.Range) -> bool:
-        """Whether a mark has to wait, as it would stand on a line that is being typed."""
+        """Whether a mark has to wait because its line is being typed."""
         if not any(shown.start.line <= line <= shown.end.line for line in self._lines.get(key, ())):
             return False
         self._held.add(key)

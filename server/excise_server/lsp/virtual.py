@@ -1,6 +1,6 @@
-"""URIs of texts that stand in no file: revisions, and the origin that they are compared with.
+"""URIs of texts that are in no file: revisions, and the origin that they are compared with.
 
-The path is for people and for telling the language; the query carries the document and the id in an
+The path is for people and tells the language. The query holds the document and the id in an
 alphabet that no client re-encodes.
 """
 
@@ -17,7 +17,7 @@ SCHEME = "excise-revision"
 
 
 def virtual_uri(uri: str, revision: str | None) -> str:
-    """Return the URI of a revision of a document; of its origin without one.
+    """Return the URI of a revision of a document, or without a revision of its origin.
 
     >>> parse_uri(virtual_uri("file:///a/b c.py", "x/y")) == ("file:///a/b c.py", "x/y")
     True
@@ -30,16 +30,16 @@ def virtual_uri(uri: str, revision: str | None) -> str:
 
 
 def parse_uri(uri: str) -> tuple[str, str | None] | None:
-    """Return document and revision of a URI made here; None of any other."""
+    """Return document and revision of a URI made by `virtual_uri`, or None for any other."""
     scheme, _, rest = uri.partition(":")
     query = rest.partition("?")[2]
     if scheme != SCHEME or not query:
         return None
     try:
-        found = json.loads(base64.urlsafe_b64decode(query + "=" * (-len(query) % 4)))
+        decoded = json.loads(base64.urlsafe_b64decode(query + "=" * (-len(query) % 4)))
     except (binascii.Error, ValueError):
         return None
-    match found:
+    match decoded:
         case [str(document), str() | None as revision]:
             return document, revision
     return None

@@ -1,4 +1,4 @@
-"""What the client watches for us: registered with it, never polled.
+"""The files that the client watches for us: registered with it, never polled.
 
 Each pattern is registered once, however many documents depend on it.
 """
@@ -53,7 +53,7 @@ class Watcher:
         ]
 
     def _register(self) -> None:
-        """Tell the client what is new and what is over."""
+        """Register new patterns with the client, and unregister the unused ones."""
         capabilities = self._server.client_capabilities.workspace
         watching = capabilities.did_change_watched_files if capabilities else None
         if watching is None or not watching.dynamic_registration:
@@ -70,8 +70,10 @@ class Watcher:
                 t.RegistrationParams([_registration(i, w, relative) for w, i in new.items()])
             )
         if old:
-            gone = [t.Unregistration(self._registered.pop(watch), _METHOD) for watch in old]
-            self._server.client_unregister_capability(t.UnregistrationParams(gone))
+            unregistrations = [
+                t.Unregistration(self._registered.pop(watch), _METHOD) for watch in old
+            ]
+            self._server.client_unregister_capability(t.UnregistrationParams(unregistrations))
 
 
 def _registration(name: str, watch: Watch, relative: bool) -> t.Registration:
@@ -84,7 +86,7 @@ def _registration(name: str, watch: Watch, relative: bool) -> t.Registration:
 
 
 def _matches(watch: Watch, path: str) -> bool:
-    """Whether a watch may mean a path; where a pattern has alternatives, it may."""
+    """Whether a watch may match a path; a pattern with alternatives always may."""
     try:
         relative = os.path.relpath(path, watch.folder).replace(os.sep, "/")
     except ValueError:  # another drive

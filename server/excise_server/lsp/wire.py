@@ -1,4 +1,4 @@
-"""Frames of the base protocol over blocking streams: a reader's and a writer's own thread.
+"""Frames of the base protocol over blocking streams, with a thread each to read and to write.
 
 The loop never waits for a stream: a client that does not read cannot stop it, and a blocked read
 cannot delay the exit. Reads are plain `os.read` or `recv`, so that the interpreter can end while
@@ -55,14 +55,14 @@ def frames(receive: Callable[[int], bytes], *, strict: bool = False) -> Iterator
 
 
 class _Reader:
-    """What was received and not yet taken."""
+    """The received bytes that are not yet consumed."""
 
     def __init__(self, receive: Callable[[int], bytes], strict: bool) -> None:
         self._receive, self._strict = receive, strict
         self._pending = bytearray()
 
     def next(self) -> bytes | None:
-        """Take the next message, or what stands in its place; None at the end of the stream."""
+        """Take the next message, or a bad frame in its place, or None at the end of the stream."""
         header = self._header()
         if header is None or isinstance(header, BadFrame):
             return header
@@ -118,7 +118,7 @@ class _Reader:
 
 
 def _length_of(header: bytes, *, strict: bool) -> int | None:
-    """Return the length that a header names; case does not matter (RFC 9110), nor other fields."""
+    """Return the length in a header, ignoring case (RFC 9110) and other fields."""
     lines = header.split(b"\r\n")
     if strict and not all(map(_FIELD.fullmatch, lines)):
         return None

@@ -1,4 +1,4 @@
-"""What is done with a snapshot: a worker analyses it, a thread waits for that."""
+"""The work on a snapshot: a worker analyses it while a thread waits."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ __all__ = ["Work"]
 
 
 class Work:
-    """The crew of workers, and what it is asked for.
+    """The crew of workers, and their tasks.
 
     Attributes
     ----------
     most
-        Most marks of one document.
+        The largest number of marks in one document.
     """
 
     def __init__(self) -> None:
@@ -32,18 +32,18 @@ class Work:
 
     @cached_property
     def crew(self) -> Crew:
-        """The workers; none is started before there is something to do."""
+        """The workers, which start when there is something to do."""
         return Crew(Quarantine(cache_folder()), two=self.two)
 
     @cached_property
     def two(self) -> bool:
-        """Whether there is a worker for what nobody looks at."""
+        """Whether there is a second worker, for documents out of view."""
         return room_for_two()
 
     def prepare(self) -> None:
-        """Start the worker; it loads numpy and the grammars."""
+        """Start the worker, which loads NumPy and the grammars."""
         self.crew.warm()
-        # What is loaded now stays: a full collection over it would hold up a keystroke.
+        # The loaded modules stay: a full collection over them would delay a keystroke.
         gc.collect()
         gc.freeze()
 

@@ -41,9 +41,9 @@ class Candidates:
     origin
         The commit that all are replayed on.
     found
-        Who changes something.
+        The candidates that change something.
     unchanged, landed
-        Who changed nothing since it started, and whose edits are all in the target already.
+        Ids of candidates without changes, and of those whose edits are all in the target already.
     """
 
     origin: str
@@ -66,9 +66,9 @@ def find_candidates(
     Parameters
     ----------
     given
-        Candidates of a client; one of the others that has the same id is left out.
+        Candidates of a client. A candidate of the repository with the same id is left out.
     clock
-        The time, in seconds since the epoch, to tell who is still being written.
+        Returns the time in seconds since the epoch, to tell which files are still being written.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def find_candidates(
     lying += _patches(repository, selection, origin, rejected)
     begun = one_each(list(started(repository, origin, selection, lying, rejected, _is_edited)))
     read = read_changes(repository, begun, clock, rejected)
-    found, unchanged, landed, notes = [], [], [], []
+    edited, unchanged, landed, notes = [], [], [], []
     for candidate, state in replayed(repository, origin, read, rejected):
         if state == "unchanged":
             unchanged.append(candidate.id)
@@ -94,15 +94,15 @@ def find_candidates(
         elif state == "landed":
             landed.append(candidate.id)
         else:
-            found.append(candidate)
-    ids = {candidate.id for candidate in given}
-    rejected += [Rejected(c.id, SAME_ID) for c in found if c.id in ids]
-    others = [candidate for candidate in found if candidate.id not in ids]
-    named = labelled(repository, with_refs(others, lambda candidate: candidate.uncommitted > 0))
-    own, idle = given_candidates(repository, origin, given, {c.label for c in named}, rejected)
+            edited.append(candidate)
+    given_ids = {candidate.id for candidate in given}
+    rejected += [Rejected(c.id, SAME_ID) for c in edited if c.id in given_ids]
+    edited = [candidate for candidate in edited if candidate.id not in given_ids]
+    named = labelled(repository, with_refs(edited, lambda candidate: candidate.uncommitted > 0))
+    sent, idle = given_candidates(repository, origin, given, {c.label for c in named}, rejected)
     return Candidates(
         origin,
-        marked_identical((*named, *own)),
+        marked_identical((*named, *sent)),
         (*unchanged, *idle),
         tuple(landed),
         tuple(rejected),
@@ -114,20 +114,20 @@ def _patches(
     repository: Repository, selection: Selection, origin: str, rejected: list[Rejected]
 ) -> list[Lying]:
     """Return the patches and runs that were chosen, as made on the target."""
-    given, unreadable = find_patches(selection.patches)
+    patches, unreadable = find_patches(selection.patches)
     rejected += unreadable
     runs = read_runs(selection.runs, rejected)
-    names = [*(f"patch:{patch.name}" for patch in given), *(f"run:{run.name}" for run in runs)]
-    found = []
-    for name, patch in zip(unique_ids(names), (*given, *runs), strict=True):
+    names = [*(f"patch:{patch.name}" for patch in patches), *(f"run:{run.name}" for run in runs)]
+    selected = []
+    for name, patch in zip(unique_ids(names), (*patches, *runs), strict=True):
         candidate = Candidate(name, "", "", origin, (name,), patch.name, task=patch.task)
         if is_chosen(selection, repository.top, candidate, [patch.name, patch.task]):
-            found.append(Lying(candidate, patch=patch.patch))
-    if len(found) > MAX_PATCHES:
-        cut = f"only the first {MAX_PATCHES} of {len(found)} are compared"
-        last = f"{cut}, without {visible(found[MAX_PATCHES].candidate.given)} and what follows"
+            selected.append(Lying(candidate, patch=patch.patch))
+    if len(selected) > MAX_PATCHES:
+        cut = f"only the first {MAX_PATCHES} of {len(selected)} are compared"
+        last = f"{cut}, without {visible(selected[MAX_PATCHES].candidate.given)} and what follows"
         rejected.append(Rejected("patches", last, "choose with --only GLOB"))
-    return found[:MAX_PATCHES]
+    return selected[:MAX_PATCHES]
 
 
 def _is_edited(entry: Lying) -> bool:

@@ -1,7 +1,7 @@
 """Every source of one document, asked in turn: one answer, with one origin and unique ids.
 
-Revisions that were made from another text than the origin are replayed on it: what others changed
-since is not an edit of theirs.
+Revisions that were made from another text than the origin are replayed on it, so that changes of
+others since then do not count as their edits.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ __all__ = ["collect"]
 def collect(context: Context) -> Found:
     """Ask every source that is switched on.
 
-    The origin is that of a conflict; else of a ``.orig`` file; else what the setting says, or what
-    it was when the review of the document began. Reads files and starts git: call it from a worker,
-    never from the loop of a server.
+    The origin is that of a conflict, or else a ``.orig`` file, or else the text that the setting
+    names, or that it named when the review of the document began. The function reads files and
+    starts git: call it from a worker, never from the event loop of a server.
     """
     refused: tuple[Refused, ...] = ()
     repository: Repository | SourceError | None
@@ -40,25 +40,25 @@ def collect(context: Context) -> Found:
     return _replayed(_merged(one_each(conflict, others), refused), context)
 
 
-def _merged(asked: list[Found], refused: tuple[Refused, ...]) -> Found:
-    names = iter(unique_ids([r.id for found in asked for r in found.revisions]))
-    asked = [found.called({r.id: next(names) for r in found.revisions}) for found in asked]
-    everything = (*refused, *(r for found in asked for r in found.refused))
+def _merged(answers: list[Found], refused: tuple[Refused, ...]) -> Found:
+    names = iter(unique_ids([r.id for answer in answers for r in answer.revisions]))
+    answers = [answer.called({r.id: next(names) for r in answer.revisions}) for answer in answers]
+    everything = (*refused, *(r for answer in answers for r in answer.refused))
     return Found(
-        origin=next((found.origin for found in asked if found.origin is not None), None),
-        revisions=tuple(r for found in asked for r in found.revisions),
+        origin=next((answer.origin for answer in answers if answer.origin is not None), None),
+        revisions=tuple(r for answer in answers for r in answer.revisions),
         refused=tuple(dict.fromkeys(everything)),
-        watch=tuple(dict.fromkeys(w for found in asked for w in found.watch)),
-        notes=tuple(entry for found in asked for entry in found.notes),
-        made_from=tuple(entry for found in asked for entry in found.made_from),
-        unchanged=tuple(name for found in asked for name in found.unchanged),
-        files=tuple(entry for found in asked for entry in found.files),
-        details=tuple(entry for found in asked for entry in found.details),
+        watch=tuple(dict.fromkeys(w for answer in answers for w in answer.watch)),
+        notes=tuple(entry for answer in answers for entry in answer.notes),
+        made_from=tuple(entry for answer in answers for entry in answer.made_from),
+        unchanged=tuple(name for answer in answers for name in answer.unchanged),
+        files=tuple(entry for answer in answers for entry in answer.files),
+        details=tuple(entry for answer in answers for entry in answer.details),
     )
 
 
 def _replayed(answer: Found, context: Context) -> Found:
-    """Replay the revisions on the origin that they are to be compared with."""
+    """Replay the revisions on the origin that they will be compared with."""
     target = _target(answer.origin, context)
     if target is None:
         return answer
@@ -66,8 +66,8 @@ def _replayed(answer: Found, context: Context) -> Found:
     has_file = bool(target) or os.path.lexists(context.document)
     result = _Replayed(target, has_file, list(answer.notes))
     for revision in answer.revisions:
-        known = details.get(revision.id, Details())
-        result.take(revision, known, bases.get(revision.id))
+        facts = details.get(revision.id, Details())
+        result.take(revision, facts, bases.get(revision.id))
     return replace(
         answer.without(result.landed),
         revisions=tuple(result.revisions),
@@ -100,10 +100,10 @@ class _Replayed:
     landed: list[str] = field(default_factory=list)
     own_texts: list[tuple[str, str]] = field(default_factory=list)
 
-    def take(self, revision: Revision, known: Details, base: str | None) -> None:
+    def take(self, revision: Revision, details: Details, base: str | None) -> None:
         """Take a revision, which without a base creates the file or was made from the target."""
         text, notes = normalise(revision.text), []
-        match known.change:
+        match details.change:
             case "deleted":
                 has_landed = not self.has_file
                 notes = [REWROTE] if base is not None and normalise(base) != self.target else []
@@ -125,7 +125,7 @@ class _Replayed:
         if not self.has_file:
             return revision, False, [DELETED]
         replayed = excise.replay(base, self.target, revision.text)
-        said = [SAME_LINES] if replayed.conflicts else []
+        notes = [SAME_LINES] if replayed.conflicts else []
         moved = replace(revision, text=replayed.text)
         self.own_texts.append((revision.id, revision.text))
-        return moved, replayed.text == self.target, [*said, *replayed.notes]
+        return moved, replayed.text == self.target, [*notes, *replayed.notes]

@@ -53,12 +53,12 @@ def read_commits(
     Parameters
     ----------
     advance
-        Told the share that is done.
+        Called with the share that is done.
 
     Raises
     ------
     SourceError
-        If git knows no such range, or fails.
+        If git does not know the range, or fails.
     """
     commits = _listed(repository, name)
     notes: list[tuple[str, str]] = []
@@ -69,10 +69,10 @@ def read_commits(
     rejected: list[Rejected] = []
     for start in range(0, len(commits), _TOGETHER):
         part = commits[start : start + _TOGETHER]
-        for commit, found in zip(part, _patches(repository, part), strict=True):
-            member = _member(commit, found, notes)
-            if isinstance(found, SourceError):
-                rejected.append(Rejected(member.id, found.reason, found.hint))
+        for commit, content in zip(part, _patches(repository, part), strict=True):
+            member = _member(commit, content, notes)
+            if isinstance(content, SourceError):
+                rejected.append(Rejected(member.id, content.reason, content.hint))
             else:
                 sent.append(member)
         advance((start + len(part)) / len(commits))
@@ -94,14 +94,14 @@ def _listed(repository: Repository, name: str) -> list[_Commit]:
         )
     except SourceError as error:
         raise SourceError(f"{visible(name)!r} is not a range of commits: {error.reason}") from error
-    found = []
+    commits = []
     lines = out.split(b"\n")
     for head, body in zip(lines[::2], lines[1::2], strict=False):
         _, parents, *rest = (part.decode("utf-8", "replace") for part in body.split(b"\0", 4))
         author, date, subject = rest
         name = head.decode().removeprefix("commit ")
-        found.append(_Commit(name, len(parents.split()), author, date, subject))
-    return found[::-1]
+        commits.append(_Commit(name, len(parents.split()), author, date, subject))
+    return commits[::-1]
 
 
 def _patches(
@@ -116,26 +116,26 @@ def _patches(
             return [error]
         return [_patches(repository, [commit])[0] for commit in commits]
     sides = dict(zip(trees, read_sides(repository, list(trees.values())), strict=True))
-    found: list[tuple[Patch, tuple[str, ...]] | SourceError] = []
+    patches: list[tuple[Patch, tuple[str, ...]] | SourceError] = []
     for commit in commits:
         if (read := sides.get(commit.id)) is None:
-            found.append((Patch(), ()))
+            patches.append((Patch(), ()))
         else:
             files = patch_files(read.old, read.new, context=CONTEXT)
-            found.append((Patch(files), read.notes))
-    return found
+            patches.append((Patch(files), read.notes))
+    return patches
 
 
 def _member(
     commit: _Commit,
-    found: tuple[Patch, tuple[str, ...]] | SourceError,
+    content: tuple[Patch, tuple[str, ...]] | SourceError,
     notes: list[tuple[str, str]],
 ) -> Member:
     name = commit.id[:_DIGITS]
     patch = Patch()
-    if not isinstance(found, SourceError):
-        patch = found[0]
-        notes += [(name, note) for note in found[1]]
+    if not isinstance(content, SourceError):
+        patch = content[0]
+        notes += [(name, note) for note in content[1]]
     message = Message(
         1,
         author=commit.author,

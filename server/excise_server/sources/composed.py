@@ -1,7 +1,7 @@
-"""Patches with known blobs as whole files: what they were made from and what they make of it.
+"""Patches with known blobs as whole files: the texts that they were made from, and the results.
 
-Nothing is guessed: a file is the blob that the patch names or the result of a patch before it, and
-the result must have the id that the same patch names.
+Nothing is guessed: a file is the blob that the patch names, or the result of an earlier patch. The
+result must have the id that the patch names.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def composed(
     target: Callable[[str], Side | None],
     base: Callable[[str], Side | None] | None = None,
 ) -> Sides:
-    """Return the files before and after patches that were sent as one, applied in their order.
+    """Return the files before and after the patches of one series, applied in their order.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ def composed(
     target
         A file of the target, for renames and changes of mode that name no blob.
     base
-        Where patches are said to be made from a commit: a file of that, for texts that are not
-        known otherwise. What they give need not have the id that they name then.
+        A file of the commit that the patches were made from, if the caller names one, for texts
+        that are not known otherwise. Their results then need not have the ids that they name.
 
     Raises
     ------
@@ -194,7 +194,7 @@ def _known(blobs: Blobs, name: str) -> bool:
 
 def _is(data: bytes, name: str) -> bool:
     """Whether a text has the id that a patch names, if it names one."""
-    return not name or any(known.startswith(name) for known in blob_ids(data))
+    return not name or any(identity.startswith(name) for identity in blob_ids(data))
 
 
 def _leaves_tree(path: str) -> bool:

@@ -40,22 +40,22 @@ def find(context: Context, repository: Repository | SourceError | None = None) -
         return Found()
     watch: tuple[Watch, ...] = (watch_file(context.document),)
     stages: dict[int, tuple[str, str]] = {}
-    untold: tuple[Refused, ...] = ()
+    git_refused: tuple[Refused, ...] = ()
     try:
-        own = opened(context, repository)
-        if own is not None:
-            watch += (watch_file(os.path.join(own.git_dir, "index")),)
-            stages = _stages(own)
+        opened_repository = opened(context, repository)
+        if opened_repository is not None:
+            watch += (watch_file(os.path.join(opened_repository.git_dir, "index")),)
+            stages = _stages(opened_repository)
     except SourceError as error:
-        own, untold = None, (Refused("git", error.reason, error.hint),)
+        opened_repository, git_refused = None, (Refused("git", error.reason, error.hint),)
     try:
-        if stages and own is not None:
-            found = _from_index(own, stages, _marked(context))
+        if stages and opened_repository is not None:
+            answer = _from_index(opened_repository, stages, _marked(context))
         else:
-            found = _from_markers(_parsed(context))
+            answer = _from_markers(_parsed(context))
     except SourceError as error:
-        found = Found(refused=(Refused("conflict", error.reason, error.hint),))
-    return replace(found, watch=watch, refused=(*untold, *found.refused))
+        answer = Found(refused=(Refused("conflict", error.reason, error.hint),))
+    return replace(answer, watch=watch, refused=(*git_refused, *answer.refused))
 
 
 def _parsed(context: Context) -> Conflict | None:
@@ -65,7 +65,7 @@ def _parsed(context: Context) -> Conflict | None:
 
 
 def _marked(context: Context) -> tuple[str, str]:
-    """Return what the markers call the sides, or "" if there are none."""
+    """Return the names of the sides in the markers, or "" without markers."""
     try:
         text = text_of(read_bytes(context.document, context.folders))
     except SourceError:
@@ -104,15 +104,15 @@ def _from_index(
         except SourceError as error:
             refused.append(Refused(name, error.reason, error.hint))
             continue
-        known = Details((*side.names, f"conflict:{word}"), commit=side.commit)
+        facts = Details((*side.names, f"conflict:{word}"), commit=side.commit)
         if number not in blobs:
-            known = replace(known, change="deleted")
+            facts = replace(facts, change="deleted")
             notes.append((name, DELETES))
         elif origin is None:
-            known = replace(known, change="created")
+            facts = replace(facts, change="created")
             notes.append((name, CREATES))
         revisions.append(Revision(name, text, _label(word, side, label)))
-        details.append((name, known))
+        details.append((name, facts))
     label = "neither side had the file" if origin is None else "stage 1 of the conflict"
     return Found(
         origin=OriginText(origin or "", "stage", label),

@@ -1,4 +1,4 @@
-"""The question to a source and its answer: only values, and nothing here reads anything."""
+"""The question to a source and its answer: values only, nothing here reads anything."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class SourceSettings:
     Attributes
     ----------
     origin : OriginChoice
-        Which text the revisions are compared with, where nothing better is known.
+        The text to compare revisions with, unless a better one is known.
     worktrees : bool
         Take the file from the other worktrees, uncommitted changes included.
     branches : tuple of str
@@ -59,12 +59,12 @@ class SourceSettings:
     conflicts : bool
         Take the sides of a conflicted file.
     files : tuple of str
-        Globs of files beside the document; ``${file}``, ``${stem}`` and ``${extension}`` stand for
-        its name and the two parts of that.
+        Globs of files beside the document. ``${file}``, ``${stem}`` and ``${extension}`` are
+        replaced by its name and the two parts of its name.
     patches : tuple of str
         Folders of patches and mailboxes, relative to a workspace folder.
     runs : tuple of str
-        Folders of what agents left, as diffs or predictions, relative to a workspace folder.
+        Folders of agents' diffs or predictions, relative to a workspace folder.
     """
 
     origin: OriginChoice = "saved"
@@ -85,28 +85,28 @@ class SourceSettings:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """One document, and what may be done to find its revisions.
+    """One document, and the conditions under which its revisions are sought.
 
     Attributes
     ----------
     document : str
         Absolute path of the document.
     folders : tuple of str
-        Absolute paths of the workspace folders; nothing outside them is read, but for the
-        worktrees of their repositories.
+        Absolute paths of the workspace folders. Nothing outside them is read, except the worktrees
+        of their repositories.
     trusted : bool
         False in a workspace that the user does not trust: git is never started there.
     settings : SourceSettings
-        What the user switched on.
+        The settings of the user.
     pinned : str or None
-        The origin of a review that has begun: it stays, whatever is saved or committed meanwhile.
+        The origin of a review that has begun. It stays, whatever is saved or committed meanwhile.
     saved : str or None
-        What an editor last opened or saved, where it need not be what lies on the disk.
+        The text that an editor last opened or saved, if it may differ from the file.
     bases : tuple of (id, commit)
-        What some candidates started from, as the user said.
+        The commits that some candidates started from, according to the user.
     begun : tuple of (id, Details)
-        What was known of candidates when this review asked last. One that has not moved since still
-        started where it did, also when the target has merged it.
+        The facts about candidates at this review's last question. A candidate that has not moved
+        since keeps its base, even if the target has merged it.
     """
 
     document: str
@@ -129,12 +129,12 @@ class OriginText:
 
     @property
     def can_be_pinned(self) -> bool:
-        """Whether the user chose it: that of a conflict ends with the conflict."""
+        """Whether the user chose it. The origin of a conflict ends with the conflict."""
         return self.kind in CHOICES
 
     @property
     def buffer_is_revision(self) -> bool:
-        """Whether what the editor shows is one more revision: not with conflict markers in it."""
+        """Whether the editor's text is another revision, which a text with markers is not."""
         return self.kind not in ("stage", "markers")
 
 
@@ -155,14 +155,14 @@ class Details:
     names : tuple of str
         Every name of the same thing; the revision's id is the first of them, made unique.
     change : Change
-        What it does with the file.
+        What it does to the file.
     path : str
-        Where it has the file, relative to the top folder of the repository, if not at the path of
-        the document; the place that it was at, if the revision is of the place that it moved to.
+        Its path of the file, relative to the top folder of the repository, if that is not the path
+        of the document. If the document is the new place of a renamed file, its old path.
     commit, base : str
-        Its commit and the one that it started from; empty where it has none.
+        Its commit and the commit that it started from, or empty.
     tool : str
-        The tool that made it; empty: not known.
+        The tool that made it, or empty if that is not known.
     made : int, optional
         When it was made, in seconds since the epoch.
     behind : int
@@ -186,27 +186,27 @@ class Found:
     Attributes
     ----------
     origin : OriginText or None
-        The origin, where the source has one.
+        The origin, if the source has one.
     revisions : tuple of Revision
         In a stable order, with unique ids; the texts are not normalised.
     refused : tuple of Refused
-        What was found and not taken, each with the reason.
+        Whatever was found but refused, with the reasons.
     watch : tuple of Watch
-        What to watch: a change there may change the answer.
+        Files and folders to watch: a change there may change the answer.
     notes : tuple of (id, note)
-        What a reader of one revision should know.
+        Remarks for the readers of a revision.
     made_from : tuple of (id, text)
-        The text that a revision was made from, where the source knows it.
+        The text that a revision was made from, if the source knows it.
     target : str or None
-        The text that revisions were replayed on: the origin that they are to be compared with.
+        The text that revisions were replayed on: the origin to compare them with.
     unchanged : tuple of str
-        Ids of worktrees and branches that hold the text they started from: nothing to score.
+        Ids of worktrees and branches with the text that they started from: nothing to score.
     files : tuple of (id, path)
-        The file that a revision stands in, where it is one: its absolute path.
+        The absolute path of the file that contains a revision, if there is one.
     own_texts : tuple of (id, text)
-        The text of that file, where the revision was replayed on another origin.
+        The text of that file, if the revision was replayed on another origin.
     details : tuple of (id, Details)
-        What is known of the candidates that revisions are of.
+        The facts about the candidates of the revisions.
     """
 
     origin: OriginText | None = None
@@ -224,19 +224,19 @@ class Found:
     @property
     def deleted(self) -> frozenset[str]:
         """The ids of the revisions that delete the file."""
-        return frozenset(name for name, known in self.details if known.change == "deleted")
+        return frozenset(name for name, details in self.details if details.change == "deleted")
 
     def called(self, names: Mapping[str, str]) -> Found:
         """Return the same with some ids of revisions replaced."""
-        new = {revision.id: names.get(revision.id, revision.id) for revision in self.revisions}
+        new_ids = {revision.id: names.get(revision.id, revision.id) for revision in self.revisions}
         return replace(
             self,
-            revisions=tuple(replace(r, id=new[r.id]) for r in self.revisions),
-            notes=tuple((new[name], note) for name, note in self.notes),
-            made_from=tuple((new[name], text) for name, text in self.made_from),
-            files=tuple((new[name], path) for name, path in self.files),
-            own_texts=tuple((new[name], text) for name, text in self.own_texts),
-            details=tuple((new[name], known) for name, known in self.details),
+            revisions=tuple(replace(r, id=new_ids[r.id]) for r in self.revisions),
+            notes=tuple((new_ids[name], note) for name, note in self.notes),
+            made_from=tuple((new_ids[name], text) for name, text in self.made_from),
+            files=tuple((new_ids[name], path) for name, path in self.files),
+            own_texts=tuple((new_ids[name], text) for name, text in self.own_texts),
+            details=tuple((new_ids[name], details) for name, details in self.details),
         )
 
     def without(self, names: Collection[str]) -> Found:

@@ -1,6 +1,6 @@
-"""Plain folders as candidates, without git: what each has in place of a folder that all began as.
+"""Plain folders as candidates, without git, compared with the folder that all of them began as.
 
-Nothing is followed out of a folder: a link is compared by where it leads, as git does it.
+No link is followed: it is compared by its target's name, as in git.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def find_folders(
     began = _Folder(os.path.realpath(origin), _files(os.path.realpath(origin), apart))
     ids = unique_ids([f"folder:{visible(os.path.basename(top))}" for top in chosen])
     rejected: list[Rejected] = []
-    found, unchanged, notes = [], [], []
+    changed, unchanged, notes = [], [], []
     for name, top in zip(ids, chosen, strict=True):
         try:
             lying = _Folder(top, _files(top, apart))
@@ -118,12 +118,12 @@ def find_folders(
             rejected.append(Rejected(name, error.reason, error.hint))
             continue
         if candidate.old or candidate.new:
-            found.append(candidate)
+            changed.append(candidate)
         else:
             unchanged.append(name)
             notes += [f"{name}: {note}" for note in candidate.notes]
-    shown = labels([Traces(folder=candidate.folder) for candidate in found], shown=visible)
-    named = [replace(c, label=label) for c, label in zip(found, shown, strict=True)]
+    shown = labels([Traces(folder=candidate.folder) for candidate in changed], shown=visible)
+    named = [replace(c, label=label) for c, label in zip(changed, shown, strict=True)]
     return Candidates(
         began.digest(), marked_identical(named), tuple(unchanged), (), tuple(rejected),
         tuple(notes),

@@ -1,4 +1,4 @@
-"""Candidates that a client gave, as changes of the target beside those that git knows."""
+"""Candidates that a client sent, as changes of the target next to those that git knows."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def given_candidates(
     paths = {path for _, files in inside for path, file in files.items() if file.status != "A"}
     old_paths = {old for _, files in inside for file in files.values() if (old := file.old_path)}
     target = files_of(repository, origin, paths | old_paths) if inside else {}
-    taken = set(labels)
-    read = [_read(candidate, files, target, origin, taken) for candidate, files in inside]
+    used_labels = set(labels)
+    read = [_read(candidate, files, target, origin, used_labels) for candidate, files in inside]
     changed, idle = [], []
     for candidate, state in replayed(repository, origin, read, rejected):
         if state == "changed" and (candidate.old or candidate.new):
@@ -77,7 +77,7 @@ def _read(
     files: Mapping[str, GivenFile],
     target: Mapping[str, Side],
     origin: str,
-    taken: set[str],
+    used_labels: set[str],
 ) -> Read:
     """Return a candidate with its own changes, in which each file knows its base."""
     old: dict[str, Side] = {}
@@ -85,17 +85,19 @@ def _read(
     older = []
     for path, file in files.items():
         before = file.old_path or path
-        known = target.get(before)
-        mode = known.mode if known is not None else _FILE
+        target_side = target.get(before)
+        mode = target_side.mode if target_side is not None else _FILE
         if file.status != "A" and file.base is not None:
             old[before] = Side(mode, file.base.encode())
             older.append(before)
-        elif known is not None and file.status != "A":
-            old[before] = known
+        elif target_side is not None and file.status != "A":
+            old[before] = target_side
         if file.text is not None:
             new[path] = Side(mode, file.text.encode())
-    label = candidate.label if candidate.label and candidate.label not in taken else candidate.id
-    taken.add(label)
+    label = (
+        candidate.label if candidate.label and candidate.label not in used_labels else candidate.id
+    )
+    used_labels.add(label)
     entry = Candidate(
         id=candidate.id,
         folder="",

@@ -1,6 +1,6 @@
-"""Which names are names of one candidate, what each candidate started from, what people call it.
+"""The identity of candidates: which names denote the same one, its base, and its label.
 
-For all who list candidates: a command that reads whole trees, and an editor that asks for one file.
+It serves both a command that reads whole trees and an editor that asks for one file.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ def started(
     Parameters
     ----------
     is_edited
-        Tells of a worktree whether it has uncommitted changes; rarely asked.
+        Tells whether a worktree has uncommitted changes; rarely called.
 
     Raises
     ------
     SourceError
-        If bases were chosen for candidates that there are not.
+        If a base was chosen for a candidate that does not exist.
     """
     history = History(repository, origin)
     chosen, remembered = dict(selection.bases), dict(selection.remembered)
@@ -51,17 +51,17 @@ def started(
         candidate = entry.candidate
         names = [*candidate.names, *(name.partition(":")[2] for name in candidate.names)]
         spelled = [*names, candidate.branch, candidate.given]
-        own = next((chosen.pop(name) for name in spelled if name in chosen), None)
-        known = next((remembered[name] for name in spelled if name in remembered), None)
-        gone: tuple[str, ...] = ()
+        chosen_base = next((chosen.pop(name) for name in spelled if name in chosen), None)
+        remembered_base = next((remembered[name] for name in spelled if name in remembered), None)
+        base_notes: tuple[str, ...] = ()
         start: Start | None
         try:
-            if own is None and known is not None:
-                known, gone = _still_there(repository, known)
-            if own is not None:
-                start = history.start_at(commit_named(repository, own, "--base"))
-            elif known is not None:
-                start = history.start_at(known)
+            if chosen_base is None and remembered_base is not None:
+                remembered_base, base_notes = _still_there(repository, remembered_base)
+            if chosen_base is not None:
+                start = history.start_at(commit_named(repository, chosen_base, "--base"))
+            elif remembered_base is not None:
+                start = history.start_at(remembered_base)
             else:
                 start = history.own_base(
                     candidate.commit,
@@ -76,7 +76,7 @@ def started(
             rejected.append(Rejected(candidate.id, *_unrelated(repository)))
             continue
         begun = replace(
-            candidate, base=start.base, behind=start.behind, notes=(*gone, *start.notes)
+            candidate, base=start.base, behind=start.behind, notes=(*base_notes, *start.notes)
         )
         if entry.patch is not None:
             begun = replace(begun, commit=start.base)  # it has no commits of its own
@@ -109,7 +109,7 @@ def _unrelated(repository: Repository) -> tuple[str, str]:
 
 
 def one_each(begun: Sequence[Lying]) -> list[Lying]:
-    """Return the candidates with all refs at one commit as names of one.
+    """Return the candidates, in which all refs at one commit are names of one candidate.
 
     Refs without commits of their own stay apart: nothing says that they are one thing.
     """
@@ -119,8 +119,8 @@ def one_each(begun: Sequence[Lying]) -> list[Lying]:
         key: tuple[str, ...] = (candidate.commit, candidate.base)
         if candidate.folder or candidate.commit == candidate.base:
             key = (candidate.id,)
-        if known := merged.get(key):
-            entry = replace(entry, candidate=_one_of(known.candidate, candidate))
+        if earlier := merged.get(key):
+            entry = replace(entry, candidate=_one_of(earlier.candidate, candidate))
         merged[key] = entry
     return list(merged.values())
 
@@ -150,38 +150,38 @@ def _shows(worktree: Candidate, ref: Candidate, is_edited: Callable[[Candidate],
 def _one_of(first: Candidate, second: Candidate) -> Candidate:
     """Return two names of one thing as one candidate."""
     names = in_order([*first.names, *second.names])
-    known, other = (first, second) if names[0] in first.names else (second, first)
-    return replace(known, names=names, given=known.given or other.given)
+    preferred, alias = (first, second) if names[0] in first.names else (second, first)
+    return replace(preferred, names=names, given=preferred.given or alias.given)
 
 
-def labelled(repository: Repository, found: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """Name the candidates as people know them, and say when they were made."""
+def labelled(repository: Repository, candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
+    """Return the candidates with their labels, tools, tasks and times."""
     listed = repository.worktrees()
     main = listed[0].path if listed else repository.top
     places = roots()
-    traces, made = [], []
-    for candidate in found:
+    traces, times = [], []
+    for candidate in candidates:
         time_made = _made(repository, candidate)
         trace = traces_of(candidate, main)
         if time_made is None or not name_of(trace, places).tool:
-            own = own_commits(repository, candidate.base, candidate.commit)
-            trace = replace(trace, trailers=own.trailers)
-            time_made = own.first if time_made is None else time_made
+            commits = own_commits(repository, candidate.base, candidate.commit)
+            trace = replace(trace, trailers=commits.trailers)
+            time_made = commits.first if time_made is None else time_made
         traces.append(trace)
-        made.append(time_made)
+        times.append(time_made)
     names = [name_of(trace, places) for trace in traces]
     shown = labels(traces, places, visible)
     return tuple(
         replace(
             candidate, label=label, tool=name.tool, task=candidate.task or name.task, made=time_made
         )
-        for candidate, name, label, time_made in zip(found, names, shown, made, strict=True)
+        for candidate, name, label, time_made in zip(candidates, names, shown, times, strict=True)
     )
 
 
 def _made(repository: Repository, candidate: Candidate) -> int | None:
     """Return when a candidate was made, by its reflog."""
-    made = worktree_made(repository, candidate.folder) if candidate.folder else None
-    if made is None and any(name.startswith("branch:") for name in candidate.names):
-        made = branch_made(repository, candidate.branch)
-    return made.time if made else None
+    creation = worktree_made(repository, candidate.folder) if candidate.folder else None
+    if creation is None and any(name.startswith("branch:") for name in candidate.names):
+        creation = branch_made(repository, candidate.branch)
+    return creation.time if creation else None

@@ -1,7 +1,7 @@
-"""JUnit XML, as test runners write it, from anybody: read by expat alone, within limits.
+"""JUnit XML of test runners, which is not trusted: read by expat alone, within limits.
 
-A document with a type declaration is refused before any of it is read: without one there are no
-entities to expand, and nothing outside of the file is named.
+A document with a type declaration is refused: without one, there are no entities to expand and no
+names of other files.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ class Suite:
     seconds: float = 0.0
     failing: list[str] = field(default_factory=list)
 
-    def add(self, other: Suite) -> None:
+    def add(self, suite: Suite) -> None:
         """Count the tests of another suite, too."""
-        self.tests += other.tests
-        self.failed += other.failed
-        self.skipped += other.skipped
-        self.seconds += other.seconds
-        self.failing += other.failing
+        self.tests += suite.tests
+        self.failed += suite.failed
+        self.skipped += suite.skipped
+        self.seconds += suite.seconds
+        self.failing += suite.failing
 
     def verdict(self, candidate: str, check: str) -> Verdict:
-        """Return what it says of a candidate, or of the one that it is named after."""
+        """Return the verdict on a candidate, or on the one that the suite is named after."""
         ran = self.tests - self.skipped
         reason = "" if ran or self.failed else _NOTHING_RAN
         if self.failed:
@@ -66,9 +66,9 @@ def read_junit(start: bytes, stream: IO[bytes], limit: int) -> list[Suite]:
     Parameters
     ----------
     start
-        What was read of the stream already.
+        The bytes that were already read from the stream.
     limit
-        Most bytes that are read.
+        The largest number of bytes to read.
 
     Raises
     ------
@@ -82,12 +82,12 @@ def read_junit(start: bytes, stream: IO[bytes], limit: int) -> list[Suite]:
     parser.StartElementHandler = reader.start
     parser.EndElementHandler = reader.end
     try:
-        given = 0
+        size = 0
         for chunk in _chunks(start, stream, limit):
             parser.Parse(chunk, False)
-            given += len(chunk)
-            # What is not whole yet is read again with every chunk: its cost is quadratic.
-            if given - parser.CurrentByteIndex > _MAX_TAG:
+            size += len(chunk)
+            # Expat reads an incomplete tag again with every chunk, at quadratic cost.
+            if size - parser.CurrentByteIndex > _MAX_TAG:
                 raise SourceError(f"a tag or comment over {_MAX_TAG / 1e6:g} MB")
         parser.Parse(b"", True)
     except expat.ExpatError as error:

@@ -1,8 +1,8 @@
-r"""Conflict markers in a text: whole origin and whole sides from the ``diff3`` style. Pure.
+r"""Conflict markers of the ``diff3`` style: the entire origin and both entire sides. Pure.
 
-A marker stands at the start of a line: seven or more equal signs of its kind, all four of a block
-equally many, then a space and a label or nothing. Markers of another size inside a block are
-content: git writes longer ones into an origin that is itself the result of a merge.
+A marker begins a line: seven or more equal characters, as many in all four markers of a block, then
+a space and a label or nothing. Markers of another size inside a block are content: git writes
+longer ones into an origin that is itself the result of a merge.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def parse_markers(text: str) -> Conflict | None:
 
     Examples
     --------
-    >>> found = parse_markers("a\n<<<<<<< X\nb\n||||||| O\nc\n=======\nd\n>>>>>>> Y\ne\n")
-    >>> found.origin, found.first, found.second, found.labels
+    >>> conflict = parse_markers("a\n<<<<<<< X\nb\n||||||| O\nc\n=======\nd\n>>>>>>> Y\ne\n")
+    >>> conflict.origin, conflict.first, conflict.second, conflict.labels
     ('a\nc\ne\n', 'a\nb\ne\n', 'a\nd\ne\n', ('X', 'Y'))
     """
     # In order of the markers: the first side, the origin, the second side.
@@ -104,8 +104,8 @@ def _marker(line: str, block: _Block, number: int) -> tuple[str, str] | None:
     kind = line[:1]
     if kind not in ("<", "|", "=", ">"):
         return None
-    found = re.fullmatch(_SIZED.format(re.escape(kind), block.size), line)
-    if found is None:
+    match = re.fullmatch(_SIZED.format(re.escape(kind), block.size), line)
+    if match is None:
         return None
     if kind == "<":
         raise SourceError(f"conflict markers: line {number} opens a block inside another")
@@ -114,7 +114,7 @@ def _marker(line: str, block: _Block, number: int) -> tuple[str, str] | None:
         raise SourceError(reason, hint=_HINT)
     if {"|": 1, "=": 2, ">": 3}[kind] != block.part:
         raise SourceError(f"conflict markers: '{kind * block.size}' out of order at line {number}")
-    return kind, found[2] or ""
+    return kind, match[2] or ""
 
 
 def _lines(text: str) -> list[str]:

@@ -1,7 +1,8 @@
-"""One file of many candidates: what each of them made of it since its own base.
+"""One file of many candidates: what each of them changed in it since its own base.
 
-Of most candidates that file alone is read, all of them by one git. Where it came, went or moved, or
-a merge is not finished, the whole candidate is read, as the commands read it.
+For most candidates, only that file is read, for all of them by one git process. If the file was
+created, deleted or renamed, or a merge is not finished, the whole candidate is read, as by the
+commands.
 """
 
 from __future__ import annotations
@@ -46,13 +47,13 @@ class FileChange:
     Attributes
     ----------
     before, after
-        The bytes at its base, and as it has them now; None where there is no file.
+        The bytes at its base and now; None if there is no file.
     change
-        What that is.
+        The kind of change.
     path
-        The other path of a file that it moved.
+        The other path of a renamed file.
     file
-        The absolute path of what a worktree has; empty without any.
+        The absolute path of the file in a worktree, or empty.
     """
 
     before: bytes | None
@@ -64,16 +65,16 @@ class FileChange:
 
 
 class WholeCandidates:
-    """Candidates read whole, where one file does not tell enough.
+    """Candidates that are read as a whole, because one file does not tell enough.
 
     Parameters
     ----------
     repository
-        Where they are.
+        The repository that has them.
     head
         The commit of the target.
     refused
-        Where those are put that cannot be read, with the reason.
+        A list that receives those that cannot be read, with the reason.
     """
 
     def __init__(self, repository: Repository, head: str, refused: list[Refused]) -> None:
@@ -144,15 +145,15 @@ class _Reader:
     def _contents(self, candidates: Sequence[Candidate]) -> list[tuple[Content, Content]]:
         """Return the file before and after, following renames in the target."""
         self.homes = {candidate.base: self.path for candidate in candidates}
-        here = f"{self.head}:{self.path}"
-        blobs = self._blobs(candidates, here)
-        made = [base for base in self.homes if blobs[f"{base}:{self.path}"] is None]
-        if made and blobs[here] is not None:
-            for base in made:
+        target_name = f"{self.head}:{self.path}"
+        blobs = self._blobs(candidates, target_name)
+        without_file = [base for base in self.homes if blobs[f"{base}:{self.path}"] is None]
+        if without_file and blobs[target_name] is not None:
+            for base in without_file:
                 renames = renames_between(self.repository, base, self.head)
-                known = (old for old, new, _, _ in renames if new == self.path)
-                self.homes[base] = next(known, self.path)
-            blobs = self._blobs(candidates, here)
+                old_paths = (old for old, new, _, _ in renames if new == self.path)
+                self.homes[base] = next(old_paths, self.path)
+            blobs = self._blobs(candidates, target_name)
         return [
             (
                 blobs[f"{candidate.base}:{home}"],
@@ -164,17 +165,17 @@ class _Reader:
             for home in [self.homes[candidate.base]]
         ]
 
-    def _blobs(self, candidates: Sequence[Candidate], here: str) -> dict[str, Content]:
+    def _blobs(self, candidates: Sequence[Candidate], target_name: str) -> dict[str, Content]:
         bases = [f"{base}:{home}" for base, home in self.homes.items()]
         tips = [f"{c.commit}:{self.homes[c.base]}" for c in candidates if not c.folder]
-        names = list(dict.fromkeys((here, *bases, *tips)))
+        names = list(dict.fromkeys((target_name, *bases, *tips)))
         return dict(zip(names, map(_content, self.repository.blobs(names)), strict=True))
 
     def _edited(self, candidate: Candidate, before: Content, after: Content) -> FileChange | None:
-        """Return what a candidate did to a file that was there and still is."""
+        """Return the edit of a file that exists before and after."""
         home = self.homes[candidate.base]
         if before is None or after is None:
-            return None  # there is none: where only one of them is, the whole candidate is read
+            return None  # no file: if only one side is missing, the whole candidate is read
         if isinstance(after, SourceError):
             raise after
         if isinstance(before, SourceError):
@@ -185,7 +186,7 @@ class _Reader:
         return self._made(candidate, before, converted.sides.new[home], home)
 
     def _moved(self, candidate: Candidate, lying: Lying, read: Read) -> FileChange | None:
-        """Return what a candidate that was read whole did to the file."""
+        """Return the change of the file by a candidate that was read as a whole."""
         home, sides = self.homes[candidate.base], read.sides
         if reason := sides.refused.get(home, ""):
             raise SourceError(reason)
@@ -193,20 +194,20 @@ class _Reader:
         before, after = sides.old.get(home), sides.new.get(home)
         renames = renamed_files(sides.old, sides.new)
         if before is not None and after is not None:
-            made = self._made(candidate, before, after, home)
+            change = self._made(candidate, before, after, home)
         elif before is not None:
             moved = next((new for new, old in renames.items() if old == home), "")
             if not moved:
                 return FileChange(before.data, None, "deleted", notes=(DELETES, *asides))
-            made = self._made(candidate, before, sides.new[moved], moved)
+            change = self._made(candidate, before, sides.new[moved], moved)
             if moved != self.path:
                 note = f"renamed to {visible(moved)}"
-                made = replace(made, change="renamed", path=moved, notes=(note, *made.notes))
+                change = replace(change, change="renamed", path=moved, notes=(note, *change.notes))
         elif after is not None:
-            made = self._created(candidate, after, renames.get(home, ""), read)
+            change = self._created(candidate, after, renames.get(home, ""), read)
         else:
             return None
-        return replace(made, notes=(*made.notes, *asides))
+        return replace(change, notes=(*change.notes, *asides))
 
     def _created(
         self,
@@ -215,15 +216,15 @@ class _Reader:
         moved_from: str,
         read: Read,
     ) -> FileChange:
-        """Return what a candidate made where its base has no file."""
+        """Return the file that a candidate created, or renamed to this path."""
         note = CREATES
         if moved_from:
-            here = self.whole.replayed(read, self.path)
-            if here is None:
+            replayed = self.whole.replayed(read, self.path)
+            if replayed is None:
                 raise SourceError(LANDED)
-            after, note = here, f"renamed from {visible(moved_from)}"
-        made = self._made(candidate, None, after, self.path)
-        return replace(made, change="created", path=moved_from, notes=(note, *made.notes))
+            after, note = replayed, f"renamed from {visible(moved_from)}"
+        change = self._made(candidate, None, after, self.path)
+        return replace(change, change="created", path=moved_from, notes=(note, *change.notes))
 
     def _made(
         self,

@@ -14,43 +14,43 @@ __all__ = ["one_each"]
 UNLIKE = "the branch has another text now: this is the one that is merged"
 
 
-def one_each(conflict: Found, others: Sequence[Found]) -> list[Found]:
+def one_each(conflict: Found, answers: Sequence[Found]) -> list[Found]:
     """Return the answers of all sources, in which each side of a conflict counts once.
 
     A side with the text of a candidate that has one of its names is that candidate, at the place of
     the side. Where the texts differ (a worktree whose edits are not committed) both stay, and the
     side says so. A branch that changed nothing since it started may be a side: its own.
     """
-    details = dict(conflict.details)
-    others = list(others)
+    details_of = dict(conflict.details)
+    answers = list(answers)
     for side in conflict.revisions:
-        known = details[side.id]
-        own = next(name for name in known.names if name.startswith("conflict:"))
-        for index, found in enumerate(others):
-            left = tuple(name for name in found.unchanged if name not in known.names)
-            others[index] = found = replace(found, unchanged=left)
-            if (same := _with_a_name(found, known.names)) is None:
+        details = details_of[side.id]
+        own_name = next(name for name in details.names if name.startswith("conflict:"))
+        for index, answer in enumerate(answers):
+            unchanged = tuple(name for name in answer.unchanged if name not in details.names)
+            answers[index] = answer = replace(answer, unchanged=unchanged)
+            if (same := _with_a_name(answer, details.names)) is None:
                 continue
-            if _is_same(side, known, *same):
-                conflict = _joined(conflict, side, known, found, *same)
-                others[index] = found.without([same[0].id])
+            if _is_same(side, details, *same):
+                conflict = _joined(conflict, side, details, answer, *same)
+                answers[index] = answer.without([same[0].id])
             else:
-                conflict = _apart(conflict, side, own)
-    return [conflict, *others]
+                conflict = _apart(conflict, side, own_name)
+    return [conflict, *answers]
 
 
 def _with_a_name(answer: Found, names: Sequence[str]) -> tuple[Revision, Details] | None:
-    """Return the candidate that has one of the names, with what is known of it."""
+    """Return the candidate that has one of the names, with its details."""
     details = dict(answer.details)
     for revision in answer.revisions:
-        known = details.get(revision.id, Details())
-        if set(known.names) & set(names):
-            return revision, known
+        facts = details.get(revision.id, Details())
+        if set(facts.names) & set(names):
+            return revision, facts
     return None
 
 
-def _is_same(side: Revision, known: Details, revision: Revision, candidate: Details) -> bool:
-    return (known.change == "deleted") == (candidate.change == "deleted") and (
+def _is_same(side: Revision, details: Details, revision: Revision, candidate: Details) -> bool:
+    return (details.change == "deleted") == (candidate.change == "deleted") and (
         normalise(side.text) == normalise(revision.text)
     )
 
@@ -58,31 +58,31 @@ def _is_same(side: Revision, known: Details, revision: Revision, candidate: Deta
 def _joined(
     conflict: Found,
     side: Revision,
-    known: Details,
+    details: Details,
     answer: Found,
     revision: Revision,
     candidate: Details,
 ) -> Found:
-    """Return the conflict with a side under the id of the candidate that it is."""
+    """Return the conflict with a side under the id of the same candidate."""
     word = side.label.rpartition(" ")[2].strip("()")
     name, label = revision.id, f"{revision.label} ({word})"
-    known = replace(candidate, names=in_order([*candidate.names, *known.names]))
+    details = replace(candidate, names=in_order([*candidate.names, *details.names]))
     conflict = conflict.called({side.id: name})
-    said = tuple(entry for entry in answer.notes if entry[0] == name)
+    answer_notes = tuple(entry for entry in answer.notes if entry[0] == name)
     return replace(
         conflict,
         revisions=tuple(replace(r, label=label) if r.id == name else r for r in conflict.revisions),
-        notes=tuple(dict.fromkeys((*conflict.notes, *said))),
+        notes=tuple(dict.fromkeys((*conflict.notes, *answer_notes))),
         files=(*conflict.files, *(entry for entry in answer.files if entry[0] == name)),
-        details=tuple((n, known if n == name else other) for n, other in conflict.details),
+        details=tuple((n, details if n == name else kept) for n, kept in conflict.details),
     )
 
 
-def _apart(conflict: Found, side: Revision, own: str) -> Found:
+def _apart(conflict: Found, side: Revision, own_name: str) -> Found:
     """Return the conflict with a side under a name of its own."""
-    conflict = conflict.called({side.id: own})
+    conflict = conflict.called({side.id: own_name})
     details = tuple(
-        (name, replace(known, names=(own,)) if name == own else known)
-        for name, known in conflict.details
+        (name, replace(facts, names=(own_name,)) if name == own_name else facts)
+        for name, facts in conflict.details
     )
-    return replace(conflict, notes=(*conflict.notes, (own, UNLIKE)), details=details)
+    return replace(conflict, notes=(*conflict.notes, (own_name, UNLIKE)), details=details)

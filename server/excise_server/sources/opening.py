@@ -1,4 +1,4 @@
-"""The repository that holds a document, for those sources that ask git."""
+"""The repository of a document, for the sources that ask git."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def open_repository(context: Context) -> Repository | None:
 
 
 def opened(context: Context, repository: Repository | SourceError | None) -> Repository | None:
-    """Return what a caller has opened before, or open it, unless that failed before.
+    """Return the repository that a caller opened before, or open it, unless that failed before.
 
     Raises
     ------

@@ -39,7 +39,7 @@ _FEW = 4
 
 @dataclass(frozen=True, slots=True)
 class Pasted:
-    """The whole text of a candidate, how it was given, what it is called, and what to know."""
+    """The whole text of a candidate, the form in which it was pasted, its label, and notes."""
 
     kind: Kind
     text: str
@@ -48,7 +48,7 @@ class Pasted:
 
 
 def pasted(origin: str, text: str, path: str) -> Pasted:
-    """Return the version of a document that a pasted text is or makes.
+    """Return the version of a document that a pasted text is, or results in as a diff.
 
     Parameters
     ----------
@@ -66,9 +66,12 @@ def pasted(origin: str, text: str, path: str) -> Pasted:
     if not text.strip():
         raise SourceError("it is empty")
     if not _has_own_fences(normalise(origin), text) and (inner := _fenced(text)) is not None:
-        made = _read(origin, inner, path)
+        version = _read(origin, inner, path)
         return Pasted(
-            "fence" if made.kind == "file" else made.kind, made.text, made.label, made.notes
+            "fence" if version.kind == "file" else version.kind,
+            version.text,
+            version.label,
+            version.notes,
         )
     return _read(origin, text, path)
 
@@ -76,20 +79,20 @@ def pasted(origin: str, text: str, path: str) -> Pasted:
 def _read(origin: str, text: str, path: str) -> Pasted:
     if _MAIL.search(text) or (_DIFF.search(text) and not _DIFF.search(normalise(origin))):
         try:
-            made = patched(origin, text, path)
+            version = patched(origin, text, path)
         except PatchError as error:
             raise SourceError(str(error)) from error
-        return Pasted("patch", made.text, made.label, made.notes)
+        return Pasted("patch", version.text, version.label, version.notes)
     _check_whole(normalise(origin), text)
     if origin.endswith("\n") and not text.endswith("\n"):
-        text += "\n"  # what is copied out of a chat ends without one
+        text += "\n"  # text copied from a chat ends without one
     return Pasted("file", text, "", ())
 
 
 def _has_own_fences(origin: str, text: str) -> bool:
-    """Whether fences are the document's: it has some, and both texts begin with the same line."""
-    first, own = (lines.lstrip("\n").partition("\n")[0] for lines in (text, origin))
-    return first == own and _FENCE.search(origin) is not None
+    """Whether the fences are the document's own: it has some, and both begin with the same line."""
+    first, own_first = (lines.lstrip("\n").partition("\n")[0] for lines in (text, origin))
+    return first == own_first and _FENCE.search(origin) is not None
 
 
 def _fenced(text: str) -> str | None:
@@ -98,7 +101,7 @@ def _fenced(text: str) -> str | None:
     Raises
     ------
     SourceError
-        If there are several: nobody says which one is meant.
+        If there are several, because it is unclear which one is meant.
     """
     blocks: list[str] = []
     end = 0
@@ -121,20 +124,19 @@ def _fenced(text: str) -> str | None:
 def _check_whole(origin: str, text: str) -> None:
     """Refuse a text that is not a version of the whole document."""
     before, after = raw_lines(origin), raw_lines(text)
-    own = {line.strip() for line in before}
+    origin_lines = {line.strip() for line in before}
     for number, line in enumerate(after, start=1):
-        if line.strip() not in own and _ELISION.match(line.rstrip("\n")):
+        if line.strip() not in origin_lines and _ELISION.match(line.rstrip("\n")):
             shown = printable(line.strip())[:60]
             raise SourceError(
                 f"line {number}, {shown!a}, stands for omitted lines",
                 hint="paste the whole file, or a diff",
             )
-    said = {line.strip() for line in after} - {""}
-    known = own - {""}
-    shared = len(said & known)
-    if len(known) > _FEW and shared < _LEAST_SHARED * len(known):
+    old = origin_lines - {""}
+    shared = len(old & {line.strip() for line in after})
+    if len(old) > _FEW and shared < _LEAST_SHARED * len(old):
         raise SourceError(
-            f"it has {shared} of the {len(known)} lines of the document: it is a piece of it, or "
+            f"it has {shared} of the {len(old)} lines of the document: it is a piece of it, or "
             "another text",
             hint="paste the whole file, or a diff",
         )

@@ -91,22 +91,22 @@ def find_patches(repository: Repository, queue: Queue, onto: str = "") -> Candid
     })  # fmt: skip
     rejected = list(queue.rejected)
     blobs = read_named(repository, [patch for p in proposals for patch in p.patches])
-    made = _made(proposals, blobs, target, rejected)
-    moves = _moves([sides for _, sides in made], target, origin)
-    labels = _labels([proposal.id for proposal, _ in made])
-    found, unchanged, landed = [], [], []
-    for (proposal, sides), label in zip(made, labels, strict=True):
+    proposed = _made(proposals, blobs, target, rejected)
+    moves = _moves([sides for _, sides in proposed], target, origin)
+    labels = _labels([proposal.id for proposal, _ in proposed])
+    changed, unchanged, landed = [], [], []
+    for (proposal, sides), label in zip(proposed, labels, strict=True):
         candidate, state = replayed_on(_read(proposal, sides, label), _drift(sides, moves, target))
         if not (sides.old or sides.new or sides.refused):
             unchanged.append(candidate.id)
         elif state == "landed":
             landed.append(candidate.id)
         else:
-            found.append(candidate)
+            changed.append(candidate)
     notes = tuple(f"patch:{visible(name)}: {note}" for name, note in queue.notes)
     return Candidates(
         origin,
-        marked_identical(found),
+        marked_identical(changed),
         tuple(unchanged),
         tuple(landed),
         tuple(rejected),
@@ -115,10 +115,10 @@ def find_patches(repository: Repository, queue: Queue, onto: str = "") -> Candid
 
 
 def _proposals(queue: Queue) -> list[_Proposal]:
-    """Return what was sent as one, its patches in the order of the series."""
+    """Return the patches of each posting as a proposal, in the order of its series."""
     proposals = []
     for posting in postings([member.message for member in queue.sent]):
-        members = [queue.sent[at] for at in posting.messages]
+        members = [queue.sent[number] for number in posting.messages]
         with_files = [member for member in members if member.message.patch.files]
         if not with_files:
             continue
@@ -135,30 +135,31 @@ def _made(
     proposals: Sequence[_Proposal], blobs: Blobs, target: _Target, rejected: list[Rejected]
 ) -> list[tuple[_Proposal, Sides]]:
     """Return the proposals with their files, rejecting those whose texts are unknown."""
-    made = []
+    proposed = []
     for proposal in proposals:
         try:
             sides = composed(proposal.patches, blobs, target.files.get)
             check_size(Tree(old=dict.fromkeys(sides.old | sides.new, Entry(""))))
-            made.append((proposal, sides))
+            proposed.append((proposal, sides))
         except SourceError as error:
             reason = f"not comparable with the others: {error.reason}"
             rejected.append(Rejected(proposal.id, reason, error.hint))
         except PatchError as error:
             reason = f"not comparable with the others: {visible(str(error))}"
             rejected.append(Rejected(proposal.id, reason))
-    return made
+    return proposed
 
 
 def _moves(every: Sequence[Sides], target: _Target, origin: str) -> dict[str, str]:
-    """Return where the target has files that it no longer has under their names: old to new.
+    """Return the renames of files that the target no longer has under their old names.
 
-    A patch names no commit. So git is asked what became of a file since the last one that had it.
+    A patch does not name a commit, so git is asked what became of a file since the last commit that
+    had it.
     """
-    gone = {path for sides in every for path in sides.old if path not in target.listing}
+    missing = {path for sides in every for path in sides.old if path not in target.listing}
     moves: dict[str, str] = {}
-    if gone:
-        last = _last_with(target.repository, origin, sorted(gone)[:_MAX_GONE])
+    if missing:
+        last = _last_with(target.repository, origin, sorted(missing)[:_MAX_GONE])
         for drift in drifts_of(target.repository, origin, last).values():
             if isinstance(drift, Drift):
                 moves |= drift.moved
@@ -166,23 +167,23 @@ def _moves(every: Sequence[Sides], target: _Target, origin: str) -> dict[str, st
     return moves
 
 
-def _last_with(repository: Repository, origin: str, gone: Sequence[str]) -> dict[str, list[str]]:
-    """Return by commit the files that it was the last one to have."""
-    touching = repository.git.run("rev-list", "--end-of-options", origin, "--", *gone)
+def _last_with(repository: Repository, origin: str, paths: Sequence[str]) -> dict[str, list[str]]:
+    """Return, by commit, the files that no later commit has."""
+    touching = repository.git.run("rev-list", "--end-of-options", origin, "--", *paths)
     commits = touching.decode("ascii", "replace").split()[:_MAX_TOUCHING]
     last: dict[str, list[str]] = {}
-    left = set(gone)
-    for commit, tree in commit_trees(repository, commits, gone).items():
-        removed = (tree.old.keys() - tree.new.keys()) & left
+    remaining = set(paths)
+    for commit, tree in commit_trees(repository, commits, paths).items():
+        removed = (tree.old.keys() - tree.new.keys()) & remaining
         if removed and len(last) < _MAX_REMOVALS:
-            with suppress(SourceError):  # a shallow clone does not have what was before
+            with suppress(SourceError):  # a shallow clone may lack the parent
                 last[commit_named(repository, f"{commit}^", "--repo")] = sorted(removed)
-        left -= removed
+        remaining -= removed
     return last
 
 
 def _drift(sides: Sides, moves: Mapping[str, str], target: _Target) -> Drift:
-    """Return what the target has in place of the texts that a patch was made from."""
+    """Return the target's versions of the texts that a patch was made from."""
     moved = {
         path: new
         for path, new in moves.items()

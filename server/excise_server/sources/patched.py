@@ -1,7 +1,7 @@
-"""The result of a patch on one document, for clients that send a pasted or picked patch.
+"""The result of a patch on one document, for clients that send a pasted or picked patch. Pure.
 
-Such a patch need not say which text it was made from, so nothing proves the result but the lines
-that its hunks show. Pure.
+Such a patch need not name the text that it was made from, so only the lines in its hunks prove the
+result.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def patched(origin: str, patch: str, path: str) -> Patched:
     origin
         The text of the document.
     path
-        Its path; the file of the patch with the longest common end is meant, or the only one.
+        Its path. The file of the patch with the longest common end is used, or the only one.
 
     Raises
     ------

@@ -1,7 +1,7 @@
-"""Patches and mailboxes in a folder: applied to the very text that they were made from.
+"""Patches and mailboxes in a folder, applied to exactly the text that they were made from.
 
-The ``index`` line of a patch names that text by its id; the result must have the id that the same
-line names. A patch without that proof, or one that does not apply exactly, is refused.
+The ``index`` line of a patch names the ids of that text and of the result, and both are checked. A
+patch without an ``index`` line, or one that does not apply exactly, is refused.
 """
 
 from __future__ import annotations
@@ -41,25 +41,26 @@ def find(context: Context, repository: Repository | SourceError | None = None) -
         return Found()
     refused: list[Refused] = []
     try:
-        own = opened(context, repository)
+        opened_repository = opened(context, repository)
     except SourceError as error:
-        own = None
+        opened_repository = None
         refused.append(Refused("git", error.reason, error.hint))
     try:
-        texts = _Texts.of(context, own)
+        texts = _Texts.of(context, opened_repository)
     except SourceError as error:
         return Found(refused=(*refused, Refused("patches", error.reason, error.hint)))
     paths, watch = _files(context, refused)
     names = unique_ids([f"patch:{visible(os.path.basename(path))}" for path in paths])
-    found = [
-        _from_file(name, path, context, texts.fresh(), refused)
+    patched = [
+        entry
         for name, path in zip(names, paths, strict=True)
+        for entry in _from_file(name, path, context, texts.fresh(), refused)
     ]
     return Found(
-        revisions=tuple(made.revision for file in found for made in file),
+        revisions=tuple(entry.revision for entry in patched),
         refused=tuple(refused),
         watch=tuple(watch),
-        made_from=tuple((made.revision.id, made.base) for file in found for made in file),
+        made_from=tuple((entry.revision.id, entry.base) for entry in patched),
     )
 
 
@@ -80,9 +81,9 @@ class _Texts:
         names = {name for name in relative if not name.startswith("../")}
         if repository is not None:
             names.add(repository.path)
-        # A repository may hold the text with other line ends than the disk.
-        known = list(dict.fromkeys((saved, saved.replace(b"\r\n", b"\n"))))
-        return cls(frozenset(names), repository, known)
+        # A repository may have the text with other line ends than the working tree.
+        texts = list(dict.fromkeys((saved, saved.replace(b"\r\n", b"\n"))))
+        return cls(frozenset(names), repository, texts)
 
     def fresh(self) -> _Texts:
         """Return the same without what a patch adds."""
@@ -143,33 +144,33 @@ def _files(context: Context, refused: list[Refused]) -> tuple[list[str], list[Wa
 
 
 def _existing(name: str, folders: Iterable[str]) -> list[str]:
-    found = [path for folder in folders if os.path.isdir(path := os.path.join(folder, name))]
-    if not found:
+    paths = [path for folder in folders if os.path.isdir(path := os.path.join(folder, name))]
+    if not paths:
         raise SourceError("no such folder in the workspace")
-    return found
+    return paths
 
 
 def _from_file(
     name: str, path: str, context: Context, texts: _Texts, refused: list[Refused]
 ) -> list[_Made]:
-    """Return the revisions that one file holds: of a series on one text only the last."""
+    """Return the revisions in one file; of a series on one text, only the last."""
     try:
         messages = read(read_bytes(path, context.folders))
     except SourceError as error:
         refused.append(_refused(name, error))
         return []
-    made: list[_Made] = []
+    revisions: list[_Made] = []
     for message in messages:
         shown = name if len(messages) == 1 else f"{name}#{message.number}"
         try:
-            new = _from_message(shown, message, texts)
+            revision = _from_message(shown, message, texts)
         except (SourceError, PatchError) as error:
             refused.append(_refused(shown, error))
             continue
-        if new is not None:
-            made = _chained(made, new)
-            texts.known.append(new.after)
-    return made
+        if revision is not None:
+            revisions = _chained(revisions, revision)
+            texts.known.append(revision.after)
+    return revisions
 
 
 def _refused(name: str, error: SourceError | PatchError) -> Refused:
@@ -178,13 +179,13 @@ def _refused(name: str, error: SourceError | PatchError) -> Refused:
     return Refused(name, visible(str(error)))
 
 
-def _chained(made: list[_Made], new: _Made) -> list[_Made]:
-    """Add a revision. The one that it was made from is then only a step on its way."""
-    for index, earlier in enumerate(made):
+def _chained(revisions: list[_Made], new: _Made) -> list[_Made]:
+    """Add a revision, which replaces the one that it was made from."""
+    for index, earlier in enumerate(revisions):
         if earlier.after == new.before:
-            rest = made[:index] + made[index + 1 :]
+            rest = revisions[:index] + revisions[index + 1 :]
             return [*rest, replace(new, base=earlier.base, before=earlier.before)]
-    return [*made, new]
+    return [*revisions, new]
 
 
 def _from_message(name: str, message: Message, texts: _Texts) -> _Made | None:

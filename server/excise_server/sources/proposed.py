@@ -1,7 +1,7 @@
 """The proposals of a client: paths, texts and bases, checked before anything is compared.
 
-Nothing that a path names is opened here; it is looked at only to see whether links leave the
-workspace. A commit is read by the git that reads everything else.
+No file is opened here: paths are only checked for links that lead out of the workspace. Commits are
+read by the same git runner as everything else.
 """
 
 from __future__ import annotations
@@ -56,16 +56,16 @@ def checked(proposal: Proposal, folder: str, folders: Sequence[str], *, trusted:
     Parameters
     ----------
     folder
-        What its paths are relative to: absolute, one of the workspace's.
+        The absolute path of the workspace folder that its paths are relative to.
     folders
-        The absolute paths of all workspace folders: nothing leaves them.
+        The absolute paths of all workspace folders: no path may leave them.
     trusted
         Whether git may be started, to read a base that is a commit.
 
     Raises
     ------
     SourceError
-        Why it is not taken, with the file where it is about one.
+        If it is refused; the error names the file, if it is about one.
     """
     if not 0 < len(proposal.id) <= _MAX_ID:
         raise SourceError(f"an id must have 1 to {_MAX_ID} characters")
@@ -108,9 +108,9 @@ def _file(change: ProposedFile, folder: str, folders: Sequence[str]) -> GivenFil
 
 
 def _status(change: ProposedFile) -> Status:
-    """Return what happened to a file, as it was said or as it follows from the rest."""
+    """Return the status of a file, as it is stated or as it follows from the rest."""
     implied: Status = "D" if change.text is None else "R" if change.old_path is not None else "M"
-    status = next((known for known in _STATUSES if known == change.status), None)
+    status = next((allowed for allowed in _STATUSES if allowed == change.status), None)
     if change.status is not None and status is None:
         raise SourceError("the status must be A, M, D or R")
     status = status or implied
@@ -126,7 +126,7 @@ def _status(change: ProposedFile) -> Status:
 
 
 def _beneath(path: str, folder: str, folders: Sequence[str]) -> str:
-    """Return the absolute path of one that is relative to a folder, and stays in the workspace."""
+    """Return the absolute path of a relative one, which must stay in the workspace."""
     if not path or len(path) > _MAX_PATH:
         raise SourceError(f"a path must have 1 to {_MAX_PATH:,} characters")
     if "\0" in path:
@@ -142,10 +142,10 @@ def _beneath(path: str, folder: str, folders: Sequence[str]) -> str:
         raise SourceError("a path must not have empty, . or .. parts")
     if any(part.lower() == ".git" for part in parts):
         raise SourceError("files in .git are not part of the working tree")
-    whole = os.path.join(folder, *parts)
-    if not inside(whole, folders):
+    absolute = os.path.join(folder, *parts)
+    if not inside(absolute, folders):
         raise SourceError("a link in its path leads out of the workspace")
-    return whole
+    return absolute
 
 
 def _with_commit(

@@ -54,7 +54,7 @@ class PullFacts(msgspec.Struct):
 
 
 def read_pull_list(path: str) -> dict[str, PullFacts]:
-    """Return what a file says of pull requests, by ids such as ``#12``.
+    """Read the facts about pull requests from a file, by ids such as ``#12``.
 
     Raises
     ------
@@ -78,9 +78,9 @@ def read_pull_list(path: str) -> dict[str, PullFacts]:
 def with_pull_facts(
     proposals: Iterable[Proposal], pulls: Mapping[str, PullFacts]
 ) -> list[Proposal]:
-    """Return proposals with what the host says of those that it names.
+    """Return the proposals with the host's facts about them.
 
-    Title and author are the host's; the body is read beside the messages of the commits.
+    The host's title and author are used. Its body is added to the messages of the commits.
     """
     return [
         proposal if (pull := pulls.get(proposal.id)) is None else _told(proposal, pull)

@@ -1,4 +1,4 @@
-"""Candidates read and replayed, all together, so that git is asked a few times and not for each."""
+"""Candidates read and replayed together, so that git runs a few times, not once for each."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Read:
     is_untouched
         Whether there are no changes.
     older
-        Paths whose text before is not that of the base: what a patch was made from.
+        Paths whose old text is not that of the base, but the one that a patch was made from.
     """
 
     candidate: Candidate
@@ -96,26 +96,26 @@ def read_worktrees(
     folders = [candidate for candidate in listed if candidate.folder]
     if not folders:
         return [Lying(candidate) for candidate in listed]
-    whole = listing_of(repository, origin)
+    listing = listing_of(repository, origin)
     heads = trees_between(repository, [(origin, candidate.commit) for candidate in folders])
     worktrees = {os.path.realpath(tree.path) for tree in repository.worktrees()}
-    found = []
+    entries = []
     for candidate in listed:
         if not candidate.folder:
-            found.append(Lying(candidate))
+            entries.append(Lying(candidate))
             continue
         try:
             between = heads[origin, candidate.commit]
             if isinstance(between, SourceError):
                 raise between
-            head = changed_listing(whole, between)
+            head = changed_listing(listing, between)
             working = read_working(
                 repository, candidate.folder, head, untracked=untracked, worktrees=worktrees
             )
-            found.append(Lying(candidate, head, working))
+            entries.append(Lying(candidate, head, working))
         except SourceError as error:
             rejected.append(Rejected(candidate.id, error.reason, error.hint))
-    return found
+    return entries
 
 
 def read_changes(
@@ -141,11 +141,11 @@ def read_changes(
 
 
 def _read_patches(
-    repository: Repository, given: Sequence[Lying], rejected: list[Rejected]
+    repository: Repository, entries: Sequence[Lying], rejected: list[Rejected]
 ) -> Iterator[Read]:
     """Yield the candidates that are patches, applied to their bases."""
     listings: dict[str, Listing] = {}
-    for entry in given:
+    for entry in entries:
         candidate = entry.candidate
         try:
             if candidate.base not in listings:
@@ -193,12 +193,12 @@ def replayed(
 ) -> Iterator[tuple[Candidate, State]]:
     """Yield the candidates as changes of the target, and whether they change it."""
     changed = list(_within_limits(read, rejected))
-    wanted: dict[str, set[str]] = {}
+    paths_by_base: dict[str, set[str]] = {}
     for entry in changed:
         if not entry.is_untouched:
             paths = entry.sides.old.keys() | entry.sides.new.keys()
-            wanted.setdefault(entry.candidate.base, set()).update(paths)
-    drifts = drifts_of(repository, origin, wanted)
+            paths_by_base.setdefault(entry.candidate.base, set()).update(paths)
+    drifts = drifts_of(repository, origin, paths_by_base)
     older = {path for entry in changed for path in entry.older}
     now = files_of(repository, origin, older) if older else {}
     for entry in changed:
@@ -209,8 +209,8 @@ def replayed(
         if isinstance(drift, SourceError):
             rejected.append(Rejected(entry.candidate.id, drift.reason, drift.hint))
         else:
-            known = {path: now.get(path) for path in entry.older}
-            yield replayed_on(entry, replace(drift, now={**drift.now, **known}))
+            older_sides = {path: now.get(path) for path in entry.older}
+            yield replayed_on(entry, replace(drift, now={**drift.now, **older_sides}))
 
 
 def _within_limits(read: Iterable[Read], rejected: list[Rejected]) -> Iterator[Read]:
@@ -231,15 +231,17 @@ def files_of(repository: Repository, commit: str, paths: Iterable[str]) -> dict[
 def replayed_on(entry: Read, drift: Drift) -> tuple[Candidate, State]:
     """Return a candidate as a change of the target, and whether it changes it."""
     sides = entry.sides
-    own = sides.old.keys() | sides.new.keys()
-    moves = {old: new for old, new in drift.moved.items() if old in own}
-    now = {path: side for path, side in drift.now.items() if path in own}
+    own_paths = sides.old.keys() | sides.new.keys()
+    moves = {old: new for old, new in drift.moved.items() if old in own_paths}
+    now = {path: side for path, side in drift.now.items() if path in own_paths}
     files = replay_files(sides.old, sides.new, now, moves)
     landed = [f"already in the target: {visible(path)}" for path in files.landed]
     has_landed = bool(landed) and not (files.old or files.new or files.conflicts)
     conflicts = [f"{visible(path)}: {why}" for path, why in files.conflicts.items()]
     moved = [f"{visible(old)} is {visible(new)} in the target" for old, new in moves.items()]
-    unread = [f"{visible(p)}: {why}, not compared" for p, why in drift.unread.items() if p in own]
+    unread = [
+        f"{visible(p)}: {why}, not compared" for p, why in drift.unread.items() if p in own_paths
+    ]
     candidate = replace(
         entry.candidate,
         old=files.old,

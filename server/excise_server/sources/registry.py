@@ -1,7 +1,7 @@
 """Every source of a document's revisions, in the order in which they are asked: one table.
 
-A new source is one file and one line here. Its ``find`` is told of the document and its repository
-(or why that cannot be used) and answers with values; it reads, and never runs anything.
+A new source is one file and one line here. Its ``find`` receives the document and its repository
+(or why that cannot be used) and answers with values. It only reads and never runs anything.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class Source:
     Attributes
     ----------
     find
-        Asks it.
+        The function that asks it.
     settings
-        By the word before the colon of the ids that it gives: the setting that switches them on.
+        By the word before the colon of its ids, the setting that switches them on.
     watches
-        What its answer depends on, besides the settings; each answer names the very files.
+        What its answer depends on, besides the settings. Each answer names the actual files.
     """
 
     find: Find

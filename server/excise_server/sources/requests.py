@@ -1,7 +1,7 @@
 """Heads of branches and pull requests as proposals: each against its own merge base.
 
-What git prints of a head is what a host gives as its patch, so that a pair has one number whether
-it comes from files or from a repository. No text conversion, driver or submodule is looked into.
+Git's output for a head equals the patch that a host offers for it, so that a pair has the same
+score from files and from a repository. Text conversions, drivers and submodules are ignored.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _DIFF = (
 
 @dataclass(slots=True)
 class Requests:
-    """The proposals of heads, what was refused, and what to know of it."""
+    """The proposals of heads, those that were refused, and notes."""
 
     proposals: list[Proposal] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
@@ -72,11 +72,11 @@ def read_requests(
     Parameters
     ----------
     patterns
-        As `excise_server.git.refs.find_refs` takes them.
+        Patterns as for `excise_server.git.refs.find_refs`.
     onto
-        The main line; empty: HEAD.
+        The main line, or empty for HEAD.
     advance
-        Told the share that is done.
+        Called with the share that is done.
 
     Raises
     ------
@@ -87,47 +87,47 @@ def read_requests(
     if main is None:
         raise SourceError("no commit yet: there is nothing to compare with")
     refs, rejected = find_refs(repository, patterns)
-    found = Requests(rejected=list(rejected))
+    requests = Requests(rejected=list(rejected))
     if len(refs) > MAX_HEADS:
-        found.notes.append(f"only the newest {MAX_HEADS:,} of {len(refs):,} heads are read")
+        requests.notes.append(f"only the newest {MAX_HEADS:,} of {len(refs):,} heads are read")
         refs = refs[:MAX_HEADS]
     repository = repository.for_many(len(refs))
-    heads = _one_each(refs, found)
+    heads = _one_each(refs, requests)
     merged = _merged(repository, main)
     for done, ref in enumerate(heads, start=1):
         try:
             proposal = _proposal(repository, ref, main, merged)
         except (SourceError, PatchError) as error:
             hint = error.hint if isinstance(error, SourceError) else ""
-            found.rejected.append(Rejected(_id(ref), error.reason, hint))
+            requests.rejected.append(Rejected(_id(ref), error.reason, hint))
             continue
         if isinstance(proposal, str):
-            found.notes.append(f"{_id(ref)}: {proposal}")
+            requests.notes.append(f"{_id(ref)}: {proposal}")
         else:
-            found.proposals.append(proposal)
+            requests.proposals.append(proposal)
         advance(done / len(heads))
-    return found
+    return requests
 
 
 def _id(ref: Ref) -> str:
     return ref.given or ref.name.partition(":")[2]
 
 
-def _one_each(refs: Sequence[Ref], found: Requests) -> list[Ref]:
+def _one_each(refs: Sequence[Ref], requests: Requests) -> list[Ref]:
     """Return one ref for each commit, and name the others."""
     first: dict[str, Ref] = {}
     for ref in sorted(refs, key=lambda ref: (not ref.given, ref.name)):
-        known = first.setdefault(ref.commit, ref)
-        if known is not ref:
-            found.notes.append(f"{_id(ref)} is the commit of {_id(known)}")
+        representative = first.setdefault(ref.commit, ref)
+        if representative is not ref:
+            requests.notes.append(f"{_id(ref)} is the commit of {_id(representative)}")
     return [ref for ref in refs if first[ref.commit] is ref]
 
 
 def _merged(repository: Repository, main: str) -> dict[str, str]:
     """Return, by merged head, the commit that the main line was at before."""
-    asked = ("rev-list", "--first-parent", "--merges", "--parents", "--end-of-options", main)
+    arguments = ("rev-list", "--first-parent", "--merges", "--parents", "--end-of-options", main)
     before: dict[str, str] = {}
-    for line in repository.git.run(*asked).decode("ascii").split("\n"):
+    for line in repository.git.run(*arguments).decode("ascii").split("\n"):
         parents = line.split(" ")[1:]
         before |= dict.fromkeys(parents[1:], *parents[:1])
     return before
@@ -136,12 +136,12 @@ def _merged(repository: Repository, main: str) -> dict[str, str]:
 def _proposal(
     repository: Repository, ref: Ref, main: str, merged: dict[str, str]
 ) -> Proposal | str:
-    """Return what a head proposes, or why that is nothing.
+    """Return the proposal of a head, or why it has none.
 
     Raises
     ------
     SourceError
-        If git cannot tell what is its own.
+        If git cannot determine the head's own changes.
     PatchError
         If its patch cannot be read.
     """

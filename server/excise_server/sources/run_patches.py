@@ -1,6 +1,6 @@
-"""Folders of runs, named in a setting: what agents left as diffs or predictions, tried on HEAD.
+"""Folders of runs, named in a setting: diffs or predictions of agents, applied to HEAD.
 
-A run need not say which text it was made from: it is of HEAD, as for the command's ``--patches``.
+A run need not name the text that it was made from: that is HEAD, as for the option ``--patches``.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ MAX_RUNS = 300
 
 
 def find(context: Context, repository: Repository | SourceError | None = None) -> Found:
-    """Find what the runs in the folders of the setting make of the document."""
+    """Find the versions of the document from the runs in the folders of the setting."""
     if not context.settings.runs:
         return Found()
     refused: list[Refused] = []
     folders = run_folders(context.settings.runs, context.folders, refused)
     watch = tuple(Watch(folder, "**/*.{diff,patch,jsonl}") for folder in folders)
     try:
-        own = opened(context, repository)
-        if own is None:
+        opened_repository = opened(context, repository)
+        if opened_repository is None:
             raise SourceError("not in a git repository")
-        head = own.head()
+        head = opened_repository.head()
         if head is None:
             raise SourceError("no commit yet")
-        base = _base(own, head)
+        base = _base(opened_repository, head)
     except SourceError as error:
         return Found(refused=(*refused, Refused("runs", error.reason, error.hint)), watch=watch)
     revisions, made_from, base_text = [], [], text_of(base or b"")
@@ -47,7 +47,7 @@ def find(context: Context, repository: Repository | SourceError | None = None) -
         refused.append(Refused("runs", f"only the first {MAX_RUNS} of {len(runs)} are read"))
     for name, run in list(zip(ids, runs, strict=True))[:MAX_RUNS]:
         try:
-            text = _text(run, own.path, base)
+            text = _text(run, opened_repository.path, base)
         except (SourceError, PatchError) as error:
             reason = error.reason if isinstance(error, SourceError) else str(error)
             refused.append(Refused(name, visible(reason)))
@@ -66,15 +66,15 @@ def find(context: Context, repository: Repository | SourceError | None = None) -
 def run_folders(
     names: Sequence[str], folders: Sequence[str], wrong: list[Refused] | None = None
 ) -> tuple[str, ...]:
-    """Return the folders of a setting that there are, each inside of the workspace."""
-    found: dict[str, None] = {}
+    """Return the existing folders of a setting that are inside the workspace."""
+    existing: dict[str, None] = {}
     for name in dict.fromkeys(names):
         paths = [os.path.join(folder, name) for folder in folders]
-        kept = [path for path in paths if os.path.isdir(path) and inside(path, folders)]
-        found |= dict.fromkeys(kept)
-        if not kept and wrong is not None:
+        inside_workspace = [path for path in paths if os.path.isdir(path) and inside(path, folders)]
+        existing |= dict.fromkeys(inside_workspace)
+        if not inside_workspace and wrong is not None:
             wrong.append(Refused(f"runs:{visible(name)}", "no such folder in the workspace"))
-    return tuple(found)
+    return tuple(existing)
 
 
 def read_runs(folders: Sequence[str], refused: list[Refused]) -> list[GivenPatch]:
@@ -82,12 +82,12 @@ def read_runs(folders: Sequence[str], refused: list[Refused]) -> list[GivenPatch
     runs: list[GivenPatch] = []
     for folder in folders:
         try:
-            given, unreadable = find_patches([folder])
+            patches, unreadable = find_patches([folder])
         except SourceError as error:
             name = visible(os.path.basename(folder))
             refused.append(Refused(f"runs:{name}", error.reason, error.hint))
             continue
-        runs += given
+        runs += patches
         refused += unreadable
     return runs
 
@@ -100,7 +100,7 @@ def _base(repository: Repository, head: str) -> bytes | None:
 
 
 def _text(run: GivenPatch, path: str, base: bytes | None) -> str | None:
-    """Return what a run makes of a document, or None if it is about other files."""
+    """Return a run's version of a document, or None if it is about other files."""
     pairs = [pair for pair in run.patch.files if path in (pair.old, pair.new)]
     if not pairs:
         return None

@@ -1,7 +1,7 @@
-"""Folders of runs: what agents left as diffs, or as lines of predictions, to be tried on a commit.
+"""Folders of runs: diffs or lines of predictions by agents, to be applied to a commit.
 
-A diff is ``NAME.diff`` or ``NAME.patch``; a line of ``NAME.jsonl`` holds ``instance_id`` and
-``model_patch``, and maybe ``model_name_or_path``, as the benchmarks of agents write them.
+A diff is ``NAME.diff`` or ``NAME.patch``. A line of ``NAME.jsonl`` has ``instance_id`` and
+``model_patch``, and optionally ``model_name_or_path``, as in the benchmarks of agents.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _LINES = ".jsonl"
 
 @dataclass(frozen=True, slots=True)
 class GivenPatch:
-    """A patch, what it is called, and the task that it is for (empty: not known)."""
+    """A patch, its name, and its task (empty if not known)."""
 
     name: str
     patch: Patch
@@ -42,10 +42,10 @@ def find_patches(paths: Sequence[str]) -> tuple[list[GivenPatch], list[Rejected]
     SourceError
         If a path that was given cannot be read, or holds no patch.
     """
-    found: list[GivenPatch] = []
+    patches: list[GivenPatch] = []
     rejected: list[Rejected] = []
     for path in paths:
-        before = len(found) + len(rejected)
+        before = len(patches) + len(rejected)
         top = os.path.realpath(path)
         if not os.path.exists(top):
             raise SourceError("no such file or folder", name=path)
@@ -55,16 +55,16 @@ def find_patches(paths: Sequence[str]) -> tuple[list[GivenPatch], list[Rejected]
             try:
                 if ending == _LINES:
                     lines = _lines(file, root, visible(name), rejected)
-                    found += lines
+                    patches += lines
                 else:
                     data = read_bytes(file, [root])
-                    found.append(GivenPatch(visible(name), _parsed(data)))
+                    patches.append(GivenPatch(visible(name), _parsed(data)))
             except SourceError as error:
                 rejected.append(Rejected(f"patch:{visible(name)}", error.reason, error.hint))
-        if len(found) + len(rejected) == before:
+        if len(patches) + len(rejected) == before:
             hint = "it takes *.diff, *.patch and *.jsonl"
             raise SourceError("no patch in it", name=path, hint=hint)
-    return found, rejected
+    return patches, rejected
 
 
 def _files(top: str) -> Iterator[str]:

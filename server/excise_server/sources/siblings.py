@@ -1,4 +1,4 @@
-"""Files beside the document, by glob: ``.orig`` is an origin, ``.rej`` no revision at all."""
+"""Files beside the document, by glob: ``.orig`` is an origin, ``.rej`` is not a revision."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 def find(context: Context, _repository: object = None) -> Found:
     """Find files beside the document that match a glob of the settings.
 
-    A glob may name folders below the document's; none may leave it, and ``**`` is not known.
+    A glob may name folders below the document's, but not leave that. ``**`` is not supported.
     """
     if not context.settings.files:
         return Found()
@@ -42,10 +42,10 @@ def find(context: Context, _repository: object = None) -> Found:
             watch.append(Watch(folder, "/".join(parts)))
         except SourceError as error:
             refused.append(Refused(f"files:{pattern}", error.reason, error.hint))
-    found = [path for path in sorted(paths) if os.path.join(folder, path) != document]
-    if len(found) > MAX_FILES:
-        refused.append(Refused("files", f"only the first {MAX_FILES} of {len(found)} are taken"))
-    return _read(context, folder, name, found[:MAX_FILES], refused, watch)
+    siblings = [path for path in sorted(paths) if os.path.join(folder, path) != document]
+    if len(siblings) > MAX_FILES:
+        refused.append(Refused("files", f"only the first {MAX_FILES} of {len(siblings)} are taken"))
+    return _read(context, folder, name, siblings[:MAX_FILES], refused, watch)
 
 
 def _parts(pattern: str, name: str) -> list[str]:
@@ -57,9 +57,9 @@ def _parts(pattern: str, name: str) -> list[str]:
     stem, extension = os.path.splitext(name)
     values = {"file": name, "stem": stem, "extension": extension}
     if unknown := [key for key in _VARIABLE.findall(pattern) if key not in values]:
-        known = ", ".join(f"${{{key}}}" for key in values)
-        raise SourceError(f"no variable '{unknown[0]}'", hint=f"there are {known}")
-    # Of the pattern alone: a name that looks like ".." in part can only match itself.
+        variables = ", ".join(f"${{{key}}}" for key in values)
+        raise SourceError(f"no variable '{unknown[0]}'", hint=f"there are {variables}")
+    # Only the pattern is checked: a file name with ".." in it can only match itself.
     if os.path.isabs(pattern) or pattern.startswith("/") or ":" in pattern.split("/")[0][:2]:
         raise SourceError("an absolute path: a glob starts at the document's folder")
     parts = [part for part in pattern.split("/") if part not in ("", ".")]
@@ -72,19 +72,19 @@ def _parts(pattern: str, name: str) -> list[str]:
 
 def _matching(folder: str, parts: list[str], folders: tuple[str, ...]) -> list[str]:
     """Return the paths, relative to the folder, that the components match."""
-    found = [""]
+    paths = [""]
     for index, part in enumerate(parts):
         last = index == len(parts) - 1
         matched = []
-        for path in found:
+        for path in paths:
             inner = os.path.join(folder, path)
             if index and (os.path.islink(inner) or not os.path.isdir(inner)):
                 continue
             names = fnmatch.filter(list_folder(inner, folders), part)
             hidden = part.startswith(".") or last
             matched += [os.path.join(path, n) for n in names if hidden or not n.startswith(".")]
-        found = matched
-    return [path for path in found if path]
+        paths = matched
+    return [path for path in paths if path]
 
 
 def _read(

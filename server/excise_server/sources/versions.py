@@ -1,7 +1,7 @@
 """The document in other worktrees, in branches, remote branches and fetched requests.
 
-These are the candidates of the commands, by their ids and labels, and each by its own edits since
-its own base: names of one thing are one candidate, and limits cut the oldest.
+These are the candidates of the commands, with the same ids and labels, and each is compared by its
+own edits since its own base. Names of one thing are one candidate, and limits drop the oldest.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _KINDS_OF_REQUESTS = {"#": "pull", "!": "merge-requests"}
 
 
 def find(context: Context, repository: Repository | SourceError | None = None) -> Found:
-    """Find what the candidates of the repository make of the document."""
+    """Find the versions of the document from the candidates of the repository."""
     wrong: list[Refused] = []
     selection = selection_of(context.settings, context.bases, wrong)
     if not (selection.worktrees or selection.branches):
@@ -68,11 +68,11 @@ def selection_of(
     Parameters
     ----------
     bases
-        The commits that candidates started from, as they were set.
+        The commits that candidates started from, as the user set them.
     wrong
-        Where patterns are put that cannot be any, with the reason.
+        A list that receives invalid patterns, with the reason.
     folders
-        Those of the workspace, in which the folders of runs are.
+        The workspace folders, which contain the folders of runs.
     """
     patterns = tuple(_patterns(settings, [] if wrong is None else wrong))
     return Selection(
@@ -128,37 +128,37 @@ def _find(
     refused += unusable
     selection = replace(selection, remembered=(*_begun(context, listed), *selection.remembered))
     repository = repository.for_many(len(listed))
-    whole = WholeCandidates(repository, head, refused)
+    whole_candidates = WholeCandidates(repository, head, refused)
 
     def is_edited(entry: Lying) -> bool:
-        return whole.is_edited(entry.candidate)
+        return whole_candidates.is_edited(entry.candidate)
 
     lying = [Lying(candidate) for candidate in listed]
     begun = one_each(list(started(repository, head, selection, lying, refused, is_edited)))
-    candidates = with_refs([entry.candidate for entry in begun], whole.is_edited)
-    read = list(read_file(repository, head, repository.path, candidates, whole, refused))
+    candidates = with_refs([entry.candidate for entry in begun], whole_candidates.is_edited)
+    read = list(read_file(repository, head, repository.path, candidates, whole_candidates, refused))
     changed = [(candidate, change) for candidate, change in read if change is not None]
     named = labelled(repository, [candidate for candidate, _ in changed])
-    found = _found(list(zip(named, [change for _, change in changed], strict=True)), refused)
+    answer = _found(list(zip(named, [change for _, change in changed], strict=True)), refused)
     return replace(
-        found,
+        answer,
         refused=tuple(_for_an_editor(refusal) for refusal in refused),
         unchanged=tuple(candidate.id for candidate, change in read if change is None),
-        watch=_watch(settings, repository, candidates, [path for _, path in found.files]),
+        watch=_watch(settings, repository, candidates, [path for _, path in answer.files]),
     )
 
 
 def _begun(context: Context, listed: Sequence[Candidate]) -> Iterator[tuple[str, str]]:
     """Yield the bases of candidates that have not moved since the review asked last."""
-    known = {name: details for _, details in context.begun for name in details.names}
+    details_of = {name: details for _, details in context.begun for name in details.names}
     for candidate in listed:
-        details = known.get(candidate.id)
+        details = details_of.get(candidate.id)
         if details is not None and details.commit == candidate.commit and details.base:
             yield candidate.id, details.base
 
 
 def _found(changed: Sequence[tuple[Candidate, FileChange]], refused: list[Refused]) -> Found:
-    """Return the revisions, what they were made from, and what is known of them."""
+    """Return the revisions, the texts that they were made from, and their details."""
     revisions, notes, made_from, files, details = [], [], [], [], []
     for candidate, change in changed:
         name = candidate.id
@@ -205,7 +205,7 @@ def _watch(
     candidates: Sequence[Candidate],
     files: Sequence[str] = (),
 ) -> tuple[Watch, ...]:
-    """Return what moves HEAD, a ref or the list of worktrees, and the file in each of them."""
+    """Return the files that change with HEAD, a ref or the worktrees, and the file in each."""
     watch = [watch_file(os.path.join(repository.git_dir, "HEAD"))]
     folders = {
         "refs/heads/**": settings.branches,
