@@ -1,6 +1,6 @@
 """Commands that the user typed, run in the worktrees of candidates: ``worktrees --run``.
 
-Nothing else of this program starts a user's command, and nothing of a repository names one.
+Nothing else in this program starts a user's command, and no repository can name one.
 
     runs        the call: its folder, interrupts, the file of verdicts
     crew        the candidates one after another, or a few at a time, and the verdict on each

@@ -44,13 +44,13 @@ class Runs:
     Attributes
     ----------
     verdicts
-        In the order in which the runs ended.
+        The verdicts, in the order in which the runs ended.
     folder
-        Where the output of each is, and the file of the verdicts.
+        The folder with the output of each run and the file of the verdicts.
     not_run
         The candidates that have no folder.
     interrupted
-        Whether the user stopped them: who was not at the end has no verdict.
+        Whether the user stopped the runs. Unfinished candidates have no verdict then.
     """
 
     folder: Path
@@ -66,7 +66,7 @@ class Runs:
 
 @dataclass(slots=True)
 class _Running:
-    """A candidate whose command runs, its guardian, and what that has said."""
+    """A candidate whose command runs, its guardian, and the guardian's output."""
 
     candidate: Candidate
     guardian: subprocess.Popen[bytes]
@@ -87,7 +87,7 @@ class Crew:
     def __init__(
         self, command: str, seconds: float, runs: Runs, total: int, file: IO[str], say: Said
     ) -> None:
-        """Take the command, its time, what is to be filled in, and who is told."""
+        """Take the command, its time limit, the results to fill in, and a function for progress."""
         self._command, self._seconds, self._runs = command, seconds, runs
         self._total, self._file, self._say = total, file, say
         self._selector = selectors.DefaultSelector()
@@ -155,7 +155,7 @@ class Crew:
             self._finish(running)
 
     def _finish(self, running: _Running) -> None:
-        """Take what the guardian said as a verdict."""
+        """Turn the guardian's output into a verdict."""
         stream = running.guardian.stdout
         assert stream is not None
         self._selector.unregister(stream)
@@ -167,8 +167,8 @@ class Crew:
         try:
             result = json.loads(running.said)
         except ValueError:
-            # Whatever killed it, what it guarded is ours now.
-            end_descendants({other.guardian.pid for other in self._running.values()})
+            # The guardian was killed, so this process inherits what it guarded.
+            end_descendants({entry.guardian.pid for entry in self._running.values()})
             reason = "timed out" if time.monotonic() > running.deadline else "its guardian died"
             self._report(running.candidate, None, reason)
             return

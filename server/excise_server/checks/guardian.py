@@ -1,11 +1,11 @@
 """The guardian of one run: starts the command, keeps its output, and leaves nothing of it running.
 
-A process of its own, in a session of its own, that imports nothing of ours: what the run does to
-its group, it does not do to the guardian. Orphans of the run become the guardian's children
-(Linux), so that one that left its group or session is ended, too. The guardian ends the run when
-its time is over, and when its standard input ends: then who started it is gone, or wants it so.
+It is a process in its own session that imports nothing of ours, so that signals of the run to its
+group do not reach it. On Linux, orphans of the run become the guardian's children, so that a
+process that left its group or session is ended as well. The guardian ends the run when its time is
+over, and when its standard input ends, because its starter is gone or wants to stop.
 
-Standard output gets one line of JSON at the end, nothing of the command.
+Its standard output is one line of JSON at the end, and nothing of the command.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class _Run:
         return count
 
     def _drain(self) -> None:
-        """Read what is left in the pipe, to which none of our processes can write any more."""
+        """Read the rest of the pipe, to which no process of the run can write any longer."""
         os.set_blocking(self._out, False)
         end = time.monotonic() + _LAST_SECONDS
         with suppress(BlockingIOError):
@@ -183,7 +183,7 @@ class _Run:
 
 
 def descendants(root: int, spared: Collection[int] = ()) -> Iterator[int]:
-    """Yield every process below one that has not ended, where /proc tells."""
+    """Yield every running descendant of a process, as far as /proc tells."""
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc") if os.path.isdir("/proc/self") else ():
         if not name.isdigit():
@@ -195,9 +195,9 @@ def descendants(root: int, spared: Collection[int] = ()) -> Iterator[int]:
                 children.setdefault(int(parent), []).append(int(name))
     waiting = [root]
     while waiting:
-        own = [pid for pid in children.get(waiting.pop(), []) if pid not in spared]
-        yield from own
-        waiting += own
+        children_left = [pid for pid in children.get(waiting.pop(), []) if pid not in spared]
+        yield from children_left
+        waiting += children_left
 
 
 if __name__ == "__main__":

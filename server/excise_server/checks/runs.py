@@ -1,4 +1,4 @@
-"""The user's command in the worktree of every candidate, some at a time, and what came of it."""
+"""The user's command in the worktree of every candidate, several at a time, and the results."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ def run_in_worktrees(
     Parameters
     ----------
     command
-        As the user typed it, for the shell.
+        The command for the shell, as the user typed it.
     cache
-        The folder in which a new one for the output is made.
+        The folder in which a new folder for the output is made.
     jobs
-        How many run at a time.
+        The number of runs at a time.
     seconds
-        After which a run is ended: it has timed out, and has no verdict.
+        The time after which a run is ended without a verdict.
     say
-        Takes a line of progress.
+        Receives a line of progress.
 
     Raises
     ------
@@ -59,17 +59,17 @@ def run_in_worktrees(
         raise SourceError("--run needs a POSIX system", hint="give --verdicts FILE instead")
     if not command.strip() or "\0" in command:
         raise SourceError("--run got no command", hint="as in --run 'pytest -q'")
-    here = [candidate for candidate in candidates if candidate.folder]
+    runnable = [candidate for candidate in candidates if candidate.folder]
     runs = Runs(_new_folder(cache), not_run=[c for c in candidates if not c.folder])
-    where = f"{len(here)} worktree{'' if len(here) == 1 else 's'}, {jobs} at a time"
-    say(f"running {command} in {where}; output in {runs.folder}")
+    scope = f"{len(runnable)} worktree{'' if len(runnable) == 1 else 's'}, {jobs} at a time"
+    say(f"running {command} in {scope}; output in {runs.folder}")
     for candidate in runs.not_run:
         say(f"{candidate.label}: not run: it is not a folder on disk")
     with _stoppable() as is_stopped, open(runs.file, "x", encoding="utf-8") as file:
-        crew = Crew(command, seconds, runs, len(here), file, say)
+        crew = Crew(command, seconds, runs, len(runnable), file, say)
         adopt_orphans(True)
         try:
-            crew.run(here, jobs, is_stopped)
+            crew.run(runnable, jobs, is_stopped)
         finally:
             crew.end()
             adopt_orphans(False)
@@ -111,7 +111,7 @@ def _stoppable() -> Iterator[Callable[[], bool]]:
 
     try:
         before = signal.signal(signal.SIGINT, hear)
-    except ValueError:  # not the main thread: nobody can interrupt it
+    except ValueError:  # not the main thread, which alone can be interrupted
         yield lambda: False
         return
     try:

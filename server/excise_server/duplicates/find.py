@@ -1,4 +1,4 @@
-"""Which proposals may be about one issue: two answers for a pair, and what it is otherwise."""
+"""Proposals that may be about one issue: two answers for a pair, and other explanations."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ class Pair:
     Attributes
     ----------
     new, other
-        Numbers of the proposals.
+        The numbers of the proposals.
     relation
         Whether they are about one issue.
     likeness
-        Whether they are one edit; None where nothing else relates them.
+        Whether they are the same edit, or None for a pair that is not explained.
     otherwise
-        What explains that they are alike: one author, a stack, a revert, a backport; else empty.
+        Another explanation of their likeness (one author, a stack, a revert, a backport), or empty.
     reasons
         The lines and words that relate them.
     """
@@ -87,18 +87,18 @@ LEVEL_WORDS: dict[Level, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Duplicates:
-    """The pairs of proposals, and what could not be compared.
+    """The pairs of proposals.
 
     Attributes
     ----------
     proposals
-        Those that were asked about first, then the others.
+        First the proposals in question, then the others.
     asked
-        How many of them were asked about.
+        The number of proposals in question.
     pairs
-        The most probable first; after them those that something else explains.
+        The most probable pairs first, and pairs with another explanation last.
     signature
-        Of the relation.
+        The signature of the relation.
     """
 
     proposals: tuple[Proposal, ...]
@@ -108,7 +108,7 @@ class Duplicates:
 
 
 def find_duplicates(
-    asked: Sequence[Proposal],
+    queries: Sequence[Proposal],
     others: Sequence[Proposal] = (),
     *,
     together: bool = False,
@@ -123,31 +123,31 @@ def find_duplicates(
     Parameters
     ----------
     together
-        Whether they are also compared with each other where there are others.
+        Whether they are also compared with each other if there are others.
     least
-        The level of the pairs that are returned; ``none``: all that have anything in common.
+        The lowest level of the returned pairs; ``none`` for all that have anything in common.
     top
-        Pairs returned for each proposal that was asked about; 0: all.
+        The number of pairs for each proposal in question; 0 for all.
     with_why
         Whether messages count.
     advance
-        Told how many proposals were read.
+        Called with the number of proposals that were read.
     """
     reader = EvidenceReader(background)
-    proposals = (*asked, *others)
+    proposals = (*queries, *others)
     pool = RelatedPool(with_why=with_why)
     for done, proposal in enumerate(proposals, start=1):
         pool.add(proposal.evidence(reader))
         advance(done)
     finder = PairFinder(proposals, pool, least)
     pairs: dict[tuple[int, int], Pair] = {}
-    among = range(len(asked), len(proposals)) if others and not together else None
-    for index in range(len(asked)):
+    among = range(len(queries), len(proposals)) if others and not together else None
+    for index in range(len(queries)):
         for pair in finder.nearest(index, among, top):
             pairs.setdefault((min(pair.new, pair.other), max(pair.new, pair.other)), pair)
     explained = map(finder.explained, sorted(pairs.values(), key=_order))
-    found = tuple(sorted(explained, key=lambda pair: bool(pair.otherwise)))
-    return Duplicates(proposals, len(asked), found, related_signature(reader.background))
+    ordered = tuple(sorted(explained, key=lambda pair: bool(pair.otherwise)))
+    return Duplicates(proposals, len(queries), ordered, related_signature(reader.background))
 
 
 def _order(pair: Pair) -> tuple[bool, float, float, int, int]:
@@ -173,26 +173,28 @@ class PairFinder:
     def nearest(self, new: int, among: range | None, top: int) -> Iterator[Pair]:
         """Yield the pairs of a proposal that count, the same edits first."""
         evidence = self.pool.evidence[new]
-        found = self.pool.neighbours(evidence, 0.0 if self.least == "none" else _LEAST)
-        near = {n.number: n.relation for n in found if _reaches(n.relation.level, self.least)}
+        neighbours = self.pool.neighbours(evidence, 0.0 if self.least == "none" else _LEAST)
+        near = {n.number: n.relation for n in neighbours if _reaches(n.relation.level, self.least)}
         # Equal patches without much text may share too little to be neighbours.
-        for at in self._equal.get(self.proposals[new].parts, [])[:_MOST_EQUAL]:
-            near.setdefault(at, self.pool.relation(new, at))
+        for number in self._equal.get(self.proposals[new].parts, [])[:_MOST_EQUAL]:
+            near.setdefault(number, self.pool.relation(new, number))
         pairs = [
-            self.pair(new, at, relation)
-            for at, relation in near.items()
-            if at != new and (among is None or at in among) and not self._is_itself(new, at)
+            self.pair(new, number, relation)
+            for number, relation in near.items()
+            if number != new
+            and (among is None or number in among)
+            and not self._is_itself(new, number)
         ]
         yield from sorted(pairs, key=_order)[: top or None]
 
     def _is_itself(self, new: int, other: int) -> bool:
-        """Whether a proposal is in the pool, too: one name, one patch."""
+        """Whether two proposals are the same one: equal names, patches and messages."""
         a, b = self.proposals[new], self.proposals[other]
         names = {a.id.rpartition("/")[2], b.id.rpartition("/")[2]}
         return len(names) == 1 and a.parts == b.parts and a.text == b.text
 
     def pair(self, new: int, other: int, relation: Relation | None = None) -> Pair:
-        """Return a pair, not yet explained."""
+        """Return a pair without its explanation."""
         if relation is None:
             relation = self.pool.relation(new, other)
         return Pair(new, other, relation, is_same_edit=self.edits.equal(new, other))
@@ -203,8 +205,8 @@ class PairFinder:
         """
         if pair.relation.level == "none" and not (pair.is_same_edit or always):
             return pair
-        a, b = (self.proposals[at] for at in (pair.new, pair.other))
-        evidence = [self.pool.evidence[at] for at in (pair.new, pair.other)]
+        a, b = (self.proposals[number] for number in (pair.new, pair.other))
+        evidence = [self.pool.evidence[number] for number in (pair.new, pair.other)]
         likeness = self.edits.likeness(pair.new, pair.other)
         return Pair(
             pair.new,

@@ -1,4 +1,4 @@
-"""Proposals that are about one issue, as groups with one to read of each."""
+"""Groups of proposals that are about one issue, each with a representative to read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["RelatedGroups", "related_groups"]
 
 @dataclass(frozen=True, slots=True)
 class RelatedGroups:
-    """Groups, the largest first, and what each member has to do with the one to read.
+    """Groups, the largest first, and how each member relates to the representative.
 
     Attributes
     ----------

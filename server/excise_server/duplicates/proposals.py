@@ -29,26 +29,26 @@ class Proposal:
     Attributes
     ----------
     id
-        No other has it.
+        Its unique id.
     title
         Its subject, without tags.
     text
         Its messages.
     author
-        Whoever sent it, as it says.
+        Its sender, according to the message.
     patch
-        All of its files; of a series one patch after the other. Or what reads it, where that is
-        seldom needed (`whole`).
+        All of its files, of a series one patch after the other, or a function that reads them if
+        they are seldom needed (`whole`).
     parts
         The patch-ids of its single patches.
     state
-        ``merged`` or ``closed`` where that is known; else empty.
+        ``merged`` or ``closed`` if that is known, else empty.
     commits
-        The ids of its commits, where these are known.
+        The ids of its commits, if they are known.
     messages
-        The ids of its messages, where it is made of some.
+        The ids of its messages, if it consists of messages.
     counts
-        What its patches change, where that was counted before.
+        The counted features of its patches, if they were counted before.
     """
 
     id: str
@@ -68,7 +68,7 @@ class Proposal:
         return self.patch() if callable(self.patch) else self.patch
 
     def evidence(self, reader: EvidenceReader) -> Evidence:
-        """Return what it says of the issue that it is about."""
+        """Return the evidence for the issue that it is about."""
         counts = self.counts or (reader.counted(self.whole),)
         return reader.weighed(counts, self.title, self.text)
 
@@ -79,7 +79,7 @@ class Proposal:
         return (match[1] if match else self.author).strip().lower()
 
     def is_stacked_with(self, other: Proposal) -> bool:
-        """Whether both hold a commit, or one holds all patches of the other one and more."""
+        """Whether they share a commit, or one has all patches of the other one and more."""
         if self.commits & other.commits:
             return True
         return bool(self.parts and other.parts) and (
@@ -88,7 +88,7 @@ class Proposal:
 
     @property
     def is_backport(self) -> bool:
-        """Whether it says that it carries a change to another branch."""
+        """Whether its message says that it carries a change to another branch."""
         return bool(_PICKED.search(self.text) or _BACKPORT.search(self.title))
 
 
@@ -98,27 +98,29 @@ def proposals_of(members: Sequence[Member], kept: Sequence[Kept | None] = ()) ->
     Parameters
     ----------
     members
-        In the order in which they were sent.
+        The messages and their ids, in the order in which they were sent.
     kept
-        Of each member, what is known of its patch; its message then has files without hunks.
+        For each member, the stored counts of its patch. Its message then has files without hunks.
     """
-    found = []
+    proposals = []
     for posting in postings([message for _, message in members]):
-        ids = [members[at][0] for at in posting.messages]
-        messages = [members[at][1] for at in posting.messages]
+        ids = [members[number][0] for number in posting.messages]
+        messages = [members[number][1] for number in posting.messages]
         if posting.patch.files:
             proposal = _joined(ids, posting.title, messages)
-            known = [part for at in posting.messages if kept and (part := kept[at]) is not None]
-            found.append(_with(proposal, known) if known else proposal)
-    return found
+            counted = [
+                part for number in posting.messages if kept and (part := kept[number]) is not None
+            ]
+            proposals.append(_with(proposal, counted) if counted else proposal)
+    return proposals
 
 
-def _with(proposal: Proposal, known: Sequence[Kept]) -> Proposal:
+def _with(proposal: Proposal, counted: Sequence[Kept]) -> Proposal:
     return replace(
         proposal,
-        patch=lambda: joined(read() for _, read, _ in known),
-        parts=frozenset(name for name, _, _ in known),
-        counts=tuple(counts for _, _, counts in known),
+        patch=lambda: joined(read() for _, read, _ in counted),
+        parts=frozenset(name for name, _, _ in counted),
+        counts=tuple(counts for _, _, counts in counted),
     )
 
 

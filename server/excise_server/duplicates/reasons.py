@@ -65,7 +65,7 @@ def reasons_of(
     a, b
         Their evidence.
     is_common
-        Whether a term of ``where`` is in so many patches that it is no reason.
+        Whether a term of ``where`` is in so many patches that it is not a reason.
     """
     places = _heaviest(a.where, b.where, len(a.where.terms))
     lines = _lines(patch, {term for term in places if "\0" in term and not is_common(term)})
@@ -74,12 +74,12 @@ def reasons_of(
     words = _heaviest(a.what, b.what, 8)
     what = added or [word for word in words if word[:1] in "+-" and not _is_part(word, words)]
     why = _heaviest(a.why, b.why, 8)
-    whole = [word for word in why if not _is_part(word, why)]
-    return Reasons(tuple(where), tuple(what[:WORDS]), tuple(whole[:WORDS]))
+    why_words = [word for word in why if not _is_part(word, why)]
+    return Reasons(tuple(where), tuple(what[:WORDS]), tuple(why_words[:WORDS]))
 
 
 def undoes(patch: Patch, other: Patch) -> bool:
-    """Whether nearly all lines that one adds are what the other deletes, and the reverse."""
+    """Whether one patch deletes nearly all lines that the other adds, and the reverse."""
     (added, deleted), (other_added, other_deleted) = _changed(patch), _changed(other)
     mirrored = (added & other_deleted).total() + (deleted & other_added).total()
     alike = (added & other_added).total() + (deleted & other_deleted).total()
@@ -99,35 +99,37 @@ def _changed(patch: Patch) -> tuple[Counter[str], Counter[str]]:
 
 
 def _heaviest(a: Bag, b: Bag, most: int) -> list[str]:
-    """Return the shared terms whose products are largest, the first by name of equal ones."""
-    other = dict(zip(b.terms, b.weights, strict=True))
-    shared = [(w * other[t], t) for t, w in zip(a.terms, a.weights, strict=True) if t in other]
+    """Return the shared terms with the largest products of weights, equal ones by name."""
+    weight_of = dict(zip(b.terms, b.weights, strict=True))
+    shared = [
+        (w * weight_of[t], t) for t, w in zip(a.terms, a.weights, strict=True) if t in weight_of
+    ]
     return [term for _, term in sorted(shared, key=lambda pair: (-pair[0], pair[1]))[:most]]
 
 
 def _is_part(word: str, others: Iterable[str]) -> bool:
-    """Whether a word is the part of another one that is shown."""
-    return any(word != other and word.lstrip("+-") in other and word[0] == other[0]
-               for other in others)  # fmt: skip
+    """Whether a word is part of another word in the list."""
+    return any(word != longer and word.lstrip("+-") in longer and word[0] == longer[0]
+               for longer in others)  # fmt: skip
 
 
 def _lines(patch: Patch, wanted: set[str]) -> dict[str, PlaceReason]:
     """Return the first line of each place."""
-    found: dict[str, PlaceReason] = {}
+    first_lines: dict[str, PlaceReason] = {}
     for pair in compared(patch, IGNORED)[0]:
         path = pair.old or pair.path
         for hunk in pair.hunks:
             number = hunk.old_start
             for line in text_of(hunk.lines):
                 place = place_of(path, line)
-                if place in wanted and place not in found:
-                    found[place] = PlaceReason(path, number, line[1:].strip()[:LONGEST])
+                if place in wanted and place not in first_lines:
+                    first_lines[place] = PlaceReason(path, number, line[1:].strip()[:LONGEST])
                 number += line[:1] != "+"
-    return found
+    return first_lines
 
 
 def _added(patch: Patch, other: Patch) -> list[str]:
-    """Return the longest line that both add, if there is one that says something."""
+    """Return the longest line that both add, if it has enough letters to be meaningful."""
     lines = _changed(patch)[0].keys() & _changed(other)[0].keys()
     telling = [line for line in lines if sum(map(str.isalnum, line)) >= TELLING]
     return [f"+{max(telling, key=lambda line: (len(line), line))[:LONGEST]}"] if telling else []

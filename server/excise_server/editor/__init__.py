@@ -1,6 +1,6 @@
-"""One document in an editor: its session, the frozen picture of it, its analysis, and what is said.
+"""One document in an editor: its session, its snapshots, their analysis, and its messages.
 
-`session` and `document` are the only mutable state, on the event loop. `snapshot` is what work
-gets; `analysis` (with `hunk_scores`, `sites` and `line_map`) makes numbers of it, `findings` and
-`explanation` the sentences, `applying` the edits. Nothing here knows the protocol.
+`session` and `document` are the only mutable state, on the event loop. Work receives a `snapshot`.
+From it, `analysis` (with `hunk_scores`, `sites` and `line_map`) computes numbers, `findings` and
+`explanation` make sentences, and `apply` makes edits. Nothing here knows the protocol.
 """

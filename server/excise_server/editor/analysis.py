@@ -34,7 +34,7 @@ class Plane(Protocol):
 
 
 class Matrix(Protocol):
-    """What is shown of a matrix: `excise.ScoreMatrix` has it, and what a worker sends of one."""
+    """The displayed part of a matrix: of an `excise.ScoreMatrix`, or of one sent by a worker."""
 
     @property
     def ids(self) -> tuple[str, ...]: ...  # noqa: D102
@@ -49,7 +49,7 @@ class Matrix(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Everything that is known of the revisions as whole texts.
+    """The scores, order and groups of the revisions as whole texts.
 
     ``ranking`` is in rank order and ``clusters`` are largest first; both name revisions by their
     index in the snapshot. ``notes`` holds one tuple per revision, in the snapshot's order.
@@ -64,11 +64,11 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """Everything that is known of a snapshot.
+    """The results for a snapshot.
 
-    ``sites`` are where its hunks are; ``given`` are the hunks of the revisions without the buffer
-    as one of them: what was typed beside a hunk is not part of these. ``decided`` tells of each
-    hunk whether the buffer says something else than the origin there.
+    ``sites`` are the places of its hunks in the buffer. ``given`` are the hunks and sites of the
+    revisions without the buffer as one of them, so that text typed next to a hunk is not part of
+    it. ``decided`` tells for each hunk whether the buffer differs from the origin there.
     """
 
     snapshot: Snapshot
@@ -107,7 +107,7 @@ def compare(
 
 
 def recompare(
-    before: Snapshot, known: Comparison, snapshot: Snapshot, cancel: excise.CancelFlag
+    before: Snapshot, comparison: Comparison, snapshot: Snapshot, cancel: excise.CancelFlag
 ) -> Comparison | None:
     """Compare again when few texts changed: only their rows are computed. None if many did."""
     same = replace(snapshot, revisions=before.revisions).scored == before.scored
@@ -117,7 +117,7 @@ def recompare(
     changed = [new for old, new in both if old.text != new.text]
     if 3 * len(changed) > len(snapshot.revisions):
         return None
-    matrix = _counted(known)
+    matrix = _counted(comparison)
     for revision in changed:
         matrix = matrix.replaced(revision.id, revision.text, cancel=cancel)
     return _described(matrix)
@@ -140,7 +140,7 @@ class Analyst:
     """
 
     def __init__(self, limit: int = MEMORY) -> None:
-        """Keep the scores of so many bytes of snapshots; those of the last one in any case."""
+        """Keep the scores of at most so many bytes of snapshots, but always those of the last."""
         self._limit = limit
         self._kept: OrderedDict[object, Analysis] = OrderedDict()
         self._bare: tuple[object, excise.Hunks] | None = None
@@ -148,7 +148,7 @@ class Analyst:
         """How many pairs were scored."""
 
     def analyse(self, snapshot: Snapshot, cancel: excise.CancelFlag) -> Analysis:
-        """Return all that is known of a snapshot.
+        """Return the analysis of a snapshot.
 
         Without revisions that is a signature, for which the first line is read: it may name the
         language, and most files that an editor opens never get a revision.
@@ -162,23 +162,23 @@ class Analyst:
             first, _, _ = snapshot.origin.partition("\n")
             comparison = self._compared(replace(snapshot, origin=first), cancel)
             return Analysis(snapshot, comparison, (), (), (), ())
-        known = self._kept.get(snapshot.scored)
-        if known is None:
+        cached = self._kept.get(snapshot.scored)
+        if cached is None:
             comparison = self._compared(snapshot, cancel)
             hunks = _hunks(snapshot, comparison, cancel)
         else:
-            comparison, hunks = known.comparison, known.hunks
+            comparison, hunks = cached.comparison, cached.hunks
         texts = _texts(snapshot)
         sites = find_sites(*texts, [scores.hunk for scores in hunks], snapshot.own)
-        given = tuple(zip((scores.hunk for scores in hunks), sites, strict=True))
+        typed_apart = tuple(zip((scores.hunk for scores in hunks), sites, strict=True))
         if snapshot.own is not None:
             bare = self._without_buffer(snapshot, comparison, cancel)
-            given = tuple(zip(bare, find_sites(*texts, bare), strict=True))
+            typed_apart = tuple(zip(bare, find_sites(*texts, bare), strict=True))
         decided = tuple(
             texts[1].between(site.lo, site.hi) != scores.hunk.text
             for site, scores in zip(sites, hunks, strict=True)
         )
-        analysis = Analysis(snapshot, comparison, hunks, sites, given, decided)
+        analysis = Analysis(snapshot, comparison, hunks, sites, typed_apart, decided)
         self._kept[snapshot.scored] = analysis
         self._kept.move_to_end(snapshot.scored)
         while len(self._kept) > 1 and sum(map(_weight, self._kept.values())) > self._limit:
@@ -186,7 +186,7 @@ class Analyst:
         return analysis
 
     def forget(self, uri: str) -> None:
-        """Let go of what is kept of a document."""
+        """Forget the scores of a document."""
         for key in [key for key, kept in self._kept.items() if kept.snapshot.uri_or_path == uri]:
             del self._kept[key]
         self._bare = None
@@ -194,16 +194,16 @@ class Analyst:
     def _without_buffer(
         self, snapshot: Snapshot, comparison: Comparison, cancel: excise.CancelFlag
     ) -> excise.Hunks:
-        """Return the hunks without the buffer as a revision; made once while that is typed in."""
-        others = [at for at in snapshot.texts if at != snapshot.own]
-        bare = replace(snapshot, revisions=tuple(snapshot.revisions[at] for at in others))
+        """Return the hunks without the buffer as a revision, computed once while somebody types."""
+        others = [index for index in snapshot.texts if index != snapshot.own]
+        bare = replace(snapshot, revisions=tuple(snapshot.revisions[index] for index in others))
         key = (bare.scored, snapshot.own, comparison.signature)
         if self._bare is None or self._bare[0] != key:
             self._bare = (key, _counted(comparison).hunks(others, cancel=cancel))
         return self._bare[1]
 
     def _compared(self, snapshot: Snapshot, cancel: excise.CancelFlag) -> Comparison:
-        """Compare from what the last snapshot of this document left, or from the start."""
+        """Compare starting from the document's last snapshot, or from the beginning."""
         for before in reversed(self._kept.values()):
             if before.snapshot.uri_or_path == snapshot.uri_or_path:
                 try:
@@ -236,13 +236,13 @@ def _hunks(
 
 
 def _for_all(hunk: excise.Hunk, texts: Sequence[int], count: int) -> excise.Hunk:
-    """Return a hunk with the spans of all revisions; who has no text has no lines."""
+    """Return a hunk with the spans of all revisions; those without a text have no lines."""
     spans = dict(zip(texts, hunk.spans, strict=True))
-    return replace(hunk, spans=tuple(spans.get(at, (0, 0)) for at in range(count)))
+    return replace(hunk, spans=tuple(spans.get(index, (0, 0)) for index in range(count)))
 
 
 def _counted(comparison: Comparison) -> excise.ScoreMatrix:
-    """Return the matrix as the library counted it, with all that can be asked of it."""
+    """Return the matrix as the library's type, which has more than the protocol `Matrix`."""
     matrix = comparison.matrix
     assert isinstance(matrix, excise.ScoreMatrix)
     return matrix
@@ -255,7 +255,7 @@ def _weight(analysis: Analysis) -> int:
 
 
 def _texts(snapshot: Snapshot) -> tuple[Text, Text]:
-    """Return the origin, and what the editor shows: the same object where these are equal."""
+    """Return the origin and the editor's text, as the same object if they are equal."""
     origin = Text.of(snapshot.origin)
     shown = origin if snapshot.buffer is None else Text.of(snapshot.buffer)
     return origin, origin if shown == origin else shown

@@ -1,11 +1,11 @@
-"""What to edit in the buffer so that it says what a revision says. Pure; lines, not positions.
+"""Edits that give the buffer the text of a revision, by lines, not positions. Pure.
 
-A *site* is where a hunk is in the buffer now. What the user typed elsewhere stays; where unsaved
-edits overlap a hunk and lines beside it, nobody can tell which lines are the hunk's, and nothing is
-offered there.
+A *site* is the current place of a hunk in the buffer. Text that the user typed elsewhere stays.
+Where unsaved edits overlap a hunk and lines next to it, it is unclear which lines belong to the
+hunk, and nothing is offered.
 
-Laws (property-tested): all variants of A on an unchanged buffer give exactly A's text; A's variant
-in one hunk and B's in another compose; unsaved edits between the hunks stay.
+Laws (property-tested): all variants of A on an unchanged buffer give exactly A's text. A's variant
+in one hunk and B's in another compose. Unsaved edits between the hunks stay.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class LineEdit:
 
 
 class BlockedError(Exception):
-    """An edit that could destroy what the user typed; the message says why."""
+    """The error for an edit that could destroy typed text. The message says why."""
 
 
 def buffer_lines(analysis: Analysis) -> list[str]:
@@ -69,10 +69,10 @@ def replacing(analysis: Analysis, lines: list[str], index: int, text: str) -> li
 
 
 def restate(analysis: Analysis, lines: list[str], revision: int) -> list[LineEdit]:
-    """Return the edits that make every hunk say what a revision says.
+    """Return the edits that give every hunk the text of a revision.
 
-    Where the revision leaves the origin's text and the buffer holds what no revision has, the user
-    typed it: it stays.
+    If the revision leaves the origin's text, and the buffer's text is none of the variants, the
+    user typed it, and it stays.
 
     Raises
     ------
@@ -83,10 +83,10 @@ def restate(analysis: Analysis, lines: list[str], revision: int) -> list[LineEdi
         return []
     edits = []
     for hunk, site in analysis.given:
-        now = shown_at(lines, site)
+        shown = shown_at(lines, site)
         text = next(v.text for v in hunk.variants if revision in v.members)
-        own = text == hunk.text and not any(v.text == now for v in hunk.variants)
-        if now == text or own:
+        is_typed = text == hunk.text and not any(v.text == shown for v in hunk.variants)
+        if shown == text or is_typed:
             continue
         if site.crossed:
             raise _blocked(site)
@@ -103,7 +103,7 @@ def apply_edits(lines: list[str], edits: Iterable[LineEdit]) -> str:
 
 
 def line_end(text: str) -> str:
-    r"""Return the line end that a text has most; the one to write into it.
+    r"""Return the most frequent line end of a text, the one to write into it.
 
     >>> line_end("a\r\nb\r\nc\n"), line_end("a\rb"), line_end("a")
     ('\r\n', '\r', '\n')
@@ -134,7 +134,7 @@ def _joined(lines: list[str], edits: list[LineEdit]) -> list[LineEdit]:
 
 
 def _ended(lines: list[str], edit: LineEdit) -> LineEdit:
-    """Give a text the line ends that it needs where it comes to stand."""
+    """Return an edit whose text has the line ends that it needs at its place."""
     text = edit.text
     if text and edit.hi < len(lines) and not text.endswith("\n"):
         text += "\n"
@@ -144,7 +144,7 @@ def _ended(lines: list[str], edit: LineEdit) -> LineEdit:
 
 
 def _trimmed(lines: list[str], edit: LineEdit) -> LineEdit:
-    """Leave alone the lines at both ends that stay as they are: cursors and marks stand there."""
+    """Leave out unchanged lines at both ends, so that cursors and marks there stay."""
     new, lo, hi = raw_lines(edit.text), edit.lo, edit.hi
     start, stop = 0, len(new)
     while lo < hi and start < stop and lines[lo] == new[start]:

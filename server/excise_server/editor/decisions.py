@@ -1,4 +1,4 @@
-"""What was decided at each hunk, by what the editor shows there. Pure."""
+"""The decision at each hunk, derived from the text in the editor. Pure."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ DecisionKind = Literal["origin", "variant", "mixed", "edited"]
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the editor shows in a hunk.
+    """The editor's text in a hunk, compared with the origin and the variants.
 
-    ``kind`` is ``origin`` or ``variant`` where it is exactly the text of one (``variant`` is the
-    index of that), ``mixed`` where each line is from some of them, else ``edited``. A hunk that is
-    as the origin is decided only where the user said that it stays so.
+    ``kind`` is ``origin`` or ``variant`` if it is exactly that text (``variant`` is its index),
+    ``mixed`` if each line comes from one of them, else ``edited``. A hunk with the origin's text is
+    decided only if the user said that it stays.
     """
 
     kind: DecisionKind
@@ -39,7 +39,7 @@ def with_kept(analysis: Analysis) -> Analysis:
 
 
 def decisions_of(analysis: Analysis) -> tuple[Decision, ...]:
-    """Return the decision of each hunk; without a buffer, all are as the origin."""
+    """Return the decision at each hunk; without a buffer, all have the origin's text."""
     snapshot = analysis.snapshot
     shown = Text.of(snapshot.origin if snapshot.buffer is None else snapshot.buffer)
     return tuple(
@@ -63,5 +63,7 @@ def _decision(shown: str, origin: str, variants: list[str], decided: bool) -> De
         return Decision("origin", None, decided)
     if shown in variants:
         return Decision("variant", variants.index(shown), decided)
-    known = {line for text in (origin, *variants) for line in raw_lines(text)}
-    return Decision("mixed" if known.issuperset(raw_lines(shown)) else "edited", None, decided)
+    variant_lines = {line for text in (origin, *variants) for line in raw_lines(text)}
+    return Decision(
+        "mixed" if variant_lines.issuperset(raw_lines(shown)) else "edited", None, decided
+    )

@@ -1,4 +1,4 @@
-"""One document and its revisions: what it holds, which revisions it takes, and why not.
+"""One document and its revisions: its state, and which revisions it accepts or refuses.
 
 Changed only by the session that owns it.
 """
@@ -44,14 +44,14 @@ _DRIVE = re.compile(r"file:///([A-Za-z]):")
 
 
 class Buffer(Protocol):
-    """What an editor shows; the wire changes it in place."""
+    """The text in an editor, which the protocol changes in place."""
 
     def text(self) -> str:
         """Return the text now."""
 
 
 class Base(Protocol):
-    """What a client says its revisions were made from."""
+    """The text that revisions were made from, according to the client."""
 
     @property
     def version(self) -> int | None:
@@ -66,15 +66,15 @@ class Base(Protocol):
 class Document:
     """One document: open in an editor, or only named by revisions, or both.
 
-    ``saved`` is None where there is no text yet; ``obstacle`` then says why. ``elsewhere`` is the
-    origin that a source gave. ``pinned`` is what the origin was when the first revision came: it
-    stays through saving and commits, so that neither makes an edit of anybody. ``found`` holds the
-    ids that sources gave, all others are the client's; ``dismissed`` those that the client removed.
-    ``deleted`` are found ones that delete the file, so that their empty text is none.
-    ``kept`` are hunks, as lines of the pinned origin, in which the user wants that origin to stay;
-    ``notes`` say what to know of the client's revisions, ``voices`` name their texts where these
-    were made from the origin. ``remembered`` is a review that may go on, when a revision comes that
-    took part in it; with ``is_recalled``, memory has been asked.
+    ``saved`` is None if there is no text yet; ``obstacle`` then says why. ``elsewhere`` is the
+    origin that a source provided. ``pinned`` is the origin at the time of the first revision: it
+    survives saving and commits, so that neither counts as anybody's edit. ``found`` holds the ids
+    of revisions from sources; all others are the client's. ``dismissed`` are found ones that the
+    client removed, and ``deleted`` found ones that delete the file, whose empty text is not a text.
+    ``kept`` are hunks, as lines of the pinned origin, in which the user wants the origin to stay.
+    ``notes`` are remarks on the client's revisions, and ``voices`` name the texts of those that
+    were made from the origin. ``remembered`` is a review that continues when a revision arrives
+    that took part in it. With ``is_recalled``, memory has been asked.
     """
 
     uri: str
@@ -97,16 +97,16 @@ class Document:
 
     @property
     def origin(self) -> str | None:
-        """What the revisions are compared with: what it was at first, or is by now."""
+        """The text that revisions are compared with: the pinned origin, or else the current one."""
         return self.current if self.pinned is None else self.pinned
 
     @property
     def current(self) -> str | None:
-        """What the origin would be without a review: a source's origin, else the saved text."""
+        """The origin without a review: a source's origin, or else the saved text."""
         return self.saved if self.elsewhere is None else self.elsewhere.text
 
     def pin(self, target: str | None = None) -> None:
-        """Keep the origin (or this text) while there are revisions; a conflict has its own."""
+        """Pin the origin (or this text) while there are revisions; a conflict has its own."""
         ends = self.elsewhere is not None and not self.elsewhere.can_be_pinned
         if ends or not self.revisions:
             self.unpin()
@@ -114,7 +114,7 @@ class Document:
             self.pinned = self.current if target is None else target
 
     def unpin(self) -> None:
-        """Let the origin be what it is by now; what was decided by the other one is void."""
+        """Return to the current origin, and drop the decisions made by the pinned one."""
         if self.pinned is not None:
             self.remembered = None
         self.pinned = None
@@ -122,14 +122,14 @@ class Document:
 
     @property
     def review(self) -> Remembered | None:
-        """What is to be remembered of the review, or None without one."""
+        """The review to remember, or None without one."""
         if self.pinned is None:
             return None
         voices = {name: self.voices.get(name, "") for name in self.revisions}
         return Remembered(self.pinned, frozenset(self.kept), voices)
 
     def may_go_on(self, name: str, voice: str) -> bool:
-        """Whether a revision took part in the review that is remembered, and none is there yet."""
+        """Whether there is no review yet, and a revision took part in the remembered one."""
         return self.remembered is not None and self.remembered.knows(name, voice) and not self.found
 
     def go_on(self) -> None:
@@ -139,23 +139,23 @@ class Document:
             self.remembered = None
 
     def take_origin(self, read: Callable[[], str]) -> None:
-        """Have another saved text, or know why there is none."""
+        """Read another saved text, or record why there is none."""
         try:
             self.saved, self.obstacle = check_text(read()), ""
         except SourceError as error:
             self.saved, self.obstacle = None, error.reason
 
     def own_edits(self, wanted: bool) -> Revision | None:
-        """Return what the editor shows as a revision, where it differs and that is wanted."""
+        """Return the editor's text as a revision, if it differs and that is wanted."""
         if self.buffer is None or self.origin is None or not wanted:
             return None
         if self.elsewhere is not None and not self.elsewhere.buffer_is_revision:
             return None
         if OWN_EDITS in self.revisions:
             return None
-        own = Revision(OWN_EDITS, self.buffer.text(), "your edits")
-        same = normalise(own.text) == normalise(self.origin)
-        return None if same or objection(self, own) else own
+        edits = Revision(OWN_EDITS, self.buffer.text(), "your edits")
+        same = normalise(edits.text) == normalise(self.origin)
+        return None if same or objection(self, edits) else edits
 
 
 def document_key(uri: str) -> str:
@@ -188,7 +188,7 @@ def mismatch(document: Document, base: Base) -> str:
 
 
 def enter(document: Document, revision: Revision) -> str:
-    """Let a revision that a source found in; return why not, if not."""
+    """Add a revision that a source found, and return the reason if it is refused, else ""."""
     name = revision.id
     if name in document.dismissed:
         return "removed by the client"

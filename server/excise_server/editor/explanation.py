@@ -1,7 +1,7 @@
-"""One hunk, or the whole file, explained: code, text and tables, without any markup. Pure.
+"""Explanations of one hunk or the whole file: code, text and tables, without markup. Pure.
 
-The variants' code comes first, headed by who has it; figures come last, in a few lines. The report
-has them all.
+The variants' code comes first, below the names of its candidates. A few figures come last; the
+report has all of them.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table; all rows have as many cells as the head."""
+    """A table whose rows all have as many cells as the head."""
 
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -54,7 +54,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Source text of a language (may be empty); already printable, line by line."""
+    """Printable lines of source text, and their language (may be empty)."""
 
     lines: tuple[str, ...]
     language: str
@@ -78,7 +78,7 @@ def explain_hunk(analysis: Analysis, index: int) -> list[Block]:
 
 
 def _figures(scores: HunkScores, names: Sequence[str]) -> list[str]:
-    """Return what the scores say of a hunk, in two lines."""
+    """Return the scores of a hunk in two lines."""
     mean, pairs = scores.mean, scores.pairs
     if mean is None:
         return []
@@ -97,21 +97,21 @@ def _figures(scores: HunkScores, names: Sequence[str]) -> list[str]:
 
 
 def explain_file(analysis: Analysis) -> list[Block]:
-    """Explain the file: its groups, what is said of pairs, what ordered them, and the scores."""
+    """Explain the file: its groups, the words of its pairs, their order, and the scores."""
     comparison, names = analysis.comparison, names_of(analysis.snapshot.revisions)
     order = [ranked.index for ranked in comparison.ranking]
     blocks: list[Block] = [Line(headline(analysis, names, MAX_HUNKS))]
     blocks += map(Line, group_lines(analysis, names))
     if len(order) > 1:
         blocks += _words(analysis, order, names)
-        blocks.append(Line(f"Best first: {listed((names[at] for at in order), MAX_NAMES)}"))
+        blocks.append(Line(f"Best first: {listed((names[index] for index in order), MAX_NAMES)}"))
         blocks.append(Line(f"Order: {order_words(comparison.ranking)}"))
         blocks.append(_scores(analysis, order, names))
     return [*blocks, Line(comparison.signature)]
 
 
 def _scores(analysis: Analysis, order: Sequence[int], names: Sequence[str]) -> Block:
-    """Return the scores of all pairs; of many only the span, as the diagnostic has all."""
+    """Return the scores of all pairs, or only their range if there are many."""
     matrix = analysis.comparison.matrix
     if len(order) <= MAX_COLUMNS:
         rows = tuple(
@@ -127,7 +127,7 @@ def _scores(analysis: Analysis, order: Sequence[int], names: Sequence[str]) -> B
 
 
 def _words(analysis: Analysis, order: Sequence[int], names: Sequence[str]) -> list[Block]:
-    """Return a line for each word that says more than the number, with the pairs it is said of."""
+    """Return a line for each word that says more than the number, with its pairs."""
     matrix = analysis.comparison.matrix
     pairs: dict[str, list[str]] = {word: [] for word in WORDS if word not in (OVERLAPS, DIFFERENT)}
     for a, b in combinations(order, 2):
@@ -136,21 +136,21 @@ def _words(analysis: Analysis, order: Sequence[int], names: Sequence[str]) -> li
         elif word in pairs:
             pairs[word].append(f"{names[a]} / {names[b]}")
     return [
-        Line(f"{'' if word == CONTAINS else f'{word}: '}{listed(said, MAX_NAMES)}")
-        for word, said in pairs.items()
-        if said
+        Line(f"{'' if word == CONTAINS else f'{word}: '}{listed(phrases, MAX_NAMES)}")
+        for word, phrases in pairs.items()
+        if phrases
     ]
 
 
 def _variant(
     analysis: Analysis, scores: HunkScores, variant: Variant, count: int, names: Sequence[str]
 ) -> list[Block]:
-    """Return the exact text of a variant under who has it, cut to what a hover can hold."""
+    """Return the exact text of a variant below its candidates, cut to the size of a hover."""
     who = listed((names[member] for member in variant.members), MAX_NAMES)
     if count > 1:
         who = f"{who} ({share_of(variant.members, count)})"
-    if (said := without_code(scores.hunk, variant)) is not None:
-        return [Line(f"{who} {said}")]
+    if (words := without_code(scores.hunk, variant)) is not None:
+        return [Line(f"{who} {words}")]
     lines = variant.text.removesuffix("\n").split("\n")
     shown = [_source(line) for line in lines[:MAX_CODE_LINES]]
     blocks: list[Block] = [Line(f"{who}:"), Code(tuple(shown), code_language(analysis))]

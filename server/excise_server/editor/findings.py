@@ -1,4 +1,4 @@
-"""What to tell about an analysis: messages and lines for an editor, without its types. Pure."""
+"""The findings of an analysis: messages and lines for an editor, without its types. Pure."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ MAX_MATRIX = 100
 
 @dataclass(frozen=True, slots=True)
 class HunkFinding:
-    """One hunk: its lines (from, to; equal: a gap), what to say, and the scores behind it."""
+    """One hunk: its lines (from, to; equal for a gap), its message, and its scores."""
 
     lines: tuple[int, int]
     message: str
@@ -52,7 +52,7 @@ class HunkFinding:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """What is shown for one document; nothing to show without revisions."""
+    """The message for a document, and the findings of its hunks."""
 
     message: str
     data: dict[str, Any]
@@ -60,14 +60,14 @@ class Findings:
 
 
 def find(analysis: Analysis, most: int = MAX_HUNKS) -> Findings | None:
-    """Return what to show, of so many hunks at most, or None without revisions.
+    """Return the findings, with at most so many hunks, or None without revisions.
 
-    A hunk that was decided carries no mark: what is left to look at is what is shown.
+    Decided hunks have no mark, so that only the undecided ones are shown.
     """
     if not analysis.snapshot.revisions:
         return None
     count, names = len(analysis.snapshot.texts), names_of(analysis.snapshot.revisions)
-    shown = [at for at, decided in enumerate(analysis.decided) if not decided][:most]
+    shown = [index for index, decided in enumerate(analysis.decided) if not decided][:most]
     pairs = min(MAX_PAIRS, MAX_DATA // max(len(shown), 1))
     return Findings(
         message="\n".join(
@@ -80,40 +80,40 @@ def find(analysis: Analysis, most: int = MAX_HUNKS) -> Findings | None:
         data=_data(analysis),
         hunks=tuple(
             HunkFinding(
-                analysis.lines[at],
-                _summary(analysis.hunks[at], count, names),
-                _hunk_data(analysis, at, analysis.hunks[at], pairs),
+                analysis.lines[index],
+                _summary(analysis.hunks[index], count, names),
+                _hunk_data(analysis, index, analysis.hunks[index], pairs),
             )
-            for at in shown
+            for index in shown
         ),
     )
 
 
 def _summary(scores: HunkScores, count: int, names: tuple[str, ...]) -> str:
-    """Return one hunk in a line: who does what, and last the score."""
-    said = hunk_words(scores.hunk, count, names)
+    """Return one hunk in a line: who makes which change, and the score."""
+    words = hunk_words(scores.hunk, count, names)
     if scores.mean is None:
-        return said
+        return words
     compared = len(scores.compared)
     sample = f" (of the first {compared})" if compared < count else ""
-    return f"{said}, ES {digits(scores.mean.es)}{sample}"
+    return f"{words}, ES {digits(scores.mean.es)}{sample}"
 
 
 def headline(analysis: Analysis, names: Sequence[str], most: int) -> str:
     """Return how many candidates there are in how many groups, and how much is decided."""
     hunks, decided = len(analysis.hunks), sum(analysis.decided)
-    said = f"{hunks} hunk{'s' if hunks != 1 else ''}"
+    hunk_count = f"{hunks} hunk{'s' if hunks != 1 else ''}"
     if decided:
-        said = f"{decided} of {said} decided"
+        hunk_count = f"{decided} of {hunk_count} decided"
     if hunks - decided > most:
-        said += f" (the first {most} are shown)" if most else " (not shown)"
+        hunk_count += f" (the first {most} are shown)" if most else " (not shown)"
     deleting = len(analysis.snapshot.deleted)
-    gone = [f"{deleting} delete{'s' if deleting == 1 else ''} the file"] if deleting else []
-    return ", ".join([changers(analysis, names), said, *gone])
+    deletions = [f"{deleting} delete{'s' if deleting == 1 else ''} the file"] if deleting else []
+    return ", ".join([changers(analysis, names), hunk_count, *deletions])
 
 
 def group_lines(analysis: Analysis, names: Sequence[str]) -> list[str]:
-    """Return a line for each group, the largest first, with what is to be known of its members."""
+    """Return a line for each group, the largest first, with the facts about its members."""
     comparison = analysis.comparison
     facts = {
         ranked.index: [
@@ -124,22 +124,24 @@ def group_lines(analysis: Analysis, names: Sequence[str]) -> list[str]:
         for ranked in comparison.ranking
     }
     lines = []
-    for at, cluster in enumerate(comparison.clusters[:MAX_GROUPS]):
-        told = [(names[member], facts[member]) for member in cluster.members if facts[member]]
+    for index, cluster in enumerate(comparison.clusters[:MAX_GROUPS]):
         alone = len(cluster.members) == 1
-        said = "; ".join(
-            f"{', '.join(of)}" if alone else f"{who} {', '.join(of)}" for who, of in told
-        )
-        if alone and len(names) == 1 and not said:
-            continue  # the first line has said it
-        lines.append(f"{group_words(analysis, names, at)}{f': {said}' if said else ''}")
+        phrases = [
+            (f"{names[member]} " if not alone else "") + ", ".join(facts[member])
+            for member in cluster.members
+            if facts[member]
+        ]
+        if alone and len(names) == 1 and not phrases:
+            continue  # the first line already says it
+        remarks = f": {'; '.join(phrases)}" if phrases else ""
+        lines.append(f"{group_words(analysis, names, index)}{remarks}")
     if (rest := len(comparison.clusters) - MAX_GROUPS) > 0:
         lines.append(f"… and {rest} more groups")
     return lines
 
 
 def _pairs(analysis: Analysis, names: tuple[str, ...]) -> list[str]:
-    """Return the score and the word of every pair, best ranked first; of many, where they are."""
+    """Return the score and the word of every pair, or of many pairs where to find them."""
     matrix = analysis.comparison.matrix
     order = [ranked.index for ranked in analysis.comparison.ranking]
     if len(order) > MAX_LISTED:
@@ -154,7 +156,7 @@ def _pairs(analysis: Analysis, names: tuple[str, ...]) -> list[str]:
 
 
 def word_of_pair(analysis: Analysis, a: int, b: int, names: Sequence[str]) -> str:
-    """Return what is said of two revisions as whole texts, by their indices."""
+    """Return the phrase for two revisions as whole texts, by their indices."""
     matrix = analysis.comparison.matrix
     contained = float(matrix.contained[a, b]), float(matrix.contained[b, a])
     return between(matrix.word(a, b), contained, names[a], names[b])

@@ -1,4 +1,4 @@
-"""The whole candidates of a client: kept by id, and put on the origins of their documents."""
+"""The whole candidates of a client: kept by id, and replayed on the origins of their documents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["GivenCandidates", "on_origin"]
 
 
 class GivenCandidates:
-    """What a client gave: revisions of one id are one candidate, in however many files.
+    """The candidates of a client: all revisions with one id are one candidate, in any files.
 
     Files are kept by the keys of their documents.
     """
@@ -30,33 +30,33 @@ class GivenCandidates:
         return self._by_id
 
     def note(self, name: str, label: str, key: str, file: GivenFile) -> None:
-        """Keep a file of a candidate; without a label it keeps the one that it has."""
-        known = self._by_id.get(name)
-        files = known.files if known is not None else {}
-        label = label or (known.label if known is not None else "")
+        """Keep a file of a candidate, and its label if that is not empty."""
+        candidate = self._by_id.get(name)
+        files = candidate.files if candidate is not None else {}
+        label = label or (candidate.label if candidate is not None else "")
         self._by_id[name] = Given(name, label, {**files, key: file})
 
     def forget(self, name: str, key: str) -> None:
         """Forget a file of a candidate, and the candidate with its last one."""
-        if (known := self._by_id.get(name)) is None:
+        if (candidate := self._by_id.get(name)) is None:
             return
-        files = {other: file for other, file in known.files.items() if other != key}
+        files = {file_key: file for file_key, file in candidate.files.items() if file_key != key}
         if files:
-            self._by_id[name] = replace(known, files=files)
+            self._by_id[name] = replace(candidate, files=files)
         else:
             del self._by_id[name]
 
     def deletes(self, name: str, key: str) -> bool:
         """Whether a candidate deletes a file, so that its empty text is not a text."""
-        known = self._by_id.get(name)
-        file = known.files.get(key) if known is not None else None
+        candidate = self._by_id.get(name)
+        file = candidate.files.get(key) if candidate is not None else None
         return file is not None and file.text is None
 
 
 def on_origin(candidate: Given, file: GivenFile, origin: str) -> tuple[Revision, list[str]]:
-    """Return what a candidate makes of an origin, replayed from what it made it from, and notes.
+    """Return a candidate's revision of an origin, replayed from its own base, and notes.
 
-    A file that it deletes has no text.
+    If the candidate deletes the file, the text is empty.
     """
     if file.text is None:
         return Revision(candidate.id, "", candidate.label), [DELETES]

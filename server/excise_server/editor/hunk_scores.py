@@ -1,8 +1,8 @@
-"""What the score says about one hunk: the numbers of the divergent regions in it.
+"""The scores of one hunk: the numbers of its divergent regions.
 
 Every divergent region of a pair lies in one hunk. A hunk's numbers are the formula on the counts of
-its regions, and their share of all divergent 1- to 4-grams of the pair. What both revisions do
-alike in other hunks counts nothing here. With a single hunk these are the numbers of the pair.
+its regions, and their share of all divergent 1- to 4-grams of the pair. Equal changes in other
+hunks do not count here. With a single hunk, these are the numbers of the pair.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MAX_PAIRS = 45
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """The score and its operations; None: undefined."""
+    """The score and its operations, or None where undefined."""
 
     es: float
     keep: float | None
@@ -62,7 +62,7 @@ class Pairs(Sequence[PairNumbers]):
     __slots__ = ()
 
     @abstractmethod
-    def pair(self, at: int) -> PairNumbers:
+    def pair(self, index: int) -> PairNumbers:
         """Return one of them."""
 
     @overload
@@ -106,9 +106,9 @@ class CountedPairs(Pairs):
         """Return how many there are."""
         return len(self.entries)
 
-    def pair(self, at: int) -> PairNumbers:
+    def pair(self, index: int) -> PairNumbers:
         """Return one of them."""
-        first, second, _, value, keep, add, delete, share = self.entries[at].item()
+        first, second, _, value, keep, add, delete, share = self.entries[index].item()
         operations = (None if part < 0 else part for part in (keep, add, delete))
         numbers = Numbers(value, *operations)
         return PairNumbers(self._compared[first], self._compared[second], numbers, share)
@@ -118,9 +118,9 @@ class CountedPairs(Pairs):
 class HunkScores:
     """A hunk with its numbers.
 
-    ``compared`` are the revisions whose pairs were counted, by index, in rank order; ``pairs`` are
-    those of their pairs that diverge here, in that order. ``mean`` and ``share`` are over all of
-    their pairs (None and 0 without pairs).
+    ``compared`` are the revisions whose pairs were counted, by index, in rank order. ``pairs`` are
+    the pairs of them that diverge here, in that order. ``mean`` and ``share`` are over all of their
+    pairs (None and 0 without pairs).
     """
 
     hunk: excise.Hunk
@@ -136,20 +136,22 @@ def score_hunks(
     order: Sequence[int],
     cancel: excise.CancelFlag | None = None,
 ) -> tuple[HunkScores, ...]:
-    """Return the numbers of every hunk; pairs are taken among the first of ``order``.
+    """Return the numbers of every hunk, from the pairs of the first revisions in ``order``.
 
     Raises
     ------
     excise.errors.Cancelled
-        When the flag was raised meanwhile.
+        If the flag is raised meanwhile.
     """
-    found = matrix.in_hunks(hunks, order[:MAX_COMPARED], cancel=cancel)
-    total = len(found.order) * (len(found.order) - 1) // 2
-    means, shares = _means(found.entries, len(hunks), total)
+    scores = matrix.in_hunks(hunks, order[:MAX_COMPARED], cancel=cancel)
+    total = len(scores.order) * (len(scores.order) - 1) // 2
+    means, shares = _means(scores.entries, len(hunks), total)
     return tuple(
-        HunkScores(hunk, found.order, CountedPairs(found.order, found.entries[lo:hi]), mean, share)
+        HunkScores(
+            hunk, scores.order, CountedPairs(scores.order, scores.entries[lo:hi]), mean, share
+        )
         for hunk, lo, hi, mean, share in zip(
-            hunks, found.bounds, found.bounds[1:], means, shares, strict=False
+            hunks, scores.bounds, scores.bounds[1:], means, shares, strict=False
         )
     )
 
@@ -157,9 +159,9 @@ def score_hunks(
 def _means(
     entries: npt.NDArray[np.void], count: int, total: int
 ) -> tuple[Sequence[Numbers | None], Sequence[float]]:
-    """Return the means of every hunk over all pairs, of which those without an entry agree there.
+    """Return the means of every hunk over all pairs; pairs without an entry agree there.
 
-    An operation's mean is over the pairs where it is defined.
+    The mean of an operation is over the pairs for which it is defined.
     """
     import numpy as np
 

@@ -25,9 +25,9 @@ class LineMap:
         return cls(excise.align(origin, lines).edits)
 
     @classmethod
-    def of_texts(cls, text: str, other: str) -> LineMap:
-        """Align two texts by their exact lines, however these end."""
-        return cls.between(raw_lines(normalise(text)), raw_lines(normalise(other)))
+    def of_texts(cls, text: str, changed: str) -> LineMap:
+        """Align two texts by their exact lines, regardless of their line ends."""
+        return cls.between(raw_lines(normalise(text)), raw_lines(normalise(changed)))
 
     def cover(self, lo: int, hi: int) -> tuple[int, int]:
         """Return the other text's lines for the origin's, with all that was inserted beside them.
@@ -40,10 +40,10 @@ class LineMap:
         return start, stop
 
     def span(self, lo: int, hi: int) -> tuple[int, int]:
-        """Return the other text's lines for the origin's, and nothing that was inserted beside.
+        """Return the other text's lines for the origin's, without insertions next to them.
 
-        A run that reaches into the lines belongs to them as a whole; one that only touches them
-        does not: what somebody types next to a hunk is not part of it.
+        A run of edits that overlaps the lines belongs to them entirely. A run that only touches
+        them does not: text typed next to a hunk is not part of it.
         """
         before, after = self._touching(lo), self._touching(hi)
         start, stop = lo + self._shift(lo), hi + self._shift(hi)
@@ -63,7 +63,7 @@ class LineMap:
         return False
 
     def _touching(self, line: int) -> excise.Edit | None:
-        """Return the run with ``o_lo <= line <= o_hi``; runs never touch, so there is one."""
+        """Return the run with ``o_lo <= line <= o_hi``, at most one because runs never touch."""
         index = bisect_right(self._starts, line) - 1
         return self._edits[index] if index >= 0 and line <= self._edits[index].o_hi else None
 

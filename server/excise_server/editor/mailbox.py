@@ -1,4 +1,4 @@
-"""The patches of one mailbox or patch file, as an editor shows them: who says the same. Pure."""
+"""The patches of one mailbox or patch file, compared for an editor. Pure."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ MAX_N_GRAMS = 200_000
 
 @dataclass(frozen=True, slots=True)
 class PatchStanding:
-    """One patch: its cluster, and the other patch that is most like it.
+    """One patch: its cluster, and the most similar other patch.
 
-    ``cluster`` counts from 1; ``nearest`` is a place in `Mailbox.patches` (None: nothing in
-    common with any), ``likeness`` what that one (a) and this one (b) have in common; ``equal``
-    tells that they have one patch-id. ``related`` is another patch that may be about the same
-    issue, which is another question.
+    ``cluster`` counts from 1. ``nearest`` is an index in `Mailbox.patches` (None: nothing in common
+    with any), ``likeness`` compares that patch (a) with this one (b), and ``equal`` tells that
+    their patch-ids are equal. ``related`` is another patch that may be about the same issue, which
+    is a separate question.
     """
 
     message: Message
@@ -64,9 +64,9 @@ class PatchStanding:
 
 @dataclass(frozen=True, slots=True)
 class Mailbox:
-    """The messages of a file, in order, and how the patches among them compare.
+    """The messages of a file, in order, and the comparison of the patches among them.
 
-    ``lines`` are the first lines of the messages, from 0; ``reason`` says why nothing is compared.
+    ``lines`` are the first lines of the messages, from 0. ``reason`` says why nothing is compared.
     """
 
     messages: tuple[Message, ...]
@@ -78,18 +78,19 @@ class Mailbox:
 
     def at(self, line: int) -> Message | None:
         """Return the message that a line (from 0) belongs to."""
-        found = bisect_right(self.lines, line) - 1
-        return self.messages[found] if found >= 0 else None
+        index = bisect_right(self.lines, line) - 1
+        return self.messages[index] if index >= 0 else None
 
     def standing(self, message: Message) -> int | None:
-        """Return the place of a message among the patches, if it is one; they are in order."""
-        at = bisect_left(self.patches, message.number, key=lambda patch: patch.message.number)
-        found = at < len(self.patches) and self.patches[at].message.number == message.number
-        return at if found else None
+        """Return the index of a message among the patches, or None if it has no patch."""
+        index = bisect_left(self.patches, message.number, key=lambda patch: patch.message.number)
+        if index < len(self.patches) and self.patches[index].message.number == message.number:
+            return index
+        return None
 
 
 def read_mailbox(text: str) -> Mailbox:
-    """Read and compare what an editor shows of a patch or a mailbox; no text is an error."""
+    """Read and compare the editor's text of a patch or a mailbox. No text is an error."""
     try:
         messages = read(normalise(text).encode(errors="replace"))
     except PatchError as error:
@@ -110,15 +111,15 @@ def title(mailbox: Mailbox, message: Message) -> str:
     """Return "cluster 1 of 3 · contains #14, 0.93", or "" for a cover letter."""
     if message.error:
         return f"not compared: {printable(message.error)}"
-    at = mailbox.standing(message)
-    if at is None:
+    index = mailbox.standing(message)
+    if index is None:
         return mailbox.reason if message.patch.files else ""
-    patch, clusters = mailbox.patches[at], mailbox.clusters
+    patch, clusters = mailbox.patches[index], mailbox.clusters
     parts = [f"cluster {patch.cluster} of {len(clusters)}"]
     if patch.nearest is None or patch.likeness is None:
         return " · ".join([*parts, "nothing in common with the others"][: len(mailbox.patches)])
-    other = mailbox.patches[patch.nearest]
-    words = beside(patch.likeness, f"#{other.message.number}")
+    nearest = mailbox.patches[patch.nearest]
+    words = beside(patch.likeness, f"#{nearest.message.number}")
     parts.append(f"{words}, {digits(patch.likeness.value)}")
     if patch.equal and not patch.likeness.equal:
         parts.append("equal patch-ids")
@@ -129,20 +130,20 @@ def title(mailbox: Mailbox, message: Message) -> str:
 
 
 def explain(mailbox: Mailbox, message: Message) -> list[Block]:
-    """Explain one message: what is odd about it, and the others of its cluster."""
+    """Explain one message: its warnings, and the other members of its cluster."""
     blocks: list[Block] = [Line(f"#{message.number}: {name(message.title or message.subject)}")]
-    if said := title(mailbox, message):
-        blocks.append(Line(said))
+    if heading := title(mailbox, message):
+        blocks.append(Line(heading))
     blocks += [Line(str(warned)) for warned in message.patch.warnings[:MAX_ROWS]]
-    at = mailbox.standing(message)
-    if at is None or mailbox.pool is None:
+    index = mailbox.standing(message)
+    if index is None or mailbox.pool is None:
         return blocks
-    cluster = mailbox.clusters[mailbox.patches[at].cluster - 1]
+    cluster = mailbox.clusters[mailbox.patches[index].cluster - 1]
     if len(cluster.members) > 1:
-        blocks += _members(mailbox, at, cluster)
-    if (nearest := mailbox.patches[at].nearest) is not None:
-        blocks += _why(mailbox, at, nearest)
-    if (related := mailbox.patches[at].related) is not None:
+        blocks += _members(mailbox, index, cluster)
+    if (nearest := mailbox.patches[index].nearest) is not None:
+        blocks += _why(mailbox, index, nearest)
+    if (related := mailbox.patches[index].related) is not None:
         blocks.append(_issue(mailbox, related))
     return [*blocks, Line(f"{mailbox.pool.signature}, distance {DISTANCE:g}")]
 
@@ -150,25 +151,29 @@ def explain(mailbox: Mailbox, message: Message) -> list[Block]:
 def _standings(
     patches: list[Message], pool: Pool, clusters: Iterable[Cluster]
 ) -> tuple[PatchStanding, ...]:
-    homes = {at: n for n, found in enumerate(clusters, start=1) for at in found.members}
+    numbers = {
+        member: number
+        for number, cluster in enumerate(clusters, start=1)
+        for member in cluster.members
+    }
     best: dict[int, tuple[float, int]] = {}
     for i, j, score in pool.near(0.0):
-        for at, other in ((i, j), (j, i)):
-            # Of equals the first: the one that came before.
-            if at not in best or (score, -other) > (best[at][0], -best[at][1]):
-                best[at] = (score, other)
+        for index, neighbour in ((i, j), (j, i)):
+            # Of equal neighbours, the first one is kept.
+            if index not in best or (score, -neighbour) > (best[index][0], -best[index][1]):
+                best[index] = (score, neighbour)
     related = _related(patches)
     return tuple(
         replace(
-            _standing(pool, at, message, homes[at], best.get(at)),
-            related=related[at] if related else None,
+            _standing(pool, index, message, numbers[index], best.get(index)),
+            related=related[index] if related else None,
         )
-        for at, message in enumerate(patches)
+        for index, message in enumerate(patches)
     )
 
 
 def _related(patches: list[Message]) -> list[Neighbour | None]:
-    """Return for each patch another one that may be about the same issue, if there are few."""
+    """Return, for each of a few patches, another one that may be about the same issue."""
     if len(patches) > MAX_RELATED:
         return []
     reader, pool = EvidenceReader(), RelatedPool()
@@ -179,104 +184,110 @@ def _related(patches: list[Message]) -> list[Neighbour | None]:
             (
                 neighbour
                 for neighbour in pool.neighbours(evidence, 0.5)
-                if neighbour.number != at
+                if neighbour.number != number
                 and neighbour.relation.level != "none"
-                and not _is_of_one(patches[at], patches[neighbour.number])
+                and not _is_of_one(patches[number], patches[neighbour.number])
             ),
             None,
         )
-        for at, evidence in enumerate(pool.evidence)
+        for number, evidence in enumerate(pool.evidence)
     ]
 
 
 def _standing(
-    pool: Pool, at: int, message: Message, cluster: int, best: tuple[float, int] | None
+    pool: Pool, index: int, message: Message, cluster: int, best: tuple[float, int] | None
 ) -> PatchStanding:
     if best is None:
         return PatchStanding(message, cluster)
-    _, other = best
+    _, nearest = best
     return PatchStanding(
         message,
         cluster,
-        other,
-        pool.likeness(other, at),
-        pool.patch_id(at) == pool.patch_id(other),
+        nearest,
+        pool.likeness(nearest, index),
+        pool.patch_id(index) == pool.patch_id(nearest),
     )
 
 
 def _is_of_one(a: Message, b: Message) -> bool:
-    """Whether two patches are of one person, as those of a series are."""
+    """Whether two patches are by the same person, like those of a series."""
     return bool(a.author) and a.author == b.author
 
 
 def _issue(mailbox: Mailbox, related: Neighbour) -> Line:
-    """Return what a patch and another one have in common of their issue."""
-    number, found = mailbox.patches[related.number].message.number, related.relation
-    cosines = [("what", found.what), ("where", found.where), ("why", found.why)]
+    """Return how strongly two patches seem to be about one issue, and why."""
+    number, relation = mailbox.patches[related.number].message.number, related.relation
+    cosines = [("what", relation.what), ("where", relation.where), ("why", relation.why)]
     shown = [f"{field} {digits(value)}" for field, value in cosines if value is not None]
-    return Line(f"{LEVEL_WORDS[found.level]} as #{number}: {', '.join(shown)}".capitalize())
+    return Line(f"{LEVEL_WORDS[relation.level]} as #{number}: {', '.join(shown)}".capitalize())
 
 
-def _members(mailbox: Mailbox, at: int, cluster: Cluster) -> list[Block]:
+def _members(mailbox: Mailbox, index: int, cluster: Cluster) -> list[Block]:
     """Return the other members with their scores, the representative first."""
     assert mailbox.pool is not None
     first = cluster.representative
-    others = [first, *(other for other in cluster.members if other != first)]
+    others = [first, *(member for member in cluster.members if member != first)]
     rows = []
-    for other in others:
-        if other != at:
-            message = mailbox.patches[other].message
-            role = "representative" if other == first else ""
-            likeness = mailbox.pool.likeness(at, other)
+    for member in others:
+        if member != index:
+            message = mailbox.patches[member].message
+            role = "representative" if member == first else ""
+            likeness = mailbox.pool.likeness(index, member)
             score = digits(likeness.value)
             rows.append((f"#{message.number}", score, said(likeness), name(message.title), role))
-    blocks: list[Block] = [Line("It is the representative of its cluster")] if at == first else []
+    blocks: list[Block] = (
+        [Line("It is the representative of its cluster")] if index == first else []
+    )
     blocks.append(Table(("patch", "ES", "word", "title", ""), tuple(rows[:MAX_ROWS])))
     if len(rows) > MAX_ROWS:
         blocks.append(Line(f"… and {len(rows) - MAX_ROWS} more"))
     return blocks
 
 
-def _why(mailbox: Mailbox, at: int, nearest: int) -> list[Block]:
-    """Return how the patch compares with the one most like it, and what matches elsewhere."""
+def _why(mailbox: Mailbox, index: int, nearest: int) -> list[Block]:
+    """Return the comparison with the most similar patch, and what matches elsewhere."""
     assert mailbox.pool is not None
-    found = mailbox.pool.compare(at, nearest)
+    comparison = mailbox.pool.compare(index, nearest)
     number = mailbox.patches[nearest].message.number
     numbers = [
         f"{operation} {digits(value)}"
-        for operation, value in (("keep", found.keep), ("add", found.add), ("delete", found.delete))
+        for operation, value in (
+            ("keep", comparison.keep),
+            ("add", comparison.add),
+            ("delete", comparison.delete),
+        )
         if value is not None
     ]
     blocks: list[Block] = [Line(f"Beside #{number}: {', '.join(numbers) or 'no text in common'}")]
-    blocks.append(Line(parts(found)))
-    if found.shares.anywhere > found.shares.anchored:
-        blocks += _elsewhere(mailbox, at, nearest)
-    rows = tuple((name(a or "–"), name(b or "–")) for a, b in found.files[:MAX_ROWS])
-    if any(a != b for a, b in found.files):
+    blocks.append(Line(parts(comparison)))
+    if comparison.shares.anywhere > comparison.shares.anchored:
+        blocks += _elsewhere(mailbox, index, nearest)
+    rows = tuple((name(a or "–"), name(b or "–")) for a, b in comparison.files[:MAX_ROWS])
+    if any(a != b for a, b in comparison.files):
         blocks.append(Table(("here", f"#{number}"), rows))
-    return [*blocks, *(Line(note) for note in found.notes[:MAX_ROWS])]
+    return [*blocks, *(Line(note) for note in comparison.notes[:MAX_ROWS])]
 
 
-def _elsewhere(mailbox: Mailbox, at: int, nearest: int) -> list[Block]:
-    """Return which change blocks match at other places of the nearest patch."""
+def _elsewhere(mailbox: Mailbox, index: int, nearest: int) -> list[Block]:
+    """Return the change blocks that match at other places of the nearest patch."""
     pool = mailbox.pool
     assert pool is not None
-    if pool.index.size(at) + pool.index.size(nearest) > MAX_N_GRAMS:
+    if pool.index.size(index) + pool.index.size(nearest) > MAX_N_GRAMS:
         return []
-    patches = pool.patches[at], pool.patches[nearest]
-    renamed = pool.rescued(at, nearest)
-    found = [
+    patches = pool.patches[index], pool.patches[nearest]
+    renamed = pool.rescued(index, nearest)
+    matches = [
         (match.n_grams, _place(row.a), _place(match))
         for row in differences(*patches, ignored=pool.ignored, renamed=renamed).differing
         for match in row.elsewhere
         if row.a is not None and match.of_a
     ]
-    found.sort(key=lambda match: -match[0])
+    matches.sort(key=lambda match: -match[0])
     number = mailbox.patches[nearest].message.number
-    rows = tuple((own, other, f"{n:,}") for n, own, other in found[:MAX_MATCHES])
+    rows = tuple((here, there, f"{n:,}") for n, here, there in matches[:MAX_MATCHES])
     blocks: list[Block] = [Table(("here", f"elsewhere in #{number}", "n-grams"), rows)]
-    if len(found) > MAX_MATCHES:
-        blocks.append(Line(f"… and {len(found) - MAX_MATCHES} more"))
+    if len(matches) > MAX_MATCHES:
+        blocks.append(Line(f"… and {len(matches) - MAX_MATCHES} more"))
     return blocks
 
 

@@ -40,7 +40,7 @@ def review_page(analysis: Analysis, name: str) -> str:
 
 
 def hunk_heading(index: int) -> str:
-    """Return how the heading of a hunk begins on the page: what a client is to scroll to."""
+    """Return the beginning of a hunk's heading on the page, to which clients scroll."""
     return f"## Hunk {index + 1}:"
 
 
@@ -54,10 +54,10 @@ def _hunk(
     if hunk.text:
         yield _code(analysis, hunk.text)
     for variant in hunk.variants:
-        who = inert(listed((names[at] for at in variant.members), MAX_NAMES))
+        who = inert(listed((names[member] for member in variant.members), MAX_NAMES))
         share = share_of(variant.members, count)
-        if (said := without_code(hunk, variant)) is not None:
-            yield f"**{who}** ({share}) {said}."
+        if (words := without_code(hunk, variant)) is not None:
+            yield f"**{who}** ({share}) {words}."
         else:
             yield f"**{who}** ({share}):"
             yield _code(analysis, variant.text)

@@ -1,4 +1,4 @@
-"""What is remembered of the review of a document, while nobody has it open. Pure."""
+"""The remembered review of a document that is not open. Pure."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ __all__ = ["Remembered", "voice_of"]
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """A pinned origin, and what was decided by it.
+    """A pinned origin, and the decisions made with it.
 
     Attributes
     ----------
     origin : str
-        Its text.
+        The text of the origin.
     kept : frozenset of (int, int)
-        Hunks, as lines of it, in which it is to stay.
+        Hunks, as lines of the origin, in which it stays.
     voices : dict of str to str
-        By id who was compared with it: for what a client gave as made from it, `voice_of` its
-        text; else nothing, as it is replayed from its own base.
+        The compared revisions, by id: `voice_of` the text of a client's revision that was made from
+        this origin, else an empty string, because the revision is replayed from its own base.
     """
 
     origin: str
@@ -29,7 +29,7 @@ class Remembered:
     voices: Mapping[str, str] = field(default_factory=dict)
 
     def knows(self, name: str, voice: str) -> bool:
-        """Whether a revision took part: the review goes on only for one that did."""
+        """Whether a revision took part in the review, which continues only then."""
         return self.voices.get(name) == voice
 
 

@@ -1,10 +1,10 @@
-"""The only mutable state: documents, their origins and revisions. Touched on the loop alone.
+"""The only mutable state: documents, their origins and revisions. Used only on the loop.
 
 Each method that changes something reports the document's key to `changed`: a document event and a
 custom request enter by the same door. Workers never see this, only the `Snapshot` it mints.
 
-It is longer than others since it is the one place where state changes: what it is made of
-(`Document`, `GivenCandidates`, `Choices`) has files of its own, and what ties them is here.
+It is longer than other files because it is the one place where state changes. Its parts
+(`Document`, `GivenCandidates`, `Choices`) have their own files, and this one connects them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = ["Session", "path_of"]
 
 @dataclass(frozen=True, slots=True)
 class ToReplay:
-    """Texts that were made from one origin, and the origin that they are to be replayed on."""
+    """Texts that were made from one origin, and the origin to replay them on."""
 
     before: str
     current: str
@@ -57,11 +57,11 @@ class Session:
     Parameters
     ----------
     changed : callable
-        Told the key of each document that changed.
+        Receives the key of each document that changed.
     read : callable
-        The text of a document that no editor has open, or a SourceError.
+        Returns the text of a document that is not open, or raises SourceError.
     options : Options
-        How revisions are scored.
+        The options for scoring revisions.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Session:
             self._changed(document_key(uri))
 
     def save(self, uri: str, text: str | None = None) -> None:
-        """Make the saved text the origin; without one, it is what the buffer holds now."""
+        """Make the saved text the origin, or the buffer's text if none is passed."""
         document = self.find(uri)
         if document is None or document.buffer is None:
             return
@@ -123,9 +123,9 @@ class Session:
         self._changed(document_key(uri))
 
     def close(self, uri: str) -> None:
-        """Close a document: what a client added stays, against the text on disk if it is readable.
+        """Close a document. The client's revisions stay, compared with the text on disk.
 
-        What sources found goes; they are asked again when the document is opened.
+        Revisions from sources go, and the sources are asked again when the document is opened.
         """
         if (document := self.find(uri)) is None:
             return
@@ -145,7 +145,7 @@ class Session:
     def add(
         self, uri: str, revisions: Iterable[Revision], base: Base | None = None
     ) -> tuple[list[str], list[Rejected]]:
-        """Take revisions; return the ids taken, and the others with the reason."""
+        """Add revisions, and return the accepted ids, and the others with the reasons."""
         document = self._with_origin(uri)
         misfit = mismatch(document, base) if base is not None else ""
         accepted: dict[str, None] = {}
@@ -167,7 +167,7 @@ class Session:
         return list(accepted), rejected
 
     def give(self, candidate: Given) -> str:
-        """Take a whole candidate in place of one with its id; return why not, if not.
+        """Add a whole candidate, or replace the one with its id; return the reason if refused.
 
         It enters the review of every document that it changes, or of none.
         """
@@ -202,13 +202,13 @@ class Session:
         return ""
 
     def take_back(self, ids: Iterable[str]) -> tuple[list[str], list[str]]:
-        """Forget whole candidates of the client; return the ids that were there, and the others."""
+        """Forget whole candidates of the client, and return the known and the unknown ids."""
         wanted = list(dict.fromkeys(ids))
-        known = [name for name in wanted if name in self.given]
-        for name in known:
+        removed = [name for name in wanted if name in self.given]
+        for name in removed:
             for file in self.given[name].files.values():
                 self.remove(file.uri, [name])
-        return known, [name for name in wanted if name not in known]
+        return removed, [name for name in wanted if name not in removed]
 
     def _enter(self, document: Document, revision: Revision, voice: str) -> None:
         document.revisions[revision.id] = revision
@@ -217,7 +217,7 @@ class Session:
         document.notes.pop(revision.id, None)
 
     def origin(self, uri: str) -> str:
-        """Return the origin of a document, which need not be known.
+        """Return the origin of a document, which the session need not know.
 
         Raises
         ------
@@ -230,9 +230,9 @@ class Session:
         return document.origin
 
     def _with_origin(self, uri: str, *, may_be_new: bool = False) -> Document:
-        """Return a document with the text on disk, where no editor has one and it is readable.
+        """Return a document, with the readable text on disk if no editor has it open.
 
-        Without a file there is none; of one that somebody wants to create it is empty.
+        A file that is missing gives no text, or an empty one if somebody may create it.
         """
         document = self.find(uri) or Document(uri)
         if document.origin is None and document.buffer is None:
@@ -242,27 +242,27 @@ class Session:
         return document
 
     def remember(self, key: str, review: Remembered | None, *, goes_on: bool) -> None:
-        """Let a document know what is remembered of it; sources may say that the review goes on."""
+        """Pass its remembered review to a document; sources may tell that the review goes on."""
         document = self._documents.get(key)
         if document is None or document.is_recalled:
             return
         document.is_recalled, document.remembered = True, review
-        known = document.voices.items() - {(name, "") for name in document.found}
-        if goes_on or any(document.may_go_on(name, voice) for name, voice in known):
+        voices = document.voices.items() - {(name, "") for name in document.found}
+        if goes_on or any(document.may_go_on(name, voice) for name, voice in voices):
             document.go_on()
             self._changed(key)
 
     def recall(self, before: Mapping[str, Choice]) -> None:
-        """Take what was decided about candidates before, where nothing is decided yet."""
+        """Take earlier decisions about candidates that have no decision yet."""
         fresh = self.choices.recall(before)
         for key, document in self._documents.items():
             if not fresh.isdisjoint(document.revisions):
                 self._changed(key)
 
     def take_found(self, key: str, found: Found) -> list[Rejected]:
-        """Take what the sources of an open document found, in place of what they found before.
+        """Replace the revisions that the sources of an open document found before.
 
-        Revisions of a client are not touched; return those that are not taken, with the reason.
+        Revisions of a client stay. Refused revisions are returned with the reasons.
         """
         document = self._documents.get(key)
         if document is None or document.buffer is None:
@@ -277,15 +277,17 @@ class Session:
             for revision in found.revisions
             if (reason := enter(document, revision))
         ]
-        given = found.origin
-        document.elsewhere = given if given is not None and given.kind != "saved" else None
+        found_origin = found.origin
+        document.elsewhere = (
+            found_origin if found_origin is not None and found_origin.kind != "saved" else None
+        )
         document.pin(found.target if document.found else None)
         if before != (document.origin, tuple(document.revisions.values()), document.deleted):
             self._changed(key)
         return rejected
 
     def has_moved(self, key: str, target: str) -> bool:
-        """Whether a review began on another text while sources replayed on this one."""
+        """Whether a review began with another text while sources replayed on this one."""
         document = self._documents.get(key)
         pinned = None if document is None else document.pinned
         return pinned is not None and normalise(pinned) != target
@@ -296,7 +298,7 @@ class Session:
             document.unpin()
 
     def to_replay(self, uri: str) -> ToReplay | None:
-        """Return what a review that starts again has to replay, or None if there is no review."""
+        """Return the texts that a restarted review has to replay, or None without a review."""
         document = self.find(uri)
         if document is None or document.pinned is None or document.current is None:
             return None
@@ -304,16 +306,16 @@ class Session:
         return ToReplay(document.pinned, document.current, tuple(dict.fromkeys(texts)))
 
     def restart(self, uri: str, replayed: Mapping[str, str]) -> None:
-        """Let the review of a document start again from what its origin is now.
+        """Restart the review of a document from its current origin.
 
-        Sources are to be asked again; what a client added is given as it is on that origin, by
-        its text: each of `to_replay`.
+        The caller asks the sources again. ``replayed`` maps each text of `to_replay` to its version
+        on that origin.
         """
         if (document := self.find(uri)) is None:
             return
-        own = self._own(document)
+        client_ids = self._own(document)
         document.unpin()
-        for name in own:
+        for name in client_ids:
             revision = document.revisions[name]
             document.revisions[name] = replace(revision, text=replayed[revision.text])
         document.pin()
@@ -329,11 +331,11 @@ class Session:
         ]
 
     def remove(self, uri: str, ids: Iterable[str]) -> tuple[list[str], list[str]]:
-        """Forget revisions; return the ids that were there and those that were not."""
+        """Forget revisions, and return the known and the unknown ids."""
         document = self.find(uri)
-        known = document.revisions if document is not None else {}
+        revisions = document.revisions if document is not None else {}
         wanted = dict.fromkeys(ids)
-        removed = [name for name in wanted if known.pop(name, None) is not None]
+        removed = [name for name in wanted if revisions.pop(name, None) is not None]
         if document is not None and removed:
             document.dismissed |= document.found.intersection(removed)
             document.found.difference_update(removed)
@@ -342,7 +344,7 @@ class Session:
                 document.voices.pop(name, None)
                 self._given.forget(name, document_key(uri))
             document.pin()
-            if not known and document.buffer is None:
+            if not revisions and document.buffer is None:
                 del self._documents[document_key(uri)]
             self._changed(document_key(uri))
         return removed, [name for name in wanted if name not in removed]
@@ -355,7 +357,7 @@ class Session:
                 self._changed(key)
 
     def set_base(self, name: str, commit: str | None) -> None:
-        """Note the commit that a candidate started from; None: as it is found out."""
+        """Set the commit that a candidate started from, or None to detect it."""
         if commit is None:
             self.choices.bases.pop(name, None)
         else:
@@ -381,20 +383,20 @@ class Session:
             self.changed_all()
 
     def changed_all(self) -> None:
-        """Report every document as changed: what is shown of it may be another thing now."""
+        """Report every document as changed, because its results may differ now."""
         for key in list(self._documents):
             self._changed(key)
 
     def snapshot(self, key: str) -> Snapshot | None:
-        """Mint the frozen picture of a document, or None if it is unknown or has no origin."""
+        """Return a snapshot of a document, or None if it is unknown or has no origin."""
         document = self._documents.get(key)
         if document is None or document.origin is None:
             return None
-        own, shown = document.own_edits(self.own_edits), self.shown(document)
+        own_edits, shown = document.own_edits(self.own_edits), self.shown(document)
         return Snapshot(
             uri_or_path=document.uri,
             origin=document.origin,
-            revisions=(*shown, *((own,) if own is not None else ())),
+            revisions=(*shown, *((own_edits,) if own_edits is not None else ())),
             deleted=frozenset(
                 r.id
                 for r in shown

@@ -1,6 +1,6 @@
-"""What the user decided about whole candidates: hidden, rejected, another base. By id.
+"""The user's decisions about whole candidates, by id: hidden, rejected, another base.
 
-Changed only by the session that owns it. A candidate need not be there: it may come back.
+Changed only by the session that owns it. A candidate need not exist at the moment: it may return.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MAX_DECISIONS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What was decided about one candidate: its state, the commit set as its base, or neither."""
+    """The decision about one candidate: its state, the commit set as its base, or neither."""
 
     state: CandidateState | None = None
     base: str | None = None
@@ -27,15 +27,15 @@ class Choice:
 
 @dataclass(slots=True)
 class Choices:
-    """Which candidates are set aside, and what some started from, as the user said."""
+    """The candidates that the user set aside, and the bases that the user set."""
 
     states: dict[str, CandidateState] = field(default_factory=dict)
     bases: dict[str, str] = field(default_factory=dict)
 
     def set_aside(self, ids: Iterable[str], state: CandidateState, *, aside: bool) -> list[str]:
-        """Set candidates aside, or take them back if they are set aside so; return which changed.
+        """Set candidates aside, or undo that for those in this state; return those changed.
 
-        What was hidden can be rejected, and the other way round: the last word counts.
+        A hidden candidate can be rejected, and the other way round: the last choice counts.
         """
         changed = []
         for name in dict.fromkeys(ids):
@@ -54,7 +54,7 @@ class Choices:
         return {name: Choice(self.states.get(name), self.bases.get(name)) for name in names}
 
     def recall(self, before: Mapping[str, Choice]) -> set[str]:
-        """Take what was decided before, where nothing is decided yet; return the ids."""
+        """Take earlier decisions about candidates that have none yet, and return their ids."""
         fresh = before.keys() - self.of_each().keys()
         for name, choice in before.items():
             if name in fresh and choice.state is not None:
@@ -65,4 +65,4 @@ class Choices:
 
     def in_state(self, state: CandidateState) -> list[str]:
         """Return the ids of the candidates in a state, oldest decision first."""
-        return [name for name, known in self.states.items() if known == state]
+        return [name for name, chosen in self.states.items() if chosen == state]

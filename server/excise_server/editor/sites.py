@@ -1,7 +1,7 @@
-"""Where hunks are in the editor's buffer.
+"""The sites of hunks in the editor's buffer.
 
-A buffer to which variants were applied says one of its texts in each hunk, and the origin's lines
-between them: as far as that is so, from either end, the hunks are where those texts are, whatever
+A buffer to which variants were applied has one of the texts of each hunk, and the origin's lines
+between them. As far as that holds, from either end, the hunks are where those texts are, whatever
 else they could be aligned with. The rest, where somebody typed, is aligned by exact lines.
 """
 
@@ -21,9 +21,9 @@ Lines = Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where a hunk is: its lines in the buffer, or in the origin without one.
+    """The lines of a hunk in the buffer, or in the origin without a buffer.
 
-    ``crossed`` tells that unsaved edits overlap it, and lines beside it as well.
+    ``crossed`` tells that unsaved edits overlap both the hunk and lines next to it.
     """
 
     lo: int
@@ -32,24 +32,24 @@ class Site:
 
 
 def find_sites(
-    origin: Text, buffer: Text, hunks: Sequence[excise.Hunk], own: int | None = None
+    origin: Text, buffer: Text, hunks: Sequence[excise.Hunk], own_index: int | None = None
 ) -> tuple[Site, ...]:
-    """Return where the hunks are now.
+    """Return the current sites of the hunks.
 
-    What is typed beside a hunk is not part of it, unless it makes one of the variants: then it was
-    applied, and another variant replaces it. ``own`` is the index of the revision that is the
-    buffer itself: what it alone has was typed.
+    Text typed next to a hunk is not part of it, unless the result is one of the variants: then that
+    was applied, and another variant replaces it. ``own_index`` is the revision that is the buffer
+    itself: text that it alone has was typed.
     """
-    variants = [_variants(hunk, own) for hunk in hunks]
+    variants = [_variants(hunk, own_index) for hunk in hunks]
     kept = _kept(origin, hunks)
     options = [
         list(dict.fromkeys([hunk.text, *v])) for hunk, v in zip(hunks, variants, strict=True)
     ]
     texts = [[raw_lines(text) for text in each] for each in options]
-    head = _said(buffer.lines, kept, texts)
+    head = _matched(buffer.lines, kept, texts)
     if len(head) == len(hunks):
         return tuple(Site(*span) for span in head)
-    tail = _said_last(buffer.lines, kept, texts)[len(head) - len(hunks) :]
+    tail = _matched_from_end(buffer.lines, kept, texts)[len(head) - len(hunks) :]
     while head and tail and tail[0][0] < head[-1][1]:
         tail.pop(0)
     middle = range(len(head), len(hunks) - len(tail))
@@ -69,8 +69,8 @@ def find_sites(
     return (*(Site(*span) for span in head), *aligned, *(Site(*span) for span in tail))
 
 
-def _variants(hunk: excise.Hunk, own: int | None) -> list[str]:
-    return [variant.text for variant in hunk.variants if variant.members != (own,)]
+def _variants(hunk: excise.Hunk, own_index: int | None) -> list[str]:
+    return [variant.text for variant in hunk.variants if variant.members != (own_index,)]
 
 
 def _kept(origin: Text, hunks: Sequence[excise.Hunk]) -> list[Lines]:
@@ -80,11 +80,11 @@ def _kept(origin: Text, hunks: Sequence[excise.Hunk]) -> list[Lines]:
     return [origin.lines[start:stop] for start, stop in zip(starts, stops, strict=True)]
 
 
-def _said_last(
+def _matched_from_end(
     lines: Lines, kept: Sequence[Lines], texts: Sequence[Sequence[Lines]]
 ) -> list[tuple[int, int]]:
-    """Return what `_said` returns, from the end of the lines."""
-    spans = _said(
+    """Return the lines of the last hunks, like `_matched` from the end."""
+    spans = _matched(
         lines[::-1],
         [part[::-1] for part in reversed(kept)],
         [[text[::-1] for text in each] for each in reversed(texts)],
@@ -92,16 +92,16 @@ def _said_last(
     return [(len(lines) - hi, len(lines) - lo) for lo, hi in reversed(spans)]
 
 
-def _said(
+def _matched(
     lines: Lines, kept: Sequence[Lines], texts: Sequence[Sequence[Lines]]
 ) -> list[tuple[int, int]]:
-    """Return the lines of the first hunks, as long as each says one of its texts.
+    """Return the lines of the first hunks, as long as each has one of its texts.
 
     The last of these has at least one kept line after it, or the end of the lines.
     """
     if lines[: len(kept[0])] != kept[0]:
         return []
-    # For each hunk where it can be, by the line where the next one would begin.
+    # The possible spans of each hunk, by the line where the next hunk would begin.
     steps: list[dict[int, tuple[int, int]]] = []
     starts = [len(kept[0])]
     for after, several in zip(kept[1:], texts, strict=True):
@@ -111,23 +111,23 @@ def _said(
                 if lines[start : (stop := start + len(text))] == text:
                     spans.setdefault(stop, (start, stop))
         is_last = len(steps) == len(texts) - 1
-        whole = {
+        complete = {
             stop + len(after): span
             for stop, span in spans.items()
             if lines[stop : stop + len(after)] == after
             and (not is_last or stop + len(after) == len(lines))
         }
-        if not whole:
+        if not complete:
             best = max(spans, key=lambda stop: _common(lines, stop, after), default=0)
             if spans and _common(lines, best, after):
                 steps.append({best: spans[best]})
             break
-        steps.append(whole)
-        starts = list(whole)
-    said: list[tuple[int, int]] = []
+        steps.append(complete)
+        starts = list(complete)
+    matched: list[tuple[int, int]] = []
     for step in reversed(steps):
-        said.insert(0, step[said[0][0]] if said else next(iter(step.values())))
-    return said
+        matched.insert(0, step[matched[0][0]] if matched else next(iter(step.values())))
+    return matched
 
 
 def _common(lines: Lines, start: int, after: Lines) -> int:

@@ -1,4 +1,4 @@
-"""The frozen picture of one document that workers get: nothing in it can change under them."""
+"""The snapshot of one document that workers receive, in which nothing changes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _OWN = "buffer"
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """An origin, its revisions, and what is needed to score them and to place the result.
+    """An origin, its revisions, and everything needed to score them and to place the result.
 
-    The texts are as they came: the library normalises them. ``buffer`` is
-    what an editor shows now (None where no editor has the document open), ``version`` its number.
-    ``language`` wins over ``path``; None is absent. ``kept`` are lines of the origin that a user
-    wants to stay as they are. ``deleted`` are the ids of revisions that delete the file: they are
-    scored by the tokens that go, and have no text in any hunk.
+    The texts are not normalised, which the library does. ``buffer`` is the current text in an
+    editor (None if the document is not open), and ``version`` its number. ``language`` has
+    precedence over ``path``, and either may be None. ``kept`` are lines of the origin that the user
+    wants to keep. ``deleted`` are the ids of revisions that delete the file: they are scored by the
+    deleted tokens, and have no text in any hunk.
     """
 
     uri_or_path: str
@@ -59,7 +59,7 @@ class Snapshot:
     def texts(self) -> tuple[int, ...]:
         """The indices of the revisions that have a text, or all if each of them deletes the file.
 
-        Who deletes the file would else make one hunk of all that the others change.
+        A deletion would otherwise merge all changes of the others into one hunk.
         """
         everyone = range(len(self.revisions))
         having = tuple(i for i in everyone if self.revisions[i].id not in self.deleted)

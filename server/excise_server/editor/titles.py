@@ -14,8 +14,8 @@ __all__ = ["candidate_title", "file_title", "variant_title"]
 def file_title(analysis: Analysis, names: Sequence[str]) -> str:
     """Return "5 candidates in 3 groups · 1 of 4 hunks decided", or who alone changes the file."""
     hunks, decided = len(analysis.hunks), sum(analysis.decided)
-    what = f"{hunks} hunk{'s' if hunks != 1 else ''}"
-    return f"{changers(analysis, names)} · {decided} of {what} decided"
+    hunk_count = f"{hunks} hunk{'s' if hunks != 1 else ''}"
+    return f"{changers(analysis, names)} · {decided} of {hunk_count} decided"
 
 
 def variant_title(
@@ -23,7 +23,7 @@ def variant_title(
 ) -> str:
     """Return "Take the lines of gpt, claude here (2 of 5)"."""
     count = len(analysis.snapshot.texts)
-    who = listed(names[at] for at in variant.members)
+    who = listed(names[member] for member in variant.members)
     share = f" ({share_of(variant.members, count)})" if count > 1 else ""
     where = f"in hunk {index + 1}" if number else "here"
     if variant.text == analysis.hunks[index].hunk.text:
@@ -31,8 +31,8 @@ def variant_title(
     return f"Take the lines of {who} {where}{share}"
 
 
-def candidate_title(analysis: Analysis, names: Sequence[str], at: int) -> str:
+def candidate_title(analysis: Analysis, names: Sequence[str], index: int) -> str:
     """Return "Take this file from gpt (in a group of 2)" of a candidate, by its index."""
-    size = next(len(c.members) for c in analysis.comparison.clusters if at in c.members)
+    size = next(len(c.members) for c in analysis.comparison.clusters if index in c.members)
     group = f" (in a group of {size})" if size > 1 else ""
-    return f"Take this file from {names[at]}{group}"
+    return f"Take this file from {names[index]}{group}"

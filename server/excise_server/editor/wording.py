@@ -1,6 +1,6 @@
-"""What candidates are called in an editor, and how many of them do what. Pure.
+"""The names of candidates in an editor, and phrases for how many of them make a change. Pure.
 
-Names come from outside: they are made printable here; how they are shown is the client's affair.
+Names are not trusted: they are made printable here. How they are shown is up to the client.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def name(identity: str) -> str:
 
 
 def names_of(revisions: Sequence[Revision]) -> tuple[str, ...]:
-    """Return what each candidate is called: its label, or its id if others share the label."""
+    """Return the name of each candidate: its label, or its id if others share the label."""
     labels = [name(revision.label or revision.id) for revision in revisions]
     shared = Counter(labels)
     return tuple(
@@ -82,7 +82,7 @@ def changers(analysis: Analysis, names: Sequence[str]) -> str:
 
 
 def without_code(hunk: Hunk, variant: Variant) -> str | None:
-    """Return what those do in a hunk whose variant has no code to show; None: it has some."""
+    """Return the phrase for a variant without code to show, or None if it has some."""
     alone = len(variant.members) == 1
     if variant.text == hunk.text:
         return _left(alone=alone)
@@ -96,15 +96,15 @@ def _left(*, alone: bool) -> str:
 
 
 def code_language(analysis: Analysis) -> str:
-    """Return a word for the highlighter, if the client's language id is one; else nothing."""
+    """Return the client's language id if a highlighter may know it, or else an empty string."""
     language = analysis.snapshot.language or ""
     return language if language.isascii() and language.replace("-", "").isalnum() else ""
 
 
 def group_words(analysis: Analysis, names: Sequence[str], cluster: int) -> str:
-    """Return who is in a group, and whether they say the very same: ``2 say the same: ada, bo``."""
+    """Return the members of a group: ``2 make the same changes: ada, bo``, or one name alone."""
     members = analysis.comparison.clusters[cluster].members
-    who = listed(names[at] for at in members)
+    who = listed(names[member] for member in members)
     if len(members) == 1:
         return who
     matrix = analysis.comparison.matrix
@@ -114,14 +114,14 @@ def group_words(analysis: Analysis, names: Sequence[str], cluster: int) -> str:
 
 
 def hunk_words(hunk: Hunk, count: int, names: Sequence[str]) -> str:
-    """Return what the candidates do with a hunk: ``2 of 5 make this change``.
+    """Return how many candidates change a hunk, and how: ``2 of 5 make this change``.
 
     Parameters
     ----------
     count
-        How many candidates have a text of it.
+        The number of candidates that have a text of it.
     names
-        Of all candidates.
+        The names of all candidates.
     """
     changed = [variant.members for variant in hunk.variants if variant.text != hunk.text]
     total, top = sum(map(len, changed)), len(changed[0])
@@ -132,20 +132,20 @@ def hunk_words(hunk: Hunk, count: int, names: Sequence[str]) -> str:
     everyone = "both" if count == 2 else f"all {spelled}"
     if len(changed) == 1:
         if total == count:
-            said = f"{everyone} make this change"
+            words = f"{everyone} make this change"
         elif total == 1:
-            said = f"only {who} makes this change"
+            words = f"only {who} makes this change"
         else:
-            said = f"{total} of {count} make this change"
+            words = f"{total} of {count} make this change"
     elif top == 1:
-        said = (
+        words = (
             f"{everyone} differ here"
             if total == count
             else f"{total} of {count} change this, each in its own way"
         )
     else:
-        others = "another makes another" if total - top == 1 else f"{total - top} make others"
-        said = f"{top} of {count} make one change, {others}"
+        remainder = "another makes another" if total - top == 1 else f"{total - top} make others"
+        words = f"{top} of {count} make one change, {remainder}"
     if rest := count - total:
-        said += f", {rest} {_left(alone=rest == 1)}"
-    return said
+        words += f", {rest} {_left(alone=rest == 1)}"
+    return words

@@ -60,20 +60,20 @@ class Side:
 def patch_files(
     old: Mapping[str, Side], new: Mapping[str, Side], *, context: int = 0
 ) -> tuple[FilePair, ...]:
-    """Return what changed between two sets of files, by path, with renamed files recognised.
+    """Return the changes between two sets of files, by path, with renamed files recognised.
 
-    What differs in line ends or a byte order mark alone did not change.
+    A difference in line ends or a byte order mark alone is not a change.
     """
     moved = renamed_files(old, new)
-    found = []
+    pairs = []
     for path in sorted(old.keys() | new.keys()):
         if path in moved.values():
             continue
         before = moved.get(path, path)
         pair = changed_file(before, old.get(before), path, new.get(path), context=context)
         if pair is not None:
-            found.append(pair)
-    return tuple(found)
+            pairs.append(pair)
+    return tuple(pairs)
 
 
 def changed_file(
@@ -132,7 +132,7 @@ def differing_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[Span]:
 
 
 def _differing(old: Sequence[str], new: Sequence[str]) -> Iterator[Span]:
-    """Yield what lies between lines of equal keys, and such lines where their ends differ."""
+    """Yield the spans between lines of equal keys, and such lines if their ends differ."""
     head = _shared(old, new)
     o_lo, a_lo = head, head
     for o, a in [*_matched(old, new, head), (len(old), len(new))]:
@@ -148,10 +148,12 @@ def _differing(old: Sequence[str], new: Sequence[str]) -> Iterator[Span]:
 
 def _matched(old: Sequence[str], new: Sequence[str], head: int) -> Iterator[tuple[int, int]]:
     """Yield the canonical alignment of the lines that have a key, after so many equal lines."""
-    sides = [[at for at in range(head, len(lines)) if line_key(lines[at])] for lines in (old, new)]
+    sides = [
+        [line for line in range(head, len(lines)) if line_key(lines[line])] for lines in (old, new)
+    ]
     vocabulary = Vocabulary()
     o, a = (
-        vocabulary.intern([line_key(lines[at]) for at in places])
+        vocabulary.intern([line_key(lines[line]) for line in places])
         for lines, places in zip((old, new), sides, strict=True)
     )
     for o_line, a_line in align(o, a).pairs:
@@ -191,31 +193,33 @@ def _is_open(lines: Sequence[str], stop: int) -> bool:
 
 def renamed_files(old: Mapping[str, Side], new: Mapping[str, Side]) -> dict[str, str]:
     """Return the old path of each renamed file: equal data first, then the most equal lines."""
-    gone = {path: side for path, side in old.items() if path not in new}
-    made = {path: side for path, side in new.items() if path not in old}
-    found: dict[str, str] = {}
-    by_data = {(side.mode, side.data): path for path, side in gone.items() if side.data}
-    for path, side in made.items():
+    deleted = {path: side for path, side in old.items() if path not in new}
+    created = {path: side for path, side in new.items() if path not in old}
+    renames: dict[str, str] = {}
+    by_data = {(side.mode, side.data): path for path, side in deleted.items() if side.data}
+    for path, side in created.items():
         if (before := by_data.pop((side.mode, side.data), None)) is not None:
-            found[path] = before
-            del gone[before]
-    made = {path: side for path, side in made.items() if path not in found}
-    if len(gone) > _MAX_RENAMES or len(made) > _MAX_RENAMES:
-        return found
-    for share, path, before in sorted(_alike(gone, made), reverse=True):
-        if share >= _RENAMED and path not in found and before not in found.values():
-            found[path] = before
-    return found
+            renames[path] = before
+            del deleted[before]
+    created = {path: side for path, side in created.items() if path not in renames}
+    if len(deleted) > _MAX_RENAMES or len(created) > _MAX_RENAMES:
+        return renames
+    for share, path, before in sorted(_alike(deleted, created), reverse=True):
+        if share >= _RENAMED and path not in renames and before not in renames.values():
+            renames[path] = before
+    return renames
 
 
-def _alike(gone: Mapping[str, Side], made: Mapping[str, Side]) -> Iterator[tuple[float, str, str]]:
-    """Yield how much of the longer file's lines each two have in common."""
+def _alike(
+    deleted: Mapping[str, Side], created: Mapping[str, Side]
+) -> Iterator[tuple[float, str, str]]:
+    """Yield the share of the longer file's lines that each deleted and created file share."""
     lines = [
         {path: set(raw_lines(side.text or "")) for path, side in files.items()}
-        for files in (gone, made)
+        for files in (deleted, created)
     ]
-    for path, after in lines[1].items():
-        for before, known in lines[0].items():
-            longer = max(len(after), len(known))
+    for path, after_lines in lines[1].items():
+        for before, before_lines in lines[0].items():
+            longer = max(len(after_lines), len(before_lines))
             if longer:
-                yield len(after & known) / longer, path, before
+                yield len(after_lines & before_lines) / longer, path, before

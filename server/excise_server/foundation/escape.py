@@ -1,7 +1,7 @@
 r"""The one place where text from files becomes printable.
 
-A terminal obeys control characters, an eye is fooled by bidirectional and invisible ones. All of
-them are shown as visible escapes (``\x1b``, ``\u202e``): what is printed is what is there.
+Control characters direct a terminal, and bidirectional and invisible ones mislead readers. All of
+them are shown as visible escapes (``\x1b``, ``\u202e``).
 """
 
 from __future__ import annotations

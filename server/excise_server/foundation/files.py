@@ -23,7 +23,7 @@ from excise_server.foundation.inputs import (
 __all__ = ["file_error", "language_of", "read_revisions", "read_text"]
 
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/\d+|/dev/stdin")
-# Opening must never wait for a writer (FIFO) or move a terminal or a tape; names for Windows too.
+# Opening must never wait for the writer of a FIFO or affect a terminal. Windows lacks some flags.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 _FLAGS |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _KINDS = (
@@ -41,7 +41,7 @@ def read_text(path: str, *, encoding: str | None = None, descriptors: bool = Fal
     Parameters
     ----------
     path : str
-        As the user gave it; links are followed.
+        The path as the user typed it. Links are followed.
     encoding : str, optional
         A codec's name.
     descriptors : bool
@@ -50,7 +50,7 @@ def read_text(path: str, *, encoding: str | None = None, descriptors: bool = Fal
     Raises
     ------
     SourceError
-        On anything that is not a readable text file; it says what was tried and the way out.
+        If it is not a readable text file. The error says what was tried, and what may help.
     """
     try:
         data = _read_bytes(path, descriptors=descriptors)
@@ -71,14 +71,14 @@ def read_revisions(
     """
     origin_text = read_text(origin, encoding=encoding, descriptors=True)
     revisions, rejected, notes = [], [], []
-    for given, name in zip(paths, unique_ids(list(paths)), strict=True):
+    for path, name in zip(paths, unique_ids(list(paths)), strict=True):
         try:
-            text = read_text(given, encoding=encoding, descriptors=True)
+            text = read_text(path, encoding=encoding, descriptors=True)
         except SourceError as error:
             rejected.append(Rejected(name, error.reason, error.hint))
             continue
         revisions.append(Revision(name, text))
-        if name != given:
+        if name != path:
             notes.append((name, "given more than once"))
     return RevisionSet(
         name=origin,
@@ -92,13 +92,13 @@ def read_revisions(
 
 
 def language_of(origin: str, text: str, others: Iterable[str]) -> str | None:
-    """Return the grammar that another file's name gives when nothing in the origin does.
+    """Return the grammar that another file's name determines if the origin does not.
 
     An origin from a pipe or a ``.orig`` has no name that tells.
     """
     if languages.resolve(None, origin, text):
         return None
-    return next((found for path in others if (found := languages.resolve(None, path))), None)
+    return next((grammar for path in others if (grammar := languages.resolve(None, path))), None)
 
 
 def _read_bytes(path: str, *, descriptors: bool) -> bytes:

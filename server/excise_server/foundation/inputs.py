@@ -1,6 +1,6 @@
 """The limits of texts, and refusals that name what they refuse.
 
-The limits are stated in every refusal; whatever is refused is named, with the reason.
+Every refusal states its limit or its reason.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ MAX_BYTES = 10_000_000
 
 
 class SourceError(Exception):
-    """A source cannot be used.
+    """The error for a source that cannot be used.
 
     Attributes
     ----------
     reason : str
-        What is wrong, without the name.
+        The reason, without the name.
     name : str
-        The path, or where in the input it stands; may be empty.
+        The path, or the place in the input; may be empty.
     hint : str
-        The way out; may be empty.
+        What may help; may be empty.
     """
 
     def __init__(self, reason: str, *, name: str = "", hint: str = "") -> None:
@@ -80,10 +80,10 @@ class RevisionSet:
     @property
     def notes_by_id(self) -> dict[str, list[str]]:
         """The notes of each revision that has any."""
-        found: dict[str, list[str]] = {}
+        by_id: dict[str, list[str]] = {}
         for name, note in self.notes:
-            found.setdefault(name, []).append(note)
-        return found
+            by_id.setdefault(name, []).append(note)
+        return by_id
 
 
 def first_few(names: Sequence[str], most: int = 3) -> str:
@@ -140,14 +140,14 @@ def unique_ids(ids: list[str]) -> list[str]:
     >>> unique_ids(["a", "b", "a", "a", "a#2"])
     ['a', 'b', 'a#2', 'a#3', 'a#2#2']
     """
-    taken: set[str] = set()
+    used: set[str] = set()
     numbers: dict[str, int] = {}
     unique = []
     for name in ids:
         new = name
-        while new in taken:
+        while new in used:
             numbers[name] = numbers.get(name, 1) + 1
             new = f"{name}#{numbers[name]}"
-        taken.add(new)
+        used.add(new)
         unique.append(new)
     return unique

@@ -1,8 +1,8 @@
-"""Which paths may be read, and reading them without a race.
+"""The paths that may be read, and how to read them without a race.
 
 A path is checked after links are followed, and then opened from its root folder one component at a
-time, none of which may be a link any more. So a link put there between the check and the reading is
-refused too. A hard link cannot be told from a file; a checkout cannot make one either.
+time, none of which may be a link. So a link that appears between the check and the reading is
+refused as well. A hard link cannot be distinguished from a file, but a checkout cannot make one.
 """
 
 from __future__ import annotations

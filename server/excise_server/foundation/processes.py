@@ -1,4 +1,4 @@
-"""Processes that end with the one that started them, whatever that dies of."""
+"""Processes that end with the one that started them, however that ends."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _PR_SET_PDEATHSIG = 1
 
 
 def dying_with_parent() -> Callable[[], None] | None:
-    """Return what a new process must do before its program, as `Popen`'s ``preexec_fn``.
+    """Return the ``preexec_fn`` for `Popen` that ties a new process to this thread.
 
-    The kernel then kills it when the thread ends that started it: wait for it in that thread. Only
-    Linux can do so; elsewhere there is nothing to do, and an orphan ends with its work.
+    The kernel kills the process when the thread that started it ends, so wait for it in that
+    thread. Only Linux supports this: elsewhere an orphan ends with its work.
     """
     prctl = _prctl()
     return None if prctl is None else partial(_set_death_signal, prctl, os.getpid())
@@ -28,7 +28,7 @@ def dying_with_parent() -> Callable[[], None] | None:
 def _prctl() -> Callable[..., int] | None:
     if sys.platform != "linux":
         return None
-    # PyDLL: between fork and exec nobody else could give the interpreter's lock back.
+    # PyDLL keeps the interpreter's lock, which no other thread could return after a fork.
     library = ctypes.PyDLL(None)
     return library.prctl if hasattr(library, "prctl") else None
 

@@ -1,4 +1,4 @@
 """Reading repositories that may be hostile: commits, refs, trees and worktrees, and nothing else.
 
-What is made of them is for ``sources/`` and ``review/`` to say.
+Their meaning is left to ``sources/`` and ``review/``.
 """

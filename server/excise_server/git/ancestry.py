@@ -1,7 +1,7 @@
 """The histories of commits, which never change, so each question is asked once per process.
 
-An editor asks about the same commits whenever a file changes. Only what cuts a history off (a
-shallow clone, grafts) is not part of the commits: it is part of the question.
+An editor asks about the same commits whenever a file changes. The cuts of a history (a shallow
+clone, grafts) are not part of the commits, so they are part of the question.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def asked_once(
     """Keep the answers to a question about two commits by their ids. Errors are not kept."""
 
     @lru_cache(_KEPT)
-    def answer(asked: _Question) -> Answer:
-        return ask(asked.repository, asked.first, asked.second)
+    def answer(question: _Question) -> Answer:
+        return ask(question.repository, question.first, question.second)
 
     @wraps(ask)
     def ask_once(repository: Repository, first: str, second: str) -> Answer:
@@ -59,7 +59,7 @@ def merge_bases(repository: Repository, first: str, second: str) -> tuple[str, .
     Raises
     ------
     SourceError
-        If git fails: one of them is not there.
+        If git fails because a commit is missing.
     """
     return (first,) if first == second else tuple(repository.merge_bases(first, second))
 
@@ -84,7 +84,7 @@ def is_ancestor(repository: Repository, older: str, newer: str) -> bool:
     Raises
     ------
     SourceError
-        If git fails: one of them is not there.
+        If git fails because a commit is missing.
     """
     return merge_bases(repository, older, newer) == (older,)
 

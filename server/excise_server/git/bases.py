@@ -1,7 +1,7 @@
 """The base of a candidate, so that the commits of others do not count as its edits.
 
 That is the merge base with the target. A worktree that was made on top of somebody's feature branch
-started later; its reflog says where, and is believed only where the histories bear it out.
+started later. Its reflog says where, which is believed only if the histories agree.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class History:
         commit
             The candidate's commit.
         folder, branch
-            Its worktree and local branch, empty where it has none.
+            Its worktree and local branch, or empty.
         is_edited
-            Tells whether the worktree has uncommitted changes; rarely asked.
+            Tells whether the worktree has uncommitted changes; rarely called.
         """
         bases = merge_bases(self._repository, self._target, commit)
         if not bases:
@@ -85,30 +85,30 @@ class History:
         first = worktree_made(self._repository, folder)
         if first is None or first.commit == base:
             return None
-        made = first.commit
+        start = first.commit
         try:
-            if not is_ancestor(self._repository, base, made):
+            if not is_ancestor(self._repository, base, start):
                 return None
-            if not is_ancestor(self._repository, made, commit):
+            if not is_ancestor(self._repository, start, commit):
                 return None
         except SourceError:
             return None  # an object is missing
-        own = {f"refs/heads/{branch}", self._upstream(branch)} if branch else set()
-        if not self._refs_with(made) - own:
+        own_refs = {f"refs/heads/{branch}", self._upstream(branch)} if branch else set()
+        if not self._refs_with(start) - own_refs:
             return None
-        return made if made != commit or is_edited() else None
+        return start if start != commit or is_edited() else None
 
     def _refs_with(self, commit: str) -> frozenset[str]:
         if commit not in self._holding:
-            asked = ("for-each-ref", f"--contains={commit}", "--format=%(refname)")
-            out = self._repository.git.run(*asked)
+            arguments = ("for-each-ref", f"--contains={commit}", "--format=%(refname)")
+            out = self._repository.git.run(*arguments)
             self._holding[commit] = frozenset(os.fsdecode(r) for r in out.split(b"\n") if r)
         return self._holding[commit]
 
     def _upstream(self, branch: str) -> str:
         if self._upstreams is None:
-            asked = ("for-each-ref", "--format=%(refname) %(upstream)", "refs/heads")
-            lines = os.fsdecode(self._repository.git.run(*asked)).split("\n")
+            arguments = ("for-each-ref", "--format=%(refname) %(upstream)", "refs/heads")
+            lines = os.fsdecode(self._repository.git.run(*arguments)).split("\n")
             self._upstreams = {line.partition(" ")[0]: line.partition(" ")[2] for line in lines}
         return self._upstreams.get(f"refs/heads/{branch}", "")
 

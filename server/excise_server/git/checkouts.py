@@ -50,19 +50,19 @@ class Selection:
     onto : str
         A revision to replay them on instead of HEAD of the checkout.
     bases : tuple of (str, str)
-        Names of candidates, and the revisions that they started from, where git's answer is wrong.
+        Names of candidates, and the revisions that they started from, if git's answer is wrong.
     remembered : tuple of (str, str)
-        The same as it was set before: of candidates that may be gone.
+        Earlier settings of the same kind, for candidates that may be gone.
     untracked : bool
         Count files that git does not track (nor ignores) as created.
     patches : tuple of str
         Files and folders of patches (`runs`), to be applied to the target.
     runs : tuple of str
-        Folders of the same that a setting names: one that cannot be read stops nothing.
+        Folders of such patches from a setting. An unreadable one does not stop the others.
     target : bool
-        Whether the checkout itself, with what is not committed in it, is a candidate too.
+        Whether the checkout itself, with its uncommitted changes, is a candidate as well.
     must_match : bool
-        Whether patterns that match no ref are refused: those that somebody typed.
+        Whether patterns that match no ref are refused, as for those that somebody typed.
     """
 
     worktrees: bool = True
@@ -107,7 +107,7 @@ def find_checkouts(
 def _worktrees(
     repository: Repository, selection: Selection, rejected: list[Rejected]
 ) -> list[Candidate]:
-    found = []
+    candidates = []
     worktrees = repository.worktrees()
     main = worktrees[0].path if worktrees else repository.top
     for tree in worktrees:
@@ -123,13 +123,13 @@ def _worktrees(
         if reason := reason or points_back(real, repository.common):
             rejected.append(Rejected(f"worktree:{visible(tree.path)}", reason))
         else:
-            found.append(candidate)
-    if len(found) > MAX_WORKTREES:
-        made = {c.folder: worktree_made(repository, c.folder) for c in found}
-        age = {folder: entry.time if entry else 0 for folder, entry in made.items()}
-        found.sort(key=lambda c: age[c.folder], reverse=True)
-        rejected.append(_cut("worktrees", [c.id for c in found], MAX_WORKTREES, "made last"))
-    return found[:MAX_WORKTREES]
+            candidates.append(candidate)
+    if len(candidates) > MAX_WORKTREES:
+        creations = {c.folder: worktree_made(repository, c.folder) for c in candidates}
+        age = {folder: entry.time if entry else 0 for folder, entry in creations.items()}
+        candidates.sort(key=lambda c: age[c.folder], reverse=True)
+        rejected.append(_cut("worktrees", [c.id for c in candidates], MAX_WORKTREES, "made last"))
+    return candidates[:MAX_WORKTREES]
 
 
 def _from_worktree(tree: Worktree, real: str) -> Candidate:
@@ -147,16 +147,16 @@ def _refs(
         shown_patterns = ", ".join(map(visible, selection.branches))
         rejected.append(Rejected("branches", f"none matches {shown_patterns}"))
     rejected += unusable
-    found = [
+    candidates = [
         candidate
         for ref in refs
         if ref.name not in shown
         and is_chosen(selection, repository.top, candidate := _from_ref(ref), ref.spellings())
     ]
-    if len(found) > MAX_REFS:
-        cut = _cut("branches", [c.id for c in found], MAX_REFS, "with the newest commits")
+    if len(candidates) > MAX_REFS:
+        cut = _cut("branches", [c.id for c in candidates], MAX_REFS, "with the newest commits")
         rejected.append(cut)
-    return found[:MAX_REFS]
+    return candidates[:MAX_REFS]
 
 
 def _from_ref(ref: Ref) -> Candidate:
@@ -171,7 +171,7 @@ def _cut(name: str, ids: Sequence[str], limit: int, which: str) -> Rejected:
 
 
 def is_chosen(selection: Selection, main: str, candidate: Candidate, names: Iterable[str]) -> bool:
-    """Whether a candidate is among those that were chosen, by any of its names."""
+    """Whether a candidate is chosen by any of its names."""
     if not selection.only:
         return True
     forms = name_of(traces_of(candidate, main), roots()).forms

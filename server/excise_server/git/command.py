@@ -54,7 +54,7 @@ _CALL_SECONDS = 10.0
 _BUDGET_SECONDS = 30.0
 _TICK = 0.05
 
-# What runs now, in any thread: who leaves in a hurry must not leave it behind.
+# The running processes, of all threads: an exit in a hurry must not leave them behind.
 _running: set[subprocess.Popen[bytes]] = set()
 
 _OVERRIDES = (
@@ -113,9 +113,9 @@ def find_git(path: str | None = None) -> str | None:
     """Return the git on PATH, ignoring relative entries, as they could name the workspace."""
     name = "git.exe" if os.name == "nt" else "git"
     for folder in (os.environ.get("PATH", "") if path is None else path).split(os.pathsep):
-        found = os.path.join(folder, name)
-        if os.path.isabs(folder) and os.path.isfile(found) and os.access(found, os.X_OK):
-            return found
+        executable = os.path.join(folder, name)
+        if os.path.isabs(folder) and os.path.isfile(executable) and os.access(executable, os.X_OK):
+            return executable
     return None
 
 
@@ -149,10 +149,10 @@ class Git:
         self, folder: str, *, executable: str | None = None, seconds: float = _BUDGET_SECONDS
     ) -> None:
         """Find git without starting anything."""
-        found = executable or find_git()
-        if found is None:
+        git = executable or find_git()
+        if git is None:
             raise SourceError("git is not installed: no git on PATH", hint="install git")
-        self.folder, self._executable = folder, found
+        self.folder, self._executable = folder, git
         self._budget = _Budget(time.monotonic() + seconds)
 
     def at(self, folder: str, *, seconds: float | None = None) -> Git:
@@ -172,9 +172,9 @@ class Git:
         *arguments : str
             The command, its options and operands.
         stdin : bytes
-            What it reads.
+            The bytes of its standard input.
         status : tuple of int
-            The exit statuses that are answers.
+            The exit statuses of success.
         git_dir : str
             The repository, instead of the one that holds the folder.
 
@@ -202,10 +202,10 @@ class Git:
                 finally:
                     _running.discard(process)
                 errors.seek(0)
-                said = errors.read(4000).decode("utf-8", "replace")
+                message = errors.read(4000).decode("utf-8", "replace")
             out.seek(0)
             if process.returncode not in status:
-                raise _failure(command, process.returncode, said)
+                raise _failure(command, process.returncode, message)
             return out.read()
 
     def _line(self, arguments: tuple[str, ...], git_dir: str) -> list[str]:
@@ -274,18 +274,18 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def _failure(command: str, status: int, said: str) -> GitError:
+def _failure(command: str, status: int, message: str) -> GitError:
     """Return what git's refusal means to the user."""
-    if "not a git repository" in said:
+    if "not a git repository" in message:
         return NoRepositoryError("not in a git repository")
-    if "must be run in a work tree" in said:
+    if "must be run in a work tree" in message:
         return NoRepositoryError("inside the .git folder of a repository")
-    if "cannot use bare repository" in said:
+    if "cannot use bare repository" in message:
         return NoRepositoryError("in a bare repository, which has no files to compare")
-    if found := re.search(r"dubious ownership in repository at '(.+)'", said):
+    if match := re.search(r"dubious ownership in repository at '(.+)'", message):
         return GitError(
-            f"git refuses the repository at {found[1]}: another user owns it",
+            f"git refuses the repository at {match[1]}: another user owns it",
             hint="if you trust it: git config --global --add safe.directory PATH",
         )
-    lines = [line for line in said.split("\n") if line.startswith(("fatal: ", "error: "))]
+    lines = [line for line in message.split("\n") if line.startswith(("fatal: ", "error: "))]
     return GitError(f"git {command} failed: {lines[-1] if lines else f'exit status {status}'}")

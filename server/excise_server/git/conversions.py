@@ -29,11 +29,11 @@ class Converted:
     Attributes
     ----------
     sides
-        What was edited.
+        The edited files.
     dropped
-        Paths that nothing but a conversion made different.
+        Paths that differ only by a conversion.
     notes
-        What was converted.
+        Notes about the conversions.
     """
 
     sides: Sides

@@ -28,7 +28,7 @@ class Drift:
     Attributes
     ----------
     now
-        By path of the base; None where the target deleted the file.
+        The target's files, by their path in the base; None if the target deleted one.
     moved
         The new path of files that the target renamed.
     unread
@@ -43,23 +43,23 @@ class Drift:
 def drifts_of(
     repository: Repository, target: str, wanted: Mapping[str, Collection[str]]
 ) -> dict[str, Drift | SourceError]:
-    """Read what the target has in place of what it had at each base, or why git cannot tell.
+    """Read the target's changes since each base, or why git cannot tell them.
 
     Parameters
     ----------
     wanted
-        By base the paths that count.
+        The paths that count, by base.
     """
     between = trees_between(repository, [(base, target) for base in wanted])
     trees: dict[str, Tree] = {}
     moved: dict[str, dict[str, str]] = {}
     drifts: dict[str, Drift | SourceError] = {}
     for base, paths in wanted.items():
-        whole = between[base, target]
+        unrestricted = between[base, target]
         try:
-            if isinstance(whole, SourceError):
-                raise whole
-            trees[base] = tree = _restricted(whole, paths)
+            if isinstance(unrestricted, SourceError):
+                raise unrestricted
+            trees[base] = tree = _restricted(unrestricted, paths)
             moved[base] = _followed(repository, base, target, tree)
         except SourceError as error:
             drifts[base] = error
@@ -73,7 +73,7 @@ def drifts_of(
 
 
 def _restricted(tree: Tree, paths: Collection[str]) -> Tree:
-    """Return what a tree says of some paths."""
+    """Return the part of a tree that is about some paths."""
     old, new = (
         {path: entries[path] for path in paths if path in entries}
         for entries in (tree.old, tree.new)
@@ -82,11 +82,11 @@ def _restricted(tree: Tree, paths: Collection[str]) -> Tree:
 
 
 def _followed(repository: Repository, base: str, target: str, tree: Tree) -> dict[str, str]:
-    """Return the new paths of files that the target renamed, and put them in place of the old."""
+    """Return the new paths of files that the target renamed, and add them under their old paths."""
     moved: dict[str, str] = {}
-    if gone := tree.old.keys() - tree.new.keys():
+    if deleted := tree.old.keys() - tree.new.keys():
         for old, new, mode, blob in renames_between(repository, base, target):
-            if old in gone:
+            if old in deleted:
                 moved[old] = new
                 tree.new[old] = Entry(mode, blob)
     return moved
@@ -108,10 +108,10 @@ def renames_between(
     renames = []
     position = 0
     while position < len(out):
-        if found := _RENAME.match(out, position):
-            mode, blob = found[1].decode(), found[2].decode()
-            renames.append((os.fsdecode(found[3]), os.fsdecode(found[4]), mode, blob))
-        elif (found := _OTHER.match(out, position)) is None:
+        if match := _RENAME.match(out, position):
+            mode, blob = match[1].decode(), match[2].decode()
+            renames.append((os.fsdecode(match[3]), os.fsdecode(match[4]), mode, blob))
+        elif (match := _OTHER.match(out, position)) is None:
             raise SourceError("git diff-tree gave an answer that is not understood")
-        position = found.end()
+        position = match.end()
     return tuple(renames)

@@ -1,8 +1,8 @@
-"""Whether git can be asked about a repository at all, without waiting for ever.
+"""A check that git can read a repository without waiting forever.
 
-Git opens its files as they come. Opening a named pipe waits until somebody writes, so one in the
-place of HEAD, the index or a ref would hold up everything that is asked. What is looked at here is
-only what is not a regular file; whether a repository may be used is for `repository` to say.
+Git opens its files without a check. Opening a named pipe waits until somebody writes to it, so a
+pipe in place of HEAD, the index or a ref would block every question. This module only refuses such
+irregular files. Whether a repository may be used is decided in `repository`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _MAX_REFS = 20_000
 
 
 def check_readable(folder: str) -> None:
-    """Refuse the repository that holds a folder if a file that git would open is not one.
+    """Refuse the repository of a folder if git would open something other than a regular file.
 
     Raises
     ------
@@ -50,12 +50,12 @@ def check_readable(folder: str) -> None:
         return
     for name in (".gitignore", ".gitattributes", ".gitmodules"):
         _check(os.path.join(top, name))
-    own = _repository(os.path.join(top, ".git"))
-    common = own
+    git_dir = _repository(os.path.join(top, ".git"))
+    common = git_dir
     with suppress(SourceError, OSError, ValueError):
-        link = os.fsdecode(read_bytes(os.path.join(own, "commondir"), [own], limit=8192))
-        common = os.path.join(own, link.rstrip("\n"))
-    for part in dict.fromkeys((own, common)):
+        link = os.fsdecode(read_bytes(os.path.join(git_dir, "commondir"), [git_dir], limit=8192))
+        common = os.path.join(git_dir, link.rstrip("\n"))
+    for part in dict.fromkeys((git_dir, common)):
         for name in _NAMES:
             _check(os.path.join(part, *name.split("/")))
         for path in _files(os.path.join(part, "refs")):
@@ -97,7 +97,7 @@ def _check(path: str, *, folder: bool = False) -> None:
     try:
         mode = os.stat(path).st_mode
     except (OSError, ValueError):
-        return  # there is none, or git will say what is wrong with it
+        return  # it does not exist, or git will report the error
     if not (stat.S_ISREG(mode) or (folder and stat.S_ISDIR(mode))):
         name = visible(os.path.basename(path))
         raise SourceError(f"the repository is not used: {name} in it is not a file")

@@ -1,4 +1,4 @@
-"""When a worktree or branch was made, and at which commit: the first line of its reflog."""
+"""The time and commit at which a worktree or branch was made: the first line of its reflog."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Made:
 def worktree_made(repository: Repository, folder: str) -> Made | None:
     """Return where and when a linked worktree was made, or None if its reflog does not say."""
     try:
-        own = own_folder(folder)
+        git_dir = own_folder(folder)
     except SourceError:
         return None
-    if os.path.dirname(own) != os.path.join(repository.common, "worktrees"):
+    if os.path.dirname(git_dir) != os.path.join(repository.common, "worktrees"):
         return None  # the main checkout, whose reflog begins with the clone
-    return _first_entry(os.path.join(own, "logs", "HEAD"), own)
+    return _first_entry(os.path.join(git_dir, "logs", "HEAD"), git_dir)
 
 
 def branch_made(repository: Repository, branch: str) -> Made | None:

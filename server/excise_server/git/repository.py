@@ -1,9 +1,9 @@
 """The repository of a document, and proof that it is one: all links between its parts hold.
 
-A repository is an argument of whoever made it. Its ``.git`` may be a file that names another
-repository, its config may place the working tree anywhere, and its list of worktrees may name any
-folder. So a working tree counts only if it and the repository name each other. Over 300 lines: the
-proof and what it protects stand together, so that nothing reads a repository without it.
+A repository only claims what it is. Its ``.git`` may be a file that names another repository, its
+config may place the working tree anywhere, and its list of worktrees may name any folder. So a
+working tree counts only if it and the repository name each other. The proof and the reading that it
+protects are in one file, so that nothing reads a repository without it.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class Repository:
     def blobs(self, names: Sequence[str]) -> list[Blob | SourceError]:
         """Return the blob of each name (``COMMIT:path``, ``:0:path``, an id), or why there is none.
 
-        Two processes in all: one that tells sizes, one that prints what is within the limits.
+        Two processes serve all names: one tells the sizes, and one prints the blobs within limits.
         """
         checked = self._batch("--batch-check", names)
         answers: list[Blob | SourceError] = []
@@ -149,7 +149,7 @@ class Repository:
         Raises
         ------
         SourceError
-            If there is none; `AbsentError` if nothing has that name.
+            If there is no such blob; `AbsentError` if nothing has that name.
         """
         answer = self.blobs([name])[0]
         if isinstance(answer, SourceError):
@@ -167,14 +167,14 @@ class Repository:
     def _batch(self, mode: str, names: Sequence[str]) -> list[tuple[str, int] | SourceError]:
         if not names:
             return []
-        asked = [os.fsencode(name) for name in names]
+        encoded = [os.fsencode(name) for name in names]
         # Without a line end in a name this also works on a git before 2.38.
-        zero = any(b"\n" in name for name in asked)
+        zero = any(b"\n" in name for name in encoded)
         options = [mode, "--follow-symlinks", *(["-z"] if zero else [])]
         end = b"\0" if zero else b"\n"
-        out = self.git.run("cat-file", *options, stdin=b"".join(name + end for name in asked))
+        out = self.git.run("cat-file", *options, stdin=b"".join(name + end for name in encoded))
         answers, position = list[tuple[str, int] | SourceError](), 0
-        for name in asked:
+        for name in encoded:
             answer, position = _answer(out, position, name)
             answers.append(answer)
         return answers
@@ -185,34 +185,34 @@ class Repository:
             return {}
         out = self.git.run("cat-file", "--batch", stdin="".join(f"{i}\n" for i in ids).encode())
         texts, position = {}, 0
-        for wanted in ids:
-            found = _OBJECT.match(out, position)
-            if found is None or found[1].decode() != wanted:
+        for blob_id in ids:
+            match = _OBJECT.match(out, position)
+            if match is None or match[1].decode() != blob_id:
                 raise SourceError("git cat-file gave an answer that is not understood")
-            end = found.end() + int(found[3])
-            texts[wanted], position = out[found.end() : end], end + 1
+            end = match.end() + int(match[3])
+            texts[blob_id], position = out[match.end() : end], end + 1
         return texts
 
 
 def _answer(out: bytes, position: int, name: bytes) -> tuple[tuple[str, int] | SourceError, int]:
     """Return one answer of ``cat-file --batch-check``, and where the next one starts.
 
-    What git repeats of the question may hold line ends; it is known, so it is compared, not parsed.
+    Git repeats the name, which may contain line ends, so it is compared, not parsed.
     """
-    if found := _OBJECT.match(out, position):
-        if found[2] != b"blob":
-            return SourceError(f"it is a {found[2].decode()}, no file"), found.end()
-        return (found[1].decode(), int(found[3])), found.end()
-    if found := _DETOUR.match(out, position):
+    if match := _OBJECT.match(out, position):
+        if match[2] != b"blob":
+            return SourceError(f"it is a {match[2].decode()}, no file"), match.end()
+        return (match[1].decode(), int(match[3])), match.end()
+    if match := _DETOUR.match(out, position):
         return SourceError("a link that leads to nothing in the tree"), (
-            found.end() + int(found[2]) + 1
+            match.end() + int(match[2]) + 1
         )
     if out.startswith(name + b" ", position) and (
-        found := _NOTHING.match(out, position + len(name) + 1)
+        match := _NOTHING.match(out, position + len(name) + 1)
     ):
-        if found[1] == b"missing":
-            return AbsentError("the file does not exist there"), found.end()
-        return SourceError("the id is ambiguous"), found.end()
+        if match[1] == b"missing":
+            return AbsentError("the file does not exist there"), match.end()
+        return SourceError("the id is ambiguous"), match.end()
     raise SourceError("git cat-file gave an answer that is not understood")
 
 
@@ -242,15 +242,17 @@ def points_back(top: str, common: str) -> str:
         mode = os.lstat(link).st_mode
         if stat.S_ISDIR(mode):
             return "" if os.path.realpath(link) == common else "its .git is another repository"
-        own = own_folder(top)
-        if os.path.dirname(own) != os.path.join(common, "worktrees"):
+        git_dir = own_folder(top)
+        if os.path.dirname(git_dir) != os.path.join(common, "worktrees"):
             return "its .git does not point back to the repository"
-        back = os.fsdecode(read_bytes(os.path.join(own, "gitdir"), [own], limit=8192)).strip("\n")
+        back = os.fsdecode(
+            read_bytes(os.path.join(git_dir, "gitdir"), [git_dir], limit=8192)
+        ).strip("\n")
     except SourceError as error:
         return f"its .git cannot be read: {error.reason}"
     except OSError as error:
         return f"its .git cannot be read: {error.strerror}"
-    if os.path.realpath(os.path.join(own, back)) != os.path.realpath(link):
+    if os.path.realpath(os.path.join(git_dir, back)) != os.path.realpath(link):
         return "the repository names another folder for its .git"
     return ""
 
@@ -266,9 +268,9 @@ def own_folder(top: str) -> str:
         If there is no such file, as in a main checkout, or it names nothing.
     """
     data = read_bytes(os.path.join(top, ".git"), [top], limit=8192)
-    if (found := _LINK.fullmatch(data)) is None:
+    if (match := _LINK.fullmatch(data)) is None:
         raise SourceError("it names no repository")
-    return os.path.realpath(os.path.join(top, os.fsdecode(found[1])))
+    return os.path.realpath(os.path.join(top, os.fsdecode(match[1])))
 
 
 def _asked(git: Git, *options: str) -> str:

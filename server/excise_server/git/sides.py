@@ -1,4 +1,4 @@
-"""The two sides of an unfinished merge, rebase or the like: their commits, and refs at these."""
+"""The two sides of an unfinished merge, rebase or the like: their commits and refs."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class Side:
     Attributes
     ----------
     commit
-        Empty where git does not tell, as of a stash.
+        Its commit, or empty if git does not tell, as for a stash.
     branch
-        What people call it: the branch at that commit, or the one that is rebased; may be empty.
+        The branch at that commit, or the one that is rebased; may be empty.
     names
-        The names of the refs at the commit, as of `Ref`.
+        The names of the refs at the commit, as in `Ref`.
     """
 
     commit: str = ""
@@ -57,18 +57,20 @@ def _side(commit: str, refs: list[Ref], first: str, *, is_named: bool = False) -
     """Return a side, named by the first ref (``is_named``: also from elsewhere)."""
     if not commit:
         return Side()
-    here = sorted((ref for ref in refs if ref.commit == commit), key=lambda ref: ref.full != first)
-    branch = here[0].short if here else ""
+    refs_there = sorted(
+        (ref for ref in refs if ref.commit == commit), key=lambda ref: ref.full != first
+    )
+    branch = refs_there[0].short if refs_there else ""
     if is_named and first.startswith(_BRANCH):
         branch = first.removeprefix(_BRANCH)
-    return Side(commit, branch, tuple(ref.name for ref in here))
+    return Side(commit, branch, tuple(ref.name for ref in refs_there))
 
 
 def _incoming(repository: Repository) -> str:
     """Return the commit that is brought in, or "" if there is none, or several."""
     for name in _INCOMING:
-        if found := _COMMIT.fullmatch(_read(repository, name)):
-            return found[1].decode()
+        if match := _COMMIT.fullmatch(_read(repository, name)):
+            return match[1].decode()
     return ""
 
 
@@ -78,7 +80,7 @@ def _line(repository: Repository, *names: str) -> str:
 
 def _read(repository: Repository, *names: str) -> bytes:
     try:
-        own = repository.git_dir
-        return read_bytes(os.path.join(own, *names), [own], limit=8192)
+        git_dir = repository.git_dir
+        return read_bytes(os.path.join(git_dir, *names), [git_dir], limit=8192)
     except SourceError:
         return b""

@@ -74,7 +74,7 @@ class Tree:
 
     @property
     def is_untouched(self) -> bool:
-        """Whether nothing differs, not even what is not compared."""
+        """Whether nothing differs, not even files that are not compared."""
         return not (self.old or self.new or self.notes)
 
 
@@ -86,23 +86,23 @@ def commit_trees(
     Parameters
     ----------
     paths
-        The only files that count; none: all.
+        The only files that count, or none for all.
 
     Raises
     ------
     SourceError
         If git fails, or too much differs.
     """
-    asked = "".join(f"{commit}\n" for commit in commits).encode()
+    lines = "".join(f"{commit}\n" for commit in commits).encode()
     only = ["--", *paths] if paths else []
-    out = repository.git.run("diff-tree", "--stdin", "-r", "--root", *OPTIONS, *only, stdin=asked)
+    out = repository.git.run("diff-tree", "--stdin", "-r", "--root", *OPTIONS, *only, stdin=lines)
     trees: dict[str, Tree] = {}
     position = 0
     while position < len(out):
-        if (found := _COMMIT.match(out, position)) is None:
+        if (match := _COMMIT.match(out, position)) is None:
             raise SourceError("git diff-tree gave an answer that is not understood")
-        tree = trees[found[1].decode()] = Tree()
-        position = take_changes(tree, out, found.end())
+        tree = trees[match[1].decode()] = Tree()
+        position = take_changes(tree, out, match.end())
         check_size(tree)
     return trees
 
@@ -110,7 +110,7 @@ def commit_trees(
 def trees_between(
     repository: Repository, pairs: Sequence[tuple[str, str]]
 ) -> dict[tuple[str, str], Tree | SourceError]:
-    """Return what each second commit of the pairs changed since the first, or why git cannot tell.
+    """Return the changes from the first to the second commit of each pair, or why git fails.
 
     One process serves all pairs, unless one of them fails.
     """
@@ -133,15 +133,15 @@ def _between(
     repository: Repository, pairs: Sequence[tuple[str, str]]
 ) -> dict[tuple[str, str], Tree]:
     # A line of two commits: the first, as if the second were its only parent.
-    asked = "".join(f"{commit} {base}\n" for base, commit in pairs).encode()
-    out = repository.git.run("diff-tree", "--stdin", "-r", "--always", *OPTIONS, stdin=asked)
+    lines = "".join(f"{commit} {base}\n" for base, commit in pairs).encode()
+    out = repository.git.run("diff-tree", "--stdin", "-r", "--always", *OPTIONS, stdin=lines)
     trees, position = {}, 0
     for pair in pairs:
-        found = _COMMIT.match(out, position)
-        if found is None or found[1].decode() != pair[1]:
+        match = _COMMIT.match(out, position)
+        if match is None or match[1].decode() != pair[1]:
             raise SourceError("git diff-tree gave an answer that is not understood")
         trees[pair] = tree = Tree()
-        position = take_changes(tree, out, found.end())
+        position = take_changes(tree, out, match.end())
     return trees
 
 
@@ -158,10 +158,10 @@ def listing_of(repository: Repository, commit: str) -> Listing:
 
 
 def changed_listing(listing: Listing, tree: Tree) -> Listing:
-    """Return the listing of a commit from that of another one and what it changed since."""
-    gone = tree.old.keys() - tree.new.keys()
-    made = {path: (e.mode.encode(), e.blob.encode()) for path, e in tree.new.items()}
-    return {path: file for path, file in listing.items() if path not in gone} | made
+    """Return the listing of a commit, made from that of another commit and the changes since."""
+    deleted = tree.old.keys() - tree.new.keys()
+    written = {path: (e.mode.encode(), e.blob.encode()) for path, e in tree.new.items()}
+    return {path: file for path, file in listing.items() if path not in deleted} | written
 
 
 OPTIONS = (
@@ -180,15 +180,15 @@ def take_changes(tree: Tree, out: bytes, position: int = 0) -> int:
     place.
     """
     while out.startswith(b":", position):
-        if (found := _RAW.match(out, position)) is None:
+        if (match := _RAW.match(out, position)) is None:
             raise SourceError("git diff-tree gave an answer that is not understood")
-        old_mode, new_mode, old, new, _ = (part.decode() for part in found.groups()[:-1])
-        path = os.fsdecode(found[6])
+        old_mode, new_mode, old, new, _ = (part.decode() for part in match.groups()[:-1])
+        path = os.fsdecode(match[6])
         if old_mode != _NONE:
             tree.old[path] = Entry(old_mode, old)
         if new_mode != _NONE:
             tree.new[path] = Entry(new_mode, new)
-        position = found.end()
+        position = match.end()
     return position
 
 
@@ -238,8 +238,8 @@ def _edited_bytes(sides: Sides) -> int:
         before, after = sides.old.get(path), sides.new.get(path)
         pairs.append((before.data if before else b"", after.data if after else b""))
     texts = [pair for pair in pairs if b"\0" not in pair[0] and b"\0" not in pair[1]]
-    if (whole := sum(len(before) + len(after) for before, after in texts)) <= MAX_BYTES:
-        return whole
+    if (total := sum(len(before) + len(after) for before, after in texts)) <= MAX_BYTES:
+        return total
     lines = [(Counter(before.split(b"\n")), Counter(after.split(b"\n"))) for before, after in texts]
     parts = [part for old, new in lines for part in (old - new, new - old)]
     return sum((len(line) + 1) * count for part in parts for line, count in part.items())
@@ -277,14 +277,14 @@ def _read_together(repository: Repository, trees: Sequence[Tree]) -> list[Sides]
 def _sides(tree: Tree, blobs: Mapping[str, Blob | SourceError]) -> Sides:
     refused: dict[str, str] = {}
     sides: tuple[dict[str, Side], dict[str, Side]] = ({}, {})
-    for entries, found in zip((tree.old, tree.new), sides, strict=True):
+    for entries, files in zip((tree.old, tree.new), sides, strict=True):
         for path, entry in entries.items():
             side = _side(entry, blobs)
             if isinstance(side, str):
                 refused.setdefault(path, side)
             else:
-                found[path] = side
-    old, new = ({p: side for p, side in found.items() if p not in refused} for found in sides)
+                files[path] = side
+    old, new = ({p: side for p, side in files.items() if p not in refused} for files in sides)
     return Sides(old, new, refused)
 
 

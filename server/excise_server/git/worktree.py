@@ -1,8 +1,8 @@
 """The content of a working tree: staged, edited and new files, against its HEAD.
 
-Git is asked for ids alone (`ls-files`): what would look into a working file itself (`diff-files`,
-`ls-files -m`, `status`) runs the filters that a repository's config names. So working files are
-compared here, by what the index remembers of them and then by their bytes.
+Git is asked for ids alone (`ls-files`), because commands that read working files (`diff-files`,
+`ls-files -m`, `status`) run the filters that a repository's config names. So working files are
+compared here, first by the index's record of them and then by their bytes.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ _UNDER_WAY = {
 def is_under_way(top: str) -> bool:
     """Return whether a merge, a rebase or the like is not finished in a worktree."""
     try:
-        own = _own_folder(top)
+        git_dir = _own_folder(top)
     except SourceError:
-        return True  # which reading it will say
-    return any(os.path.lexists(os.path.join(own, name)) for name in _UNDER_WAY)
+        return True  # reading it will report the error
+    return any(os.path.lexists(os.path.join(git_dir, name)) for name in _UNDER_WAY)
 
 
 @dataclass(slots=True)
@@ -62,13 +62,13 @@ class Working:
     Attributes
     ----------
     folder
-        Where it lies.
+        The folder of the working tree.
     changes
-        By path the file as it lies there; None where it is gone.
+        The changed files, by path; None if a file is gone.
     submodules
         Paths of submodules, of which only the recorded commit counts.
     notes, asides
-        As of `Tree`.
+        As in `Tree`.
     """
 
     folder: Folder
@@ -86,7 +86,7 @@ def read_working(
     untracked: bool = True,
     worktrees: Collection[str] = (),
 ) -> Working:
-    """Return what lies in a worktree, uncommitted.
+    """Return the uncommitted changes of a worktree.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def read_working(
     head
         The files of its HEAD.
     untracked
-        Take files that git does not track (nor ignores) as created.
+        Whether files that git neither tracks nor ignores count as created.
     worktrees
         The top folders of all worktrees; those inside this one are not part of it.
 
@@ -121,21 +121,21 @@ _REMOVED = "it was removed while it was read"
 def _read(
     git: Git, top: str, head: Listing, untracked: bool, worktrees: Collection[str]
 ) -> Working:
-    own = _own_folder(top)
-    if _may_be_elsewhere(top, own):
+    git_dir = _own_folder(top)
+    if _may_be_elsewhere(top, git_dir):
         answer = os.fsdecode(git.run("rev-parse", "--show-toplevel").removesuffix(b"\n"))
         if os.path.realpath(answer) != top:
             raise SourceError("its working tree is elsewhere")
-    others = ("--others", "--exclude-standard") if untracked else ()
-    out = git.run("ls-files", "--cached", "--stage", "--debug", "-t", "-z", *others)
+    untracked_options = ("--others", "--exclude-standard") if untracked else ()
+    out = git.run("ls-files", "--cached", "--stage", "--debug", "-t", "-z", *untracked_options)
     digits = len(next(iter(head.values()), ("", "0" * SHA1_DIGITS))[1])
     working = Working(Folder(top, digits))
     position = _untracked(working, out, worktrees)
-    written = _written(os.path.join(own, "index"))
+    written = _written(os.path.join(git_dir, "index"))
     for path in head.keys() - _indexed(working, head, out, position, written):
         working.changes.setdefault(path, None)
     for name, note in _UNDER_WAY.items():
-        if os.path.lexists(os.path.join(own, name)) and note not in working.asides:
+        if os.path.lexists(os.path.join(git_dir, name)) and note not in working.asides:
             working.asides.append(note)
     return working
 
@@ -145,15 +145,15 @@ def _own_folder(top: str) -> str:
     return link if os.path.isdir(link) else own_folder(top)
 
 
-def _may_be_elsewhere(top: str, own: str) -> bool:
+def _may_be_elsewhere(top: str, git_dir: str) -> bool:
     """Whether a config may place the working tree elsewhere, so that git has to be asked.
 
     Of a linked worktree ``core.worktree`` counts only with ``extensions.worktreeConfig``, which
     git takes from the repository's own config file, and from nothing that this includes.
     """
-    if own == os.path.join(top, ".git"):
+    if git_dir == os.path.join(top, ".git"):
         return True
-    common = os.path.dirname(os.path.dirname(own))
+    common = os.path.dirname(os.path.dirname(git_dir))
     try:
         return b"worktreeconfig" in read_bytes(os.path.join(common, "config"), [common]).lower()
     except SourceError:
@@ -163,20 +163,20 @@ def _may_be_elsewhere(top: str, own: str) -> bool:
 def _untracked(working: Working, out: bytes, worktrees: Collection[str]) -> int:
     """Take the untracked files, and return where the index begins in git's answer."""
     names, position = [], 0
-    while found := _UNTRACKED.match(out, position):
-        names.append(os.fsdecode(found[1]))
-        position = found.end()
+    while match := _UNTRACKED.match(out, position):
+        names.append(os.fsdecode(match[1]))
+        position = match.end()
     if len(names) > MAX_UNTRACKED:
         limit = f"{len(names):,} untracked files, limit {MAX_UNTRACKED:,}: none is compared"
         working.notes.append(f"{limit}; add or ignore them")
         return position
     for path in names:
         if not path.endswith("/"):
-            if (now := working.folder.file(path)) is not None:
-                working.changes[path] = now
+            if (entry := working.folder.file(path)) is not None:
+                working.changes[path] = entry
         elif os.path.realpath(working.folder.path(path)) not in worktrees:
-            aside = f"{visible(path)}: a repository of its own, not compared"
-            working.asides.append(aside)
+            excluded = f"{visible(path)}: a repository of its own, not compared"
+            working.asides.append(excluded)
     return position
 
 
@@ -185,21 +185,21 @@ def _indexed(working: Working, head: Listing, out: bytes, position: int, written
     paths = set[str]()
     unmerged: dict[str, None] = {}
     while position < len(out):
-        if (found := _INDEX.match(out, position)) is None:
+        if (match := _INDEX.match(out, position)) is None:
             raise SourceError("git ls-files gave an answer that is not understood")
-        position = found.end()
-        path, mode, blob = os.fsdecode(found[5]), found[2], found[3]
-        if int(found[11], 16) & _INTENDED:
-            if (now := working.folder.file(path, mode.decode())) is not None:
-                working.changes[path] = now
+        position = match.end()
+        path, mode, blob = os.fsdecode(match[5]), match[2], match[3]
+        if int(match[11], 16) & _INTENDED:
+            if (entry := working.folder.file(path, mode.decode())) is not None:
+                working.changes[path] = entry
             continue
         paths.add(path)
-        if found[4] != b"0":
+        if match[4] != b"0":
             unmerged[path] = None
         elif mode == SUBMODULE.encode():
             working.submodules.append(path)
             _take(working, path, head, Entry(SUBMODULE, blob.decode()))
-        elif found[1] == _SKIPPED or _is_clean(working.folder.path(path), found, written):
+        elif match[1] == _SKIPPED or _is_clean(working.folder.path(path), match, written):
             if head.get(path) != (mode, blob):
                 working.changes[path] = Entry(mode.decode(), blob.decode())
         else:
@@ -227,17 +227,17 @@ def _lying(folder: Folder, path: str, indexed: Entry) -> Entry | None:
     return now
 
 
-def _is_clean(path: str, found: re.Match[bytes], written: int) -> bool:
+def _is_clean(path: str, match: re.Match[bytes], written: int) -> bool:
     """Whether the index still describes the file, by the same signs as git's.
 
-    A file that changed in the tick in which the index was written looks clean and need not be.
+    A file that changed in the same tick as the index looks clean, but need not be.
     """
     try:
         status = os.lstat(path)
     except (OSError, ValueError):
         return False
-    changed, modified, size = _nanoseconds(found, 6), _nanoseconds(found, 8), int(found[10])
-    is_link = found[2].decode() == LINK
+    changed, modified, size = _nanoseconds(match, 6), _nanoseconds(match, 8), int(match[10])
+    is_link = match[2].decode() == LINK
     return (
         stat.S_ISLNK(status.st_mode) == is_link
         and (is_link or stat.S_ISREG(status.st_mode))
@@ -254,5 +254,5 @@ def _written(index: str) -> int:
         return 0
 
 
-def _nanoseconds(found: re.Match[bytes], index: int) -> int:
-    return int(found[index]) * 1_000_000_000 + int(found[index + 1])
+def _nanoseconds(match: re.Match[bytes], index: int) -> int:
+    return int(match[index]) * 1_000_000_000 + int(match[index + 1])

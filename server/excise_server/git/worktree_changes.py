@@ -13,12 +13,12 @@ __all__ = ["changed_last", "worktree_tree"]
 
 
 def worktree_tree(working: Working, committed: Tree, head: Listing) -> Tree:
-    """Return what a worktree changed since its base: committed, staged, edited, or new.
+    """Return the changes of a worktree since its base: committed, staged, edited, or new.
 
     Parameters
     ----------
     committed
-        What its HEAD changed since the base.
+        The changes of its HEAD since the base.
     head
         The files of its HEAD.
 
@@ -57,7 +57,7 @@ def _is_same(now: Entry, before: Entry) -> bool:
 def changed_last(top: str, tree: Tree) -> float | None:
     """Return when the last of the changed files changed, in seconds since the epoch.
 
-    Of a file that is gone, its folder says when; None where nothing does.
+    For a deleted file, the time of its folder counts. None if no time is known.
     """
     times = []
     for path in tree.old.keys() | tree.new.keys():

@@ -1,4 +1,4 @@
-"""Files of a working tree as they lie there, under the names that git would give their blobs."""
+"""Files of a working tree, under the names that git would give their blobs."""
 
 from __future__ import annotations
 

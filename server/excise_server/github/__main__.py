@@ -60,12 +60,12 @@ def _run(environment: Mapping[str, str]) -> int:
 
 def _compared(pulls: Pulls) -> DuplicatesDocument:
     assert pulls.asked is not None
-    found = find_duplicates([pulls.asked], pulls.others, least="possibly", top=_TOP)
-    return duplicates_document(found, pulls.rejected, pulls.notes)
+    duplicates = find_duplicates([pulls.asked], pulls.others, least="possibly", top=_TOP)
+    return duplicates_document(duplicates, pulls.rejected, pulls.notes)
 
 
 def _outputs(environment: Mapping[str, str], document: DuplicatesDocument) -> None:
-    """Hand on what was found: numbers and the path of a file, never a text of outside."""
+    """Set the outputs of the action: numbers and the path of a file, never a text of others."""
     report = environment.get("EXCISE_REPORT", "")
     if report:
         write_text(report, json_text(document))

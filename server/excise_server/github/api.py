@@ -55,11 +55,11 @@ class Api:
     Parameters
     ----------
     base
-        Where the API is: ``https://api.github.com``.
+        The address of the API: ``https://api.github.com``.
     repository
         ``owner/name``.
     token
-        May read pull requests, and write comments and labels where these are written.
+        A token that may read pull requests, and write comments and labels if these are written.
     """
 
     def __init__(self, base: str, repository: str, token: str) -> None:
@@ -81,12 +81,12 @@ class Api:
         """Yield the objects of a list, page after page."""
         joint = "&" if "?" in path else "?"
         for page in range(1, -(-most // _PAGE) + 1):
-            found = self._json("GET", f"{path}{joint}per_page={_PAGE}&page={page}")
-            if not isinstance(found, list):
+            entries = self._json("GET", f"{path}{joint}per_page={_PAGE}&page={page}")
+            if not isinstance(entries, list):
                 raise ApiError("an answer that is not a list", name=path)
             rest = most - (page - 1) * _PAGE
-            yield from (each for each in found[:rest] if isinstance(each, dict))
-            if len(found) < _PAGE:
+            yield from (entry for entry in entries[:rest] if isinstance(entry, dict))
+            if len(entries) < _PAGE:
                 return
 
     def diff(self, number: int) -> bytes:

@@ -40,11 +40,11 @@ def _lines(document: DuplicatesDocument, pairs: list[DuplicatePair]) -> Iterator
     yield "This may be about the same issue as:"
     yield ""
     for pair in pairs:
-        other = proposals[pair.other]
-        by = f" by {code_span(other.author)}" if other.author else ""
-        state = f", {other.state}" if other.state else ""
-        title = f" {code_span(other.title)}" if other.title else ""
-        # The number is ours to say: a reference to a pull request of this repository.
+        related = proposals[pair.other]
+        by = f" by {code_span(related.author)}" if related.author else ""
+        state = f", {related.state}" if related.state else ""
+        title = f" {code_span(related.title)}" if related.title else ""
+        # The number is not code: it becomes a reference to a pull request of this repository.
         yield f"- {pair.other}{title}{by}{state}: **{pair.word}**  {numbers_of(pair)}"
         yield from (f"  - {line}" for line in reason_lines(pair))
     yield ""
@@ -55,7 +55,7 @@ def _lines(document: DuplicatesDocument, pairs: list[DuplicatePair]) -> Iterator
 
 
 def publish(api: Api, number: int, document: DuplicatesDocument, label: str, bot: str) -> str:
-    """Write the comment and the label as they should be, and return what was done.
+    """Write the comment and the label if necessary, and return what was done.
 
     Nothing is written where there is nothing to say, and a comment of somebody else is never
     edited, whatever it begins with.
@@ -67,20 +67,20 @@ def publish(api: Api, number: int, document: DuplicatesDocument, label: str, bot
     """
     text, pairs = comment_text(document), said_pairs(document)
     comments = api.listed(f"/issues/{number}/comments", _MOST_COMMENTS)
-    own = next((each for each in comments if _is_own(each, bot)), None)
-    if own is None and not pairs:
+    comment = next((comment for comment in comments if _is_own(comment, bot)), None)
+    if comment is None and not pairs:
         return "nothing to say"
-    if own is not None and own.get("body") == text:
-        done = "the comment says so already"
-    elif own is not None:
-        api.write("PATCH", f"/issues/comments/{int(own['id'])}", {"body": text})
-        done = "the comment was edited"
+    if comment is not None and comment.get("body") == text:
+        outcome = "the comment says so already"
+    elif comment is not None:
+        api.write("PATCH", f"/issues/comments/{int(comment['id'])}", {"body": text})
+        outcome = "the comment was edited"
     else:
         api.write("POST", f"/issues/{number}/comments", {"body": text})
-        done = "the comment was made"
+        outcome = "the comment was made"
     if pairs and label:
         api.write("POST", f"/issues/{number}/labels", {"labels": [label]})
-    return done
+    return outcome
 
 
 def _is_own(comment: dict[str, object], bot: str) -> bool:

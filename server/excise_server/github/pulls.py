@@ -1,4 +1,4 @@
-"""Pull requests as proposals: what the API says of them, and their diffs, kept by head."""
+"""Pull requests as proposals: their data from the API, and their diffs, kept by head."""
 
 from __future__ import annotations
 
@@ -38,22 +38,22 @@ def read_pulls(api: Api, number: int, most: int, cache: str = "") -> Pulls:
     Parameters
     ----------
     number
-        Of the one that is asked about.
+        The number of the pull request in question.
     most
-        Others that are read, those updated last first.
+        The number of others to read, the most recently updated first.
     cache
-        A folder that keeps diffs by the commit of their head; empty: none.
+        A folder that keeps diffs by the commit of their head, or empty.
 
     Raises
     ------
     ApiError
-        If the one that is asked about, or the list of the others, cannot be read.
+        If the pull request in question, or the list of the others, cannot be read.
     """
     first = api.one(f"/pulls/{number}")
     listed = list(api.listed("/pulls?state=open&sort=updated&direction=desc", most))
     pulls = [first, *(pull for pull in listed if pull.get("number") != number)]
     links = _links(pulls)
-    found = Pulls()
+    result = Pulls()
     for index, pull in enumerate(pulls):
         name = f"#{pull.get('number')}"
         try:
@@ -61,18 +61,20 @@ def read_pulls(api: Api, number: int, most: int, cache: str = "") -> Pulls:
         except RateLimitError as error:
             if index == 0:
                 raise
-            found.notes.append(f"{error.reason}: {index - 1:,} of {len(pulls) - 1:,} were compared")
+            result.notes.append(
+                f"{error.reason}: {index - 1:,} of {len(pulls) - 1:,} were compared"
+            )
             break
         except (ApiError, PatchError) as error:
             if index == 0:
                 raise ApiError(error.reason, name=name) from error
-            found.rejected.append(Rejected(name, error.reason))
+            result.rejected.append(Rejected(name, error.reason))
             continue
         if index == 0:
-            found.asked = proposal
+            result.asked = proposal
         else:
-            found.others.append(proposal)
-    return found
+            result.others.append(proposal)
+    return result
 
 
 def _proposal(
@@ -99,9 +101,9 @@ def _proposal(
 
 
 def _links(pulls: Iterable[dict[str, Any]]) -> dict[str, set[str]]:
-    """Return by branch the pull requests that begin or end there, instead of their commits.
+    """Return, by branch, the pull requests that begin or end there, in place of their commits.
 
-    Who stacks on a request shares its link; two that go into one branch share nothing.
+    A request stacked on another one shares a link with it. Two into the same branch share nothing.
     """
     links: dict[str, set[str]] = defaultdict(set)
     for pull in pulls:

@@ -1,7 +1,7 @@
 """The server of the Model Context Protocol: four tools that read, over standard input and output.
 
-Everything is read, parsed and scored in a worker, which may die of it. Nothing is written, and
-nothing of a repository is run.
+Everything is read, parsed and scored in a worker, which may crash without harm. Nothing is written,
+and nothing in a repository is run.
 """
 
 from __future__ import annotations
@@ -142,16 +142,16 @@ class Tools:
         """Say which pull requests may be about the same issue as a patch, or as each other."""
         if len(patch) > LONGEST_ASKED:
             raise ToolError(f"the patch has over {LONGEST_ASKED:,} characters")
-        asked = {"patch": patch, "title": title, "message": message}
-        document = await self._survey("duplicates", context, folder, branches, **asked)
+        query = {"patch": patch, "title": title, "message": message}
+        document = await self._survey("duplicates", context, folder, branches, **query)
         return _answer(duplicates_answer(document))
 
     async def _paged(
         self, kind: str, context: Context, folder: str, branches: Sequence[str], page: int
     ) -> dict[str, Any]:
-        """Return a survey to turn the pages of: only the first page looks at the repository anew.
+        """Return a survey for paging: only the first page reads the repository again.
 
-        So all pages are of one state, and turning them costs nothing.
+        So all pages show one state, and turning pages costs nothing.
         """
         arguments = (kind, folder, tuple(branches), await _roots(context))
         if page > 1 and self._turned is not None and self._turned[0] == arguments:
@@ -185,7 +185,7 @@ class Tools:
 async def _roots(context: Context) -> list[str] | None:
     """Return the local folders of the client's roots, or None if it announces none.
 
-    Protocols since 2026-07-28 have none: there the folders of the command line are all.
+    Protocols since 2026-07-28 have no roots: only the folders of the command line count there.
     """
     capabilities = context.client_capabilities
     if capabilities is None or capabilities.roots is None:
@@ -209,7 +209,7 @@ def _answer(answer: BaseModel) -> CallToolResult:
 
 
 def mcp_server(served: Sequence[str]) -> tuple[MCPServer[Any], Tools]:
-    """Return a server for some folders, and its tools, whose crew is to be closed after it."""
+    """Return a server for some folders, and its tools, whose crew the caller has to close."""
     tools = Tools([os.path.realpath(folder) for folder in served])
     server: MCPServer[Any] = MCPServer(
         "excise", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"

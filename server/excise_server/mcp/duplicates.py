@@ -30,15 +30,15 @@ def duplicates_answer(document: Document) -> DuplicatesAnswer:
     )
 
 
-def _pair(pair: Document, other: Document) -> DuplicateAnswer:
+def _pair(pair: Document, proposal: Document) -> DuplicateAnswer:
     reasons = pair["reasons"]
     edit = pair["same_edit"]
     lines = [f"{line['path']}:{line['line']} {line['text']}" for line in reasons["where"]]
     return DuplicateAnswer(
         new=pair["new"],
         other=pair["other"],
-        title=other["title"],
-        author=other["author"],
+        title=proposal["title"],
+        author=proposal["author"],
         word=pair["word"],
         probability=round(pair["probability"], 3),
         what=round(pair["what"], 3),

@@ -1,4 +1,4 @@
-"""Which folders a client may ask about: those of the command line, and inside of its own roots."""
+"""The folders that a client may ask about: those of the command line, inside its own roots."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ def root_folder(uri: str) -> str | None:
     return path if os.path.isabs(path) and "\0" not in path else None
 
 
-def allowed_folder(asked: str, served: Sequence[str], roots: Sequence[str] | None) -> str:
+def allowed_folder(path: str, served: Sequence[str], roots: Sequence[str] | None) -> str:
     """Return the real path of a folder that a client asked about.
 
     Parameters
     ----------
-    asked
-        A path; relative ones begin at the first folder that is served, and so does an empty one.
+    path
+        A path. A relative or empty one starts at the first folder that is served.
     served
         The real paths of the folders of the command line.
     roots
@@ -39,15 +39,15 @@ def allowed_folder(asked: str, served: Sequence[str], roots: Sequence[str] | Non
     Raises
     ------
     FolderError
-        If it is not a folder, or lies outside of what is served or of the client's roots.
+        If it is not a folder, or is outside the served folders or the client's roots.
     """
-    if "\0" in asked:
+    if "\0" in path:
         raise FolderError("a path cannot hold a null character")
-    folder = os.path.realpath(os.path.join(served[0], os.path.expanduser(asked)))
+    folder = os.path.realpath(os.path.join(served[0], os.path.expanduser(path)))
     if not inside(folder, served):
-        raise FolderError(f"{asked!r} is outside the folders that `excise mcp` was started for")
+        raise FolderError(f"{path!r} is outside the folders that `excise mcp` was started for")
     if roots is not None and not inside(folder, [os.path.realpath(root) for root in roots]):
-        raise FolderError(f"{asked!r} is outside the roots that your client announced")
+        raise FolderError(f"{path!r} is outside the roots that your client announced")
     if not os.path.isdir(folder):
-        raise FolderError(f"{asked!r} is not a folder")
+        raise FolderError(f"{path!r} is not a folder")
     return folder

@@ -78,14 +78,14 @@ def _batch(batch: Document, shown: Sequence[Document], clusters: Sequence[Docume
 
 
 def _group(number: int, cluster: Document) -> GroupAnswer:
-    whole = len(cluster["members"])
+    size = len(cluster["members"])
     facts = [
         reason["text"]
-        if len(reason["members"]) == whole
+        if len(reason["members"]) == size
         else f"{first_few(reason['members'])}: {reason['text']}"
         for reason in cluster["reasons"]
     ]
-    return GroupAnswer(number=number, size=whole, facts=_some(facts, _MOST_FACTS, "facts"))
+    return GroupAnswer(number=number, size=size, facts=_some(facts, _MOST_FACTS, "facts"))
 
 
 def _candidate(candidate: Document, representative: str) -> CandidateAnswer:
@@ -107,35 +107,35 @@ def _candidate(candidate: Document, representative: str) -> CandidateAnswer:
 
 
 def _says(candidate: Document, representative: str) -> str:
-    """Say what a candidate is to the one that stands for its group."""
+    """Say how a candidate relates to the representative of its group."""
     if candidate["id"] == representative:
         return "represents its group"
     return f"{_PHRASES[candidate['word']]} {representative}"
 
 
-def _some(lines: Sequence[str], most: int, what: str) -> list[str]:
+def _some(lines: Sequence[str], most: int, noun: str) -> list[str]:
     if len(lines) <= most:
         return list(lines)
-    return [*lines[:most], f"and {len(lines) - most} more {what}"]
+    return [*lines[:most], f"and {len(lines) - most} more {noun}"]
 
 
 def review_page(document: Document, batch: int, path: str, page: int) -> ReviewAnswer | None:
-    """Return a page of what `excise review --format json` prints, or None for an unknown batch.
+    """Return a page of the output of `excise review --format json`, or None for an unknown batch.
 
     Parameters
     ----------
     path
-        The only file that is shown; empty: all.
+        The only file to show, or empty for all.
     """
-    found = next((b for b in document["batches"] if b["number"] == batch), None)
-    if found is None:
+    chosen = next((b for b in document["batches"] if b["number"] == batch), None)
+    if chosen is None:
         return None
-    pages = list(_paged(file for file in found["files"] if path in ("", file["path"])))
+    pages = list(_paged(file for file in chosen["files"] if path in ("", file["path"])))
     page = min(page, max(1, len(pages)))
     return ReviewAnswer(
         batch=batch,
-        task=found["task"],
-        digest=found["digest"],
+        task=chosen["task"],
+        digest=chosen["digest"],
         files=pages[page - 1] if pages else [],
         page=page,
         pages=max(1, len(pages)),
@@ -185,16 +185,16 @@ def _hunk(hunk: Document) -> HunkAnswer:
 
 
 def _facts(file: Document) -> list[str]:
-    """Return what is not text, a line for each way to treat the file."""
-    said: dict[str, list[str]] = {}
+    """Return the changes other than text, each with its candidates."""
+    ids_by_fact: dict[str, list[str]] = {}
     for change in file["changes"]:
-        what = [change["status"]] if change["status"] != "modified" else []
+        facts = [change["status"]] if change["status"] != "modified" else []
         if change["status"] == "renamed":
-            what = [f"renamed to {change['path']}"]
-        what += [*change["facts"], *(["the target changed it, too"] if change["conflict"] else [])]
-        for fact in what:
-            said.setdefault(fact, []).append(change["id"])
-    return [f"{fact}: {first_few(ids)}" for fact, ids in said.items()]
+            facts = [f"renamed to {change['path']}"]
+        facts += [*change["facts"], *(["the target changed it, too"] if change["conflict"] else [])]
+        for fact in facts:
+            ids_by_fact.setdefault(fact, []).append(change["id"])
+    return [f"{fact}: {first_few(ids)}" for fact, ids in ids_by_fact.items()]
 
 
 def take_answer(document: Document) -> TakeAnswer:

@@ -1,4 +1,4 @@
-"""What a server remembers of reviews, in the user's cache: another one goes on with them.
+"""The memory of reviews in the user's cache, with which the next server continues them.
 
-Files and git, no protocol: called from a thread, never from a loop.
+It uses files and git, but no protocol. It is called from a thread, never from a loop.
 """

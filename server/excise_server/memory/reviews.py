@@ -35,12 +35,12 @@ _STATES: tuple[CandidateState, ...] = ("hidden", "rejected")
 
 
 class Reviews:
-    """What is remembered; used by several threads.
+    """The remembered reviews. Several threads may use it.
 
     Parameters
     ----------
     cache : Path or None
-        The user's folder for what may be lost; None: nothing is remembered.
+        The user's cache folder; None: nothing is remembered.
     """
 
     def __init__(self, cache: Path | None) -> None:
@@ -51,7 +51,7 @@ class Reviews:
         self._lock = threading.Lock()
 
     def recall(self, path: str, workspace: Workspace) -> Remembered | None:
-        """Return what is remembered of the review of a document."""
+        """Return the remembered review of a document, if there is one."""
         store = self._store_of(path, workspace)
         if store is None:
             return None
@@ -97,8 +97,8 @@ class Reviews:
             self._write(store[0], "delete from pins where path = ?", [(store[1],)])
 
     def choices(self, workspace: Workspace) -> dict[str, Choice]:
-        """Return what was decided about candidates, by id."""
-        known: dict[str, Choice] = {}
+        """Return the decisions about candidates, by id."""
+        choices: dict[str, Choice] = {}
         for store in self._stores(workspace):
             try:
                 with store.reading() as connection:
@@ -114,23 +114,23 @@ class Reviews:
             self._tell(store)
             for name, state, base in rows or ():
                 if all(isinstance(value, str) for value in (name, state, base)):
-                    shown = next((s for s in _STATES if s == state), None)
-                    known[name] = Choice(shown, base or None)
-        return known
+                    stored_state = next((s for s in _STATES if s == state), None)
+                    choices[name] = Choice(stored_state, base or None)
+        return choices
 
     def choose(self, workspace: Workspace, chosen: Mapping[str, Choice]) -> None:
-        """Remember decisions about candidates; one without any is forgotten."""
-        gone = [(name,) for name, choice in chosen.items() if choice == Choice()]
+        """Remember decisions about candidates, and forget candidates without any."""
+        forgotten = [(name,) for name, choice in chosen.items() if choice == Choice()]
         for store in self._stores(workspace):
-            kept = [
+            rows = [
                 (name, choice.state or "", choice.base or "", store.now)
                 for name, choice in chosen.items()
                 if choice != Choice()
             ]
-            if kept:
-                self._write(store, "insert or replace into choices values (?, ?, ?, ?)", kept)
-            if gone and store.path.exists():
-                self._write(store, "delete from choices where id = ?", gone)
+            if rows:
+                self._write(store, "insert or replace into choices values (?, ?, ?, ?)", rows)
+            if forgotten and store.path.exists():
+                self._write(store, "delete from choices where id = ?", forgotten)
 
     def _stores(self, workspace: Workspace) -> Iterable[Store]:
         if self._cache is None:
@@ -138,7 +138,7 @@ class Reviews:
         return [self._store(folder) for folder in _real(workspace.folders)]
 
     def _store_of(self, path: str, workspace: Workspace) -> tuple[Store, str] | None:
-        """Return the file for a document, and its name there: that of the innermost folder."""
+        """Return the file for a document (the innermost folder's), and its name there."""
         if self._cache is None:
             return None
         inside = []
@@ -169,14 +169,14 @@ class Reviews:
         if store.repaired:
             self._say(store, store.repaired, None)
 
-    def _say(self, store: Store, what: str, error: Exception | None) -> None:
-        """Say what is wrong, once; everything goes on without memory."""
+    def _say(self, store: Store, problem: str, error: Exception | None) -> None:
+        """Log a problem once. Everything continues without memory."""
         with self._lock:
-            if what in self._said:
+            if problem in self._said:
                 return
-            self._said.add(what)
+            self._said.add(problem)
         why = f": {error}" if error is not None else ""
-        logger.warning("what is remembered of reviews: %s%s (%s)", what, why, store.path)
+        logger.warning("what is remembered of reviews: %s%s (%s)", problem, why, store.path)
 
 
 def _real(paths: Iterable[str]) -> list[str]:
@@ -190,7 +190,7 @@ def _real(paths: Iterable[str]) -> list[str]:
 
 
 def _committed(path: str, workspace: Workspace, text: str) -> tuple[str, str]:
-    """Return the commit and path that hold a text; empty where HEAD has another, or none."""
+    """Return the commit and path with a text, or empty strings if HEAD does not have it."""
     try:
         repository = _repository(path, workspace)
         if repository is None or (head := repository.head()) is None:
@@ -203,14 +203,14 @@ def _committed(path: str, workspace: Workspace, text: str) -> tuple[str, str]:
 
 
 def _remembered(row: Sequence[Any], path: str, workspace: Workspace) -> Remembered:
-    """Return a row as it was written.
+    """Return the review in a row.
 
     Raises
     ------
     SourceError
         If its commit is gone.
     ValueError, TypeError, KeyError, AttributeError
-        If it is none that this program writes.
+        If this program did not write the row.
     """
     commit, blob_path, text, digest, kept, voices = row
     if commit:
@@ -221,8 +221,8 @@ def _remembered(row: Sequence[Any], path: str, workspace: Workspace) -> Remember
         if voice_of(text) != digest:
             raise SourceError("the commit has a different text")
     spans = frozenset((int(lo), int(hi)) for lo, hi in json.loads(kept))
-    known = {str(name): str(voice) for name, voice in json.loads(voices).items()}
-    return Remembered(str(text), spans, known)
+    voices_by_id = {str(name): str(voice) for name, voice in json.loads(voices).items()}
+    return Remembered(str(text), spans, voices_by_id)
 
 
 def _repository(path: str, workspace: Workspace) -> Repository | None:

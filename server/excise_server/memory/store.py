@@ -1,8 +1,8 @@
 """One SQLite file a workspace folder: several servers may share it, and none loses a row.
 
-SQLite locks, replaces atomically, and knows when it is damaged; all of that would have to be made
-for a file of JSON. The file is small (a text only where no commit has it), the user's alone, and
-forgotten after 30 days. Whatever is wrong with it, a review goes on without memory.
+SQLite locks, replaces atomically, and detects damage, all of which a JSON file would need as well.
+The file is small (it has a text only if no commit does), readable by the user alone, and removed
+after 30 days. Whatever is wrong with it, a review goes on without memory.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ create table if not exists choices (
 
 
 class StoreError(Exception):
-    """The file cannot be used; the message says why."""
+    """The error for a file that cannot be used. The message says why."""
 
 
 class Store:
@@ -65,7 +65,7 @@ class Store:
 
     @property
     def path(self) -> Path:
-        """Where the file is."""
+        """The path of the file."""
         return self._path
 
     @property
@@ -90,7 +90,7 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Give a connection in a transaction that holds the lock: all of it is written, or nothing.
+        """Yield a connection in a transaction that holds the lock and writes everything or nothing.
 
         Raises
         ------
@@ -154,14 +154,14 @@ class Store:
             "delete from pins where path not in (select path from pins order by used desc limit ?)",
             (MAX_PINS,),
         )
-        for other in self._path.parent.glob("*.sqlite3"):
+        for file in self._path.parent.glob("*.sqlite3"):
             with suppress(OSError):
-                if other != self._path and other.stat().st_mtime < oldest:
-                    other.unlink()
+                if file != self._path and file.stat().st_mtime < oldest:
+                    file.unlink()
 
 
 def _make_file(path: Path) -> None:
-    """Make a regular file of the user's alone, if there is none; nothing else is opened."""
+    """Create a regular file that only the user can read, unless it exists; open nothing else."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     descriptor = os.open(path, flags, 0o600)

@@ -1,4 +1,4 @@
-"""What memory is about: the folders that a client has open."""
+"""The subject of memory: the folders that a client has open."""
 
 from __future__ import annotations
 

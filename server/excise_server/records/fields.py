@@ -28,12 +28,12 @@ def text(record: dict[str, Any], key: str) -> str:
 
 
 def optional(record: dict[str, Any], key: str) -> str | None:
-    """Return a string, or None where it is absent, null or empty.
+    """Return a string, or None if it is absent, null or empty.
 
     Raises
     ------
     SourceError
-        If it is something else.
+        If it is anything else.
     """
     value = record.get(key)
     if value is not None and not isinstance(value, str):

@@ -56,7 +56,7 @@ def read_all(
     Raises
     ------
     SourceError
-        If the file cannot be read, or no line of it holds a record: ``nothing`` says which.
+        If the file cannot be read, or has no record, for which ``nothing`` is the message.
     """
     good: list[R] = []
     bad: list[BadLine] = []
@@ -87,9 +87,9 @@ def read_records(
         try:
             yield number, read(number, value)
         except (ExciseError, SourceError) as error:
-            given = value.get("id")
-            known = isinstance(given, str | int | float) and not isinstance(given, bool)
-            yield number, BadLine(number, given if known else None, str(error))
+            identity = value.get("id")
+            is_id = isinstance(identity, str | int | float) and not isinstance(identity, bool)
+            yield number, BadLine(number, identity if is_id else None, str(error))
 
 
 def read_lines(stream: IO[bytes], name: str = "") -> Iterator[tuple[int, dict[str, Any] | BadLine]]:
@@ -117,12 +117,12 @@ def read_lines(stream: IO[bytes], name: str = "") -> Iterator[tuple[int, dict[st
 
 
 def json_object(data: bytes) -> dict[str, Any]:
-    """Return the object that JSON is.
+    """Return the object in a JSON text.
 
     Raises
     ------
     SourceError
-        As `json_value`, and if it is something else.
+        As `json_value`, and if the value is not an object.
     """
     value = json_value(data)
     if not isinstance(value, dict):

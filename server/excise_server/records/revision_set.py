@@ -15,7 +15,7 @@ __all__ = ["read_revision_set"]
 def read_revision_set(data: bytes, name: str = "standard input") -> RevisionSet:
     """Read ``{"origin", "language" or "path", "revisions": [{"id", "text"}]}``.
 
-    A revision whose text cannot be scored is rejected; a document of another shape is an error.
+    A revision whose text cannot be scored is rejected. A document of another shape is an error.
 
     Raises
     ------
@@ -34,13 +34,13 @@ def read_revision_set(data: bytes, name: str = "standard input") -> RevisionSet:
         hint = error.hint or 'give {"origin": TEXT, "revisions": [{"id": ID, "text": TEXT}, ...]}'
         raise SourceError(error.reason, name=name, hint=hint) from error
     revisions, rejected, notes = [], [], []
-    for entry, given, unique in zip(entries, ids, unique_ids(ids), strict=True):
+    for entry, identity, unique in zip(entries, ids, unique_ids(ids), strict=True):
         try:
             revisions.append(Revision(unique, text(entry, "text")))
         except SourceError as error:
             rejected.append(Rejected(unique, error.reason, error.hint))
             continue
-        if unique != given:
+        if unique != identity:
             notes.append((unique, "given more than once"))
     return RevisionSet(
         name=name,
