@@ -57,7 +57,7 @@ class Edits:
 
     @property
     def size(self) -> int:
-        """How many units are deleted and inserted."""
+        """The number of deleted and inserted units."""
         return sum(edit.o_hi - edit.o_lo + edit.a_hi - edit.a_lo for edit in self)
 
     def maximal(self) -> list[Edit]:
@@ -193,7 +193,7 @@ def three_way(
     if origin.starts is None or a.starts is None or b.starts is None:
         return regions
     starts = (origin.starts, origin.starts, a.starts, a.starts, b.starts, b.starts)
-    return array("i", (starts[at % 6][place] for at, place in enumerate(regions)))
+    return array("i", (starts[index % 6][place] for index, place in enumerate(regions)))
 
 
 def paper_order(origin: Units, a: array[int], b: array[int]) -> bool:

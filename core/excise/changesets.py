@@ -45,11 +45,11 @@ class ChangeSet:
     Attributes
     ----------
     texts
-        By path of the origin the text instead; of a file that the origin does not have, the whole
-        text. A deleted file is empty.
+        The new texts, by path of the origin, or by the path of a created file. The text of a
+        deleted file is empty.
     facts
-        By path what is not text: a mode, a new name, a digest of binary data. They are compared
-        where neither of two change sets has any other text than the origin.
+        Changes other than text, by path: a mode, a new name, a digest of binary data. They are
+        compared if neither of two change sets has a text that differs from the origin's.
     """
 
     texts: Mapping[str, str] = field(default_factory=dict)
@@ -74,9 +74,9 @@ class ChangeMatrix:
     ids
         Names of the change sets, in order.
     values, anchored, anywhere, contained
-        k x k arrays of float64, read-only, as those of `excise.ScoreMatrix`.
+        k x k arrays of float64, read-only, as in `excise.ScoreMatrix`.
     signature
-        Of all scores; it names every tokeniser that ran.
+        The signature of all scores, which names every tokeniser that ran.
     notes
         Per change set: ``whitespace-only``, and for files that a grammar cannot read the reason.
     edited
@@ -88,7 +88,7 @@ class ChangeMatrix:
     syntax_errors
         Per change set: whether it breaks the syntax of a file whose own syntax is whole.
     readings
-        What was read of the files, for `excise.ScoreMatrix.from_texts` of one of them.
+        The readings of the files, for `excise.ScoreMatrix.from_texts` with one of them.
     """
 
     ids: tuple[str, ...]
@@ -107,13 +107,15 @@ class ChangeMatrix:
     _task: _Task
 
     def __repr__(self) -> str:
-        """Return how many there are of which signature."""
+        """Return the number of change sets, and the signature."""
         return f"<ChangeMatrix {len(self.ids)} change sets {self.signature}>"
 
     def _repr_html_(self) -> str:
         """Return the similarities for a notebook."""
         notes = [
-            f"{id}: {note}" for id, own in zip(self.ids, self.notes, strict=True) for note in own
+            f"{id}: {note}"
+            for id, set_notes in zip(self.ids, self.notes, strict=True)
+            for note in set_notes
         ]
         shown = self.values[:MAX_ROWS, :MAX_ROWS].tolist()
         return matrix_html(self.ids, shown, notes[:MAX_ROWS], self.signature)
@@ -133,9 +135,9 @@ class ChangeMatrix:
         Parameters
         ----------
         origin
-            The texts of the files that change sets touch, by path. Others do no harm.
+            The texts of the files that change sets touch, by path. Other files are ignored.
         change_sets
-            By id.
+            The change sets, by id.
         map
             Runs the row blocks; an executor's map uses its threads, as blocks hold no GIL.
         timeout
@@ -145,7 +147,7 @@ class ChangeMatrix:
         Raises
         ------
         excise.errors.Cancelled
-            When the flag was raised by `cancel`.
+            If the flag `cancel` is raised meanwhile.
 
         Examples
         --------
@@ -173,7 +175,7 @@ class ChangeMatrix:
         """
         task = self._task
         rows: list[dict[str, EditFacts]] = [
-            {path: EditFacts(same_program=not own) for path, own in change_set.facts.items()}
+            {path: EditFacts(same_program=not facts) for path, facts in change_set.facts.items()}
             for change_set in task.change_sets
         ]
         for path in sorted({path for files in task.edited for path in files}):
@@ -181,12 +183,12 @@ class ChangeMatrix:
             having = [index for index, files in enumerate(task.edited) if path in files]
             texts = [task.edited[index][path] for index in having]
             grammar = read([origin, *texts], None, path, Options()).grammar
-            for index, own in zip(
+            for index, facts in zip(
                 having,
                 facts_of(origin, texts, grammar, cancel=task.cancel, timeout=task.timeout),
                 strict=True,
             ):
-                rows[index][path] = own
+                rows[index][path] = facts
         return tuple(rows)
 
     @property
@@ -195,7 +197,7 @@ class ChangeMatrix:
         return tuple(joined_facts(by_path.values()) for by_path in self.facts_by_path)
 
     def word(self, i: int, j: int) -> str:
-        """Return what may be said of two change sets: one of `excise.agreement.WORDS`."""
+        """Return the word for two change sets: one of `excise.agreement.WORDS`."""
         return WORDS[self._words[i, j]]
 
 
@@ -227,8 +229,8 @@ class _Task:
         edited = [
             {
                 path: text
-                for path, given in change_set.texts.items()
-                if (text := normalise(given)) != texts.get(path, "")
+                for path, raw in change_set.texts.items()
+                if (text := normalise(raw)) != texts.get(path, "")
             }
             for change_set in change_sets
         ]
@@ -320,7 +322,7 @@ def _write_lexical(
     import numpy as np
 
     members = sorted({index for pair in pairs for index in pair})
-    place = {index: at for at, index in enumerate(members)}
+    place = {index: number for number, index in enumerate(members)}
     edited = [task.edited[index] for index in members]
     joined = task.joined(edited, lexical)
     wanted = np.zeros((len(members), len(members)), dtype=bool)
@@ -344,12 +346,12 @@ def _created_alike(
     """Return one path for both paths of each text that the two created under different paths."""
     if a.keys().isdisjoint(b.keys()):
         return {}
-    paths = [{path for own in side.values() for path in own} for side in (a, b)]
+    paths = [{path for created in side.values() for path in created} for side in (a, b)]
     shared: dict[str, str] = {}
     for text in a.keys() & b.keys():
         alone = [
-            [path for path in side[text] if path not in others]
-            for side, others in zip((a, b), reversed(paths), strict=True)
+            [path for path in side[text] if path not in other_paths]
+            for side, other_paths in zip((a, b), reversed(paths), strict=True)
         ]
         for pair in zip(*alone, strict=False):
             shared |= dict.fromkeys(pair, min(pair))

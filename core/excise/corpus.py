@@ -44,7 +44,7 @@ class Scored(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CorpusScore:
-    """The mean score of a system, and of what it was made.
+    """The mean score of a system, and the scores of which it is the mean.
 
     Attributes
     ----------
@@ -53,11 +53,11 @@ class CorpusScore:
     tasks
         The task of each output, in order; outputs of one task are resampled together.
     keep, add, delete
-        Means over the outputs that have such n-grams; None where none has.
+        Means over the outputs that have such n-grams; None if no output has any.
     signature
-        Of all scores; where several tokenisers ran, it names each, and how often was resampled.
+        The signature of all scores, which names every tokeniser that ran, and the resamples.
     resamples, seed
-        How often tasks are drawn, and the seed that the draws follow from.
+        The number of draws of tasks, and the seed that determines them.
     """
 
     values: tuple[float, ...] = field(repr=False)
@@ -219,11 +219,11 @@ def corpus_score(
     Parameters
     ----------
     origins, references, hypotheses
-        One each per output, as for `excise.excision_score`.
+        One of each per output, as for `excise.excision_score`.
     tasks
-        What each output is an answer to; without them each output is a task of its own.
+        The task that each output answers; without tasks, each output is its own task.
     resamples, seed
-        How often tasks are drawn for intervals (0: never), and the seed of the draws.
+        The number of draws of tasks for intervals (0: none), and the seed of the draws.
     granularity, lcs, deletion, comments, place, language, path, timeout, strict
         As for `excise.excision_score`.
 
@@ -275,9 +275,9 @@ def _mean(values: Iterable[float | None]) -> float | None:
 def _joined(signatures: Sequence[str]) -> str:
     """Return one signature for all scores, which may differ only in their tokenisers."""
     distinct = sorted(set(signatures))
-    if len({_but_tokenisers(one) for one in distinct}) > 1:
+    if len({_but_tokenisers(signature) for signature in distinct}) > 1:
         raise OptionError(f"scores of different signatures have no mean: {' and '.join(distinct)}")
-    names = sorted({name for one in distinct for name in _tokenisers(one).split("+")})
+    names = sorted({name for signature in distinct for name in _tokenisers(signature).split("+")})
     # As in a matrix, grammars first.
     names.sort(key=lambda name: name == "lexical")
     first = distinct[0]

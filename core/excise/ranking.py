@@ -1,7 +1,7 @@
 """The order of suggestions, with its reasons as numbers: agreement, size, what is broken.
 
-The order is advice: what most revisions agree on is not thereby right. How the formula was chosen,
-and what it is worth, stands in docs/ranking.md; benchmarks/ranking.py measures it.
+The order is advice: what most revisions agree on is not necessarily right. docs/ranking.md says how
+the formula was chosen and what it is worth, which benchmarks/ranking.py measures.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ class Regime(Enum):
 
     @property
     def size_weight(self) -> float:
-        """How much sizes count."""
+        """The weight of sizes."""
         return TIE_BREAK if self is Regime.AGREEMENT else 1.0
 
 
 class Terms(NamedTuple):
     """The terms of a score.
 
-    ``agreement`` is at least 0; ``size`` and ``broken`` are what is taken away, 0 at most.
+    ``agreement`` is at least 0; ``size`` and ``broken`` are deductions, 0 at most.
     """
 
     agreement: float
@@ -101,13 +101,13 @@ class Ranked:
     score
         The value of the formula, comparable within one ranking only; the sum of `terms`.
     syntax_errors
-        Whether the grammar finds the syntax of a whole origin broken.
+        Whether the grammar finds its syntax broken although that of the origin is valid.
     regime
         What decided the order; the same for all revisions of a ranking.
     stub
-        Whether it changes no code, or only adds names that nobody reads.
+        Whether it changes no code, or only adds names that are never read.
     broken
-        Why it cannot work although the origin could, as phrases; empty where nothing is known.
+        Why it cannot work although the origin could, as phrases; empty if nothing is known.
     """
 
     id: str
@@ -220,17 +220,17 @@ def _levels(matrix: Compared, facts: Sequence[EditFacts]) -> list[int]:
     """Return 0 for edits, 1 for stubs, 2 for edits of white space, 3 for no-ops."""
     rows = zip(matrix.no_ops, matrix.unchanged, facts, strict=True)
     return [
-        3 if no_op else 2 if unchanged else 1 if own.is_stub else 0
-        for no_op, unchanged, own in rows
+        3 if no_op else 2 if unchanged else 1 if edit.is_stub else 0
+        for no_op, unchanged, edit in rows
     ]
 
 
 def _regime(
     sizes: Sequence[int], agreements: Sequence[float | None], standing: Sequence[tuple[int, bool]]
 ) -> Regime:
-    """Return what decides, by the revisions of the best standing: level, and whether broken."""
+    """Return the regime, by the revisions of the best standing: level, and whether broken."""
     best = min(standing, default=None)
-    first = [index for index, own in enumerate(standing) if own == best]
+    first = [index for index, place in enumerate(standing) if place == best]
     if min((sizes[index] for index in first), default=0) <= TINY:
         return Regime.SMALL_EDIT
     if max(agreements[index] or 0.0 for index in first) < APART:
@@ -240,14 +240,14 @@ def _regime(
 
 def _broken(syntax_errors: Sequence[bool], facts: Sequence[EditFacts]) -> list[tuple[str, ...]]:
     """Return why each revision is broken. A definition that most revisions lose does not count."""
-    losers = Counter(name for own in facts for name in own.lost)
+    losers = Counter(name for edit in facts for name in edit.lost)
     missed = {name for name, count in losers.items() if 2 * count <= len(facts)}
     return [
         (
-            *(own.errors or ("breaks the syntax",) * has_errors),
-            *(f"no longer defines {name}" for name in own.lost if name in missed),
+            *(edit.errors or ("breaks the syntax",) * has_errors),
+            *(f"no longer defines {name}" for name in edit.lost if name in missed),
         )
-        for has_errors, own in zip(syntax_errors, facts, strict=True)
+        for has_errors, edit in zip(syntax_errors, facts, strict=True)
     ]
 
 

@@ -1,4 +1,4 @@
-"""Divergent regions for people: their tokens, their places in the text, what was done there."""
+"""Divergent regions for people: their tokens, their places in the text, and the edits there."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Sides = tuple[Prepared, Prepared, Prepared]
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One row of a divergent region: what one of the three texts has there.
+    """One row of a divergent region: the part of one of the three texts.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class DivergentRegion:
     place: int
 
     def __repr__(self) -> str:
-        """Return what the three texts have there."""
+        """Return the parts of the three texts."""
         return f"<DivergentRegion origin={self.origin} a={self.a} b={self.b} place={self.place}>"
 
 
@@ -83,11 +83,11 @@ class Outline(NamedTuple):
     Attributes
     ----------
     lines
-        The 0-based line of the first token in O, A and B; None where a text has none there.
+        The 0-based line of the first token in O, A and B; None if a text has none there.
     n_grams
-        How many n-grams (n = 1..4) the three hold.
+        The number of n-grams (n = 1..4) in the three.
     bounds
-        Where the region begins and ends in O, A and B, in units of the granularity.
+        The beginning and end of the region in O, A and B, in units of the granularity.
     place
         The number of the place it stands at.
     """
@@ -106,7 +106,7 @@ def bounds_of(flat: array[int]) -> list[Region]:
 def outlines(flat: array[int], places: array[int], sides: Sides) -> tuple[Outline, ...]:
     """Outline the regions of a pair (six token places each, in O, A and B)."""
     o, a, b = sides
-    found = []
+    result = []
     for region, place in zip(bounds_of(flat), places, strict=True):
         size = sum(n_grams(region[side + 1] - region[side]) for side in (0, 2, 4))
         if size:
@@ -115,8 +115,8 @@ def outlines(flat: array[int], places: array[int], sides: Sides) -> tuple[Outlin
                 _first_line(a, region[2], region[3]),
                 _first_line(b, region[4], region[5]),
             )
-            found.append(Outline(lines, size, region, place))
-    return tuple(found)
+            result.append(Outline(lines, size, region, place))
+    return tuple(result)
 
 
 def count(chosen: Iterable[Outline], sides: Sides) -> EditCounts:
@@ -167,16 +167,16 @@ def _segment(side: Prepared, start: int, stop: int) -> Segment:
         places = kept[start:stop]
         start = kept[start] if start < len(kept) else n_tokens
         stop = places[-1] + 1 if places else start
-    # An empty segment stands where the token behind it begins.
-    own = side.located(start, max(stop, min(start + 1, n_tokens)))
-    tokens = tuple(own.tokens[place - start] for place in places)
+    # The place of an empty segment is the beginning of the next token.
+    located = side.located(start, max(stop, min(start + 1, n_tokens)))
+    tokens = tuple(located.tokens[place - start] for place in places)
     if not isinstance(side.text, str):
         return Segment(tokens, start, stop, None, None, None)
     if start < stop:
-        span = own.starts[0], own.ends[-1]
-        lines = own.lines[0], own.lines[-1] + 1
+        span = located.starts[0], located.ends[-1]
+        lines = located.lines[0], located.lines[-1] + 1
     else:
-        place = own.starts[0] if own.tokens else len(side.text)
-        line = own.lines[0] if own.tokens else len(side.lines.first) - 2
+        place = located.starts[0] if located.tokens else len(side.text)
+        line = located.lines[0] if located.tokens else len(side.lines.first) - 2
         span, lines = (place, place), (line, line)
     return Segment(tokens, start, stop, span, lines, side.text[span[0] : span[1]])

@@ -90,16 +90,16 @@ def replay(base: str, origin: str, revision: str, *, cancel: CancelFlag | None =
     Parameters
     ----------
     base
-        What the revision started from.
+        The text that the revision started from.
     origin
-        What the base has become since.
+        The current version of the base.
     revision
-        What is replayed.
+        The text to replay.
 
     Raises
     ------
     excise.errors.Cancelled
-        When the flag was raised meanwhile.
+        If the flag is raised meanwhile.
 
     Notes
     -----
@@ -151,17 +151,17 @@ class _Merge:
         vocabulary = Vocabulary()
         units = self._units = [vocabulary.intern(lines) for lines in texts]
         self._edits: list[list[Edit]] = []
-        for own in units[1:]:
-            edits = lcs_edits(units[0], own, cancel=cancel)
-            self._edits.append(Edits(slide(edits, units[0], None, own, None)).maximal())
+        for side_units in units[1:]:
+            edits = lcs_edits(units[0], side_units, cancel=cancel)
+            self._edits.append(Edits(slide(edits, units[0], None, side_units, None)).maximal())
         self.conflicts: list[Conflict] = []
         self.notes: list[str] = []
 
     def has_landed(self) -> bool:
         """Whether the origin holds the whole revision already.
 
-        That is so if the revision lies on a shortest way from the base to the origin. Alignments
-        alone cannot tell where lines repeat, or where others were inserted beside the same block.
+        That is so if the revision lies on a shortest path from the base to the origin. Alignments
+        alone cannot tell, if lines repeat or other lines were inserted next to the same block.
         """
         origin, revision = self._edits
         rest = _size(origin) - _size(revision)
@@ -170,7 +170,7 @@ class _Merge:
         return rest == _size(Edits(lcs_edits(*self._units[:0:-1], cancel=self._cancel)))
 
     def _is_undone(self, edit: Edit) -> bool:
-        """Whether the origin keeps the lines of an edit and around it, which stand nowhere else."""
+        """Whether the origin keeps the lines of an edit and around it, which are nowhere else."""
         lo, hi = edit.o_lo - 1, edit.o_hi + 1
         after = bisect_right(self._edits[ORIGIN], lo, key=itemgetter(1))
         if after < len(self._edits[ORIGIN]) and self._edits[ORIGIN][after].o_lo < hi:
@@ -211,9 +211,9 @@ class _Merge:
         return r
 
     def _beside(self, origin: list[str], revision: list[str]) -> list[str]:
-        """Return what the revision inserts where the origin has inserted already.
+        """Return the revision's insertion at a place where the origin also has one.
 
-        Nothing if the origin has inserted the same lines, alone or with others around them.
+        It is empty if the origin has inserted the same lines, alone or with others around them.
         """
         if f"\n{_ended(revision)}" in f"\n{_ended(origin)}":
             return []
@@ -247,7 +247,7 @@ def _sided(origin: list[Edit], revision: list[Edit]) -> Iterable[tuple[Edit, int
 
 
 def _span(group: _Group, side: int) -> tuple[int, int]:
-    """Return the lines of a text that stand for the group's lines of the base."""
+    """Return the lines of a text that replace the group's lines of the base."""
     first, last = group.edits[side][0], group.edits[side][-1]
     return first.a_lo - (first.o_lo - group.lo), last.a_hi + (group.hi - last.o_hi)
 
@@ -261,9 +261,9 @@ def _line_ends_differ(texts: Iterable[str]) -> bool:
     styles = []
     for text in texts:
         both = text.count("\r\n")
-        found = (text.count("\n") > both, both > 0, text.count("\r") > both)
-        if any(found):
-            styles.append((*found, text.startswith("\ufeff")))
+        styles_found = (text.count("\n") > both, both > 0, text.count("\r") > both)
+        if any(styles_found):
+            styles.append((*styles_found, text.startswith("\ufeff")))
     return len(set(styles)) > 1
 
 

@@ -1,10 +1,10 @@
 r"""The measures of the field beside Excision Score, under one interface.
 
->>> found = measure("es-nested")(
+>>> result = measure("es-nested")(
 ...     origin="a = 1\nb = 2\n", reference="a = 1\nb = 3\n", hypothesis="a = 1\nb = 3\n",
 ...     language="python",
 ... )
->>> found.value
+>>> result.value
 1.0
 
 Many measures of one item read it once:
@@ -13,8 +13,8 @@ Many measures of one item read it once:
 >>> [MEASURES[name].of(item).value for name in ("em", "em-diff")]
 [1.0, 1.0]
 
-A measure that cannot run here says why, and which command helps (`Measure.missing`). What some of
-them need of the world (WordNet, models, another interpreter) is handed in with `Measure.having`.
+A measure that cannot run here says why, and which command helps (`Measure.missing`). Outside
+resources (WordNet, models, another interpreter) are handed in with `Measure.having`.
 """
 
 from collections.abc import Iterable, Mapping
@@ -69,7 +69,7 @@ _MODULES = (
 )
 
 MEASURES: Mapping[str, Measure] = MappingProxyType(
-    {found.name: found for module in _MODULES for found in module.MEASURES}
+    {entry.name: entry for module in _MODULES for entry in module.MEASURES}
 )
 """Every measure by its name, in the order of the tables; its library is imported when used."""
 
@@ -80,16 +80,19 @@ def measure(name: str, resources: Resources | None = None) -> Measure:
     Raises
     ------
     OptionError
-        On an unknown name; the message has the closest ones.
+        On an unknown name. The message suggests the closest ones.
     """
     wanted = name.strip().lower()
-    found = next((known for known in MEASURES.values() if known.name.lower() == wanted), None)
-    if found is None:
+    named = next((entry for entry in MEASURES.values() if entry.name.lower() == wanted), None)
+    if named is None:
         close = get_close_matches(wanted, MEASURES, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(close)}?" if close else "the measures are:"
-        known = "" if close else f" {', '.join(MEASURES)}"
-        raise OptionError(f"no measure is called {name!r}; {hint}{known}")
-    return found.having(resources) if resources is not None else found
+        hint = (
+            f"did you mean {' or '.join(close)}?"
+            if close
+            else f"the measures are: {', '.join(MEASURES)}"
+        )
+        raise OptionError(f"no measure is called {name!r}; {hint}")
+    return named.having(resources) if resources is not None else named
 
 
 def measures(

@@ -55,9 +55,9 @@ class Value:
     signature
         Every choice that could change the number.
     reference
-        Which of several references gave the value; None where all of them did.
+        The index of the reference that gave the value, or None if all of them did.
     notes
-        What a reader should know.
+        Remarks for readers.
     """
 
     value: float
@@ -117,18 +117,18 @@ Remote = Callable[[str, Sequence[str], str, str], float]
 class Resources:
     """Resources from outside that some measures need, handed in by the caller (None: unavailable).
 
-    Values that a measure is to be pickled with must be picklable themselves.
+    If a measure is pickled, its resources must be picklable.
 
     Attributes
     ----------
     synonyms
-        Of a word: the words of WordNet that share a synset with it.
+        Maps a word to the words of WordNet that share a synset with it.
     codebleu, bertscore, lens
-        From origin, references, hypothesis and the name of a language to the value.
+        Map origin, references, hypothesis and the name of a language to the value.
     names
-        For signatures: what each of them is, as ``{"synonyms": "wordnet-3.0"}``.
+        The version of each resource for signatures, as ``{"synonyms": "wordnet-3.0"}``.
     missing
-        Why one is None, and the command that brings it.
+        Why a resource is None, and the command that installs it.
     """
 
     synonyms: Synonyms | None = None
@@ -152,22 +152,22 @@ class Measure:
     Attributes
     ----------
     name
-        As ``excise eval --measures`` has it.
+        Its name in ``excise eval --measures``.
     score
-        From an `Item` and the `Resources` to a `Result`.
+        Maps an `Item` and the `Resources` to a `Result`.
     source
-        Who defined it.
+        The publication that defined it.
     key
-        The signature without what is added at run time: library version, references, comments
-        (where it has no place for them of its own).
+        The signature without the parts that are added at run time: library version, references,
+        and comments (if the key has no place for them).
     low, high
         The range of values.
     larger_is_better
         False for distances.
     needs_origin
-        Whether the origin has a part in the value.
+        Whether the value depends on the origin.
     several
-        What several references do: ``max``, ``min``, ``mean`` (over each reference's value) or
+        How several references count: ``max``, ``min``, ``mean`` (of the values for each) or
         ``joint`` (they enter the formula together).
     package
         The library that computes it; None for own code without dependencies.
@@ -200,7 +200,7 @@ class Measure:
         return self.package.missing() if self.package else None
 
     def having(self, resources: Resources) -> Measure:
-        """Return the measure with what it needs of the world."""
+        """Return the measure with the resources that it needs."""
         return replace(self, resources=resources)
 
     def signature(self, comments: str = "keep") -> str:
@@ -212,7 +212,7 @@ class Measure:
             parts.append(f"{self.resource}:{self.resources.names[self.resource]}")
         if self.package is not None:
             parts.append(f"{self.package.distribution}:{self.package.version}")
-        # Which grammars found the comments has a part in the text, too.
+        # The text also depends on the grammars that found the comments.
         dropped = f"@{syntax.version()}" if comments == "drop" else ""
         return "|".join((*parts, f"refs:{self.several}", f"comments:{comments}{dropped}"))
 
@@ -222,14 +222,14 @@ class Measure:
         Raises
         ------
         MeasureUnavailableError
-            Where `missing` has something to say.
+            If `missing` returns a reason.
         """
         if (why := self.missing()) is not None:
             raise MeasureUnavailableError(f"{self.name}: {why}")
-        found = self.score(item, self.resources)
-        signed = found.signature or self.signature(item.comments)
-        reference = found.reference if len(item.references) > 1 else None
-        return Value(found.value, signed, reference, (*item.notes, *found.notes))
+        result = self.score(item, self.resources)
+        signature = result.signature or self.signature(item.comments)
+        reference = result.reference if len(item.references) > 1 else None
+        return Value(result.value, signature, reference, (*item.notes, *result.notes))
 
     def __call__(
         self,

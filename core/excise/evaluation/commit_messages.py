@@ -1,7 +1,7 @@
-"""Measures of commit messages beside ratings, with and without each factor that they differ in.
+"""Measures of commit messages compared with ratings, with and without each of their factors.
 
 After "Evaluating Commit Message Generation: To BLEU Or Not To BLEU?" (Dey, Vinayakarao, Gupta,
-Dechu 2022). Their table 1 asks of each factor (length, word order, semantics, case, punctuation,
+Dechu 2022). Their table 1 asks for each factor (length, word order, semantics, case, punctuation,
 smoothing) whether a measure agrees better with raters when it has it; `factors` computes it.
 """
 
@@ -52,7 +52,7 @@ class Choices:
     semantics
         Whether METEOR matches stems and synonyms too.
     fold
-        Whether case is folded; None: as the measure has it (METEOR folds it, the others do not).
+        Whether case is folded; None: by the measure's default (METEOR folds, the others do not).
     punctuation
         Whether ASCII punctuation is kept.
     smoothing
@@ -93,7 +93,7 @@ def read_pair(value: Mapping[str, Any]) -> Record:
     Raises
     ------
     RecordError
-        If it is of another shape.
+        If it has another shape.
 
     Examples
     --------
@@ -109,9 +109,9 @@ def read_pair(value: Mapping[str, Any]) -> Record:
     if None in grades:
         raise RecordError("'ratings' holds null")
     text = {"origin": "", "hypothesis": value["prediction"]}
-    known = {key: found for key, found in value.items() if key in ("id", "reference", "count")}
+    copied = {key: field for key, field in value.items() if key in ("id", "reference", "count")}
     return read_record(
-        text | known | {"label": fmean(grade for grade in grades if grade is not None)}
+        text | copied | {"label": fmean(grade for grade in grades if grade is not None)}
     )
 
 
@@ -141,27 +141,27 @@ def _meteor(parameters: Parameters) -> Score:
         if synonyms is None:
             raise OptionError("METEOR needs the synonyms of WordNet; none were handed in")
         ours, theirs = (_text(text, choices, True).split() for text in (hypothesis, reference))
-        found = align(ours, theirs, synonyms)
+        matches = align(ours, theirs, synonyms)
         if not choices.semantics:
-            found = [match for match in found if match.stage == 0]
-        return _f_with_penalty(found, ours, theirs, parameters, choices.order)
+            matches = [match for match in matches if match.stage == 0]
+        return _f_with_penalty(matches, ours, theirs, parameters, choices.order)
 
     return score
 
 
 def _f_with_penalty(
-    found: list[Match], ours: list[str], theirs: list[str], chosen: Parameters, order: bool
+    matches: list[Match], ours: list[str], theirs: list[str], chosen: Parameters, order: bool
 ) -> float:
-    if not found:
+    if not matches:
         return float(not ours and not theirs)
-    weight = sum(chosen.weights[match.stage] for match in found)
+    weight = sum(chosen.weights[match.stage] for match in matches)
     p, r = weight / len(ours), weight / len(theirs)
     mean = ratio(p * r, chosen.alpha * p + (1 - chosen.alpha) * r)
     if not order or (chosen.spare_equal and ours == theirs):
         return mean
-    apart = [(b.hypothesis - a.hypothesis, b.reference - a.reference) for a, b in pairwise(found)]
+    apart = [(b.hypothesis - a.hypothesis, b.reference - a.reference) for a, b in pairwise(matches)]
     chunks = 1 + sum(step != (1, 1) for step in apart)
-    return mean * (1 - chosen.gamma * float((chunks / len(found)) ** chosen.beta))
+    return mean * (1 - chosen.gamma * float((chunks / len(matches)) ** chosen.beta))
 
 
 def _rouge(size: int) -> Score:
@@ -184,9 +184,9 @@ def _common(a: Sequence[str], b: Sequence[str]) -> int:
     row = [0] * (len(b) + 1)
     for word in a:
         before = row[:]
-        for index, other in enumerate(b, start=1):
+        for index, b_word in enumerate(b, start=1):
             row[index] = (
-                before[index - 1] + 1 if word == other else max(before[index], row[index - 1])
+                before[index - 1] + 1 if word == b_word else max(before[index], row[index - 1])
             )
     return row[-1]
 
@@ -239,16 +239,16 @@ def factors(
     Parameters
     ----------
     pairs
-        From `read_pair`. Of several references the first counts.
+        Records from `read_pair`. The first of several references counts.
     synonyms
-        Of a word: the words that mean the same; None: METEOR and its kin are left out.
+        Maps a word to its synonyms; None: METEOR and its kin are left out.
     unit
-        What BLEU counts: one of `UNITS`.
+        The unit that BLEU counts: one of `UNITS`.
 
     Returns
     -------
     tuple of Effect
-        In the order of `METRICS`. Of TER, a distance, the sign is turned.
+        In the order of `METRICS`. The sign of TER, a distance, is reversed.
     """
     if unit not in UNITS:
         raise OptionError(f"unit is {unit!r}; it must be one of {', '.join(UNITS)}")
@@ -259,33 +259,38 @@ def factors(
 def _effect(name: str, pairs: Sequence[Record], synonyms: Synonyms | None, unit: str) -> Effect:
     plain = Choices(unit=unit, punctuation=name != "log-mnext")
     clean = _agreement(name, plain, pairs, synonyms)
-    found = {}
+    sides_by_factor = {}
     for factor, (without, included) in _variants(name, plain).items():
         sides = [
-            clean if one == (name, plain) else _agreement(one[0], one[1], pairs, synonyms)
-            for one in (without, included)
+            clean
+            if variant == (name, plain)
+            else _agreement(variant[0], variant[1], pairs, synonyms)
+            for variant in (without, included)
         ]
-        found[factor] = (sides[0], sides[1])
-    return Effect(name, clean, found)
+        sides_by_factor[factor] = (sides[0], sides[1])
+    return Effect(name, clean, sides_by_factor)
 
 
 Variant = tuple[str, Choices]
 
 
 def _variants(name: str, plain: Choices) -> dict[str, tuple[Variant, Variant]]:
-    """Return what stands for each factor that has a part in a measure: without it, and with it."""
-    found: dict[str, tuple[Variant, Variant]] = {}
+    """Return, for each factor of a measure, the variant without it and the variant with it."""
+    variants: dict[str, tuple[Variant, Variant]] = {}
     if name in _BLEUS:
-        found["length"] = (name, replace(plain, length=False)), (name, plain)
+        variants["length"] = (name, replace(plain, length=False)), (name, plain)
     if name in _METEORS:
-        found["word order"] = (name, replace(plain, order=False)), (name, plain)
-        found["semantics"] = (name, replace(plain, semantics=False)), (name, plain)
-    found["case"] = (name, replace(plain, fold=False)), (name, replace(plain, fold=True))
-    kept, removed = replace(plain, punctuation=True), replace(plain, punctuation=False)
-    found["punctuation"] = (name, kept), (name, removed)
+        variants["word order"] = (name, replace(plain, order=False)), (name, plain)
+        variants["semantics"] = (name, replace(plain, semantics=False)), (name, plain)
+    variants["case"] = (name, replace(plain, fold=False)), (name, replace(plain, fold=True))
+    with_punctuation, without_punctuation = (
+        replace(plain, punctuation=True),
+        replace(plain, punctuation=False),
+    )
+    variants["punctuation"] = (name, with_punctuation), (name, without_punctuation)
     if name in _BLEUS - {"bleu4"}:
-        found["smoothing"] = ("bleu4", plain), (name, plain)
-    return found
+        variants["smoothing"] = ("bleu4", plain), (name, plain)
+    return variants
 
 
 def _agreement(

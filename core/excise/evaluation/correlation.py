@@ -1,4 +1,4 @@
-"""The table of the paper: how well each measure agrees with a label, and how sure that is."""
+"""The table of the paper: how well each measure agrees with a label, and with what certainty."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ __all__ = ["Correlation", "Difference", "Plan", "correlations"]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How to resample: how often (0: not at all), from which seed, and what to compare with.
+    """The plan of resampling: how often (0: not at all), from which seed, and the baseline.
 
-    ``against`` is the number of a column; every other one is compared with it. The columns of
-    ``distances`` are compared as -r: a distance does well by falling.
+    ``against`` is the number of a column with which all others are compared. The columns in
+    ``distances`` are compared as -r, because a good distance falls.
     """
 
     resamples: int = 1000
@@ -53,20 +53,20 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """One measure beside the label.
+    """The correlation of one measure with the label.
 
     Attributes
     ----------
     n
-        Outputs (each as often as it occurred) that have a value and a label.
+        The number of outputs (each as often as it occurred) that have a value and a label.
     mean
-        Of the measure; None without any value.
+        The mean of the measure; None without any value.
     pearson, spearman
-        None where undefined: `undefined` says why.
+        The coefficients; None if undefined, and `undefined` says why.
     ci, ci_task, spearman_ci, spearman_ci_task
         95 % intervals, by resampling outputs and by resampling whole tasks.
     difference
-        From the measure that the plan names.
+        The difference from the baseline of the plan.
     """
 
     n: int
@@ -96,14 +96,14 @@ def correlations(sample: Sample, plan: Plan) -> tuple[Correlation, ...]:
     """
     labelled = ~np.isnan(sample.labels)
     used = sample.only(labelled)
-    found = [
+    points = [
         _points(sample.values[:, index], used.values[:, index], sample, used)
         for index in range(sample.values.shape[1])
     ]
-    if not plan.resamples or all(one.pearson is None for one in found):
-        return tuple(found)
+    if not plan.resamples or all(point.pearson is None for point in points):
+        return tuple(points)
     by = [_resampled(used, plan, by_task) for by_task in (False, True)]
-    return tuple(_with_intervals(found, index, by, plan) for index in range(len(found)))
+    return tuple(_with_intervals(points, index, by, plan) for index in range(len(points)))
 
 
 def _points(every: Floats, x: Floats, sample: Sample, used: Sample) -> Correlation:
@@ -122,7 +122,7 @@ def _points(every: Floats, x: Floats, sample: Sample, used: Sample) -> Correlati
 
 def _resampled(used: Sample, plan: Plan, by_task: bool) -> _Resampled:
     offset = plan.resamples * by_task
-    found = resample(
+    arrays = resample(
         used,
         plan.resamples,
         plan.seed,
@@ -130,29 +130,29 @@ def _resampled(used: Sample, plan: Plan, by_task: bool) -> _Resampled:
         map=plan.map,
         done=lambda count: plan.done(offset + count),
     )
-    return _Resampled(*found)
+    return _Resampled(*arrays)
 
 
 def _with_intervals(
-    found: list[Correlation], index: int, by: list[_Resampled], plan: Plan
+    points: list[Correlation], index: int, by: list[_Resampled], plan: Plan
 ) -> Correlation:
-    one = found[index]
-    if one.pearson is None:
-        return one
+    point = points[index]
+    if point.pearson is None:
+        return point
     compared = None
     to = plan.against
-    if to is not None and to != index and (other := found[to].pearson) is not None:
+    if to is not None and to != index and (baseline := points[to].pearson) is not None:
         ours, theirs = (-1.0 if column in plan.distances else 1.0 for column in (index, to))
         tests = [difference(ours * drawn.r[:, index], theirs * drawn.r[:, to]) for drawn in by]
-        compared = Difference(ours * one.pearson - theirs * other, *tests[0], *tests[1])
+        compared = Difference(ours * point.pearson - theirs * baseline, *tests[0], *tests[1])
     samples, tasks = by
     return Correlation(
-        one.n,
-        one.mean,
-        pearson=one.pearson,
+        point.n,
+        point.mean,
+        pearson=point.pearson,
         ci=interval(samples.r[:, index]),
         ci_task=interval(tasks.r[:, index]),
-        spearman=one.spearman,
+        spearman=point.spearman,
         spearman_ci=interval(samples.rho[:, index]),
         spearman_ci_task=interval(tasks.rho[:, index]),
         difference=compared,

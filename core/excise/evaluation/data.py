@@ -1,4 +1,4 @@
-"""Records to evaluate: outputs of models beside an origin, references and a label."""
+"""Records to evaluate: outputs of models with an origin, references and a label."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ class RecordError(ExciseError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One output, how often it occurred, and what is known of its worth.
+    """One output, how often it occurred, and its label.
 
     Attributes
     ----------
     task
-        Text of the id: records of one task share it.
+        The text of the id, which records of one task share.
     cluster
-        Whatever the outputs are resampled by; the task unless another key was asked for.
+        The group by which outputs are resampled: the task, unless another key is chosen.
     label
-        The verdict: 0 or 1, or a grade; None where there is none.
+        The verdict (0 or 1) or a grade; None without one.
     """
 
     task: str
@@ -82,7 +82,7 @@ def read_record(value: Mapping[str, Any], cluster_by: str = "id") -> Record:
 
 
 def read_item(record: Record, comments: str = "keep") -> Item:
-    """Return what measures see of a record."""
+    """Return a record in the form that measures use."""
     return Item.of(
         origin=record.origin,
         reference=record.references,
@@ -96,8 +96,8 @@ def read_item(record: Record, comments: str = "keep") -> Item:
 def differs(item: Item) -> bool:
     """Whether the hypothesis is more than an echo of its origin (the B != O of the tables).
 
-    White space at the ends of the text aside, and whatever ``comments`` is: an edit of a comment is
-    an edit.
+    White space at the ends of the text does not count. Edits of comments count, whatever
+    ``comments`` is.
     """
     origin, _, hypothesis = item.texts
     return origin.strip(WHITE) != hypothesis.strip(WHITE)
@@ -131,13 +131,17 @@ def _prefix(task: str, seed: int) -> str:
 def _name(value: Mapping[str, Any], key: str) -> str:
     if key not in value:
         raise RecordError(f"'{key}' is missing")
-    found = value[key]
-    if isinstance(found, bool) or not isinstance(found, str | int | float):
+    identity = value[key]
+    if isinstance(identity, bool) or not isinstance(identity, str | int | float):
         raise RecordError(f"'{key}' is neither a string nor a number")
-    if isinstance(found, float) and not math.isfinite(found):
+    if isinstance(identity, float) and not math.isfinite(identity):
         raise RecordError(f"'{key}' is not a finite number")
-    # As JSON, so that the id 1 and the id "1" stay apart; a plain string stays as it is.
-    return found if isinstance(found, str) and not found[:1].isdigit() else json.dumps(found)
+    # As JSON, so that the ids 1 and "1" remain different. Other strings stay as they are.
+    return (
+        identity
+        if isinstance(identity, str) and not identity[:1].isdigit()
+        else json.dumps(identity)
+    )
 
 
 def _text(value: Mapping[str, Any], key: str) -> str:
@@ -146,35 +150,37 @@ def _text(value: Mapping[str, Any], key: str) -> str:
     return _checked(value[key], key)
 
 
-def _checked(found: object, name: str) -> str:
-    if not isinstance(found, str):
+def _checked(text: object, name: str) -> str:
+    if not isinstance(text, str):
         raise RecordError(f"'{name}' is not a string")
-    if (nul := found.find("\0")) >= 0:
+    if (nul := text.find("\0")) >= 0:
         raise RecordError(f"'{name}' is binary: NUL character at offset {nul}")
     try:
-        found.encode()
+        text.encode()
     except UnicodeEncodeError as error:
-        place = f"U+{ord(found[error.start]):04X} at offset {error.start}"
+        place = f"U+{ord(text[error.start]):04X} at offset {error.start}"
         raise RecordError(f"'{name}' is not Unicode text: lone surrogate {place}") from error
-    return found
+    return text
 
 
 def _references(value: Mapping[str, Any]) -> tuple[str, ...]:
-    found = value.get("reference")
-    if not isinstance(found, list):
+    references = value.get("reference")
+    if not isinstance(references, list):
         return (_text(value, "reference"),)
-    if not found:
+    if not references:
         raise RecordError("'reference' is an empty list")
-    return tuple(_checked(text, f"reference[{index}]") for index, text in enumerate(found))
+    return tuple(
+        _checked(reference, f"reference[{index}]") for index, reference in enumerate(references)
+    )
 
 
-def _label(found: object) -> float | None:
-    if found is None:
+def _label(raw: object) -> float | None:
+    if raw is None:
         return None
-    if not isinstance(found, bool | int | float):
+    if not isinstance(raw, bool | int | float):
         raise RecordError("'label' is not a number (0 or 1, or a grade)")
     try:
-        label = float(found)
+        label = float(raw)
     except OverflowError:
         label = math.inf
     if not math.isfinite(label):
@@ -182,14 +188,14 @@ def _label(found: object) -> float | None:
     return label
 
 
-def _count(found: object) -> int:
-    if isinstance(found, bool) or not isinstance(found, int) or not 1 <= found <= MAX_COUNT:
+def _count(count: object) -> int:
+    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_COUNT:
         raise RecordError(f"'count' is not a whole number from 1 to {MAX_COUNT:,}")
-    return found
+    return count
 
 
 def _optional(value: Mapping[str, Any], key: str) -> str | None:
-    found = value.get(key)
-    if found is not None and not isinstance(found, str):
+    text = value.get(key)
+    if text is not None and not isinstance(text, str):
         raise RecordError(f"'{key}' is not a string")
-    return found or None
+    return text or None

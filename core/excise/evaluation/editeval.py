@@ -41,7 +41,7 @@ PROMPTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One text to edit, and the edits that people made of it."""
+    """One text to edit, and its edits by people."""
 
     id: str
     input: str
@@ -89,7 +89,7 @@ def as_object(example: Example) -> dict[str, Any]:
 
 
 def prompt(example: Example, instruction: str, head: str = "Task") -> str:
-    r"""Return what a model is given: instruction, input, numbered documents, and room to answer.
+    r"""Return the prompt for a model: instruction, input, numbered documents, and the output label.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def task_scores(
     Parameters
     ----------
     examples
-        At least one.
+        At least one example.
     measures
         From `excise.evaluation.measures`.
     predict
@@ -140,9 +140,11 @@ def task_scores(
     for example in examples:
         predicted = predict(example)
         if predicted is not None:
-            found = {one.name: _score(one, example, predicted, best) for one in measures}
-            values.setdefault(example.task, []).append(found)
-    names = [one.name for one in measures]
+            scores = {
+                measure.name: _score(measure, example, predicted, best) for measure in measures
+            }
+            values.setdefault(example.task, []).append(scores)
+    names = [measure.name for measure in measures]
     tasks = [
         TaskScore(task, len(rows), {name: fmean(row[name] for row in rows) for name in names})
         for task, rows in values.items()
@@ -170,19 +172,19 @@ def _found(value: Mapping[str, Any], field: str) -> object:
     raise RecordError(f"'{FIELDS[field][0]}' is missing")
 
 
-def _text(found: object, name: str) -> str:
-    if not isinstance(found, str):
+def _text(text: object, name: str) -> str:
+    if not isinstance(text, str):
         raise RecordError(f"'{name}' is not a string")
-    return found
+    return text
 
 
 def _texts(value: Mapping[str, Any], field: str, *, optional: bool = False) -> tuple[str, ...]:
     name = FIELDS[field][0]
     if optional and all(value.get(alias) is None for alias in FIELDS[field]):
         return ()
-    found = _found(value, field)
-    if isinstance(found, str):
-        return (found,)
-    if not isinstance(found, list):
+    texts = _found(value, field)
+    if isinstance(texts, str):
+        return (texts,)
+    if not isinstance(texts, list):
         raise RecordError(f"'{name}' is neither a string nor a list of them")
-    return tuple(_text(text, f"{name}[{index}]") for index, text in enumerate(found))
+    return tuple(_text(text, f"{name}[{index}]") for index, text in enumerate(texts))

@@ -26,7 +26,7 @@ def diffbleu(item: Item, _resources: Resources) -> Result:
 
 
 def changed_lines(origin: str, revision: str) -> str:
-    r"""Return the changed lines as a unified diff without context has them, without its headers.
+    r"""Return the changed lines as in a unified diff without context and headers.
 
     Examples
     --------
@@ -34,11 +34,11 @@ def changed_lines(origin: str, revision: str) -> str:
     '-b\n+c\n'
     """
     old, new = raw_lines(origin), raw_lines(revision)
-    found: list[str] = []
+    changes: list[str] = []
     for edit in align(old, new).edits:
-        found += [f"-{line}" for line in old[edit.o_lo : edit.o_hi]]
-        found += [f"+{line}" for line in new[edit.a_lo : edit.a_hi]]
-    return "".join(line if line.endswith("\n") else f"{line}\n" for line in found)
+        changes += [f"-{line}" for line in old[edit.o_lo : edit.o_hi]]
+        changes += [f"+{line}" for line in new[edit.a_lo : edit.a_hi]]
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in changes)
 
 
 def sanslcs_bleu(item: Item, _resources: Resources) -> Result:

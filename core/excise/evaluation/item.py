@@ -26,11 +26,11 @@ class Item:
     texts
         The same three before comments were dropped, for measures that drop them themselves.
     grammar
-        The grammar of the texts; None where it is unknown.
+        The grammar of the texts; None if it is unknown.
     language, path, comments, timeout
-        As given.
+        The arguments of `of`.
     notes
-        What a reader should know, as ``comments kept: no grammar to find them``.
+        Remarks for readers, such as ``comments kept: no grammar to find them``.
     """
 
     origin: str
@@ -67,15 +67,15 @@ class Item:
         language, path
             Name the grammar by which comments are found and tokens are made.
         comments
-            ``keep``, or ``drop``: what the Excision Score paper does before every measure.
+            ``keep``, or ``drop``, as in the Excision Score paper before every measure.
         timeout
-            CPU seconds that a parser may take for one text; where it takes more, comments are kept
-            and tokens are lexical.
+            CPU seconds that a parser may take for one text. If it takes more, comments are kept and
+            tokens are lexical.
 
         Raises
         ------
         OptionError
-            Without any reference, on something else than text, or an unknown ``comments``.
+            Without any reference, on anything except text, or on an unknown ``comments``.
         """
         references = (reference,) if isinstance(reference, str) else tuple(reference)
         _check(origin, references, hypothesis)

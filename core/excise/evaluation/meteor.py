@@ -1,4 +1,4 @@
-"""METEOR and its kin: words matched exactly, by stem and by synonym, and how scattered they are."""
+"""METEOR and its kin: words matched exactly, by stem and by synonym, less a penalty for scatter."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ LOG_MNEXT = NEXT._replace(punctuation=False, spare_equal=True)
 def align(hypothesis: Sequence[str], reference: Sequence[str], synonyms: Synonyms) -> list[Match]:
     """Match words in three stages, each from the last word to the first, as nltk does.
 
-    What is left after the second stage enters the third as stems, as in nltk.
+    Words left after the second stage enter the third as stems, as in nltk.
     """
     ours, theirs = list(enumerate(hypothesis)), list(enumerate(reference))
     matches, ours, theirs = _stage(ours, theirs, lambda word: (word,), 0)
-    ours, theirs = ([(at, _stem(word)) for at, word in side] for side in (ours, theirs))
+    ours, theirs = ([(index, _stem(word)) for index, word in side] for side in (ours, theirs))
     by_stem, ours, theirs = _stage(ours, theirs, lambda word: (word,), 1)
     by_synonym, _, _ = _stage(ours, theirs, lambda word: {word, *synonyms(word)}, 2)
     return sorted(matches + by_stem + by_synonym)
@@ -74,16 +74,16 @@ def _stage(
 ) -> tuple[list[Match], Words, Words]:
     """Match each word of ours with the last free one of theirs that means the same."""
     places: dict[str, list[int]] = defaultdict(list)
-    for at, word in theirs:
-        places[word].append(at)
-    found = []
-    for at, word in reversed(ours):
-        free = [places[other] for other in same(word) if places.get(other)]
+    for index, word in theirs:
+        places[word].append(index)
+    matches = []
+    for index, word in reversed(ours):
+        free = [places[synonym] for synonym in same(word) if places.get(synonym)]
         if free:
-            found.append(Match(at, max(free, key=lambda those: those[-1]).pop(), stage))
-    used_ours, used_theirs = ({match[side] for match in found} for side in (0, 1))
+            matches.append(Match(index, max(free, key=lambda indices: indices[-1]).pop(), stage))
+    used_ours, used_theirs = ({match[side] for match in matches} for side in (0, 1))
     return (
-        found,
+        matches,
         [pair for pair in ours if pair[0] not in used_ours],
         [pair for pair in theirs if pair[0] not in used_theirs],
     )
@@ -97,8 +97,8 @@ def score(hypothesis: str, reference: str, choices: Parameters, synonyms: Synony
     matches = align(ours, theirs, synonyms)
     if not matches:
         return 0.0
-    found = sum(choices.weights[match.stage] for match in matches)
-    precision, recall = found / len(ours), found / len(theirs)
+    weight = sum(choices.weights[match.stage] for match in matches)
+    precision, recall = weight / len(ours), weight / len(theirs)
     mean = ratio(precision * recall, choices.alpha * precision + (1 - choices.alpha) * recall)
     if choices.spare_equal and ours == theirs:
         return mean
@@ -116,7 +116,7 @@ _NO_PUNCTUATION = str.maketrans("", "", "!()-[]{};:'\"\\,<>./?@#$%^&*_~")
 
 
 def _chunks(matches: list[Match]) -> int:
-    """Count the runs of words that stand next to each other on both sides."""
+    """Count the runs of words that are adjacent on both sides."""
     return 1 + sum(
         (b.hypothesis - a.hypothesis, b.reference - a.reference) != (1, 1)
         for a, b in pairwise(matches)

@@ -1,7 +1,7 @@
-"""The measures that run elsewhere: in an environment of their own, or with a model from disk.
+"""The measures that run elsewhere: in their own environment, or with a model from disk.
 
-The library starts no process and opens no file, so the caller hands in what computes them
-(`Resources`); without it they are left out, with the reason and the command that helps.
+The library starts no process and opens no file, so the caller hands in functions that compute them
+(`Resources`). Without these, the measures are left out, with the reason and the command that helps.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def codebleu(item: Item, resources: Resources) -> Result:
     language = CODEBLEU.get(item.grammar or "")
     if language is None:
         named = item.language or item.path or "no language"
-        known = ", ".join(CODEBLEU)
-        raise MeasureUnavailableError(f"codebleu does not know {named}; it knows {known}")
+        supported = ", ".join(CODEBLEU)
+        raise MeasureUnavailableError(f"codebleu does not know {named}; it knows {supported}")
     return _elsewhere(item, resources.codebleu, language)
 
 

@@ -51,8 +51,8 @@ def additions(origin: str, revision: str) -> str:
     >>> additions("It rains. It pours.", "It rains. It snows. It pours.")
     'It snows.'
     """
-    found = (match.group() for match in _SENTENCE.finditer(revision))
-    return " ".join(sentence.strip() for sentence in found if sentence not in origin)
+    sentences = (match.group() for match in _SENTENCE.finditer(revision))
+    return " ".join(sentence.strip() for sentence in sentences if sentence not in origin)
 
 
 def _f(reference: str, hypothesis: str, kind: str) -> float:

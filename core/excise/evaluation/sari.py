@@ -1,4 +1,4 @@
-"""SARI, in its two forms: the original script's, and EASSE's.
+"""SARI in two forms: that of the original script, and EASSE's.
 
 They differ by some points on one sentence (.268 and .3135 on the original's own example), so they
 are two measures with two names. Both have 0/0 = 0, so an exact reproduction of a reference that
@@ -135,13 +135,13 @@ def _mean_share(part: Grams, whole: Grams) -> float:
 
 def _sums(item: Item) -> list[int]:
     """Return the counts of EASSE: keep, add, delete at each order, three numbers for each."""
-    found: list[int] = []
+    sums: list[int] = []
     for counts in _by_order(item, _tokens_13a):
         origin, hypothesis, references = counts
-        found += _totals(origin & hypothesis, origin & references)
-        found += _new(counts)
-        found += _totals(origin - hypothesis, origin - references)
-    return found
+        sums += _totals(origin & hypothesis, origin & references)
+        sums += _new(counts)
+        sums += _totals(origin - hypothesis, origin - references)
+    return sums
 
 
 def _totals(by_hypothesis: Grams, by_references: Grams) -> tuple[int, int, int]:

@@ -87,11 +87,11 @@ def _steps(a: Sequence[str], b: Sequence[str]) -> tuple[list[str], list[str], in
     inserted, deleted, replaced = [], [], 0
     i, j = len(a), len(b)
     while i or j:
-        here = table[i, j]
-        if i and j and here == table[i - 1, j - 1] + (a[i - 1] != b[j - 1]):
+        distance = table[i, j]
+        if i and j and distance == table[i - 1, j - 1] + (a[i - 1] != b[j - 1]):
             i, j = i - 1, j - 1
             replaced += a[i] != b[j]
-        elif i and here == table[i - 1, j] + 1:
+        elif i and distance == table[i - 1, j] + 1:
             i -= 1
             deleted.append(a[i])
         else:
@@ -111,7 +111,7 @@ def _table(a: Sequence[str], b: Sequence[str]) -> npt.NDArray[np.int32]:
     for i in range(len(a)):
         row = table[i] + 1
         row[1:] = np.minimum(row[1:], table[i, :-1] + (y != x[i]))
-        # What comes from the left costs one a step: a running minimum, tilted.
+        # Coming from the left costs one a step: a running minimum with a slope.
         table[i + 1] = np.minimum.accumulate(row - columns) + columns
     return table
 
@@ -143,7 +143,7 @@ def divergence(
         The samples. (The published code bins each by edges of its own, so that its bins do not
         mean the same.)
     bins
-        How many, of equal width, from the least value of both to the largest.
+        The number of bins of equal width, from the least value of both to the largest.
     smoothing
         Added to the count of every bin; above 0, ``kl`` is finite.
 
@@ -171,9 +171,9 @@ def _kl(p: Floats, q: Floats) -> float:
 
 
 def without_poor(changes: Sequence[float], percent: float) -> tuple[int, ...]:
-    """Return the numbers of what is left without the ``percent`` that changed most.
+    """Return the indices of the pairs without the ``percent`` that changed most.
 
-    So many are left out as are at least the share of all, rounded down; of equal ones the later.
+    The number left out is that share of all, rounded down. Of equal changes, later ones go first.
 
     Examples
     --------
@@ -183,8 +183,8 @@ def without_poor(changes: Sequence[float], percent: float) -> tuple[int, ...]:
     if not 0 <= percent <= 100:
         raise OptionError(f"percent is {percent}; it must be from 0 to 100")
     order = np.argsort(np.asarray(changes, dtype=float), kind="stable")
-    left = len(order) - int(len(order) * percent / 100)
-    return tuple(sorted(int(at) for at in order[:left]))
+    count = len(order) - int(len(order) * percent / 100)
+    return tuple(sorted(int(index) for index in order[:count]))
 
 
 def random_split(sizes: Mapping[str, int], seed: int) -> Split:
@@ -203,7 +203,7 @@ def stratified_split(
     counts
         Shape (pairs, operations).
     sizes
-        Of the subsets; together the number of pairs.
+        The sizes of the subsets, which add up to the number of pairs.
     attempts
         How many random splits are tried (Monte Carlo).
 
@@ -230,9 +230,9 @@ def stratified_split(
     for _ in range(max(1, attempts)):
         order = chance.permutation(len(table))
         means = np.add.reduceat(table[order], starts, axis=0) / lengths
-        found = float(means.std(axis=0).sum())
-        if found < spread:
-            best, spread = order, found
+        candidate_spread = float(means.std(axis=0).sum())
+        if candidate_spread < spread:
+            best, spread = order, candidate_spread
     return _dealt(best, sizes), spread
 
 
@@ -240,6 +240,6 @@ def _dealt(order: npt.NDArray[np.int64], sizes: Mapping[str, int]) -> Split:
     split: Split = {}
     start = 0
     for name, size in sizes.items():
-        split[name] = tuple(sorted(int(at) for at in order[start : start + size]))
+        split[name] = tuple(sorted(int(index) for index in order[start : start + size]))
         start += size
     return split

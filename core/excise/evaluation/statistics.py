@@ -1,7 +1,7 @@
-"""Correlation with a label, and how sure one can be of it: weighted, resampled, paired.
+"""Correlation with a label, and its certainty: weighted, resampled, paired.
 
-One row is a distinct output; its weight says how often it occurred. A correlation of weighted rows
-is that of the sample written out in full.
+One row is a distinct output, and its weight is how often it occurred. The correlation of weighted
+rows equals that of the sample with repeated rows.
 """
 
 from __future__ import annotations
@@ -108,12 +108,12 @@ def spearman(x: Floats, y: Floats, weights: Floats) -> float | None:
 
 def why_undefined(x: Floats, y: Floats, weights: Floats) -> str | None:
     """Return why a correlation is undefined, or None if it is defined."""
-    kept = (weights > 0) & ~np.isnan(x)
-    if weights[kept].sum() < 2:
+    counted = (weights > 0) & ~np.isnan(x)
+    if weights[counted].sum() < 2:
         return "fewer than two outputs"
-    for name, found in (("label", y[kept]), ("measure", x[kept])):
-        if (found == found[0]).all():
-            return f"the {name} is constant ({found[0]:g} everywhere)"
+    for name, values in (("label", y[counted]), ("measure", x[counted])):
+        if (values == values[0]).all():
+            return f"the {name} is constant ({values[0]:g} everywhere)"
     return None
 
 
@@ -153,14 +153,14 @@ def resample(
     sample
         The rows.
     resamples, seed
-        How many, and the seed that they follow from.
+        The number of resamples, and the seed that determines them.
     by_task
         Draw whole tasks with replacement (outputs of one task depend on each other), instead of
         single outputs.
     map
         Runs over the measures; a thread pool's is faster (numpy works without the GIL).
     done
-        Is told how many resamples are done.
+        Called with the number of resamples that are done.
 
     Returns
     -------
@@ -254,8 +254,8 @@ def _standardised(values: Floats, weights: Floats) -> Floats:
 
 def _ratio(xy: Floats, xx: Floats, yy: Floats) -> Floats:
     varies = (xx > _NO_VARIANCE) & (yy > _NO_VARIANCE)
-    found = np.where(varies, xy / np.sqrt(np.where(varies, xx * yy, 1.0)), np.nan)
-    return np.clip(found, -1.0, 1.0)
+    coefficients = np.where(varies, xy / np.sqrt(np.where(varies, xx * yy, 1.0)), np.nan)
+    return np.clip(coefficients, -1.0, 1.0)
 
 
 # --- what the resamples say ----------------------------------------------------------------------
@@ -276,9 +276,9 @@ def difference(values: Floats, against: Floats) -> tuple[Interval | None, float 
     The p-value is twice the share of resamples on the other side of 0 (0 included), with one added
     to both counts, so that it is never 0 (Davison and Hinkley 1997, section 4.2).
     """
-    found = values - against
-    if (bounds := interval(found)) is None:
+    differences = values - against
+    if (bounds := interval(differences)) is None:
         return None, None
-    found = found[~np.isnan(found)]
-    tail = min(int((found <= 0).sum()), int((found >= 0).sum()))
-    return bounds, min(1.0, 2 * (tail + 1) / (len(found) + 1))
+    differences = differences[~np.isnan(differences)]
+    tail = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
+    return bounds, min(1.0, 2 * (tail + 1) / (len(differences) + 1))

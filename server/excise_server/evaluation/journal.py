@@ -1,4 +1,4 @@
-"""The journal of a run: what is scored is written down, so that a killed run goes on.
+"""The journal of a run: values are written as they are computed, so that a killed run can go on.
 
 Lines of JSON. ``{"excise-eval-journal": 1, "measures": {name: signature}}`` begins each run; every
 other line holds the values of one output, ``{"k": key, "c": changed, "v": {name: value},
@@ -30,9 +30,9 @@ class Journal:
     Parameters
     ----------
     path
-        The file; it need not exist.
+        The file, which need not exist.
     signatures
-        Of the measures of this run. A value under another signature counts for nothing.
+        The signatures of the measures of this run. Values under other signatures are ignored.
     """
 
     def __init__(self, path: str, signatures: Mapping[str, str]) -> None:
@@ -55,11 +55,11 @@ class Journal:
         self._write({_MARK: _VERSION, "measures": self._signatures})
 
     def add(self, scored: Iterable[Scored]) -> None:
-        """Write values down, so that they survive a kill from here on."""
-        for one in scored:
-            changed = {n: s for n, s in one.signatures.items() if self._last.get(n) != s}
+        """Write values to the file, so that they survive a kill from now on."""
+        for output in scored:
+            changed = {n: s for n, s in output.signatures.items() if self._last.get(n) != s}
             self._last |= changed
-            line: dict[str, Any] = {"k": one.key, "c": one.changed, "v": one.values}
+            line: dict[str, Any] = {"k": output.key, "c": output.changed, "v": output.values}
             self._write(line | ({"s": changed} if changed else {}))
 
     def close(self) -> None:
@@ -91,25 +91,31 @@ class Journal:
         if value[_MARK] != _VERSION:
             raise SourceError(f"a journal of version {value[_MARK]}", name=str(path), hint=_HINT)
         self._last = {}
-        found = value.get("measures", {})
-        current = {name for name, signed in found.items() if self._signatures.get(name) == signed}
-        self.outdated |= {name for name in found if name in self._signatures} - current
+        signatures = value.get("measures", {})
+        current = {
+            name for name, signed in signatures.items() if self._signatures.get(name) == signed
+        }
+        self.outdated |= {name for name in signatures if name in self._signatures} - current
         return current
 
     def _take(self, value: Mapping[str, Any], current: set[str]) -> None:
         try:
             self._last |= value.get("s", {})
-            one = self.known.setdefault(value["k"], Scored(value["k"]))
-            one.changed = value["c"]
-            kept = {name: float(found) for name, found in value["v"].items() if name in current}
+            scored = self.known.setdefault(value["k"], Scored(value["k"]))
+            scored.changed = value["c"]
+            current_values = {
+                name: float(number) for name, number in value["v"].items() if name in current
+            }
         except (KeyError, TypeError, ValueError, AttributeError):
             return
-        one.values |= kept
-        one.signatures |= {name: self._last.get(name, self._signatures[name]) for name in kept}
+        scored.values |= current_values
+        scored.signatures |= {
+            name: self._last.get(name, self._signatures[name]) for name in current_values
+        }
 
     @staticmethod
     def _end_line(path: Path) -> None:
-        """End a line that a kill cut off, so that the next one stands alone."""
+        """End a line that a kill cut off, so that the next line is complete."""
         with open(path, "rb+") as file:
             file.seek(0, 2)
             if not file.tell():

@@ -49,20 +49,20 @@ def label(
     lines: Iterable[Line], jobs: int, seconds: float, advance: Callable[[float], None]
 ) -> Labelling:
     """Run the tests of every line, equal programs once. The labels are 1 (all passed) and 0."""
-    given = list(lines)
-    programs = {index: _program(line.value, line) for index, line in enumerate(given)}
+    originals = list(lines)
+    programs = {index: _program(line.value, line) for index, line in enumerate(originals)}
     distinct = {parts for parts in programs.values() if not isinstance(parts, str)}
     verdicts = _verdicts(sorted(distinct), jobs, seconds, advance)
-    found = []
-    for index, line in enumerate(given):
+    labelled = []
+    for index, line in enumerate(originals):
         parts = programs[index]
         if isinstance(parts, str):
-            found.append(Labelled(line, None, parts))
+            labelled.append(Labelled(line, None, parts))
             continue
         verdict = verdicts[parts]
         record = replace(line.record, label=float(verdict.passed))
-        found.append(Labelled(Line(line.number, record, line.value), verdict))
-    return _summary(given, found)
+        labelled.append(Labelled(Line(line.number, record, line.value), verdict))
+    return _summary(originals, labelled)
 
 
 def _verdicts(
@@ -73,14 +73,16 @@ def _verdicts(
 ) -> dict[tuple[str, ...], Verdict]:
     verdicts = {}
     with closing(Sandboxes()) as sandboxes, ThreadPoolExecutor(jobs) as threads:
-        running = {threads.submit(sandboxes.run, one, seconds=seconds): one for one in programs}
+        running = {
+            threads.submit(sandboxes.run, program, seconds=seconds): program for program in programs
+        }
         try:
             for done, future in enumerate(as_completed(running), start=1):
                 verdicts[running[future]] = future.result()
                 advance(done)
         except BaseException:
             threads.shutdown(wait=False, cancel_futures=True)
-            sandboxes.close()  # ends what runs, for the threads are waited for
+            sandboxes.close()  # ends the runs, because the threads are joined
             raise
     return verdicts
 
@@ -99,27 +101,27 @@ def _program(value: Mapping[str, Any], line: Line) -> tuple[str, ...] | str:
     return (first, setup, record.hypothesis, tests)
 
 
-def _summary(given: Sequence[Line], found: Sequence[Labelled]) -> Labelling:
+def _summary(originals: Sequence[Line], labelled: Sequence[Labelled]) -> Labelling:
     passed = failed = agree = disagree = 0
-    for line, one in zip(given, found, strict=True):
-        if one.verdict is None:
+    for line, outcome in zip(originals, labelled, strict=True):
+        if outcome.verdict is None:
             continue
         count = line.record.count
         passed, failed = (
-            passed + one.verdict.passed * count,
-            failed + (not one.verdict.passed) * count,
+            passed + outcome.verdict.passed * count,
+            failed + (not outcome.verdict.passed) * count,
         )
         if line.record.label in (0.0, 1.0):
-            same = bool(line.record.label) == one.verdict.passed
+            same = bool(line.record.label) == outcome.verdict.passed
             agree, disagree = agree + same * count, disagree + (not same) * count
-    return Labelling(tuple(found), passed, failed, agree, disagree)
+    return Labelling(tuple(labelled), passed, failed, agree, disagree)
 
 
 def labelled_lines(labelling: Labelling) -> Iterable[str]:
-    """Yield the records as they came, with ``label`` and ``verdict`` (why it did not pass)."""
-    for one in labelling.lines:
-        value = dict(one.line.value)
-        if one.verdict is not None:
-            value["label"] = int(one.verdict.passed)
-            value["verdict"] = one.verdict.reason or "passed"
+    """Yield the original records with ``label`` and ``verdict`` (why the output did not pass)."""
+    for labelled in labelling.lines:
+        value = dict(labelled.line.value)
+        if labelled.verdict is not None:
+            value["label"] = int(labelled.verdict.passed)
+            value["verdict"] = labelled.verdict.reason or "passed"
         yield json.dumps(value)

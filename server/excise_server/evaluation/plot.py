@@ -1,4 +1,4 @@
-"""The figure of the paper from one's own data: a bar a measure, its interval on it."""
+"""The figure of the paper from one's own data: a bar for each measure, with its interval."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def draw(panels: Sequence[tuple[str, Sequence[str], Table]], columns: int = 2) -
     """Return a figure with a panel for each title, names of measures, and table.
 
     Bars are Pearson's r of all outputs, lines their 95 % intervals by outputs (thick) and by tasks
-    (thin); diamonds leave out what only echoes the origin.
+    (thin). Diamonds leave out the outputs that only echo the origin.
     """
     from matplotlib.figure import Figure
 
@@ -71,13 +71,13 @@ def draw(panels: Sequence[tuple[str, Sequence[str], Table]], columns: int = 2) -
 
 
 def _panel(axis: Axes, title: str, names: Sequence[str], table: Table) -> None:
-    shown = [at for at in order(table) if table.every[at].pearson is not None][::-1]
-    for place, at in enumerate(shown):
-        one = table.every[at]
-        ours = names[at].startswith("es-")
+    shown = [index for index in order(table) if table.every[index].pearson is not None][::-1]
+    for place, index in enumerate(shown):
+        correlation = table.every[index]
+        ours = names[index].startswith("es-")
         axis.barh(
             place,
-            one.pearson or 0.0,
+            correlation.pearson or 0.0,
             height=0.7,
             color=_OURS if ours else _OTHERS,
             edgecolor=_LINE,
@@ -86,8 +86,8 @@ def _panel(axis: Axes, title: str, names: Sequence[str], table: Table) -> None:
             alpha=0.85,
             zorder=2,
         )
-        _whiskers(axis, place, one)
-    changed = [(table.changed[at].pearson, place) for place, at in enumerate(shown)]
+        _whiskers(axis, place, correlation)
+    changed = [(table.changed[index].pearson, place) for place, index in enumerate(shown)]
     points = [(r, place) for r, place in changed if r is not None]
     if points:
         axis.plot(
@@ -100,7 +100,7 @@ def _panel(axis: Axes, title: str, names: Sequence[str], table: Table) -> None:
             label="only outputs that differ from the origin",
             zorder=5,
         )
-    axis.set_yticks(range(len(shown)), [names[at] for at in shown], fontsize=8)
+    axis.set_yticks(range(len(shown)), [names[index] for index in shown], fontsize=8)
     axis.set_ylim(-0.6, len(shown) - 0.4)
     axis.set_xlabel("Pearson's r with the label", fontsize=9)
     axis.set_title(title, fontsize=9)
@@ -110,14 +110,16 @@ def _panel(axis: Axes, title: str, names: Sequence[str], table: Table) -> None:
     axis.spines[["top", "right"]].set_visible(False)
 
 
-def _whiskers(axis: Axes, place: int, one: Correlation) -> None:
+def _whiskers(axis: Axes, place: int, correlation: Correlation) -> None:
     first = place == 0
-    if one.ci_task:
+    if correlation.ci_task:
         label = "95 % by tasks" if first else None
-        axis.plot(one.ci_task, (place, place), color=_LINE, linewidth=0.9, zorder=4, label=label)
-    if one.ci:
+        axis.plot(
+            correlation.ci_task, (place, place), color=_LINE, linewidth=0.9, zorder=4, label=label
+        )
+    if correlation.ci:
         label = "95 % by outputs" if first else None
-        axis.plot(one.ci, (place, place), color=_LINE, linewidth=3, zorder=4, label=label)
+        axis.plot(correlation.ci, (place, place), color=_LINE, linewidth=3, zorder=4, label=label)
 
 
 def _metadata(path: str) -> dict[str, Any]:

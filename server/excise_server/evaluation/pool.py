@@ -1,4 +1,4 @@
-"""All cores: rows of work in processes that start anew, so that it works on every system."""
+"""Scoring on all cores: rows of work in spawned processes, which work on every system."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DIED = "the process that scored it died (out of memory?)"
 
 
 def score_all(job: Job, rows: Sequence[Row], jobs: int) -> Iterator[Scored]:
-    """Yield the values of every row, in whatever order they are done.
+    """Yield the values of every row, in the order in which they are computed.
 
     A row whose worker dies twice, the second time alone, becomes an error of its own.
     """
@@ -32,13 +32,13 @@ def score_all(job: Job, rows: Sequence[Row], jobs: int) -> Iterator[Scored]:
             yield from score_rows(job, [row])
         return
     size = max(1, min(_CHUNK, len(rows) // (4 * jobs)))
-    chunks = [list(rows[at : at + size]) for at in range(0, len(rows), size)]
+    chunks = [list(rows[start : start + size]) for start in range(0, len(rows), size)]
     lost: list[Row] = []
     yield from _pooled(job, chunks, jobs, lost)
     dead: list[Row] = []
     yield from _pooled(job, [[row] for row in lost], 1, dead)
     for row in dead:
-        names = [job.measures[at].name for at in row.wanted]
+        names = [job.measures[index].name for index in row.wanted]
         yield Scored(row.key, errors=dict.fromkeys(names, _DIED))
 
 

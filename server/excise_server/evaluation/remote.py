@@ -1,7 +1,7 @@
-"""Measures that run in an interpreter of their own: the other end of ``remote_child.py``.
+"""Measures that run in their own interpreter: the other end of ``remote_child.py``.
 
-CodeBLEU wants a tree-sitter older than ours, LENS a pandas older than anybody's, BERTScore brings
-torch: none of them shares our environment. One process answers line by line; it ends with our pipe.
+CodeBLEU needs a tree-sitter older than ours, LENS an old pandas, and BERTScore torch, so none of
+them shares our environment. One process answers line by line, and ends with our pipe.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CHILD = Path(__file__).with_name("remote_child.py")
 
 
 class Remote:
-    """One of the measures, computed by a process. Picklable: each process of ours has its own.
+    """One of the measures, computed by a process. Picklable: each of our processes has its own.
 
     Parameters
     ----------

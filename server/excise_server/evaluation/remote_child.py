@@ -1,6 +1,6 @@
 """The program in another interpreter: CodeBLEU, BERTScore or LENS, one JSON line per output.
 
-No excise is there, only the standard library and the one package (Python 3.9 or newer).
+Excise is not installed there, only the standard library and the one package (Python 3.9 or newer).
 
 In:  {"measure": "codebleu", "model": null}, then {"origin", "references", "hypothesis", "language"}
 Out: {"ready": "codebleu-0.7.0"} or {"error": ...}, then {"value": ...} or {"error": ...} each
@@ -20,7 +20,7 @@ Scorer = Callable[..., float]
 
 def main() -> None:
     """Answer until the input ends."""
-    # What the packages print goes elsewhere: the pipe has our lines only.
+    # The output of the packages goes elsewhere, so that the pipe has only our lines.
     answers = os.fdopen(os.dup(1), "w", encoding="ascii", newline="\n")
     os.dup2(2, 1)
     os.environ["HF_HUB_OFFLINE"] = os.environ["TRANSFORMERS_OFFLINE"] = "1"
@@ -39,9 +39,9 @@ def main() -> None:
             answer(answers, error=reason(error))
 
 
-def answer(out: IO[str], **what: object) -> None:
+def answer(out: IO[str], **fields: object) -> None:
     """Write one line."""
-    out.write(json.dumps(what) + "\n")
+    out.write(json.dumps(fields) + "\n")
     out.flush()
 
 
@@ -63,14 +63,14 @@ def codebleu(_model: str | None) -> tuple[Scorer, str]:
         del origin
         texts = [[clean(text) for text in references]]
         try:
-            found = calc_codebleu(texts, [clean(hypothesis)], language)
+            scores = calc_codebleu(texts, [clean(hypothesis)], language)
         except ImportError as error:
             package = f"tree-sitter-{language.replace('_', '-')}"
             advice = f"{sys.executable} -m pip install '{package}<0.23'"
             raise ImportError(
                 f"no grammar for {language} is there; install it: {advice}"
             ) from error
-        return float(found["codebleu"])
+        return float(scores["codebleu"])
 
     return score, "codebleu-" + version("codebleu")
 

@@ -1,6 +1,6 @@
 """The search for outside resources of measures: WordNet's files, interpreters, models.
 
-Nothing is ever downloaded. What is not found is told with the command that brings it, and the
+Nothing is ever downloaded. A missing resource is named with the command that installs it, and the
 measures that need it are left out.
 """
 
@@ -77,19 +77,19 @@ def resources(
     wordnet
         Folder of WordNet's files, instead of the usual places.
     wanted
-        Names of resources (`Measure.resource`); None: all. To learn whether an interpreter has
-        its package it is started, which for torch takes seconds.
+        Names of resources (`Measure.resource`); None: all. An interpreter is started to learn
+        whether it has its package, which takes seconds with torch.
     environment
-        Instead of ``os.environ``; `VARIABLES` says what is looked for.
+        Replaces ``os.environ``; `VARIABLES` lists the variables.
 
     Raises
     ------
     SourceError
-        If a folder was named and is not that of WordNet.
+        If the named folder is not one of WordNet.
     """
     environment = os.environ if environment is None else environment
     names = {"synonyms", *_REMOTES} if wanted is None else set(wanted)
-    found: dict[str, Any] = {}
+    available: dict[str, Any] = {}
     versions: dict[str, str] = {}
     missing: dict[str, str] = {}
     if "synonyms" in names:
@@ -97,17 +97,17 @@ def resources(
         if folder is None:
             missing["synonyms"] = _WORDNET
         else:
-            found["synonyms"] = Synonyms(folder)
+            available["synonyms"] = Synonyms(folder)
             versions["synonyms"] = f"wordnet-{_version(Path(folder))}"
     for name in _REMOTES:
         if name not in names:
             continue
         try:
-            found[name] = _remote(name, environment)
-            versions[name] = found[name].version
+            available[name] = _remote(name, environment)
+            versions[name] = available[name].version
         except MeasureUnavailableError as error:
             missing[name] = str(error)
-    return Resources(**found, names=versions, missing=missing)
+    return Resources(**available, names=versions, missing=missing)
 
 
 # --- WordNet -------------------------------------------------------------------------------------
@@ -126,16 +126,16 @@ class Synonyms:
 
 @cache
 def _read(folder: str) -> WordNet:
-    here = [name for name in (*FILES, *EXCEPTIONS) if (Path(folder) / name).is_file()]
-    return WordNet({name: (Path(folder) / name).read_bytes() for name in here})
+    present = [name for name in (*FILES, *EXCEPTIONS) if (Path(folder) / name).is_file()]
+    return WordNet({name: (Path(folder) / name).read_bytes() for name in present})
 
 
 def wordnet_folder(
-    given: str | None = None, environment: Mapping[str, str] | None = None
+    folder: str | None = None, environment: Mapping[str, str] | None = None
 ) -> str | None:
-    """Return the folder of WordNet: the one named, or else the first that holds its files."""
+    """Return the folder of WordNet: the named one, or else the first that has its files."""
     environment = os.environ if environment is None else environment
-    named = given or environment.get("EXCISE_WORDNET")
+    named = folder or environment.get("EXCISE_WORDNET")
     if named:
         absent = [name for name in FILES if not (Path(named) / name).is_file()]
         if absent:
@@ -155,14 +155,14 @@ def _found(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def _version(folder: Path) -> str:
-    """Return the version that the licence of the files names, and whether they are all there."""
+    """Return the version in the licence of the files, marked if the exceptions are missing."""
     with open(folder / "data.noun", "rb") as file:
         head = file.read(2000).decode("ascii", "replace")
-    _, found, rest = head.partition("WordNet ")
-    version = rest.split(" ", 1)[0] if found else ""
+    _, separator, rest = head.partition("WordNet ")
+    version = rest.split(" ", 1)[0] if separator else ""
     version = version if version.replace(".", "").isdigit() else "unknown"
-    whole = all((folder / name).is_file() for name in EXCEPTIONS)
-    return version if whole else f"{version}-regular"
+    is_complete = all((folder / name).is_file() for name in EXCEPTIONS)
+    return version if is_complete else f"{version}-regular"
 
 
 # --- other interpreters --------------------------------------------------------------------------
@@ -171,7 +171,7 @@ _REMOTES = {"codebleu": _CODEBLEU, "bertscore": _BERTSCORE, "lens": _LENS}
 
 
 def _remote(measure: str, environment: Mapping[str, str]) -> Remote:
-    """Return what computes a measure elsewhere, after it started once and told its version."""
+    """Return a remote measure, after it was started once and reported its version."""
     variable = f"EXCISE_{measure.upper()}"
     python = environment.get(f"{variable}_PYTHON")
     model = environment.get(f"{variable}_MODEL")

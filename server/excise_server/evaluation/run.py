@@ -1,4 +1,4 @@
-"""A whole evaluation: distinct outputs scored once, then correlations of all, and of the edits."""
+"""A whole evaluation: distinct outputs are scored once, then all and the edited ones correlated."""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Correlations of the same outputs, a column a measure, in the order of the settings.
+    """Correlations of the same outputs, one for each measure, in the order of the settings.
 
     Attributes
     ----------
     every, changed
-        All outputs, each as often as it occurred; and those that differ from their origin.
+        All outputs, each as often as it occurred, and those that differ from their origin.
     distinct, distinct_changed
-        The same with each distinct output counted once; without intervals.
+        The same with each distinct output counted once, without intervals.
     signatures
-        Of each measure, as it ran.
+        The signature of each measure, as it ran.
     """
 
     every: tuple[Correlation, ...]
@@ -77,11 +77,12 @@ class Evaluation:
     Attributes
     ----------
     n, n_changed
-        Outputs, each as often as it occurred; those that differ from their origin.
+        The number of outputs, each as often as it occurred, and of those that differ from their
+        origin.
     distinct, tasks
-        Distinct outputs; tasks (or clusters).
+        The number of distinct outputs, and of tasks (or clusters).
     moved
-        With a prefix: for each measure, how many distinct outputs changed their value.
+        With a prefix, the number of distinct outputs whose value changed, for each measure.
     """
 
     settings: Settings
@@ -161,28 +162,30 @@ def _values(
     failures: list[Failure],
 ) -> _Column:
     keys = [key_of(record, job) for record in records]
-    known: dict[str, Scored] = {} if journal is None else {**journal.known}
-    rows = _wanted(keys, records, job, known)
+    scores: dict[str, Scored] = {} if journal is None else {**journal.known}
+    rows = _wanted(keys, records, job, scores)
     label = "Scoring" if job.seed is None else "Scoring with the prefix"
     with progress(label, len(rows)) as advance:
         for done, scored in enumerate(score_all(job, rows, settings.jobs), start=1):
             if journal is not None and not scored.errors:
                 journal.add([scored])
-            known[scored.key] = _merged(known.get(scored.key), scored)
+            scores[scored.key] = _merged(scores.get(scored.key), scored)
             advance(done)
-    return _column(keys, records, job, known, failures)
+    return _column(keys, records, job, scores, failures)
 
 
 def _wanted(
-    keys: Sequence[str], records: Sequence[Record], job: Job, known: Mapping[str, Scored]
+    keys: Sequence[str], records: Sequence[Record], job: Job, scores: Mapping[str, Scored]
 ) -> list[Row]:
     """Return the distinct texts that lack a value."""
     rows: dict[str, Row] = {}
     for key, record in zip(keys, records, strict=True):
         if key in rows:
             continue
-        have = known[key].values if key in known else {}
-        missing = tuple(index for index, one in enumerate(job.measures) if one.name not in have)
+        have = scores[key].values if key in scores else {}
+        missing = tuple(
+            index for index, measure in enumerate(job.measures) if measure.name not in have
+        )
         if missing:
             rows[key] = Row(key, record, missing)
     return list(rows.values())
@@ -204,20 +207,20 @@ def _column(
     keys: Sequence[str],
     records: Sequence[Record],
     job: Job,
-    known: Mapping[str, Scored],
+    scores: Mapping[str, Scored],
     failures: list[Failure],
 ) -> _Column:
     names = [measure.name for measure in job.measures]
     values = np.full((len(keys), len(names)), np.nan)
     signatures: list[set[str]] = [set() for _ in names]
     for row, (key, record) in enumerate(zip(keys, records, strict=True)):
-        one = known[key]
+        scored = scores[key]
         for index, name in enumerate(names):
-            if name in one.values:
-                values[row, index] = one.values[name]
-                signatures[index].add(one.signatures[name])
-        failures += [Failure(record.task, name, why) for name, why in one.errors.items()]
-    return _Column(values, [bool(known[key].changed) for key in keys], signatures)
+            if name in scored.values:
+                values[row, index] = scored.values[name]
+                signatures[index].add(scored.signatures[name])
+        failures += [Failure(record.task, name, why) for name, why in scored.errors.items()]
+    return _Column(values, [bool(scores[key].changed) for key in keys], signatures)
 
 
 def _moved(plain: _Column, prefixed: _Column) -> tuple[int, ...]:
@@ -271,17 +274,17 @@ def _sample(records: Sequence[Record], values: Floats) -> Sample:
     )
 
 
-def _signature(seen: set[str], default: str) -> str:
-    """Join the signatures of a measure: where they differ, all there is, as ``tok:a+b``."""
-    if len(seen) < 2:
-        return next(iter(seen), default)
-    parts = [signature.split("|") for signature in sorted(seen)]
-    if len({len(found) for found in parts}) > 1:
-        return " or ".join(sorted(seen))
+def _signature(signatures: set[str], default: str) -> str:
+    """Join the signatures of a measure; where they differ, all values appear, as ``tok:a+b``."""
+    if len(signatures) < 2:
+        return next(iter(signatures), default)
+    parts = [signature.split("|") for signature in sorted(signatures)]
+    if len(set(map(len, parts))) > 1:
+        return " or ".join(sorted(signatures))
     joined = []
     for fields in zip(*parts, strict=True):
         distinct = sorted(set(fields))
         key, _, _ = distinct[0].partition(":")
-        rest = [found.partition(":")[2] for found in distinct]
-        joined.append(distinct[0] if len(distinct) == 1 else f"{key}:{'+'.join(rest)}")
+        values = [field.partition(":")[2] for field in distinct]
+        joined.append(distinct[0] if len(distinct) == 1 else f"{key}:{'+'.join(values)}")
     return "|".join(joined)

@@ -1,13 +1,13 @@
-"""Running the tests of an item against a hypothesis: code of a stranger, so behind many guards.
+"""Running the tests of an item against a hypothesis: untrusted code, so behind many guards.
 
-A `Sandbox` holds one warm interpreter that runs nothing of a stranger (`jail.template`), from which
-every run is forked: into namespaces of its own, with the interpreter's files alone, read-only,
-with limits, without privileges, and with the few system calls that computing needs. A guard that
-cannot be had refuses the run by its name.
+A `Sandbox` holds one warm interpreter that runs no untrusted code (`jail.template`), from which
+every run is forked: into its own namespaces, with only the interpreter's files, read-only, with
+limits, without privileges, and with the few system calls that computing needs. If a guard is not
+available, the run is refused and the guard named.
 
-The guards protect the machine. They do not make a liar honest: the tests run in the process of the
-hypothesis, as HumanEval's do, and code that sets out to subvert Python from within can forge their
-verdict. A hypothesis that exits early, prints or writes a verdict, or never returns has not passed.
+The guards protect the machine, not the verdict: the tests run in the process of the hypothesis, as
+in HumanEval, and code that deliberately subverts Python can forge their verdict. A hypothesis that
+exits early, prints or writes a verdict, or never returns has not passed.
 """
 
 from __future__ import annotations
@@ -66,16 +66,16 @@ class Verdict:
 
 
 def check_guards() -> tuple[str, ...]:
-    """Try the guards on nothing.
+    """Try the guards with an empty run.
 
     Returns
     -------
-    What would be good to have, and is not there, in a sentence each.
+    A sentence for each optional guard that is missing.
 
     Raises
     ------
     SourceError
-        Where one does not hold; it names it.
+        If a required guard fails; the error names it.
     """
     with closing(Sandbox()) as sandbox:
         verdict = sandbox.run(["import colorsys"], seconds=30)
@@ -91,12 +91,12 @@ def run_tests(parts: Sequence[str], *, seconds: float = 10.0) -> Verdict:
 
 
 class Sandbox:
-    """A place that runs one program after another, each from the same start.
+    """A place that runs one program after another, each from the same state.
 
     Raises
     ------
     SourceError
-        Where a guard cannot be had; here, and at each run.
+        If a guard is not available, here and at each run.
     """
 
     def __init__(self) -> None:
@@ -153,11 +153,11 @@ class Sandbox:
 
     @property
     def closed(self) -> bool:
-        """Whether nothing can be run any more."""
+        """Whether the sandbox can no longer run anything."""
         return self._template.poll() is not None
 
     def _expect(self, word: bytes) -> tuple[str, list[int]]:
-        """Return what follows a word of the template, and the descriptors that come with it."""
+        """Return the rest of a message that starts with a word, and its descriptors."""
         message = b""
         handles: list[int] = []
         with suppress(TimeoutError, ConnectionError):
@@ -168,30 +168,30 @@ class Sandbox:
 
 
 def _answer(leash: socket.socket, job: bytes, seconds: float) -> bytes | None:
-    """Return the watcher's answer, or None if its time was over."""
+    """Return the watcher's answer, or None after the time limit."""
     deadline = time.monotonic() + seconds + _GRACE
-    said = b""
+    received = b""
     with suppress(BrokenPipeError, ConnectionResetError):
         try:
             leash.settimeout(seconds + _GRACE)
             leash.sendall(job + b"\n")
             while data := leash.recv(_LONGEST):
-                said += data
+                received += data
                 leash.settimeout(max(0.001, deadline - time.monotonic()))
         except TimeoutError:
             return None
-    return said
+    return received
 
 
 def _end(watcher: int) -> bool:
-    """End a run, wait until nothing is left of it, and say whether that was so."""
+    """End a run, wait for its last process, and return whether it has ended."""
     with suppress(ProcessLookupError):
         signal.pidfd_send_signal(watcher, signal.SIGKILL)
     ended = select.poll()
     ended.register(watcher, select.POLLIN)
-    gone = bool(ended.poll(500))
+    has_ended = bool(ended.poll(500))
     os.close(watcher)
-    return gone
+    return has_ended
 
 
 def _verdict(answer: bytes | None) -> Verdict:

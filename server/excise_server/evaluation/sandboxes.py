@@ -15,7 +15,7 @@ class Sandboxes:
     """Sandboxes for several threads, made when they are needed."""
 
     def __init__(self) -> None:
-        """Make none yet."""
+        """Start without any sandbox."""
         self._idle: SimpleQueue[Sandbox] = SimpleQueue()
         self._all: list[Sandbox] = []
 

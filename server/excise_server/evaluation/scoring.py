@@ -1,4 +1,4 @@
-"""The work of a worker: from some outputs to their values by every measure. Picklable."""
+"""The work of a worker process: the values of outputs by every measure. Picklable."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Row:
 
 @dataclass(slots=True)
 class Scored:
-    """The values of one output: by name of measure, and the reasons where there is none."""
+    """The values of one output, by name of measure, and the reasons for missing values."""
 
     key: str
     changed: bool | None = None
@@ -51,13 +51,13 @@ class Scored:
 
 
 def key_of(record: Record, job: Job) -> str:
-    """Return what identifies the texts that the measures see, and nothing else."""
-    known = [job.comments, record.language or "", record.path or "", record.origin]
-    known += [*record.references, record.hypothesis]
+    """Return a digest of exactly the texts that the measures see."""
+    parts = [job.comments, record.language or "", record.path or "", record.origin]
+    parts += [*record.references, record.hypothesis]
     if job.seed is not None:
-        known += ["prefix", str(job.seed), record.task]
+        parts += ["prefix", str(job.seed), record.task]
     digest = blake2b(digest_size=16)
-    for text in known:
+    for text in parts:
         data = text.encode()
         digest.update(len(data).to_bytes(8, "big") + data)
     return digest.hexdigest()
@@ -74,11 +74,11 @@ def _scored(job: Job, row: Row) -> Scored:
         item = job.items(row.record)
     except Exception as error:  # noqa: BLE001 - one output never costs the others
         reason = _reason(error)
-        scored.errors = {job.measures[at].name: reason for at in row.wanted}
+        scored.errors = {job.measures[index].name: reason for index in row.wanted}
         return scored
     scored.changed = differs(item)
-    for at in row.wanted:
-        _measure(job.measures[at], item, scored)
+    for index in row.wanted:
+        _measure(job.measures[index], item, scored)
     return scored
 
 

@@ -23,12 +23,12 @@ _LIMIT = 0.05
 
 
 def evaluation_table(evaluation: Evaluation, width: int) -> Iterable[RenderableType]:
-    """Yield what an evaluation says: the table, then what to know of it.
+    """Yield the results of an evaluation: the table, then remarks.
 
     Columns that do not fit the width are left out, the least important first, and named.
     """
     yield Text(_headline(evaluation), "bold")
-    if any(one.pearson is not None for one in evaluation.plain.every):
+    if any(correlation.pearson is not None for correlation in evaluation.plain.every):
         yield from _correlations(evaluation, width)
     else:
         yield _means(evaluation)
@@ -85,20 +85,22 @@ def _columns(evaluation: Evaluation, shown: list[int]) -> list[_Column]:
     distinct = [plain.distinct[index] for index in shown]
     both = [plain.distinct_changed[index] for index in shown]
     columns = [
-        _Column("r", 1, [number_text(one.pearson, "bold") for one in every]),
-        _Column("95 %", 2, [interval_text(one.ci) for one in every]),
-        _Column("95 % by task", 5, [interval_text(one.ci_task) for one in every]),
-        _Column("rho", 6, [number_text(one.spearman) for one in every]),
-        _Column("r, B ≠ O", 3, [number_text(one.pearson) for one in changed]),
-        _Column("r, distinct", 11, [number_text(one.pearson) for one in distinct]),
-        _Column("r, distinct B ≠ O", 12, [number_text(one.pearson) for one in both]),
+        _Column("r", 1, [number_text(correlation.pearson, "bold") for correlation in every]),
+        _Column("95 %", 2, [interval_text(correlation.ci) for correlation in every]),
+        _Column("95 % by task", 5, [interval_text(correlation.ci_task) for correlation in every]),
+        _Column("rho", 6, [number_text(correlation.spearman) for correlation in every]),
+        _Column("r, B ≠ O", 3, [number_text(correlation.pearson) for correlation in changed]),
+        _Column("r, distinct", 11, [number_text(correlation.pearson) for correlation in distinct]),
+        _Column(
+            "r, distinct B ≠ O", 12, [number_text(correlation.pearson) for correlation in both]
+        ),
     ]
     if prefixed is not None and (moved := evaluation.moved) is not None:
         cells = [number_text(prefixed.every[index].pearson) for index in shown]
         columns.append(_Column("r, prefix", 4, cells))
         columns.append(_Column("moved", 7, [Text(f"{moved[index]:,}") for index in shown]))
     if evaluation.settings.against:
-        tests = [one.difference for one in every]
+        tests = [correlation.difference for correlation in every]
         head = f"minus {evaluation.settings.against}"
         columns.append(_Column(head, 8, [number_text(d.value if d else None) for d in tests]))
         columns.append(_Column("p", 9, [_p(d.p if d else None) for d in tests]))
@@ -116,25 +118,27 @@ def _means(evaluation: Evaluation) -> RichTable:
     table = RichTable(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
     table.add_column("measure", no_wrap=True)
     table.add_column("mean", justify="right")
-    for measure, one in zip(evaluation.settings.measures, evaluation.plain.every, strict=True):
-        table.add_row(measure.name, "–" if one.mean is None else f"{one.mean:.4f}")
+    for measure, correlation in zip(
+        evaluation.settings.measures, evaluation.plain.every, strict=True
+    ):
+        table.add_row(measure.name, "–" if correlation.mean is None else f"{correlation.mean:.4f}")
     return table
 
 
 def _undefined(evaluation: Evaluation) -> Iterable[Text]:
-    """Say once what holds for many measures."""
-    for where, columns in (("", evaluation.plain.every), ("B ≠ O: ", evaluation.plain.changed)):
+    """Yield each reason for missing correlations once, with its measures."""
+    for subset, columns in (("", evaluation.plain.every), ("B ≠ O: ", evaluation.plain.changed)):
         about: dict[str, list[str]] = {}
-        for measure, one in zip(evaluation.settings.measures, columns, strict=True):
-            if one.undefined is not None:
-                about.setdefault(_reason(one), []).append(measure.name)
+        for measure, correlation in zip(evaluation.settings.measures, columns, strict=True):
+            if correlation.undefined is not None:
+                about.setdefault(_reason(correlation), []).append(measure.name)
         for reason, names in about.items():
             who = "all measures" if len(names) == len(columns) else ", ".join(names)
-            yield Text(f"no correlation: {where}{who}: {reason}", "yellow")
+            yield Text(f"no correlation: {subset}{who}: {reason}", "yellow")
 
 
-def _reason(one: Correlation) -> str:
-    return one.undefined or ""
+def _reason(correlation: Correlation) -> str:
+    return correlation.undefined or ""
 
 
 def number_text(value: float | None, style: str = "") -> Text:

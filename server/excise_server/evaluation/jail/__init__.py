@@ -4,6 +4,7 @@
       watcher   first process of the PID namespace of one run; ends it in time, tells the verdict
         stranger    the hypothesis and its tests, behind every guard
 
-These modules are run by an isolated interpreter (`template`) and import nothing of ours but each
-other. No guard is needed for the next, and each that cannot be had refuses the run by its name.
+These modules are run by an isolated interpreter (`template`) and import nothing of ours except each
+other. Every guard works without the others, and if one is not available, the run is refused and the
+guard named.
 """

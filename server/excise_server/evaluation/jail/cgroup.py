@@ -1,7 +1,7 @@
-"""A limit of memory for all processes of a sandbox together, with what the kernel keeps for them.
+"""A memory limit for all processes of a sandbox together, including the kernel's memory for them.
 
-It comes on top of the limit of each process, where control groups (version 2) can be had: as root,
-and under systemd for users, whose slice is their own.
+It adds to the limit of each process, where control groups (version 2) are available: as root, and
+for users under systemd, which gives them their own slice.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ _KERNEL = 128 << 20
 
 
 def enter(memory: int) -> str:
-    """Move this process into a group of its own, and return its folder, or "" without one."""
+    """Move this process into its own group, and return the group's folder, or "" without one."""
     with suppress(OSError, StopIteration):
-        mounted, own = _mounted(), _own()
-        for above in (own, os.path.dirname(own)):
+        mounted, own_group = _mounted(), _own()
+        for group in (own_group, os.path.dirname(own_group)):
             with suppress(OSError):
-                return _make(mounted + above.rstrip("/"), memory)
+                return _make(mounted + group.rstrip("/"), memory)
     return ""
 
 

@@ -17,7 +17,7 @@ __all__ = [
     "require",
 ]
 
-# PyDLL keeps the interpreter's lock: after `clone` nobody else could hand it back.
+# PyDLL keeps the interpreter's lock, which no other thread could return after `clone`.
 libc = ctypes.PyDLL(None, use_errno=True)
 
 MOUNT_SETATTR = 442

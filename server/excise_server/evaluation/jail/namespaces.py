@@ -62,19 +62,19 @@ def enter() -> None:
 
 
 def _map_ids(pid: int) -> int:
-    """Map the ids of a process that has just left, from outside, where root may map two.
+    """Map the ids of a process that has just entered a namespace, from outside.
 
-    Root keeps itself, for the mounts, and gets nobody, for the stranger, because no limit of
-    processes holds for root. Who has no second user to give is nobody inside.
+    Root maps itself, for the mounts, and nobody, for the stranger, because limits of processes do
+    not apply to root. Any other user has only one id to map, and becomes nobody inside.
     """
-    own = {"uid": os.geteuid(), "gid": os.getegid()}
+    ids = {"uid": os.geteuid(), "gid": os.getegid()}
     with suppress(OSError):
-        for kind in own:
+        for kind in ids:
             _put(f"/proc/{pid}/{kind}_map", f"0 0 1\n{NOBODY} {NOBODY} 1")
         return 0
     with suppress(OSError):
         _put(f"/proc/{pid}/setgroups", "deny")
-        for kind, number in own.items():
+        for kind, number in ids.items():
             _put(f"/proc/{pid}/{kind}_map", f"{NOBODY} {number} 1")
         return 0
     return 1
@@ -100,7 +100,7 @@ def new_root(library: Iterable[str]) -> None:
     os.makedirs(f"{_ROOT}/dev", exist_ok=True)
     os.close(os.open(_ROOT + os.devnull, os.O_CREAT))
     mount_attributes(_ROOT, ATTR_RDONLY | ATTR_NOSUID | ATTR_NODEV)
-    # The one device: what the program has as its standard streams anyway.
+    # The only device, which the program has as its standard streams anyway.
     mount(os.devnull, _ROOT + os.devnull, None, MS_BIND)
     mount_attributes(_ROOT + os.devnull, ATTR_RDONLY | ATTR_NOSUID)
     os.chdir(_ROOT)
@@ -108,9 +108,11 @@ def new_root(library: Iterable[str]) -> None:
 
 
 def _outermost(folders: Iterable[str]) -> list[str]:
-    """Return the folders that exist, without those that lie in others."""
+    """Return the folders that exist, without those inside others."""
     real = {os.path.abspath(folder) for folder in folders if os.path.isdir(folder)} - {"/"}
-    return sorted(one for one in real if not any(one.startswith(f"{two}/") for two in real))
+    return sorted(
+        folder for folder in real if not any(folder.startswith(f"{outer}/") for outer in real)
+    )
 
 
 def work_folder() -> None:

@@ -1,9 +1,9 @@
 """The system calls that the stranger may make: all others are refused (seccomp).
 
-What is not here, on purpose: whatever starts a program or another process, sockets, shared memory
+Left out on purpose: whatever starts a program or another process, sockets, shared memory
 and queues of System V and POSIX, files that live in memory alone (memfd), namespaces, mounts,
 tracing, other processes' memory, keys, bpf, performance counters, io_uring, userfaultfd, watching
-files, priorities, clocks, users and groups, and each call that the kernel will get later.
+files, priorities, clocks, users and groups, and every call that future kernels add.
 """
 
 from __future__ import annotations

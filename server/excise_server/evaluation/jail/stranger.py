@@ -25,9 +25,9 @@ GUARDED, PASSED, FAILED, REFUSED = b"guarded ", b"passed ", b"failed ", b"refuse
 
 
 def run(job: dict[str, Any], report: int) -> None:
-    """Guard this process, run the parts, tell how it went on ``report``. Never returns.
+    """Guard this process, run the parts, and write the result to ``report``. Never returns.
 
-    What is written on the report before the word is repeated at the end can only spoil the verdict.
+    Anything that the parts write to the report can only spoil the verdict.
     """
     os.dup2(report, REPORT)
     os.closerange(REPORT + 1, os.sysconf("SC_OPEN_MAX"))
@@ -90,6 +90,6 @@ def _main_module() -> dict[str, Any]:
 
 
 def builtin_exceptions() -> list[type[BaseException]]:
-    """Return the exceptions of Python itself, of which a verdict names the nearest."""
+    """Return the exceptions of Python itself, the nearest of which a verdict names."""
     kinds = [kind for kind in vars(builtins).values() if isinstance(kind, type)]
     return [kind for kind in kinds if issubclass(kind, BaseException)]

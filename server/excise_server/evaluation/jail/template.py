@@ -1,4 +1,4 @@
-"""The process that runs are forked from: a warm interpreter in a root of its own.
+"""The process from which runs are forked: a warm interpreter in its own root.
 
 It runs nothing of a stranger and knows no job: each watcher reads its own. It is started as
 ``python -I -S -B -c ...`` without an environment, with a socket as descriptor 0.
@@ -73,7 +73,7 @@ def _extensions() -> str:
 
 def _load(path: str) -> None:
     """Map an extension and the libraries that it needs: these are not in the new root."""
-    with suppress(OSError):  # its library is not installed, so nobody can import it
+    with suppress(OSError):  # its library is not installed, so it cannot be imported
         ctypes.CDLL(path)
 
 

@@ -1,6 +1,6 @@
-"""The first process of a run: starts the stranger, ends it in time, tells the verdict.
+"""The first process of a run: it starts the stranger, ends it in time, and tells the verdict.
 
-It is init of the PID namespace: no signal from within reaches it, and with it everything ends.
+It is init of the PID namespace: no signal from inside reaches it, and everything ends with it.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _LONGEST = 400
 
 
 def watch(leash: socket.socket) -> None:
-    """Read a job from the leash, run it, answer there. Never returns.
+    """Read a job from the leash, run it, and answer there. Never returns.
 
-    Whoever holds the other end lets go of it to end the run.
+    Closing the other end of the leash ends the run.
     """
     privileges.die_with_parent()
     try:
@@ -66,7 +66,7 @@ def _verdict(report: int, leash: socket.socket, seconds: float) -> dict[str, str
 
 
 def _judge(written: bytes) -> dict[str, str]:
-    """Say what a whole report means: one byte too many or too few, and nothing has passed."""
+    """Return the verdict of a whole report: one byte too many or too few means a failure."""
     if written.startswith(stranger.REFUSED):
         return {"refused": written.removeprefix(stranger.REFUSED).decode("ascii", "replace")}
     size = len(stranger.GUARDED) + 16
