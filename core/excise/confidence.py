@@ -1,7 +1,7 @@
-"""How often the first of an order was right where revisions agreed as far as these do.
+"""How often the first pick of an order was right when revisions agreed as much as these.
 
-No model runs: a table of a few rows for each kind that was measured, made by isotonic regression
-offline (`make calibration`; docs/confidence.md has the sets and what it is worth on each).
+No model runs. There is a table of a few rows for each measured kind, made offline by isotonic
+regression (`make calibration`; docs/confidence.md has the sets, and the accuracy on each).
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A table for one kind of task, with where it comes from.
+    """A table for one kind of task, with its source.
 
-    ``tiny`` says of which orders it speaks: those with a tiny edit (`Regime.SMALL_EDIT`), those
+    ``tiny`` says for which orders it holds: those with a tiny edit (`Regime.SMALL_EDIT`), those
     without, or all (None).
     """
 
@@ -70,7 +70,7 @@ class Calibration:
     rows: tuple[Row, ...]
 
     def fits(self, kind: Kind, regime: Regime) -> bool:
-        """Whether it speaks of such an order."""
+        """Whether the table holds for such an order."""
         tiny = regime is Regime.SMALL_EDIT
         return self.kind == kind and self.tiny in (None, tiny)
 
@@ -129,13 +129,14 @@ class Confidence:
     level
         ``strong``, ``some`` or ``none``.
     agreement
-        Mean similarity of the first revision to the voices of others; None where nothing is said.
+        Mean similarity of the first revision to the voices of others; None without a statement.
     share, low, high
-        How many of such first picks were right, and the 95 % interval; None where nothing is said.
+        The share of such first picks that were right, and its 95 % interval; None without a
+        statement.
     reason
-        Why this level, as a sentence for people.
+        The reason for this level, as a phrase for people.
     calibration
-        The table that says so, or None.
+        The table behind it, or None.
     """
 
     level: Level
@@ -159,26 +160,26 @@ def confidence(
     voices: Mapping[str, str] | None = None,
     values: npt.NDArray[np.float64] | None = None,
 ) -> Confidence:
-    """Say how often the first of an order is right, by how far the others agree with it.
+    """Estimate how often the first of an order is right, by how much the others agree with it.
 
     Parameters
     ----------
     ranking
-        From `excise.rank`.
+        The result of `excise.rank`.
     kind
         What was revised: ``function`` (one file with little more than a function) or ``files`` (a
-        change of a repository). None: another kind, of which nothing is known.
+        change of a repository). None: another kind, for which nothing is known.
     voices
-        By id the tool or model that made a revision, where that is known. Revisions of one voice
-        count as one, and not at all for each other: they share their mistakes. Default: every
-        revision is a voice of its own.
+        By id, the tool or model that made a revision, if that is known. Revisions of one voice
+        count as one, and not at all for each other, because they share their mistakes. By default,
+        every revision is its own voice.
     values
-        The similarities that the order was made of; needed with `voices`.
+        The similarities that the order was made from; required with `voices`.
 
     Returns
     -------
     Confidence
-        With the level ``none`` and a reason where nothing was measured.
+        The estimate, with the level ``none`` and a reason if nothing was measured.
 
     Examples
     --------
@@ -199,15 +200,15 @@ def confidence(
     agreement = _agreement(first, ranking, voices, values)
     if agreement is None:
         return Confidence.none("as all are of one tool or model, and share its mistakes")
-    [calibration] = [own for own in CALIBRATIONS if own.fits(kind, first[0].regime)]
-    row = [own for own in calibration.rows if own.agreement <= agreement][-1]
+    [calibration] = [table for table in CALIBRATIONS if table.fits(kind, first[0].regime)]
+    row = [table for table in calibration.rows if table.agreement <= agreement][-1]
     level: Level = "strong" if row.low >= STRONG else "some" if row.low >= SOME else "none"
     reason = f"{row.low:.2f} to {row.high:.2f} of such first picks were right"
     return Confidence(level, agreement, row.share, row.low, row.high, reason, calibration)
 
 
 def kind_of(origin: str) -> Kind | None:
-    """Return the kind of task that a single file is: a short one, or none that was measured."""
+    """Return the kind of task for a single file: ``function`` if it is short, or else None."""
     return "function" if origin.rstrip().count("\n") < FUNCTION_LINES else None
 
 
@@ -225,12 +226,14 @@ def _agreement(
     means = []
     for ranked in first:
         by_voice: dict[str, list[float]] = defaultdict(list)
-        for other in ranking:
-            voice = voices.get(other.id, f"\0{other.id}")
+        for peer in ranking:
+            voice = voices.get(peer.id, f"\0{peer.id}")
             if voice != voices.get(ranked.id, f"\0{ranked.id}"):
-                by_voice[voice].append(float(values[ranked.index, other.index]))
+                by_voice[voice].append(float(values[ranked.index, peer.index]))
         # Sums of sorted terms, so that no number depends on the order of the revisions.
-        of_voices = sorted(sum(sorted(own)) / len(own) for own in by_voice.values())
+        of_voices = sorted(
+            sum(sorted(similarities)) / len(similarities) for similarities in by_voice.values()
+        )
         if of_voices:
             means.append(sum(of_voices) / len(of_voices))
     return max(means, default=None)

@@ -95,8 +95,8 @@ def _source(text: str | None) -> str:
     return f'<pre style="{_SOURCE}">{_text(cut, kept=chr(10) + chr(9))}</pre>' if cut else "∅"
 
 
-def _more(count: int, what: str) -> str:
-    return f"<p>{count - MAX_ROWS:,} more {what}</p>" if count > MAX_ROWS else ""
+def _more(count: int, noun: str) -> str:
+    return f"<p>{count - MAX_ROWS:,} more {noun}</p>" if count > MAX_ROWS else ""
 
 
 def _foot(notes: Iterable[str], signature: str) -> str:

@@ -20,12 +20,12 @@ class Count(NamedTuple):
     Attributes
     ----------
     here
-        In common at the same place of the origin.
+        The number in common at the same place of the origin.
     a, b
-        By A (the reference) and by B.
+        The numbers of A (the reference) and of B.
     anywhere
-        In common wherever they stand; never less than `here`. Both are equal for what is kept, and
-        where all regions are pooled as one place.
+        The number in common at any places, never less than `here`. Both are equal for kept
+        n-grams, and if all regions are pooled as one place.
     """
 
     here: int
@@ -35,11 +35,11 @@ class Count(NamedTuple):
 
     @property
     def defined(self) -> bool:
-        """Whether a side has any: an order where both are empty says nothing and is dropped."""
+        """Whether a side has any. An order that is empty on both sides is dropped."""
         return self.a > 0 or self.b > 0
 
     def common(self, weights: tuple[int, int]) -> Fraction:
-        """Return what is in common: quarters for what stands here, and for what does anywhere."""
+        """Return the weighted number in common, by weights in quarters for here and anywhere."""
         here, anywhere = weights
         return Fraction(here * self.here + anywhere * self.anywhere, 4)
 
@@ -74,12 +74,12 @@ class EditCounts:
 
     @property
     def defined(self) -> bool:
-        """Whether any operation is."""
+        """Whether any operation is defined."""
         return any(count.defined for cells in self._all() for count in cells)
 
     @property
     def contained(self) -> tuple[Fraction, Fraction]:
-        """How much of what A adds and deletes B does at the same place, and the reverse.
+        """The share of A's additions and deletions that B makes at the same place, and the reverse.
 
         Shares of the 1- to 4-grams in [0, 1] (definition, section 6a); 0 for a revision that adds
         and deletes nothing.

@@ -1,6 +1,6 @@
 """The errors of the library: one small hierarchy, raised on misuse only.
 
-Bad content (broken syntax, an unknown language) is never an error: it is a note beside the result.
+Bad content (broken syntax, an unknown language) is never an error, but a note with the result.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""Texts that no parser gets: each would have a scanner of the bundled grammars read out of bounds.
+"""Texts that no parser receives: each would make a scanner of a bundled grammar read out of bounds.
 
-These scanners ask C's ``isdigit`` and the like about any code point, and C has a table for the
-first 256. What lies behind the table differs between machines; above U+FFFF that may be nothing at
-all, and `excise.align("1" + chr(0x100000), "x", language="markdown")` ended the process. The other
-way to overrun, a scanner's state that is too large, is watched while the parser runs
-(`excise.kernels._scanner`). Both are lists of what was found, not a promise: docs/algorithm.md.
+These scanners pass any code point to C's ``isdigit`` and the like, which have a table for the first
+256. The memory after the table differs between machines. Above U+FFFF it may not exist at all, and
+`excise.align("1" + chr(0x100000), "x", language="markdown")` ended the process. The other way to
+overrun, a scanner's state that is too large, is watched while the parser runs
+(`excise.kernels._scanner`). Both lists have the known cases, and may be incomplete:
+docs/algorithm.md.
 """
 
 from __future__ import annotations

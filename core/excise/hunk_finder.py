@@ -1,4 +1,4 @@
-"""Finds hunks: texts are read line by line once, and then laid on each other by their numbers."""
+"""The search for hunks: texts are read line by line once, and then compared by line numbers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class _Lines:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What was read of a revision; the readings are kept because they name it by their identity."""
+    """The lines of a revision. The readings are kept because their identity is its key."""
 
     readings: Readings
     lines: _Lines
@@ -62,7 +62,7 @@ class _Known:
 
 
 class HunkFinder:
-    """Finds the hunks of one origin, and keeps what it read of the revisions of the last call."""
+    """Finds the hunks of one origin, and keeps the lines of the revisions of the last call."""
 
     def __init__(self) -> None:
         """Know nothing yet."""
@@ -82,27 +82,32 @@ class HunkFinder:
 
         text = Text(origin)
         names = np.array(self._vocabulary.intern(text.lines), np.int32)
-        # Both attributes are replaced whole at the end: of two threads that find hunks of one
-        # matrix the later one wins, and either answer is right.
+        # Both attributes are replaced at the end: if two threads find hunks of one matrix, the
+        # later one wins, and either result is right.
         of_origin: dict[Key, Reading] = {}
-        known: dict[tuple[object, ...], _Known] = {}
-        asked = [(side.text, *((id(own), raw) for _, own, raw in side.readings)) for side in sides]
-        for name, side in zip(asked, sides, strict=True):
+        readings: dict[tuple[object, ...], _Known] = {}
+        names_of = [
+            (side.text, *((id(prepared), raw) for _, prepared, raw in side.readings))
+            for side in sides
+        ]
+        for name, side in zip(names_of, sides, strict=True):
             if cancel is not None and cancel.cancelled and not cancel.timed_out:
                 raise Cancelled("cancelled while making hunks")
             for preparation, _, is_raw in side.readings:
                 key = preparation, is_raw
                 if key not in of_origin:
                     of_origin[key] = self._origin.get(key) or _of_origin(text, *key)
-            known[name] = self._known.get(name) or self._read(side, names, of_origin)
-        self._origin, self._known = of_origin, known
-        revisions = [known[name] for name in asked]
+            readings[name] = self._known.get(name) or self._read(side, names, of_origin)
+        self._origin, self._known = of_origin, readings
+        revisions = [readings[name] for name in names_of]
         lines = _Lines(origin, text.starts, names, _hollow([*of_origin.values()], len(names)))
         found = stretches(len(names), [revision.matched for revision in revisions])
         trim_end = not any(reading.is_raw for reading in of_origin.values())
         hunks = _hunks([lines, *(revision.lines for revision in revisions)], sides, found, trim_end)
         first = found.lo[0][found.is_changed]
-        return Hunks(text, list(hunks), {key: _starts(of, first) for key, of in of_origin.items()})
+        return Hunks(
+            text, list(hunks), {key: _starts(reading, first) for key, reading in of_origin.items()}
+        )
 
     def _read(self, side: Side, origin: Ints, of_origin: dict[Key, Reading]) -> _Known:
         import numpy as np
@@ -110,8 +115,8 @@ class HunkFinder:
         text = Text(side.text)
         names = np.array(self._vocabulary.intern(text.lines), np.int32)
         pairs = [
-            (of_origin[preparation, is_raw], _reading(text, preparation, own, is_raw))
-            for preparation, own, is_raw in side.readings
+            (of_origin[preparation, is_raw], _reading(text, preparation, prepared, is_raw))
+            for preparation, prepared, is_raw in side.readings
         ]
         hollow = _hollow([reading for _, reading in pairs], len(names))
         lines = _Lines(side.text, text.starts, names, hollow)
@@ -119,8 +124,8 @@ class HunkFinder:
 
 
 def _of_origin(text: Text, preparation: Preparation, is_raw: bool) -> Reading:
-    own = preparation.raw() if is_raw else preparation
-    return _reading(text, preparation, own.origin, is_raw)
+    prepared = preparation.raw() if is_raw else preparation
+    return _reading(text, preparation, prepared.origin, is_raw)
 
 
 def _reading(text: Text, preparation: Preparation, prepared: Prepared, is_raw: bool) -> Reading:
@@ -141,14 +146,18 @@ def _hollow(readings: Sequence[Reading], count: int) -> Mask:
 
 
 def _hunks(
-    texts: Sequence[_Lines], sides: Sequence[Side], found: Stretches, trim_end: bool
+    texts: Sequence[_Lines], sides: Sequence[Side], changed: Stretches, trim_end: bool
 ) -> Iterator[Hunk]:
     """Yield the stretches that are changed as hunks; the first text is the origin."""
     import numpy as np
 
     indices = [side.index for side in sides]
-    starts, stops = (bounds[:, found.is_changed].T.tolist() for bounds in (found.lo, found.hi))
-    for lo, hi, differs in zip(starts, stops, found.differs[:, found.is_changed].T, strict=True):
+    starts, stops = (
+        bounds[:, changed.is_changed].T.tolist() for bounds in (changed.lo, changed.hi)
+    )
+    for lo, hi, differs in zip(
+        starts, stops, changed.differs[:, changed.is_changed].T, strict=True
+    ):
         head, tail = _shared(texts, lo, hi, trim_end)
         spans = [(low + head, high - tail) for low, high in zip(lo, hi, strict=True)]
         text = texts[0].between(*spans[0])
@@ -156,9 +165,11 @@ def _hunks(
         if unchanged := [indices[row] for row in np.flatnonzero(~differs).tolist()]:
             members[text] = unchanged
         for row in np.flatnonzero(differs).tolist():
-            own = texts[row + 1].between(*spans[row + 1])
-            members.setdefault(own, []).append(indices[row])
-        variants = [Variant(tuple(who), said) for said, who in members.items()]
+            variant_text = texts[row + 1].between(*spans[row + 1])
+            members.setdefault(variant_text, []).append(indices[row])
+        variants = [
+            Variant(tuple(revisions), variant_text) for variant_text, revisions in members.items()
+        ]
         variants.sort(key=lambda variant: (-len(variant.members), variant.members))
         yield Hunk(*spans[0], text, tuple(variants), tuple(spans[1:]))
 

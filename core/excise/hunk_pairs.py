@@ -56,14 +56,14 @@ class PairsInHunks:
     Attributes
     ----------
     order
-        The revisions that were compared, by index.
+        The compared revisions, by index.
     entries
-        A structured array with an entry for each pair and each hunk that holds regions of it; by
-        hunk, then by pair. ``first`` and ``second`` are places in `order`, ``hunk`` the index of
-        the hunk. ``value`` is the similarity of what the two do in it, ``keep``, ``add`` and
-        ``delete`` its operations (-1 where one is not defined), ``share`` the part of all n-grams
-        (orders 1 to 4) of the pair's divergent regions that lie in it. What both do alike in
-        different hunks counts nowhere here.
+        A structured array with an entry for each pair and each hunk that has regions of it, sorted
+        by hunk, then by pair. ``first`` and ``second`` are indices in `order`, ``hunk`` the index
+        of the hunk. ``value`` is the similarity of the two edits in it, ``keep``, ``add`` and
+        ``delete`` its operations (-1 if not defined), ``share`` the part of all n-grams (orders 1
+        to 4) of the pair's divergent regions that lie in it. Equal edits in different hunks are
+        not counted here.
     bounds
         The first entry of each hunk, and the number of entries.
     """
@@ -83,7 +83,7 @@ def count_pairs(
     readings: Iterable[PairReading],
     cancel: CancelFlag | None = None,
 ) -> PairsInHunks:
-    """Count pairs that the kernel can find the regions of: any but those of ``lcs=paper``.
+    """Count the pairs whose regions the kernel can find: all except those of ``lcs=paper``.
 
     Raises
     ------
@@ -92,30 +92,30 @@ def count_pairs(
     """
     import numpy as np
 
-    found = [np.frombuffer(_counted(hunks, reading, cancel), _FIELDS) for reading in readings]
-    return _by_hunk(hunks, order, np.concatenate([*found, np.empty(0, _FIELDS)]))
+    counted = [np.frombuffer(_counted(hunks, reading, cancel), _FIELDS) for reading in readings]
+    return _by_hunk(hunks, order, np.concatenate([*counted, np.empty(0, _FIELDS)]))
 
 
 def _counted(hunks: Hunks, reading: PairReading, cancel: CancelFlag | None) -> bytes:
     import numpy as np
 
-    own = reading.asked.raw() if reading.is_raw else reading.asked
+    prepared = reading.asked.raw() if reading.is_raw else reading.asked
     if not reading.wanted.any() or not hunks:
         return b""
     revisions = reading.revisions
     if reading.is_raw:
         some = {place for pair in np.argwhere(reading.wanted).tolist() for place in pair}
         revisions = [
-            own.revision(revision.text, cancel) if place in some else own.origin
+            prepared.revision(revision.text, cancel) if place in some else prepared.origin
             for place, revision in enumerate(revisions)
         ]
-    anchored = own.options.anchored
-    units = own.origin.units
+    anchored = prepared.options.anchored
+    units = prepared.origin.units
     batch = HunkBatch(
         units.tokens,
         units.starts,
         [(r.slid if anchored else r.edits, r.units.tokens, r.units.starts) for r in revisions],
-        own.origin_lines if anchored else None,
+        prepared.origin_lines if anchored else None,
     )
     starts = array("i", hunks.first_tokens((reading.asked, reading.is_raw)))
     wanted = reading.wanted.view("u1")
@@ -124,7 +124,7 @@ def _counted(hunks: Hunks, reading: PairReading, cancel: CancelFlag | None) -> b
     except Cancelled:
         if cancel is None or not cancel.timed_out:
             raise
-    # Out of time: the alignments were made in the shorter way, and these are their numbers.
+    # Out of time: the alignments took the shorter way, and these are their numbers.
     return batch.by_hunk(starts, wanted)
 
 
@@ -151,7 +151,7 @@ def _of(hunks: Hunks, score: Score) -> Iterator[tuple[float, ...]]:
 
 
 def _is_alike(hunks: Hunks, home: int, score: Score) -> bool:
-    """Whether tokens only changed their order in a hunk, and both did it alike."""
+    """Whether both revisions only reorder the tokens of a hunk, in the same way."""
     return all(
         region.a.tokens == region.b.tokens
         for outline, region in zip(score.outlines, score.regions, strict=True)

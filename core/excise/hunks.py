@@ -1,8 +1,8 @@
 """Hunks: where the exact texts of revisions differ, and the regions of their pairs in each.
 
 A *hunk* is a maximal run of origin lines that some revision changes, by the alignments that the
-scores are made of: no text is aligned again. Between two hunks stands a line that every revision
-keeps, with its tokens and its exact text; so every divergent region of every pair lies in one hunk.
+scores are made of: no text is aligned again. Between two hunks is a line that every revision keeps,
+with its tokens and its exact text, so every divergent region of every pair lies in one hunk.
 """
 
 from __future__ import annotations
@@ -59,18 +59,18 @@ class Hunk:
     spans: tuple[tuple[int, int], ...]
 
     def __repr__(self) -> str:
-        """Return the lines, the origin's text and how many texts stand instead."""
+        """Return the lines, the origin's text and the number of variants."""
         lines = f"lines {self.lo} to {self.hi}"
         return f"<Hunk {lines} {short(self.text)} {len(self.variants)} variants>"
 
     @property
     def agree(self) -> int:
-        """How many revisions share the most frequent variant."""
+        """The number of revisions that share the most frequent variant."""
         return len(self.variants[0].members)
 
     @property
     def unchanged(self) -> int:
-        """How many revisions leave the origin's text."""
+        """The number of revisions that leave the origin's text."""
         return sum(len(v.members) for v in self.variants if v.text == self.text)
 
 
@@ -120,18 +120,18 @@ class Hunks(Sequence[Hunk]):
         return len(self._hunks)
 
     def home(self, score: Score, region: Outline) -> int:
-        """Return the index of the hunk that holds a region of two of these revisions.
+        """Return the index of the hunk that contains a region of two of these revisions.
 
         Parameters
         ----------
         score
-            From `ScoreMatrix.pair` of the matrix that the hunks are of.
+            A score from `ScoreMatrix.pair` of the same matrix as the hunks.
         region
             One of its outlines.
 
         Notes
         -----
-        With ``lcs=paper`` a region can reach over several hunks: the one where it begins.
+        With ``lcs=paper``, a region can span several hunks. The first of them is returned.
         """
         starts = self._starts[score.reading]
         return max(bisect_right(starts, region.bounds.o_lo) - 1, 0)
@@ -141,9 +141,9 @@ class Hunks(Sequence[Hunk]):
         return self._starts[reading]
 
     def counts(self, score: Score) -> Iterator[HunkCounts]:
-        """Yield the counts of a pair in every hunk that holds regions of it.
+        """Yield the counts of a pair in every hunk that has regions of it.
 
-        What both do alike in different hunks counts nowhere here.
+        Equal edits in different hunks are not counted here.
         """
         regions: dict[int, list[Outline]] = {}
         for outline in score.outlines:

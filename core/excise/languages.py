@@ -1,4 +1,4 @@
-"""Which grammar a text has: by the name of its language, its path or its shebang (section 1)."""
+"""The grammar of a text, by the name of its language, its path or its shebang (section 1)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def resolve(language: str | None, path: str | None, text: str = "") -> str | Non
     path : str or None
         A path with ``/`` or ``\\``; its file name (``Makefile``) or extension decides.
     text : str
-        The text; its shebang decides where neither of the others names a grammar.
+        The text, whose shebang decides if neither of the others names a grammar.
 
     Returns
     -------
@@ -58,9 +58,9 @@ def check(language: object, path: object, *, strict: bool = True) -> None:
     Raises
     ------
     excise.errors.ContentError
-        If one of the two is not a string (None is: nothing is named).
+        If one of the two is neither a string nor None.
     excise.errors.OptionError
-        On an unknown language; the message has the closest ones.
+        On an unknown language. The message suggests the closest ones.
     """
     for name, value in (("language", language), ("path", path)):
         if not isinstance(value, str | None):
@@ -155,9 +155,9 @@ def _program(words: list[str]) -> str:
 
 
 def _after_env(words: Iterator[str]) -> str:
-    """Return the command of ``env``: what follows its options and assignments.
+    """Return the command of ``env``, which follows its options and assignments.
 
-    ``-S`` may be glued to its text; ``-u`` and ``-C`` take the next word.
+    ``-S`` may be joined to its text. ``-u`` and ``-C`` take the next word.
     """
     for word in words:
         for glued in ("--split-string=", "-s"):

@@ -1,8 +1,8 @@
 """Lines of the origin that revisions keep, by the alignments that scores are made of.
 
-A *reading* is one text as one preparation aligned it: in units (tokens; at ``line`` lines with a
-key; raw lines). A line with units is *kept* if all of them are matched to all units of one line of
-the revision, and both lines are the same text.
+A *reading* is one text as aligned by one preparation, in units (tokens, or lines with a key at
+``line``, or raw lines). A line with units is *kept* if all of them are matched to all units of one
+line of the revision, and both lines have the same text.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class Reading:
     edits
         The alignment with the origin, flat, in units; empty for the origin itself.
     is_raw
-        Whether the units are raw lines (guard 2): then blank lines are units, too.
+        Whether the units are raw lines (guard 2), of which blank lines are units, too.
     starts
-        The first token of every unit where these are not tokens.
+        The first token of every unit, if units are not tokens.
     """
 
     first: Ints
@@ -60,9 +60,9 @@ def reading_of(
     Parameters
     ----------
     rows
-        Which lines of the text were prepared, where comments were dropped before.
+        The lines of the text that were prepared, if comments were dropped before.
     slid
-        Whether regions are made of the slid alignment.
+        Whether regions are made from the slid alignment.
     """
     import numpy as np
 
@@ -72,14 +72,14 @@ def reading_of(
     else:
         bounds = np.frombuffer(first, np.int32)
         sizes = bounds[1:] - bounds[:-1]
-    whole = np.zeros(n_lines, np.int32)
+    sizes_of_lines = np.zeros(n_lines, np.int32)
     if rows is None:
-        whole[:] = sizes[:n_lines]
+        sizes_of_lines[:] = sizes[:n_lines]
     else:
-        whole[list(rows)] = sizes[: len(rows)]
+        sizes_of_lines[list(rows)] = sizes[: len(rows)]
     edits = prepared.slid if slid else prepared.edits
     return Reading(
-        np.concatenate(([0], np.cumsum(whole))).astype(np.int32),
+        np.concatenate(([0], np.cumsum(sizes_of_lines))).astype(np.int32),
         np.array(edits, np.int32),
         is_raw,
         prepared.units.starts,
@@ -95,7 +95,7 @@ class Matched:
     line
         The revision's line for each line of the origin; -1: not kept by all readings alike.
     ids
-        Names of the exact lines of origin and revision; equal names are equal lines.
+        Names of the exact lines of origin and revision: equal names mean equal lines.
     readings
         Pairs of readings (origin, revision).
     """
@@ -118,7 +118,7 @@ def match_lines(ids: tuple[Ints, Ints], readings: Sequence[tuple[Reading, Readin
 
 
 def _kept(origin: Reading, revision: Reading) -> Ints:
-    """Return the line that holds exactly the units of each line of the origin, or -1."""
+    """Return the line with exactly the units of each line of the origin, or -1."""
     import numpy as np
 
     start, stop = origin.first[:-1], origin.first[1:]
@@ -129,11 +129,11 @@ def _kept(origin: Reading, revision: Reading) -> Ints:
     unit = start + np.concatenate(([0], a_hi - o_hi))[before]
     line = np.searchsorted(revision.first, unit, "right") - 1
     line = np.clip(line, 0, max(len(revision.first) - 2, 0))
-    whole = (start < stop) & ~through & (ends <= start)
+    is_kept = (start < stop) & ~through & (ends <= start)
     if len(revision.first) > 1:
-        whole &= revision.first[line] == unit
-        whole &= revision.first[line + 1] == unit + stop - start
-    result: Ints = np.where(whole & (len(revision.first) > 1), line, -1).astype(np.int32)
+        is_kept &= revision.first[line] == unit
+        is_kept &= revision.first[line + 1] == unit + stop - start
+    result: Ints = np.where(is_kept & (len(revision.first) > 1), line, -1).astype(np.int32)
     return result
 
 
@@ -147,9 +147,9 @@ class Stretches:
         The lines (from, to; exclusive) of each stretch: a row for the origin, then one for each
         revision.
     differs
-        Whether a revision has other lines than the origin: a row for each revision.
+        Whether the lines differ from the origin's: a row for each revision.
     is_changed
-        Which stretches some revision changes, in its lines or in its units.
+        Whether some revision changes a stretch, in its lines or in its units.
     """
 
     lo: Ints

@@ -1,8 +1,8 @@
-"""Places of the origin that edits share, for people: what is alike there, and what elsewhere.
+"""Places of the origin that edits share, for people: the matches there, and those elsewhere.
 
-The regions that stand at one place are counted together (definition, section 4a). What two
-revisions add or delete alike at different places counts a quarter: `matches_elsewhere` says where
-it stands, so that the parts of a score add up to the whole.
+The regions at one place are counted together (definition, section 4a). Equal additions or deletions
+at different places count a quarter: `matches_elsewhere` says where they are, so that the parts of a
+score add up.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Place:
     regions
         Indices of the divergent regions, ascending. Places may interleave.
     counts
-        N-grams kept, added and deleted here; ``here`` and ``anywhere`` are equal. The counts of
-        all places sum up to those of the pair.
+        N-grams kept, added and deleted here; ``here`` and ``anywhere`` are equal. The counts of all
+        places add up to those of the pair.
     """
 
     regions: tuple[int, ...]
@@ -49,8 +49,8 @@ class Elsewhere(NamedTuple):
     a, b
         Indices of the place where A does it and of the place where B does.
     added, deleted
-        How many, orders 1 to 4. Over all pairs of places they sum up to what the pair has in
-        common anywhere beyond what it has in common here.
+        Numbers of n-grams, of orders 1 to 4. Over all pairs of places they add up to the n-grams
+        that the pair has in common anywhere, less those that it has in common here.
     """
 
     a: int
@@ -60,7 +60,7 @@ class Elsewhere(NamedTuple):
 
     @property
     def n_grams(self) -> int:
-        """How many of both kinds."""
+        """The number of both kinds."""
         return self.added + self.deleted
 
 
@@ -85,25 +85,25 @@ def _count(regions: Sequence[Region], tokens: Sides) -> EditCounts:
 def matches_elsewhere(
     regions: Sequence[Region], places: Sequence[Place], tokens: Sides
 ) -> tuple[Elsewhere, ...]:
-    """Return which places add or delete the same n-grams, most n-grams first.
+    """Return the pairs of places that add or delete the same n-grams, most n-grams first.
 
-    An n-gram that stands at several places of both is matched in the order of the places.
+    An n-gram at several places of both is matched in the order of the places.
     """
-    found: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0])
+    counts: dict[tuple[int, int], list[int]] = defaultdict(lambda: [0, 0])
     for kind, operation in enumerate((_added, _deleted)):
-        left: dict[Gram, list[int]] = defaultdict(list)
-        right: dict[Gram, list[int]] = defaultdict(list)
+        only_a: dict[Gram, list[int]] = defaultdict(list)
+        only_b: dict[Gram, list[int]] = defaultdict(list)
         for number, place in enumerate(places):
             grams = [_grams([regions[i] for i in place.regions], tokens, side) for side in range(3)]
             by_a, by_b = operation(*grams)
             for gram in (by_a - by_b).elements():
-                left[gram].append(number)
+                only_a[gram].append(number)
             for gram in (by_b - by_a).elements():
-                right[gram].append(number)
-        for gram in left.keys() & right.keys():
-            for pair in zip(left[gram], right[gram], strict=False):
-                found[pair][kind] += 1
-    matches = [Elsewhere(a, b, *n_grams) for (a, b), n_grams in found.items()]
+                only_b[gram].append(number)
+        for gram in only_a.keys() & only_b.keys():
+            for pair in zip(only_a[gram], only_b[gram], strict=False):
+                counts[pair][kind] += 1
+    matches = [Elsewhere(a, b, *n_grams) for (a, b), n_grams in counts.items()]
     return tuple(sorted(matches, key=lambda match: (-match.n_grams, match)))
 
 

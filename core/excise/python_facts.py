@@ -1,8 +1,8 @@
-"""Python texts as Python's own parser reads them: which names they define and read, what runs.
+"""Facts about Python texts from Python's own parser: the names that they define and read.
 
-`ast.parse` only parses; nothing is compiled or run. It answers hostile texts (deep nesting, long
-chains) with an error, which here means that nothing is known. A text counts as the running
-interpreter reads it.
+`ast.parse` only parses, so nothing is compiled or run. For hostile texts (deep nesting, long
+chains) it raises an error, which means here that nothing is known. The grammar is that of the
+running interpreter.
 """
 
 from __future__ import annotations
@@ -54,18 +54,18 @@ class Module:
         Parameters
         ----------
         beside
-            Another version of it: statements that both have are parsed and looked through once.
+            Another version of it. Statements that both have are parsed and examined once.
 
         Raises
         ------
         SyntaxError
             If it is not Python.
         excise.errors.Unparsable
-            If nothing can be known of it: too long, too deep, or with characters that no file has.
+            If the text is too long, too deep, or has characters that no file has.
 
         Notes
         -----
-        Auditing events as of `excise.syntax.parse`, with the name `PARSER`.
+        Raises auditing events like `excise.syntax.parse`, with the name `PARSER`.
         """
         if len(text) > MOST:
             raise Unparsable(f"over {MOST:,} characters")
@@ -114,13 +114,13 @@ class Module:
     def unread_beside(self, origin: Module) -> tuple[str, ...]:
         """Return the names that this text adds to an origin and never reads, in order."""
         names, before = self._names, origin._names
-        known = before.read | before.bound | before.attributes | before.words | before.stored
+        earlier = before.read | before.bound | before.attributes | before.words | before.stored
         read = names.read | names.annotating | names.attributes | names.words
-        new = [name for name in names.private if name not in known and name not in read]
+        new = [name for name in names.private if name not in earlier and name not in read]
         return tuple(dict.fromkeys(new))
 
     def is_program_of(self, origin: Module, unread: frozenset[str] = frozenset()) -> bool:
-        """Whether it is the program of an origin but for statements without effect and some names.
+        """Whether it equals an origin except for statements without effect and some names.
 
         Parameters
         ----------
@@ -183,33 +183,33 @@ class _Comparison:
             return self._of(old, [alias for alias in new if bound_by(alias) not in self.unread])
         return self._of(old, new)
 
-    def _parameters(self, own: ast.arguments) -> list[object]:
+    def _parameters(self, arguments: ast.arguments) -> list[object]:
         """Return the parameters that count, each with its kind and default."""
-        plain = [*own.posonlyargs, *own.args]
-        missing: list[ast.expr | None] = [None] * (len(plain) - len(own.defaults))
-        kinds = ["/"] * len(own.posonlyargs) + [""] * len(own.args)
+        plain = [*arguments.posonlyargs, *arguments.args]
+        missing: list[ast.expr | None] = [None] * (len(plain) - len(arguments.defaults))
+        kinds = ["/"] * len(arguments.posonlyargs) + [""] * len(arguments.args)
         rows: list[tuple[str, ast.arg | None, ast.expr | None]] = [
-            *zip(kinds, plain, [*missing, *own.defaults], strict=True),
-            ("*", own.vararg, None),
+            *zip(kinds, plain, [*missing, *arguments.defaults], strict=True),
+            ("*", arguments.vararg, None),
             *(
                 ("k", arg, value)
-                for arg, value in zip(own.kwonlyargs, own.kw_defaults, strict=True)
+                for arg, value in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
             ),
-            ("**", own.kwarg, None),
+            ("**", arguments.kwarg, None),
         ]
-        kept = [row for row in rows if row[1] and row[1].arg not in self.unread]
-        return [item for row in kept for item in row]
+        counted = [row for row in rows if row[1] and row[1].arg not in self.unread]
+        return [item for row in counted for item in row]
 
 
 def _shown(piece: Piece, node: ast.stmt) -> object:
     """Return the shared part of two statements only if they are alike; several on a line differ."""
     lines = piece.lines_of(node)
-    whole = node.col_offset == len(lines[0]) - len(lines[0].lstrip()) and ";" not in lines[-1]
-    return lines if whole else node
+    is_alone = node.col_offset == len(lines[0]) - len(lines[0].lstrip()) and ";" not in lines[-1]
+    return lines if is_alone else node
 
 
 def _is_idle(node: ast.stmt, unread: frozenset[str]) -> bool:
-    """Whether a statement does nothing, or nothing but to bind names that do not count."""
+    """Whether a statement does nothing except, possibly, bind names that do not count."""
     match node:
         case ast.Pass() | ast.Expr(value=ast.Constant()):
             return True

@@ -26,7 +26,7 @@ _TELLING = {
 _BARE = frozenset(("ctx", "op", "ops"))
 """Fields of nodes that have no names in them."""
 
-# Which names bound at a place only the text itself can read: none, variables, attributes too.
+# The bound names that only the text itself can read: none, variables, or also attributes.
 _NONE, _NAMES, _EVERY = range(3)
 
 
@@ -44,15 +44,15 @@ class Names:
     words
         Words in strings other than docstrings: `getattr` and its like read names in strings.
     private
-        Bound names that nobody else can read, in order: parameters, variables, imports, attributes
-        of ``self``, private functions. Not in a module without functions and classes, which is one
-        of settings or passes on what it imports, and not the attributes of a class with bases.
+        Bound names that no other module can read, in order: parameters, variables, imports,
+        attributes of ``self``, private functions. It is empty for a module without functions and
+        classes, which holds settings or re-exports, and lacks attributes of classes with bases.
     has_star
         Whether something imports every name of a module.
     """
 
     def __init__(self) -> None:
-        """Start with none."""
+        """Start without any names."""
         self.read: set[str] = set()
         self.annotating: set[str] = set()
         self.bound: set[str] = set()
@@ -69,27 +69,28 @@ class Names:
         Parameters
         ----------
         known
-            The names of statements that were read before, of any text; those of this one join them.
+            The names of statements that were read before, of any text. Those of this text are
+            added.
         """
         names = cls()
         body = [piece.node for piece in pieces]
-        own = _EVERY if any(isinstance(node, DEFINITION) for node in top_level(body)) else _NONE
+        private = _EVERY if any(isinstance(node, DEFINITION) for node in top_level(body)) else _NONE
         for statement, lines, *_ in pieces:
             if not _is_text(statement):
-                key = own, _ends(statement), lines
+                key = private, _ends(statement), lines
                 if key not in known:
-                    known[key] = cls._below(statement, own)
+                    known[key] = cls._below(statement, private)
                 names._join(known[key])
         return names
 
     @classmethod
-    def _below(cls, statement: ast.stmt, own: int) -> Names:
+    def _below(cls, statement: ast.stmt, private: int) -> Names:
         """Collect the names of a statement, iteratively, as it may be deep."""
         names = cls()
-        stack: list[tuple[ast.AST, int, bool]] = [(statement, own, False)]
+        stack: list[tuple[ast.AST, int, bool]] = [(statement, private, False)]
         while stack:
-            node, own, annotation = stack.pop()
-            within = names.add(node, own, annotation) if type(node) in _TELLING else own
+            node, private, annotation = stack.pop()
+            within = names.add(node, private, annotation) if type(node) in _TELLING else private
             below = [
                 (child, within, annotation or field in ("annotation", "returns"))
                 for field, child in _children(node)
@@ -97,17 +98,17 @@ class Names:
             stack.extend(reversed(below))
         return names
 
-    def _join(self, other: Names) -> None:
-        self.read |= other.read
-        self.annotating |= other.annotating
-        self.bound |= other.bound
-        self.attributes |= other.attributes
-        self.stored |= other.stored
-        self.words |= other.words
-        self.private += other.private
-        self.has_star |= other.has_star
+    def _join(self, names: Names) -> None:
+        self.read |= names.read
+        self.annotating |= names.annotating
+        self.bound |= names.bound
+        self.attributes |= names.attributes
+        self.stored |= names.stored
+        self.words |= names.words
+        self.private += names.private
+        self.has_star |= names.has_star
 
-    def add(self, node: ast.AST, own: int, annotation: bool) -> int:
+    def add(self, node: ast.AST, private: int, annotation: bool) -> int:
         """Note one node, and return the names bound right below it that only this text can read."""
         match node:
             case ast.Name(id=name, ctx=ast.Load()):
@@ -122,18 +123,18 @@ class Names:
                 self.bound.add(name)
                 self.private.append(name)
             case ast.Import() | ast.ImportFrom():
-                self._imported(node, own)
+                self._imported(node, private)
             case ast.Constant(value=str(text)):
                 self.words.update(_WORD.findall(text))
             case ast.Assign(targets=targets):
-                self._assigned(targets, own)
+                self._assigned(targets, private)
             case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
-                self._assigned([target], own)
+                self._assigned([target], private)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                self._defined(node, own)
-                return _EVERY if own else _NAMES
+                self._defined(node, private)
+                return _EVERY if private else _NAMES
             case ast.ClassDef():
-                self._defined(node, own)
+                self._defined(node, private)
                 # Attributes of a class with bases or decorators are often read by these.
                 return _NONE if node.bases or node.keywords or node.decorator_list else _EVERY
             case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
@@ -142,28 +143,30 @@ class Names:
                 self.bound.add(name)
             case _ if type(node).__name__ in _PARAMETERS:
                 self.bound.add(getattr(node, "name", ""))
-        return own
+        return private
 
-    def _imported(self, node: ast.Import | ast.ImportFrom, own: int) -> None:
+    def _imported(self, node: ast.Import | ast.ImportFrom, private: int) -> None:
         named = [alias.asname or alias.name.partition(".")[0] for alias in node.names]
         self.bound.update(named)
         self.has_star |= "*" in named
         # A relative import may be there for what it does.
-        aside = isinstance(node, ast.ImportFrom) and (node.level or node.module == "__future__")
-        if own and not aside:
+        has_effect = isinstance(node, ast.ImportFrom) and (
+            node.level or node.module == "__future__"
+        )
+        if private and not has_effect:
             self.private += [name for name in named if name != "*"]
 
-    def _assigned(self, targets: Iterable[ast.expr], own: int) -> None:
+    def _assigned(self, targets: Iterable[ast.expr], private: int) -> None:
         for target in targets:
             name = target_of(target)
-            if name and own >= (_NAMES if isinstance(target, ast.Name) else _EVERY):
+            if name and private >= (_NAMES if isinstance(target, ast.Name) else _EVERY):
                 self.private.append(name)
 
     def _defined(
-        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, own: int
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, private: int
     ) -> None:
         self.bound.add(node.name)
-        if own and node.name.startswith("_") and not _is_special(node.name):
+        if private and node.name.startswith("_") and not _is_special(node.name):
             self.private += [] if node.decorator_list else [node.name]
 
 

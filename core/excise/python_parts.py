@@ -1,10 +1,10 @@
-"""A Python text in pieces: what another version of it has, too, is not parsed again.
+"""A Python text in pieces, so that statements of another version are not parsed again.
 
-A piece is a complete top-level statement, from where a line begins to where one ends. Complete
-statements concatenate: where the lines of pieces stand in another text, and what is between them
-can be parsed alone, the parser reads that text as these pieces and parts. Between them it is in no
-bracket, string or block, and no statement goes on, as what comes next begins one. Where a part
-cannot be parsed alone (an ``else``, a decorator, an open bracket), the whole text is.
+A piece is a complete top-level statement of entire lines. Complete statements concatenate: if the
+lines of pieces occur in another text, and the parts between them can be parsed alone, the parser
+reads that text as these pieces and parts. Between them it is in no bracket, string or block, and no
+statement continues, because the next line begins one. If a part cannot be parsed alone (an
+``else``, a decorator, an open bracket), the whole text is parsed.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ class Piece(NamedTuple):
     lines
         Its lines, decorators included.
     first
-        The number that its tree gives to the first of them: that of the text or the part that was
+        The number of the first of them in its tree, which counts from the text or part that was
         parsed.
     is_apart
-        Whether the lines hold all of the statement, and nothing of others.
+        Whether the lines contain the entire statement, and no part of others.
     """
 
     node: ast.stmt
@@ -51,18 +51,18 @@ def parse(text: str, lines: Sequence[str]) -> tuple[Piece, ...]:
 
 
 def parse_beside(pieces: Sequence[Piece], lines: Sequence[str]) -> tuple[Piece, ...] | None:
-    """Parse the lines of a text by the pieces of another one, as far as it has these.
+    """Parse the lines of a text, using the pieces of another text that it contains.
 
     None if the text must be parsed whole.
     """
     result: list[Piece] = []
     start = 0
-    for at, piece in chain(_standing(pieces, lines), [(len(lines), None)]):
-        if at < start:  # within the piece before it, in a string
+    for position, piece in chain(_standing(pieces, lines), [(len(lines), None)]):
+        if position < start:  # within the piece before it, in a string
             continue
-        part = lines[start:at]
+        part = lines[start:position]
         if not all(map(_is_blank, part)):
-            if any(line.rstrip().endswith("\\") or "\ufeff" in line for line in part):
+            if any(text.rstrip().endswith("\\") or "\ufeff" in text for text in part):
                 return None
             try:
                 result += _pieces(ast.parse("\n".join(part)).body, part)
@@ -70,7 +70,7 @@ def parse_beside(pieces: Sequence[Piece], lines: Sequence[str]) -> tuple[Piece, 
                 return None
         if piece is not None:
             result.append(piece)
-            start = at + len(piece.lines)
+            start = position + len(piece.lines)
     return tuple(result)
 
 
@@ -85,18 +85,22 @@ class _Run(NamedTuple):
 def _standing(pieces: Sequence[Piece], lines: Sequence[str]) -> Iterable[tuple[int, Piece]]:
     """Return most of the pieces that occur in a text in order, each with its line.
 
-    A piece whose lines stand there twice is left out.
+    A piece whose lines occur twice is left out.
     """
     places: dict[str, list[int]] = defaultdict(list)
-    for at, line in enumerate(lines):
-        places[line].append(at)
-    # The longest increasing run: of each length the one that ends first.
+    for number, line in enumerate(lines):
+        places[line].append(number)
+    # The longest increasing run: for each length, the run that ends first is kept.
     ends: list[int] = []
     runs: list[_Run] = []
     for piece in pieces:
-        size, own = len(piece.lines), piece.lines
-        found = places.get(own[0], ()) if piece.is_apart else ()
-        standing = [at for at in found if size == 1 or tuple(lines[at : at + size]) == own]
+        size, piece_lines = len(piece.lines), piece.lines
+        numbers = places.get(piece_lines[0], ()) if piece.is_apart else ()
+        standing = [
+            number
+            for number in numbers
+            if size == 1 or tuple(lines[number : number + size]) == piece_lines
+        ]
         if len(standing) == 1:
             length = bisect_left(ends, standing[0])
             run = _Run(standing[0], piece, runs[length - 1] if length else None)
@@ -117,16 +121,16 @@ def _pieces(body: Sequence[ast.stmt], lines: Sequence[str]) -> list[Piece]:
     for before, node, first, last, after in zip(
         [0, *ends], body, starts, ends, [*starts[1:], len(lines) + 1], strict=False
     ):
-        own = tuple(lines[first - 1 : last])
+        piece_lines = tuple(lines[first - 1 : last])
         is_apart = (
             before < first
             and last < after
-            and not own[0][:1].isspace()
-            and not own[-1].rstrip().endswith("\\")
+            and not piece_lines[0][:1].isspace()
+            and not piece_lines[-1].rstrip().endswith("\\")
             and all(map(_is_blank, lines[before : first - 1]))
             and all(map(_is_blank, lines[last : after - 1]))
         )
-        pieces.append(Piece(node, own, first, is_apart))
+        pieces.append(Piece(node, piece_lines, first, is_apart))
     return pieces
 
 
@@ -140,6 +144,6 @@ def _last_line(node: ast.stmt) -> int:
 
 
 def _is_blank(line: str) -> bool:
-    """Whether a line holds nothing but white space and a comment."""
+    """Whether a line has only white space and a comment."""
     bare = line.strip()
     return not bare or bare.startswith("#")

@@ -38,14 +38,14 @@ class Options:
     Attributes
     ----------
     place
-        ``pooled``: what is added and deleted anywhere counts as in common; ``anchored``: at the
-        same place of the origin it counts whole, elsewhere a quarter. Default: ``anchored`` where
-        ``deletion`` is ``f1``, but for ``lcs=paper``, which is pooled only.
+        ``pooled``: equal additions and deletions count as in common anywhere. ``anchored``: they
+        count in full at the same place of the origin, and a quarter elsewhere. The default is
+        ``anchored`` if ``deletion`` is ``f1``, except with ``lcs=paper``, which is pooled only.
 
     Raises
     ------
     OptionError
-        On a value that the definition does not know; the message lists those it does.
+        On a value that the definition does not allow. The message lists the allowed ones.
     """
 
     granularity: str = "nested"
@@ -55,13 +55,13 @@ class Options:
     place: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what the definition does not know, and choose the place that goes by default."""
+        """Refuse values that the definition does not allow, and choose the default place."""
         if not self.place:
             anchored = self.deletion == "f1" and self.lcs != "paper"
             object.__setattr__(self, "place", "anchored" if anchored else "pooled")
-        for name, known in _KNOWN.items():
-            if (value := getattr(self, name)) not in known:
-                raise OptionError(f"{name} is {value!r}; it must be one of {', '.join(known)}")
+        for name, allowed in _KNOWN.items():
+            if (value := getattr(self, name)) not in allowed:
+                raise OptionError(f"{name} is {value!r}; it must be one of {', '.join(allowed)}")
         if self.anchored and self.lcs == "paper":
             raise OptionError("place is 'anchored'; with lcs 'paper' it can only be 'pooled'")
 
@@ -83,7 +83,7 @@ _KNOWN = {
 def signature(options: Options, tokeniser: str, basis: str = "") -> str:
     """Return the signature of a score: its options, the tokeniser that ran, the version.
 
-    ``basis`` is that of change sets and patches, which hold several files.
+    ``basis`` is set for change sets and patches, which have several files.
 
     Examples
     --------

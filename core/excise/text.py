@@ -56,7 +56,7 @@ class Revision:
 class TokenList:
     """The tokens of a text in order, with their positions.
 
-    ``tokens[i]`` stands on line ``lines[i]`` (0-based, never decreasing) and is the text between
+    ``tokens[i]`` is on line ``lines[i]`` (0-based, never decreasing) and is the text between
     the code points ``starts[i]`` and ``ends[i]`` of the normalised text (an INDENT or DEDENT is
     empty there).
     """
@@ -74,9 +74,9 @@ def decode(data: bytes, encoding: str | None = None) -> str:
     Raises
     ------
     UndecodableTextError
-        If the bytes do not decode; the message names the encoding tried and the offset.
+        If the bytes cannot be decoded. The message names the encoding tried and the offset.
     BinaryTextError
-        If the decoded text holds a NUL character.
+        If the decoded text contains a NUL character.
 
     Examples
     --------
@@ -185,5 +185,5 @@ def strip_blank(text: str) -> str:
     """
     keys = [line_key(line) for line in text.split("\n")]
     kept = [key for key in keys if key]
-    # A blank rest after the final line end is dropped; the line end is not its own.
+    # Blanks after the final line end are dropped, but not that line end.
     return "\n".join(kept) + ("\n" if kept and not keys[-1] else "")
