@@ -1,11 +1,11 @@
-// What other extensions get; excise.d.ts is its contract.
+// The API for other extensions; excise.d.ts is its contract.
 import * as vscode from "vscode";
 import type { ExciseApi, Report } from "../excise";
 import type { ReportResult } from "./protocol";
 import type { Reports } from "./reports";
 import type { Revisions } from "./revisions";
 
-/** The API, and what to dispose of with it. */
+/** The API, and the objects to dispose of with it. */
 export function createApi(reports: Reports, revisions: Revisions): [ExciseApi, vscode.Disposable] {
   const changed = new vscode.EventEmitter<{ uri: vscode.Uri }>();
   const listening = reports.onDidChange((uri) => changed.fire({ uri }));
@@ -21,7 +21,7 @@ export function createApi(reports: Reports, revisions: Revisions): [ExciseApi, v
   return [api, vscode.Disposable.from(listening, changed)];
 }
 
-/** The report in the shape that is promised: nothing of ours can be changed through it. */
+/** The report in the documented shape, as a copy, so that nothing can be changed through it. */
 function shown(report: ReportResult): Report {
   const { version, signature, revisions, similarity, hunks } = structuredClone(report);
   const clusters = report.clusters.map(({ members, representative, min_similarity }) => ({

@@ -25,7 +25,7 @@ export class Bootstrap {
     return this.context.globalStorageUri.fsPath;
   }
 
-  /** Find a server and start it. Where there is none the user is told, and Unavailable thrown. */
+  /** Find a server and start it, or tell the user that there is none and throw Unavailable. */
   async open(): Promise<Connection> {
     await vscode.workspace.fs.createDirectory(this.context.globalStorageUri);
     const search = await findServer({
@@ -61,7 +61,7 @@ export class Bootstrap {
     void this.tell(text, ...(again ? [] : [RESTART]));
   }
 
-  /** Make the extension's own environment, if the user agrees; whether it is there now. */
+  /** Make the extension's own environment, if the user agrees, and return whether it exists now. */
   async install(): Promise<boolean> {
     const carried = await carriedServer(this.context.extensionPath);
     const lack = whyNotCarried(carried);
@@ -123,7 +123,7 @@ export class Bootstrap {
     await this.tell(text, ...(named || lack !== undefined ? [SETTINGS] : [INSTALL, SETTINGS]));
   }
 
-  /** Show a message; one that is still open is not shown again. */
+  /** Show a message, unless it is still open. */
   private async tell(text: string, ...buttons: string[]): Promise<void> {
     if (this.shown.has(text) || settings().showNotifications === "off") {
       this.log.info(`not shown: ${text}`);

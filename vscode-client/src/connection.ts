@@ -43,7 +43,7 @@ export interface Surroundings {
   readonly initializeMs: number;
 }
 
-/** The client of one session. What goes wrong is logged; the supervisor tells the user, once. */
+/** The client of one session. Errors are logged, and the supervisor tells the user once. */
 class QuietClient extends LanguageClient {
   override error(message: string, data?: unknown): void {
     super.error(message, data, false);
@@ -54,7 +54,7 @@ class QuietClient extends LanguageClient {
 export type Servers = Supervisor<Connection>;
 
 export class Connection implements Session {
-  /** Resolved when the session has ended, with what is known of the reason. */
+  /** Resolved when the session has ended, with the reason as far as it is known. */
   readonly ended: Promise<string>;
   private stopping = false;
 
@@ -64,7 +64,7 @@ export class Connection implements Session {
     private readonly client: LanguageClient,
     /** Documents without lenses: their hunks are shown elsewhere. */
     private readonly lensless: Set<string>,
-    /** The server has been told the settings: what is asked from now on is answered by them. */
+    /** The server has received the settings, by which it answers from now on. */
     readonly onTold: Signal<undefined>["event"],
   ) {
     this.ended = new Promise((resolve) => {
@@ -85,12 +85,12 @@ export class Connection implements Session {
       process.once("spawn", resolve);
       process.once("error", reject);
     });
-    // Writing to a server that has gone is noticed by its exit.
+    // Errors of writing to a server that has ended are reported by its exit.
     process.stdin.on("error", (error) => around.log.debug(error.message));
-    const told = new Signal<undefined>();
+    const configured = new Signal<undefined>();
     const lensless = new Set<string>();
-    const client = clientOf(process, around.log, told, lensless);
-    const connection = new Connection(server, process, client, lensless, told.event);
+    const client = clientOf(process, around.log, configured, lensless);
+    const connection = new Connection(server, process, client, lensless, configured.event);
     try {
       await connection.initialized(around.initializeMs);
     } catch (error) {
@@ -134,7 +134,7 @@ export class Connection implements Session {
     return this.stopping;
   }
 
-  /** End the session; the process is gone afterwards. */
+  /** End the session and its process. */
   async close(): Promise<void> {
     this.stopping = true;
     await this.client.stop(2000).catch(() => undefined);
@@ -149,20 +149,20 @@ export class Connection implements Session {
       const reason = `the server did not answer within ${patienceMs / 1000} s`;
       timer = setTimeout(() => reject(new Error(reason)), patienceMs);
     });
-    const gone = this.ended.then((how) => {
+    const ended = this.ended.then((how) => {
       throw new Error(`the server ended at once (${how})`);
     });
     const started = this.client.start().catch(async (error: unknown) => {
       // Its output ends a moment before the process does, and how that ended says more.
-      await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, EXIT_MS))]);
+      await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, EXIT_MS))]);
       throw error;
     });
-    // Of three that race two may still fail later, when nobody listens.
-    for (const promise of [started, gone]) {
+    // Two of the three that race may fail later, when nobody listens any longer.
+    for (const promise of [started, ended]) {
       promise.catch(() => undefined);
     }
     try {
-      await Promise.race([started, gone, late]);
+      await Promise.race([started, ended, late]);
     } finally {
       clearTimeout(timer);
     }
@@ -206,7 +206,7 @@ function clientOf(
   return new QuietClient(SECTION, "Excise", () => Promise.resolve(process), options);
 }
 
-/** What the server must know beside the settings. */
+/** The information that the server needs besides the settings. */
 function ours(): object {
   return { trusted: vscode.workspace.isTrusted, clientCommands: CLIENT_COMMANDS, schema: SCHEMA };
 }

@@ -9,7 +9,7 @@ export function isSource(uri: vscode.Uri): boolean {
   return DOCUMENTS.some(({ scheme }) => scheme === uri.scheme);
 }
 
-/** The document that the user looks at; of a comparison, the one that was looked at before. */
+/** The document in view, or, in a comparison, the one that was in view before. */
 export class CurrentDocument implements vscode.Disposable {
   private shown: vscode.Uri | undefined;
   private readonly changed = new vscode.EventEmitter<vscode.Uri | undefined>();
@@ -61,7 +61,7 @@ export function opened(uri: vscode.Uri): vscode.TextDocument | undefined {
   return vscode.workspace.textDocuments.find((document) => document.uri.toString() === wanted);
 }
 
-/** What a menu handed to a command: a URI, a resource of source control, an editor, or nothing. */
+/** The argument of a command from a menu: a URI, a resource of source control, an editor, or nothing. */
 export function uriOf(argument: unknown): vscode.Uri | undefined {
   if (argument instanceof vscode.Uri) {
     return argument;

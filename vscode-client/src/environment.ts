@@ -11,7 +11,7 @@ import { OLDEST_PYTHON, atLeast } from "./versions";
 export interface CarriedServer {
   /** Our own wheel, for every CPython that the server runs on. */
   readonly wheel: string;
-  /** What the wheel depends on, pinned, with hashes. */
+  /** The pinned dependencies of the wheel, with hashes. */
   readonly requirements: string;
   /** "linux-x64", as Node names it. */
   readonly platform: string;
@@ -31,7 +31,7 @@ const PROBE_MS = 20_000;
 const VENV_MS = 180_000;
 const INSTALL_MS = 900_000;
 const READY = "ready.json";
-/** What pip says when there is no network; its last line says only that no version was found. */
+/** Pip's message without a network. Its last line says only that no version was found. */
 const UNREACHABLE = /NewConnectionError|ConnectTimeoutError|ProxyError|NameResolutionError|Failed to establish/;
 const PROBE =
   "import sys, platform, venv, ensurepip; " +
@@ -71,9 +71,9 @@ export function whyNotCarried(server: CarriedServer | undefined): string | undef
   if (server?.platform === PLATFORM) {
     return undefined;
   }
-  const what = server === undefined ? "carries no server" : `carries the server for ${server.platform}, not for ${PLATFORM}`;
+  const carried = server === undefined ? "carries no server" : `carries the server for ${server.platform}, not for ${PLATFORM}`;
   return (
-    `This package of the extension ${what}. Install the package for ${PLATFORM}, excise-${PLATFORM}.vsix; or, where ` +
+    `This package of the extension ${carried}. Install the package for ${PLATFORM}, excise-${PLATFORM}.vsix; or, where ` +
     "there is none, install the server from a clone of the project (pip install '.[all]') and name it in the setting excise.path"
   );
 }
@@ -91,7 +91,7 @@ export async function usablePython(searchPath: string): Promise<Python | undefin
   return undefined;
 }
 
-/** Make the environment; what was there before is used until this one is ready. */
+/** Make the environment. The previous one is used until this one is ready. */
 export async function makeEnvironment(
   storage: string,
   python: Python,
@@ -104,12 +104,12 @@ export async function makeEnvironment(
   const target = path.join(storage, folder);
   try {
     progress.report(`making an environment with Python ${python.version}`);
-    const made = await run(python.command, ["-I", "-m", "venv", target], {
+    const created = await run(python.command, ["-I", "-m", "venv", target], {
       timeoutMs: VENV_MS,
       cwd: storage,
       signal: progress.signal,
     });
-    demand(made, "python -m venv");
+    demand(created, "python -m venv");
     const pip = async (...args: string[]): Promise<void> => {
       const all = ["-I", "-m", "pip", "--disable-pip-version-check", "--no-input", ...args];
       const done = await run(pythonOf(target), all, { timeoutMs: INSTALL_MS, cwd: storage, signal: progress.signal });
@@ -119,7 +119,7 @@ export async function makeEnvironment(
       demand(done, `pip ${args[0] ?? ""}`);
     };
     progress.report("downloading the packages that the server needs");
-    // Compiled packages only, so that nothing of a source package runs; no other than the pinned ones.
+    // Only compiled packages, so that no code of a source package runs, and only the pinned ones.
     await pip("install", "--require-hashes", "--only-binary", ":all:", "--no-deps", "-r", server.requirements);
     progress.report("installing the server");
     await pip("install", "--no-index", "--no-deps", server.wheel);

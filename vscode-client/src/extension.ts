@@ -1,4 +1,4 @@
-// Entry: what exists, and who is told of what. Nothing here waits for a server.
+// Entry: it creates all parts and connects them. Nothing here waits for a server.
 import * as vscode from "vscode";
 import type { ExciseApi } from "../excise";
 import { createApi } from "./api";
@@ -165,7 +165,7 @@ function listeners(parts: Parts): vscode.Disposable[] {
         }
       }
     }),
-    // What an agent makes while a file is open: a worktree, or a file beside it.
+    // An agent may make a worktree, or a file beside it, while a file is open.
     ...worktreesMade(() => {
       parts.candidates.later();
       void startIfRevised(parts);
@@ -180,7 +180,7 @@ function listeners(parts: Parts): vscode.Disposable[] {
   ];
 }
 
-/** Be told of new worktrees of the workspace's repositories; nothing is read or run for it. */
+/** Watch for new worktrees of the workspace's repositories, without reading or running anything. */
 function worktreesMade(told: () => void): vscode.Disposable[] {
   return (vscode.workspace.workspaceFolders ?? []).flatMap((folder) => {
     const pattern = new vscode.RelativePattern(folder, ".git/worktrees/*");

@@ -38,6 +38,6 @@ export async function repositoryOf(uri: vscode.Uri): Promise<Repository | string
   const api = git.getAPI(1);
   const name = uri.path.split("/").at(-1) ?? "";
   const folder = vscode.workspace.getWorkspaceFolder(uri)?.uri;
-  const found = api.getRepository(uri) ?? (folder && (await api.openRepository?.(folder)));
-  return found ?? `${name} is in no repository that the Git extension knows`;
+  const repository = api.getRepository(uri) ?? (folder && (await api.openRepository?.(folder)));
+  return repository ?? `${name} is in no repository that the Git extension knows`;
 }

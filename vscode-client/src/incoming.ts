@@ -1,7 +1,7 @@
 // Revisions on their way to the server: whole texts made of edits, none too large.
 import type { RevisionText } from "./protocol";
 
-/** What the server takes: ten million bytes of UTF-8 a text. */
+/** The server's limit: ten million bytes of UTF-8 a text. */
 export const MOST_BYTES = 10_000_000;
 
 /** An edit by offsets of UTF-16 units, as the editor counts. */
@@ -11,7 +11,7 @@ export interface OffsetEdit {
   readonly newText: string;
 }
 
-/** Apply edits that were all made from one text; they may not overlap. */
+/** Apply edits that were all made from one text, and must not overlap. */
 export function applyEdits(text: string, edits: readonly OffsetEdit[]): string {
   const ordered = edits
     .map((edit, at) => ({ ...edit, at }))
@@ -45,12 +45,12 @@ export interface Sorted {
   readonly refused: readonly { readonly id: string; readonly reason: string }[];
 }
 
-/** Set aside what the server would refuse for its size. */
+/** Separate the texts that the server would refuse for their size. */
 export function sorted(revisions: readonly RevisionText[]): Sorted {
   const refused = revisions.flatMap(({ id, text }) => {
     const reason = tooLarge(text);
     return reason === "" ? [] : [{ id, reason }];
   });
-  const gone = new Set(refused.map(({ id }) => id));
-  return { fit: revisions.filter(({ id }) => !gone.has(id)), refused };
+  const tooLargeIds = new Set(refused.map(({ id }) => id));
+  return { fit: revisions.filter(({ id }) => !tooLargeIds.has(id)), refused };
 }

@@ -1,4 +1,4 @@
-// What was sent to the server and taken back, to put it into a new one after a crash.
+// The revisions that were sent to the server and removed, to restore them after a crash.
 import type { RevisionText } from "./protocol";
 
 export interface Standing {
@@ -18,8 +18,8 @@ export class Ledger {
 
   added(uri: string, revisions: readonly RevisionText[], accepted: readonly string[]): void {
     const entry = this.entry(uri);
-    const taken = new Set(accepted);
-    for (const revision of revisions.filter(({ id }) => taken.has(id))) {
+    const acceptedIds = new Set(accepted);
+    for (const revision of revisions.filter(({ id }) => acceptedIds.has(id))) {
       // A replaced id keeps its place in the server's order, as it does in a Map.
       entry.revisions.set(revision.id, revision);
       entry.removed.delete(revision.id);
@@ -34,7 +34,7 @@ export class Ledger {
     }
   }
 
-  /** A closed document is asked about anew when it is opened: what was removed may come back. */
+  /** Sources are asked again when a closed document is opened, so removed revisions may return. */
   closed(uri: string): void {
     this.documents.get(uri)?.removed.clear();
   }
@@ -52,9 +52,9 @@ export class Ledger {
   }
 
   private entry(uri: string): Entry {
-    const known = this.documents.get(uri);
-    if (known !== undefined) {
-      return known;
+    const existing = this.documents.get(uri);
+    if (existing !== undefined) {
+      return existing;
     }
     const entry = { revisions: new Map<string, RevisionText>(), removed: new Set<string>() };
     this.documents.set(uri, entry);

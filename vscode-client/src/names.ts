@@ -7,7 +7,7 @@ export function nameOf(id: string): string {
 }
 
 /**
- * Ids without what the path of their document says already: of `/shop/a.py`, "worktree:shop-ada"
+ * Ids without the parts that repeat the path of their document: of `/shop/a.py`, "worktree:shop-ada"
  * and "file:a.py.suggestion-bo" are "ada" and "bo". Whole where that would not tell them apart.
  */
 export function shortNames(ids: readonly string[], path: string): Map<string, string> {
@@ -25,7 +25,7 @@ function shortened(id: string, segments: readonly string[]): string {
   }
   const name = id.slice(kind.length);
   // The document's own name comes last: of "inventory/inventory.py" it says more than the folder's.
-  const known = segments.findLast((segment) => name.startsWith(segment) && /^[-_.]./.test(name.slice(segment.length)));
-  const rest = known === undefined ? name : name.slice(known.length + 1);
+  const segment = segments.findLast((segment) => name.startsWith(segment) && /^[-_.]./.test(name.slice(segment.length)));
+  const rest = segment === undefined ? name : name.slice(segment.length + 1);
   return kind === "file:" ? rest.replace(/^suggestion-(?=.)/, "") : rest;
 }

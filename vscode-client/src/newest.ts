@@ -18,22 +18,22 @@ export abstract class Newest<A> implements vscode.Disposable {
   constructor(protected readonly supervisor: Servers) {
     this.editing = vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
       if (contentChanges.length > 0) {
-        // The server will say when it has a newer one; until then this one is of another text.
+        // The server will say when it has a newer one. Until then, this one is for another text.
         this.known.delete(document.uri.toString());
       }
     });
   }
 
-  /** The answer for a document; never starts a server. */
+  /** The answer for a document, without starting a server. */
   get(uri: vscode.Uri): Promise<A> {
     const key = uri.toString();
-    const known = this.known.get(key);
-    if (known !== undefined) {
-      return known;
+    const pending = this.known.get(key);
+    if (pending !== undefined) {
+      return pending;
     }
-    const asked = this.ask(uri, this.detailed.has(key));
-    this.known.set(key, asked);
-    return asked;
+    const answer = this.ask(uri, this.detailed.has(key));
+    this.known.set(key, answer);
+    return answer;
   }
 
   /** Ask for the details of a document as well, until this is disposed of. */
@@ -44,7 +44,7 @@ export abstract class Newest<A> implements vscode.Disposable {
     return new vscode.Disposable(() => this.detailed.delete(key));
   }
 
-  /** The answer, asked for anew of a server that is started if need be. */
+  /** A new answer, from a server that is started if necessary. */
   async fresh(uri: vscode.Uri): Promise<A> {
     await this.supervisor.ensure();
     this.drop(uri);
@@ -64,7 +64,7 @@ export abstract class Newest<A> implements vscode.Disposable {
 
   protected abstract ask(uri: vscode.Uri, detail: boolean): Promise<A>;
 
-  /** What the running server says, or why it says nothing. */
+  /** The answer of the running server, or the reason for having none. */
   protected async answer<M extends keyof Methods>(
     method: M,
     params: Methods[M][0],
@@ -86,7 +86,7 @@ export abstract class Newest<A> implements vscode.Disposable {
     this.known.delete(uri.toString());
   }
 
-  /** Drop all; returns of which documents there was something. */
+  /** Drop all answers, and return the documents that had one. */
   protected dropAll(): vscode.Uri[] {
     const uris = [...this.known.keys()].map((key) => vscode.Uri.parse(key));
     this.known.clear();

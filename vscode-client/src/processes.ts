@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { homedir } from "node:os";
 
 export interface Run {
-  /** What it ended with; undefined when it was killed or could not be started. */
+  /** The exit code; undefined when it was killed or could not be started. */
   readonly code: number | undefined;
   readonly stdout: string;
   readonly stderr: string;
@@ -18,7 +18,7 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Run a program to its end; never rejects. */
+/** Run a program to its end, without ever rejecting. */
 export function run(command: string, args: readonly string[], options: RunOptions): Promise<Run> {
   const settings = {
     cwd: options.cwd ?? homedir(),
@@ -32,7 +32,7 @@ export function run(command: string, args: readonly string[], options: RunOption
   };
   return new Promise((resolve) => {
     const child = execFile(command, [...args], settings, (error, stdout, stderr) => {
-      // A negative one is the system's reason why nothing was started.
+      // A negative code is the system's error for a program that was not started.
       const code = child.exitCode !== null && child.exitCode >= 0 ? child.exitCode : undefined;
       const failure = error === null || code !== undefined ? "" : reasonOf(error, options);
       resolve({ code, stdout, stderr, failure });
@@ -41,7 +41,7 @@ export function run(command: string, args: readonly string[], options: RunOption
   });
 }
 
-/** The environment for Python: ours without what would lead it to other modules. */
+/** The environment for Python: ours without variables that lead to other modules. */
 export function environment(): NodeJS.ProcessEnv {
   const { PYTHONPATH: _path, PYTHONHOME: _home, PYTHONSTARTUP: _start, ...kept } = process.env;
   return { ...kept, PYTHONUTF8: "1", PYTHONSAFEPATH: "1" };

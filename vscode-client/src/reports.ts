@@ -23,11 +23,11 @@ export class Reports extends Newest<Reported> {
     this.listening = vscode.Disposable.from(
       supervisor.onDidOpen((connection) => {
         connection.onNotification(DID_CHANGE_REPORT, (params) => {
-          const told = params as DidChangeReportParams;
-          this.told.fire(told);
-          this.forget(vscode.Uri.parse(told.uri));
+          const change = params as DidChangeReportParams;
+          this.told.fire(change);
+          this.forget(vscode.Uri.parse(change.uri));
         });
-        // Another origin may have the same text: then the scores stay, and what stands beside does not.
+        // Another origin may have the same text: the scores stay then, but other facts change.
         connection.onTold(() => this.forgetAll());
         this.forgetAll();
       }),
@@ -36,16 +36,16 @@ export class Reports extends Newest<Reported> {
     );
   }
 
-  /** What the sources of a document found and refused, as of its report; never starts a server. */
+  /** The revisions that the sources of a document found or refused, without starting a server. */
   sources(uri: vscode.Uri): Promise<SourcesResult | undefined> {
     const key = uri.toString();
-    const known = this.sourcesKnown.get(key);
-    if (known !== undefined) {
-      return known;
+    const pending = this.sourcesKnown.get(key);
+    if (pending !== undefined) {
+      return pending;
     }
-    const asked = this.answer("excise/sources", { uri: key }).then(({ result }) => result);
-    this.sourcesKnown.set(key, asked);
-    return asked;
+    const answer = this.answer("excise/sources", { uri: key }).then(({ result }) => result);
+    this.sourcesKnown.set(key, answer);
+    return answer;
   }
 
   override forget(uri: vscode.Uri): void {

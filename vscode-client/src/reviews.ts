@@ -1,4 +1,4 @@
-// The newest review of each document: what is to decide in it, and what has been.
+// The newest review of each document: its hunks, decided and undecided.
 import * as vscode from "vscode";
 import type { Candidates } from "./candidates/store";
 import type { Servers } from "./connection";
@@ -11,7 +11,7 @@ import { plain } from "./text";
 export interface Reviewed {
   readonly uri: vscode.Uri;
   readonly review: ReviewResult | undefined;
-  /** Why there is none; empty where there is nothing to review. */
+  /** Why there is no review, or empty if there is nothing to review. */
   readonly problem: string;
 }
 
@@ -30,7 +30,7 @@ export class Reviews extends Newest<Reviewed> {
     );
   }
 
-  /** What people call the candidates of a document, by id: as in the view, else as short as they are told apart. */
+  /** The names of the candidates of a document, by id: as in the view, or else the shortest unique ones. */
   async names(uri: vscode.Uri): Promise<Map<string, string>> {
     const { review } = await this.get(uri);
     const ids = review?.candidates.map(({ id }) => id) ?? [];

@@ -25,7 +25,7 @@ export class Revisions {
     this.supervisor.ledger.removed(params.uri, ids);
   }
 
-  /** Add what was copied: a whole text, a fenced block or a patch, as the server reads it. */
+  /** Add a copied text: a whole file, a fenced block or a patch, as the server reads it. */
   async paste(uri: vscode.Uri, copied: string): Promise<AddTextResult> {
     await sent(uri);
     const params = { uri: uri.toString() };
@@ -40,14 +40,14 @@ export class Revisions {
     return added;
   }
 
-  /** What a patch makes of the origin, and what to know of it: its subject, hunks that stand elsewhere. */
+  /** The result of a patch on the origin, and notes: its subject, hunks that were applied elsewhere. */
   async patched(uri: vscode.Uri, patch: string): Promise<{ text: string; notes: string }> {
     await sent(uri);
-    const made = await this.supervisor.request("excise/readPatch", { uri: uri.toString(), patch });
-    return { text: made.text, notes: [made.label, ...made.notes].filter(Boolean).join(", ") };
+    const result = await this.supervisor.request("excise/readPatch", { uri: uri.toString(), patch });
+    return { text: result.text, notes: [result.label, ...result.notes].filter(Boolean).join(", ") };
   }
 
-  /** What another extension pushes, in any of its three shapes. */
+  /** Add the revisions of another extension, in any of their three shapes. */
   async push({ uri, revisions, base }: AddRequest): Promise<AddResult> {
     const texts: RevisionText[] = [];
     const unusable: { id: string; reason: string }[] = [];

@@ -38,14 +38,14 @@ const CODE = "import importlib.metadata as m, excise_server; print(m.version('ex
 
 type Attempt = Server | Refused;
 
-/** Find the server. What a setting names is used or refused, never passed over in silence. */
+/** Find the server. A server named in a setting is used or refused, never skipped silently. */
 export async function findServer(wishes: Wishes): Promise<Search> {
-  const own = wishes.ownPython;
-  const bundled = own === undefined ? [] : [(): Promise<Attempt> => interpreter(own, "the extension's own environment")];
+  const ownPython = wishes.ownPython;
+  const bundled = ownPython === undefined ? [] : [(): Promise<Attempt> => interpreter(ownPython, "the extension's own environment")];
   if (wishes.path.length > 0) {
     return first(wishes.path.map((file) => () => tool(file, "the setting excise.path")));
   }
-  if (wishes.importStrategy === "useBundled" && own !== undefined) {
+  if (wishes.importStrategy === "useBundled" && ownPython !== undefined) {
     return first(bundled);
   }
   if (wishes.interpreter.length > 0) {
@@ -84,11 +84,11 @@ async function tool(file: string, origin: string): Promise<Attempt> {
     return interpreter(python, origin, file);
   }
   const done = await run(file, ["--version"], { timeoutMs: PROBE_MS });
-  const found = /(\d+\.\d+\S*)\s*$/.exec(done.stdout.trim())?.[1];
-  if (done.code !== 0 || found === undefined) {
+  const version = /(\d+\.\d+\S*)\s*$/.exec(done.stdout.trim())?.[1];
+  if (done.code !== 0 || version === undefined) {
     return { what: file, reason: `excise --version failed: ${explain(done)}`, kind: "broken" };
   }
-  return accept({ command: file, args: ["serve", "--stdio"], version: found, origin }, file);
+  return accept({ command: file, args: ["serve", "--stdio"], version, origin }, file);
 }
 
 async function interpreter(python: string, origin: string, shown = python): Promise<Attempt> {
@@ -135,28 +135,28 @@ export async function shebang(script: string): Promise<string | undefined> {
   }
 }
 
-/** Files of these names in the directories of PATH; relative entries could be the workspace's. */
+/** Files of these names in the directories of PATH, except relative ones, which could be the workspace's. */
 export async function along(searchPath: string, names: readonly string[]): Promise<string[]> {
-  const found: string[] = [];
+  const files: string[] = [];
   for (const directory of new Set(searchPath.split(path.delimiter))) {
     for (const name of path.isAbsolute(directory) ? names : []) {
       const file = path.join(directory, name);
       if (await isFile(file)) {
-        found.push(file);
+        files.push(file);
       }
     }
   }
-  return found;
+  return files;
 }
 
-/** How programs of these names are called on this platform. */
+/** The file names of these programs on this platform. */
 export function executables(...names: string[]): string[] {
   return process.platform === "win32" ? names.map((name) => `${name}.exe`) : names;
 }
 
 async function isFile(file: string): Promise<boolean> {
   return stat(file).then(
-    (found) => found.isFile(),
+    (status) => status.isFile(),
     () => false,
   );
 }

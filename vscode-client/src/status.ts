@@ -77,7 +77,7 @@ export class Status implements vscode.Disposable {
       : origin === undefined
         ? ""
         : `compared with: ${message(origin, 60)}`;
-    // Revisions of a merge base also lack what was committed since: say so where it can be changed.
+    // Revisions of a merge base also lack later commits: say so where the origin can be changed.
     this.item.command =
       (sources?.offers.length ?? 0) > 0
         ? { command: "excise.chooseOrigin", title: "Choose Origin" }

@@ -1,5 +1,5 @@
 // The life of the server: started at first need, one restart at a time, put back after a crash.
-// Knows of sessions what it needs, and nothing of the editor.
+// It knows the necessary parts of sessions, and nothing about the editor.
 import { Ledger } from "./ledger";
 import type { Methods } from "./protocol";
 import { Signal } from "./signal";
@@ -7,7 +7,7 @@ import { reason } from "./text";
 
 export type State = "idle" | "starting" | "running" | "missing" | "failed";
 
-/** What cancels a request: the editor's token. */
+/** The editor's token that cancels a request. */
 export interface Token {
   readonly isCancellationRequested: boolean;
   onCancellationRequested: (listener: () => void) => { dispose(): void };
@@ -15,7 +15,7 @@ export interface Token {
 
 /** A session with one server process. */
 export interface Session {
-  /** Resolved when it has ended, with what is known of the reason. */
+  /** Resolved when it has ended, with the reason as far as it is known. */
   readonly ended: Promise<string>;
   /** Whether it was ended on purpose. */
   readonly wasStopped: boolean;
@@ -27,11 +27,11 @@ export interface Session {
 const MOST_CRASHES = 3;
 const CRASH_WINDOW_MS = 180_000;
 
-/** There is no server, and the user has been told why. */
+/** The error when there is no server, after the user was told why. */
 export class Unavailable extends Error {}
 
 export interface Needs<S extends Session> {
-  /** Find a server and start it; throws Unavailable where there is none. */
+  /** Find a server and start it, or throw Unavailable. */
   open(): Promise<S>;
   crashed(how: string, again: boolean): void;
   failed(error: unknown): void;
@@ -148,7 +148,7 @@ export class Supervisor<S extends Session = Session> {
         rejected.forEach((item) => this.needs.log.warn(`not put back: ${item.id}: ${item.reason}`));
       }
       if (removed.length > 0) {
-        // What sources find again must be there before it can be removed again.
+        // Revisions must be found again by the sources before they can be removed again.
         const again = async (): Promise<void> => {
           await connection.request("excise/sources", { uri });
           await connection.request("excise/removeRevisions", { uri, ids: removed });
@@ -169,7 +169,7 @@ export class Supervisor<S extends Session = Session> {
     const again = this.crashes.length <= MOST_CRASHES;
     this.enter(again ? "starting" : "failed");
     if (again) {
-      // One notification, when it is over; where the new one fails too, that is the notification.
+      // One notification at the end. If the new server fails as well, that is the notification.
       this.ensure().then(
         () => this.needs.crashed(how, true),
         () => undefined,

@@ -9,7 +9,7 @@ export function plain(text: string, longest = 80): string {
   return shortened(text, longest).replace(HIDDEN, (mark) => (mark === "\n" ? "⏎" : mark === "\t" ? " " : escaped(mark)));
 }
 
-/** A part of a line of code with every hidden character visible; tabs stay. */
+/** A part of a line of code with every hidden character except tabs visible. */
 export function visible(code: string): string {
   return code.replace(HIDDEN, (mark) => (mark === "\t" ? mark : escaped(mark)));
 }
@@ -39,7 +39,7 @@ export function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** A score in two digits, never 1.00 for less than 1 nor 0.00 for more than 0; "–" where it is undefined. */
+/** A score in two digits, never 1.00 below 1 nor 0.00 above 0, or "–" if it is undefined. */
 export function score(value: number | null | undefined): string {
   if (value === null || value === undefined) {
     return "–";
@@ -51,7 +51,7 @@ export function score(value: number | null | undefined): string {
   return shown === "0.00" && value > 0 ? "<.01" : shown;
 }
 
-/** What went wrong, as one line. */
+/** An error as one line. */
 export function reason(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

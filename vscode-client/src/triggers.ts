@@ -33,10 +33,10 @@ export async function looksRevised(file: string, signs: Signs): Promise<boolean>
 export async function hasSibling(file: string, globs: readonly string[]): Promise<boolean> {
   const patterns = globs.filter((glob) => !/[\\/]/.test(glob)).map((glob) => pattern(glob, file));
   const names = await readdir(path.dirname(file)).catch(() => []);
-  const own = path.basename(file);
+  const ownName = path.basename(file);
   return names
     .slice(0, MOST_ENTRIES)
-    .some((name) => name !== own && patterns.some((wanted) => wanted.test(name)));
+    .some((name) => name !== ownName && patterns.some((glob) => glob.test(name)));
 }
 
 /** A glob of one name, its variables filled in, as an expression. */
@@ -59,12 +59,12 @@ export function pattern(glob: string, file: string): RegExp {
 export async function hasWorktrees(file: string): Promise<boolean> {
   for (let folder = path.dirname(file); ; folder = path.dirname(folder)) {
     const git = path.join(folder, ".git");
-    const found = await stat(git).catch(() => undefined);
-    if (found?.isDirectory() === true) {
+    const status = await stat(git).catch(() => undefined);
+    if (status?.isDirectory() === true) {
       const worktrees = await readdir(path.join(git, "worktrees")).catch(() => []);
       return worktrees.length > 0;
     }
-    if (found?.isFile() === true && found.size < 10_000) {
+    if (status?.isFile() === true && status.size < 10_000) {
       const text = await readFile(git, "utf8").catch(() => "");
       return /^gitdir:.*[\\/]worktrees[\\/]/.test(text);
     }

@@ -1,4 +1,4 @@
-// The shell of every page in a webview: what it may load is said once. Nothing of a candidate is in it.
+// The shell of every page in a webview, which limits what pages may load. It has no text of candidates.
 
 /** Addresses that the page loads, and the nonce that lets it. */
 export interface Page {
@@ -8,7 +8,7 @@ export interface Page {
   readonly style: string;
 }
 
-/** A page of ours with a title and a body; its data is posted. */
+/** One of our pages, with a title and a body. Its data is posted. */
 export function webviewPage({ nonce, cspSource, script, style }: Page, title: string, body: string): string {
   const policy = [
     "default-src 'none'",

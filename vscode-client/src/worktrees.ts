@@ -66,7 +66,7 @@ export interface WorktreesResult {
   readonly rejected: readonly Rejection[];
 }
 
-/** The answer of `excise/candidates`: the same, and what was decided about candidates. */
+/** The answer of `excise/candidates`: the same, with the decisions about candidates. */
 export interface CandidatesResult extends WorktreesResult {
   readonly set_aside: readonly {
     readonly id: string;

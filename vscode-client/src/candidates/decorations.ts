@@ -34,8 +34,8 @@ export class Decorations implements vscode.FileDecorationProvider, vscode.Dispos
     if (number === undefined) {
       return undefined;
     }
-    const said = `${count(number, "candidate")} ${number === 1 ? "changes" : "change"} this file`;
-    return new vscode.FileDecoration(number > 99 ? "∞" : `${number}`, said);
+    const tooltip = `${count(number, "candidate")} ${number === 1 ? "changes" : "change"} this file`;
+    return new vscode.FileDecoration(number > 99 ? "∞" : `${number}`, tooltip);
   }
 
   dispose(): void {

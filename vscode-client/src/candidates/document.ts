@@ -1,4 +1,4 @@
-// Candidates that are known for one document only: where there is no repository to ask, or what lies beside a file.
+// Candidates of one document only: those without a repository, and files beside the document.
 import { nameOf, shortNames } from "../names";
 import type { ReportResult, ReportRevision } from "../protocol";
 import { count, plain } from "../text";

@@ -1,4 +1,4 @@
-// What the view of candidates is made of. Plain data, so that it can be tested without an editor.
+// The nodes of the view of candidates: plain data, so that they can be tested without an editor.
 import type { Status } from "./status";
 
 interface Shown {
@@ -9,7 +9,7 @@ interface Shown {
   readonly tooltip: readonly string[];
 }
 
-/** Candidates of one task; only where there are several tasks. */
+/** The candidates of one task, if there are several tasks. */
 export interface BatchNode extends Shown {
   readonly kind: "batch";
   readonly children: readonly (GroupNode | CandidateNode)[];
@@ -18,21 +18,21 @@ export interface BatchNode extends Shown {
 /** Candidates that say the same. */
 export interface GroupNode extends Shown {
   readonly kind: "group";
-  /** The id of the one that stands for them. */
+  /** The id of their representative. */
   readonly candidate: string;
-  /** The document whose revisions they are; null: candidates of the repository. */
+  /** The document whose revisions they are, or null for candidates of the repository. */
   readonly uri: string | null;
   readonly children: readonly CandidateNode[];
 }
 
-/** What is special about a candidate; the worst that applies. */
+/** The mark of a candidate: the worst that applies. */
 export type Mark = "failed" | "broken" | "conflict" | "written" | "nothing" | "passed" | "none";
 
 export interface CandidateNode extends Shown {
   readonly kind: "candidate";
   readonly candidate: string;
   readonly mark: Mark;
-  /** What can be done with it: `folder`, `given`, `file` (it is known for one document only). */
+  /** Properties that enable commands: `folder`, `given`, `file` (known for one document only). */
   readonly abilities: readonly string[];
   /** The document that it is a revision of, where it is known for that one only. */
   readonly uri: string | null;

@@ -1,4 +1,4 @@
-// What the view says where it has nothing to show: one state, with its own text and way out.
+// The state of a view that has nothing to show, each with its own text and remedy.
 import type { State as ServerState } from "../supervisor";
 
 export type ViewState =
@@ -19,15 +19,15 @@ export type ViewState =
 export interface Circumstances {
   readonly server: ServerState;
   readonly trusted: boolean;
-  /** Schemes of the workspace folders; none: no folder is open. */
+  /** Schemes of the workspace folders, or none if no folder is open. */
   readonly folders: readonly string[];
-  /** What is looked at: a document that can be compared, a notebook, something else or nothing. */
+  /** What is in view: a document that can be compared, a notebook, something else or nothing. */
   readonly document: "source" | "notebook" | "other" | "none";
   /** The repository is being looked at. */
   readonly searching: boolean;
   /** The document is being read and compared. */
   readonly indexing: boolean;
-  /** Why the candidates of the repository are not known; empty: they are, or none was asked for. */
+  /** Why the candidates of the repository are not known, or empty if they are or nobody asked. */
   readonly refusal: string;
   /** How many candidates there are to show. */
   readonly count: number;

@@ -1,4 +1,4 @@
-// What happens to a file, in the letters and colours of source control.
+// The status of a file, in the letters and colours of source control.
 
 export type Status = "A" | "M" | "D" | "R";
 

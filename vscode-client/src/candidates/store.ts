@@ -77,11 +77,11 @@ export class Candidates implements vscode.Disposable {
   /** The folder whose repository is meant: that of the document, else the first of the workspace. */
   get folder(): vscode.Uri | undefined {
     const { uri } = this.current;
-    const own = uri === undefined ? undefined : vscode.workspace.getWorkspaceFolder(uri);
-    return (own ?? vscode.workspace.workspaceFolders?.find((folder) => folder.uri.scheme === "file"))?.uri;
+    const ownFolder = uri === undefined ? undefined : vscode.workspace.getWorkspaceFolder(uri);
+    return (ownFolder ?? vscode.workspace.workspaceFolders?.find((folder) => folder.uri.scheme === "file"))?.uri;
   }
 
-  /** Say that somebody looks; from then on news are asked for. */
+  /** Tell that somebody looks, and ask for news from then on. */
   look(): void {
     this.wanted = true;
     if (this.stale) {
@@ -124,7 +124,7 @@ export class Candidates implements vscode.Disposable {
     this.listening.dispose();
   }
 
-  /** What comes without a key that was typed is news of a candidate. */
+  /** A change that was not typed is news of a candidate. */
   private hear({ uri, version }: DidChangeReportParams): void {
     const before = this.versions.get(uri);
     this.versions.set(uri, version);

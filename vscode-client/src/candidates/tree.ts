@@ -64,7 +64,7 @@ function groupNode(
   children: readonly CandidateNode[],
   all: number,
 ): GroupNode {
-  const said = facts(result, cluster);
+  const description = facts(result, cluster);
   const same = cluster.min_similarity === 1;
   return {
     kind: "group",
@@ -72,17 +72,17 @@ function groupNode(
     candidate: cluster.representative,
     uri: null,
     label: share(children.length, all, same),
-    description: said,
+    description,
     tooltip: [
       `${share(children.length, all, same)}: ${children.map(({ label }) => label).join(", ")}`,
-      ...(said === "" ? [] : [said]),
+      ...(description === "" ? [] : [description]),
       ...(same ? [] : [`Similarity to the one that stands for them: ${cluster.min_similarity.toFixed(2)} or more`]),
     ],
     children,
   };
 }
 
-/** A group that says of itself what another one says, or nothing, begins with its names. */
+/** Put its names first in a group whose description is empty or equal to another one. */
 function told(node: GroupNode | CandidateNode, nodes: readonly (GroupNode | CandidateNode)[]): GroupNode | CandidateNode {
   const alike = nodes.filter(({ label, description }) => label === node.label && description === node.description);
   if (node.kind === "candidate" || (alike.length === 1 && node.description !== "")) {
@@ -92,7 +92,7 @@ function told(node: GroupNode | CandidateNode, nodes: readonly (GroupNode | Cand
   return { ...node, description: joined(names, node.description) };
 }
 
-/** What sets a group apart, in a line: of whom, where it is not true of all. */
+/** The facts that set a group apart, in a line, with the members if they do not hold for all. */
 function facts(result: CandidatesResult, cluster: CandidatesResult["clusters"][number]): string {
   const labels = new Map(result.ranking.map(({ id, label }) => [id, label]));
   return cluster.reasons
@@ -104,17 +104,17 @@ function facts(result: CandidatesResult, cluster: CandidatesResult["clusters"][n
     .join("; ");
 }
 
-/** A candidate that nobody agrees with carries what would be said of its group. */
-function alone(node: CandidateNode, said: string): CandidateNode {
-  return said === ""
+/** A candidate that is alone in its group, with the description of the group. */
+function alone(node: CandidateNode, words: string): CandidateNode {
+  return words === ""
     ? node
-    : { ...node, description: joined(node.description, said), tooltip: [...node.tooltip, said] };
+    : { ...node, description: joined(node.description, words), tooltip: [...node.tooltip, words] };
 }
 
 function candidateNode(result: CandidatesResult, work: Work, touching: Touching, now: number): CandidateNode {
   const label = plain(work.label, 80);
   const branch = work.branch === null || label.includes(work.branch) ? "" : plain(work.branch, 60);
-  const made = age(work.made, now);
+  const ageWords = age(work.made, now);
   const parts = [
     verdict(work.verdict),
     ...size(work),
@@ -123,7 +123,7 @@ function candidateNode(result: CandidatesResult, work: Work, touching: Touching,
     work.being_written ? "still being written" : "",
     work.no_op ? "changes nothing" : "",
     branch,
-    made,
+    ageWords,
   ];
   return {
     kind: "candidate",
@@ -131,7 +131,7 @@ function candidateNode(result: CandidatesResult, work: Work, touching: Touching,
     candidate: work.id,
     label,
     description: joined(...parts),
-    tooltip: tooltip(result, work, made),
+    tooltip: tooltip(result, work, ageWords),
     mark: markOf(work),
     abilities: [work.kind, ...(work.folder === null ? [] : ["folder"]), ...(result.given.includes(work.id) ? ["given"] : [])],
     uri: null,

@@ -1,4 +1,4 @@
-// The view "Candidates": those of the repository, and beside them what is known for the document alone.
+// The view "Candidates": those of the repository, followed by those of the document alone.
 import * as path from "node:path";
 import * as vscode from "vscode";
 import type { Servers } from "../connection";
@@ -97,7 +97,7 @@ export class CandidatesView implements vscode.TreeDataProvider<Node>, vscode.Dis
     return item;
   }
 
-  /** The row that has the keyboard's focus. An extension is told of selections alone, and this row is what toggles. */
+  /** The row with the keyboard's focus, which toggles. Extensions are only notified of selections. */
   async focused(): Promise<Node | undefined> {
     const before = this.tree.selection;
     await vscode.commands.executeCommand("list.toggleSelection");
@@ -125,7 +125,7 @@ export class CandidatesView implements vscode.TreeDataProvider<Node>, vscode.Dis
     }
     const nodes = this.made();
     const written = JSON.stringify([this.candidates.folder, nodes]);
-    // A tree that is told of is drawn anew, and whoever walks through it by keys is at its start again.
+    // A change event redraws the tree, and users who walk through it by keys are at its start again.
     const same = written === this.written;
     this.nodes = same ? this.nodes : nodes;
     this.written = written;
@@ -140,18 +140,18 @@ export class CandidatesView implements vscode.TreeDataProvider<Node>, vscode.Dis
     const result = this.candidates.shown?.result;
     const { reported } = this;
     const report = reported?.report;
-    const known = new Set([...(result?.candidates ?? []), ...(result?.set_aside.map(({ id }) => id) ?? [])]);
-    // While the repository is looked at, what is known of the document alone would come and go.
+    const knownIds = new Set([...(result?.candidates ?? []), ...(result?.set_aside.map(({ id }) => id) ?? [])]);
+    // While the repository is read, the candidates of the document alone would appear and disappear.
     const waiting = result === undefined && this.candidates.searching;
     const uri = reported?.uri.toString() ?? "";
-    const beside = report === undefined || waiting ? [] : documentGroups(uri, report, known);
-    const found = result === undefined ? [] : roots(result, Date.now() / 1000);
-    if (found.length === 0 || beside.length === 0) {
-      return [...found, ...beside];
+    const beside = report === undefined || waiting ? [] : documentGroups(uri, report, knownIds);
+    const rootNodes = result === undefined ? [] : roots(result, Date.now() / 1000);
+    if (rootNodes.length === 0 || beside.length === 0) {
+      return [...rootNodes, ...beside];
     }
     const name = plain(path.posix.basename(reported?.uri.path ?? ""), 60);
     return [
-      ...found,
+      ...rootNodes,
       {
         kind: "batch",
         id: `document ${uri}`,
@@ -163,7 +163,7 @@ export class CandidatesView implements vscode.TreeDataProvider<Node>, vscode.Dis
     ];
   }
 
-  /** What stands around the tree, and what menus and welcome texts go by. */
+  /** Update the texts around the tree, and the context keys of menus and welcome texts. */
   private tell(): void {
     const { reported } = this;
     const number = reported?.report?.revisions.length ?? 0;
@@ -231,7 +231,7 @@ function context(node: CandidateNode): string {
   return ["candidate", ...node.abilities].join(" ");
 }
 
-/** Lines of text: nothing in them is Markdown, a link or an icon. */
+/** Lines of plain text, without Markdown, links or icons. */
 function tooltip(lines: readonly string[]): vscode.MarkdownString {
   const text = new vscode.MarkdownString("", false);
   lines.forEach((line, at) => {

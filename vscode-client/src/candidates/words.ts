@@ -1,23 +1,23 @@
-// What is said of candidates: how many do something, how large it is, how old.
+// Words about candidates: how many make a change, how large it is, how old.
 import type { Lines, Work } from "../worktrees";
 import { count, plain } from "../text";
 
-/** "3 of 5 make this change"; where their texts differ a little, "similar changes". */
+/** "3 of 5 make this change", or "similar changes" if their texts differ a little. */
 export function share(members: number, all: number, same: boolean): string {
-  const what = same ? "this change" : "similar changes";
+  const change = same ? "this change" : "similar changes";
   if (members === all) {
-    return `${all === 2 ? "Both" : `All ${all}`} make ${what}`;
+    return `${all === 2 ? "Both" : `All ${all}`} make ${change}`;
   }
-  return `${members} of ${all} make ${what}`;
+  return `${members} of ${all} make ${change}`;
 }
 
-/** "+12 −3"; nothing for no lines. */
+/** "+12 −3", or an empty string for no lines. */
 export function lines(of: Pick<Lines, "added" | "deleted"> | undefined): string {
   const { added, deleted } = of ?? { added: 0, deleted: 0 };
   return added + deleted === 0 ? "" : `+${added} −${deleted}`;
 }
 
-/** The size of a candidate: its code, then what counts apart. */
+/** The size of a candidate: first its code, then the kinds that are counted separately. */
 export function size({ lines: kinds, files }: Work): string[] {
   const code = lines(kinds["code"]);
   const apart = ["tests", "docs", "generated"].flatMap((kind) => {
@@ -44,7 +44,7 @@ export function age(made: number | null, now: number): string {
   return unit === "" ? "just now" : `${Math.floor((now - made) / seconds)} ${unit} ago`;
 }
 
-/** "passes", "fails", as checks said; nothing where none were run. */
+/** "passes" or "fails", by the results of checks, or an empty string without checks. */
 export function verdict(said: string | null): string {
   const words: Readonly<Record<string, string>> = { passed: "passes", failed: "fails" };
   return said === null ? "" : (words[said] ?? plain(said, 20));

@@ -22,11 +22,11 @@ export async function addFromFile(parts: Parts, argument?: unknown): Promise<voi
   await add(parts, uri, await Promise.all((files ?? []).map((file) => read(file, uri))));
 }
 
-/** Files selected in the explorer, as revisions of the document that is looked at. */
+/** Files selected in the explorer, as revisions of the document in view. */
 export async function addSelected(parts: Parts, first?: unknown, all?: unknown): Promise<void> {
   const uri = documentOf(parts);
-  const given = Array.isArray(all) && all.length > 0 ? (all as unknown[]) : [first];
-  const files = given.filter((item): item is vscode.Uri => item instanceof vscode.Uri);
+  const selected = Array.isArray(all) && all.length > 0 ? (all as unknown[]) : [first];
+  const files = selected.filter((item): item is vscode.Uri => item instanceof vscode.Uri);
   const others = files.filter((file) => file.toString() !== uri.toString());
   if (others.length === 0) {
     throw new Halt(`${nameOf(uri)} is the document itself; select its revisions`);
@@ -57,7 +57,7 @@ export async function addFromBranch(parts: Parts, argument?: unknown): Promise<v
   await add(parts, uri, await Promise.all(texts));
 }
 
-/** What a patch makes of the document's saved text. */
+/** The result of a patch on the document's saved text. */
 export async function addFromPatch(parts: Parts, argument?: unknown): Promise<void> {
   const uri = documentOf(parts, argument);
   const files = await vscode.window.showOpenDialog({
@@ -67,7 +67,7 @@ export async function addFromPatch(parts: Parts, argument?: unknown): Promise<vo
     openLabel: "Add",
     ...beside(uri),
   });
-  const made = (files ?? []).map(async (file): Promise<Found> => {
+  const patched = (files ?? []).map(async (file): Promise<Found> => {
     const id = `patch:${nameOf(file)}`;
     try {
       const { text, notes } = await parts.revisions.patched(uri, await textOf(file));
@@ -76,10 +76,10 @@ export async function addFromPatch(parts: Parts, argument?: unknown): Promise<vo
       return { id, reason: reason(error) };
     }
   });
-  await add(parts, uri, await Promise.all(made));
+  await add(parts, uri, await Promise.all(patched));
 }
 
-/** What was copied: a whole text, alone or in a fence, or a patch. What is none of these is refused by the server. */
+/** The copied text: a whole file, alone or in a fence, or a patch. The server refuses anything else. */
 export async function addFromClipboard(parts: Parts, argument?: unknown): Promise<void> {
   const uri = documentOf(parts, argument);
   const copied = await vscode.env.clipboard.readText();
@@ -93,10 +93,10 @@ export async function addFromClipboard(parts: Parts, argument?: unknown): Promis
   const { id, notes } = await parts.revisions.paste(uri, copied);
   parts.current.show(uri);
   parts.reports.forget(uri);
-  const said = notes.map((note) => message(note)).join("; ");
-  if (said !== "" || settings().showNotifications === "always") {
+  const remarks = notes.map((note) => message(note)).join("; ");
+  if (remarks !== "" || settings().showNotifications === "always") {
     const name = `${message(id, 60)} of ${message(nameOf(uri))}`;
-    void vscode.window.showInformationMessage(`Excise: ${name} added${said === "" ? "" : `: ${said}`}.`);
+    void vscode.window.showInformationMessage(`Excise: ${name} added${remarks === "" ? "" : `: ${remarks}`}.`);
   }
 }
 

@@ -76,7 +76,7 @@ export async function openFolder(parts: Parts, argument?: unknown): Promise<void
   if (work.folder === null) {
     throw new Halt(`${message(work.label, 60)} has no folder: it is a ${message(work.kind, 20)}`);
   }
-  const here = parts.current.uri ?? parts.candidates.folder;
-  const uri = (here ?? vscode.Uri.file("/")).with({ path: vscode.Uri.file(work.folder).path, query: "", fragment: "" });
+  const base = parts.current.uri ?? parts.candidates.folder;
+  const uri = (base ?? vscode.Uri.file("/")).with({ path: vscode.Uri.file(work.folder).path, query: "", fragment: "" });
   await vscode.commands.executeCommand("vscode.openFolder", uri, { forceNewWindow: true });
 }

@@ -45,9 +45,9 @@ export interface Chosen {
 /** The revision of a command: that of the view, or one that the user picks. */
 export async function revisionOf(parts: Parts, argument: unknown, title: string): Promise<Chosen> {
   const uri = documentOf(parts, argument);
-  const given = (argument as { revision?: unknown } | undefined)?.revision;
-  if (typeof given === "string") {
-    return { uri, id: given };
+  const revision = (argument as { revision?: unknown } | undefined)?.revision;
+  if (typeof revision === "string") {
+    return { uri, id: revision };
   }
   const { report } = await reportOf(parts, uri);
   const names = await parts.reviews.names(uri);

@@ -24,11 +24,11 @@ export async function reviewed(parts: Parts, uri: vscode.Uri): Promise<Open> {
   return { ...review, version: review.version };
 }
 
-/** The hunk that a command names, or the one under the cursor; -1: none. */
+/** The hunk that a command names, or the one under the cursor, or -1. */
 export function hunkAt(review: ReviewResult, uri: vscode.Uri, argument: unknown): number {
   const { hunk, key } = (argument ?? {}) as { hunk?: unknown; key?: unknown };
   if (typeof key === "string") {
-    return review.hunks.findIndex((one) => hunkKey(one) === key);
+    return review.hunks.findIndex((entry) => hunkKey(entry) === key);
   }
   if (typeof hunk === "number") {
     return hunk;
@@ -74,10 +74,10 @@ export async function decide(
   await keep(parts, uri, hunk, true);
 }
 
-/** Note that the origin stays in a hunk, or may not. */
+/** Record that a hunk keeps the origin's text, or undo that. */
 export async function keep(parts: Parts, uri: vscode.Uri, hunk: ReviewHunk, decided: boolean): Promise<void> {
   const now = await reviewed(parts, uri);
-  const index = now.hunks.findIndex((one) => hunkKey(one) === hunkKey(hunk));
+  const index = now.hunks.findIndex((entry) => hunkKey(entry) === hunkKey(hunk));
   const params = { uri: uri.toString(), hunk: index, version: now.version, state: now.state, decided };
   await parts.supervisor.request("excise/decide", params);
   parts.reviews.forget(uri);
@@ -104,7 +104,7 @@ export async function writable(uri: vscode.Uri): Promise<void> {
     return;
   }
   const stat = await vscode.workspace.fs.stat(uri).then(
-    (known) => known,
+    (result) => result,
     () => undefined,
   );
   const locked = ((stat?.permissions ?? 0) & vscode.FilePermission.Readonly) !== 0;

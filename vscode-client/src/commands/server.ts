@@ -22,14 +22,14 @@ export function showLogs(parts: Parts): Promise<void> {
   return Promise.resolve();
 }
 
-/** Versions, settings, state and sources; no text of any document. Also what the command returns. */
+/** Print versions, settings, state and sources, but no text of any document, and return the same. */
 export async function printDebugInformation(parts: Parts): Promise<string> {
   const { supervisor, current, context } = parts;
   const { connection } = supervisor;
-  const own = context.extension.packageJSON as { version?: string };
+  const manifest = context.extension.packageJSON as { version?: string };
   const section = vscode.workspace.getConfiguration(SECTION);
   const lines = [
-    `extension: ${String(own.version)}`,
+    `extension: ${String(manifest.version)}`,
     `editor: ${vscode.env.appName} ${vscode.version} (${vscode.env.remoteName ?? "local"}, ${process.platform}-${process.arch}, Node ${process.version})`,
     `workspace: ${vscode.workspace.isTrusted ? "trusted" : "not trusted"}, ${vscode.workspace.workspaceFolders?.length ?? 0} folder(s)`,
     `server: ${supervisor.state}`,

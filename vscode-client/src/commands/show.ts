@@ -49,12 +49,12 @@ export async function compareCandidates(parts: Parts, argument?: unknown, select
   const right = new Map(b?.contents.map((content) => [content.old_path, content]));
   const paths = [...new Set([...left.keys(), ...right.keys()])].sort();
   const resources = paths.flatMap((path): Resource[] => {
-    const [one, other] = [left.get(path), right.get(path)];
-    const known = one ?? other;
-    if (known === undefined || (one !== undefined && one.new === other?.new)) {
+    const [leftContent, rightContent] = [left.get(path), right.get(path)];
+    const content = leftContent ?? rightContent;
+    if (content === undefined || (leftContent !== undefined && leftContent.new === rightContent?.new)) {
       return [];
     }
-    return [[vscode.Uri.parse(known.uri), half(parts, folder, first.id, one, other, second.id), half(parts, folder, second.id, other, one, first.id)]];
+    return [[vscode.Uri.parse(content.uri), half(parts, folder, first.id, leftContent, rightContent, second.id), half(parts, folder, second.id, rightContent, leftContent, first.id)]];
   });
   if (resources.length === 0) {
     throw new Halt(`${message(first.label, 60)} and ${message(second.label, 60)} make the same of every file`);
@@ -63,7 +63,7 @@ export async function compareCandidates(parts: Parts, argument?: unknown, select
   await vscode.commands.executeCommand("vscode.changes", title, resources);
 }
 
-/** What a candidate has of a file: where it does not change it, the origin's, as the other one knows it. */
+/** A candidate's version of a file, or, if it does not change it, the origin's from the other candidate. */
 function half(
   parts: Parts,
   folder: vscode.Uri,

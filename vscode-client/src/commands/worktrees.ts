@@ -27,12 +27,12 @@ export async function addFromWorktree(parts: Parts, argument?: unknown): Promise
   }));
   const title = `Worktrees with a revision of ${message(path.basename(inside))}`;
   const chosen = await vscode.window.showQuickPick(items, { title, canPickMany: true });
-  const found = (chosen ?? []).map(async ({ work }) => {
+  const files = (chosen ?? []).map(async ({ work }) => {
     const file = vscode.Uri.file(path.join(work.folder ?? "", inside));
-    // The id that the server's own search gives it: the user's choice takes its place.
+    // The same id as in the server's own search, whose result the user's choice replaces.
     return { ...(await read(file, uri)), id: work.id };
   });
-  await add(parts, uri, await Promise.all(found));
+  await add(parts, uri, await Promise.all(files));
 }
 
 async function scored(parts: Parts, folder: vscode.Uri): Promise<WorktreesResult> {

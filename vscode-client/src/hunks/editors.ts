@@ -1,4 +1,4 @@
-// The hunk editor: one panel for each document. The document itself is the result; the panel decides.
+// The hunk editor: one panel for each document. Decisions in the panel change the document itself.
 import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
 import type { Parts } from "../commands/context";
@@ -11,7 +11,7 @@ import { html } from "./html";
 import { type ToPage, fromPage } from "./messages";
 import { hunkKey, page } from "./page";
 
-/** What was there before a decision, to take it back. */
+/** The state before a decision, to undo it. */
 interface Step {
   readonly key: string;
   readonly text: string;
@@ -28,15 +28,15 @@ export class HunkEditors implements vscode.Disposable {
       there.show(at);
       return;
     }
-    // The same is not said twice: lenses are off while the hunks are shown here.
+    // Lenses would repeat this: they are off while the hunks are shown here.
     const lenses = (shown: boolean): void => parts.supervisor.connection?.showLenses(uri, shown);
     const reopened = parts.supervisor.onDidOpen((connection) => connection.showLenses(uri, false));
-    const made = new HunkEditor(parts, uri, at, () => {
+    const editor = new HunkEditor(parts, uri, at, () => {
       reopened.dispose();
       this.panels.delete(key);
       lenses(true);
     });
-    this.panels.set(key, made);
+    this.panels.set(key, editor);
     lenses(false);
   }
 
@@ -49,7 +49,7 @@ class HunkEditor {
   private readonly panel: vscode.WebviewPanel;
   private readonly steps: Step[] = [];
   private seen: ReviewResult | undefined;
-  /** What the page shows, as it was posted: a decision is news several times over. */
+  /** The page as it was last posted, because one decision causes several updates. */
   private posted = "";
   private tail: Promise<unknown> = Promise.resolve();
   private at: string | undefined;
@@ -110,7 +110,7 @@ class HunkEditor {
     return this.uri.path.split("/").at(-1) ?? "";
   }
 
-  /** One after the other: what is decided next is of the text that this one has left. */
+  /** One after the other: the next decision starts from the text that this one leaves. */
   private queue(task: () => Promise<void>): void {
     this.tail = this.tail.then(task).catch((error: unknown) => {
       this.parts.log.warn(`hunk editor: ${reason(error)}`);
@@ -132,27 +132,27 @@ class HunkEditor {
     }
     this.seen = review;
     const names = await this.parts.reviews.names(this.uri);
-    const told: ToPage = { type: "page", page: page(this.name, review, (id) => names.get(id) ?? id), current: this.at };
-    const text = JSON.stringify(told);
+    const update: ToPage = { type: "page", page: page(this.name, review, (id) => names.get(id) ?? id), current: this.at };
+    const text = JSON.stringify(update);
     if (text !== this.posted) {
-      // Where to go is said once; the same page without it is not another one.
-      this.posted = JSON.stringify({ ...told, current: undefined });
+      // The current hunk is sent once. The same page without it does not count as another one.
+      this.posted = JSON.stringify({ ...update, current: undefined });
       this.at = undefined;
-      await this.post(told);
+      await this.post(update);
     }
   }
 
   private async answer(data: unknown): Promise<void> {
-    const asked = fromPage(data);
-    if (asked?.type === "ready") {
+    const request = fromPage(data);
+    if (request?.type === "ready") {
       this.posted = "";
       await this.send();
-    } else if (asked?.type === "open") {
-      await revealHunk(this.parts, { uri: this.uri.toString(), key: asked.key });
-    } else if (asked?.type === "undo") {
+    } else if (request?.type === "open") {
+      await revealHunk(this.parts, { uri: this.uri.toString(), key: request.key });
+    } else if (request?.type === "undo") {
       await this.undo();
-    } else if (asked?.type === "take") {
-      await this.take(asked.key, asked.variant);
+    } else if (request?.type === "take") {
+      await this.take(request.key, request.variant);
     }
   }
 
@@ -160,7 +160,7 @@ class HunkEditor {
     const shown = this.seen?.hunks.find((hunk) => hunkKey(hunk) === key);
     const wanted = variant === null ? shown?.text : shown?.variants[variant]?.text;
     const { review, index, hunk } = await this.find(key);
-    // The user chose a text, not a number: if that is gone, nothing is taken.
+    // The user chose a text, not an index: if the text is gone, nothing is taken.
     const now = variant === null ? null : hunk.variants.findIndex(({ text }) => text === wanted);
     if (wanted === undefined || now === -1 || hunk.text !== shown?.text) {
       await this.send();
@@ -171,7 +171,7 @@ class HunkEditor {
     this.steps.push(step);
   }
 
-  /** Take the last decision back: the text that was there, to the byte, and whether it was decided. */
+  /** Undo the last decision: restore the exact text, and whether it was decided. */
   private async undo(): Promise<void> {
     const step = this.steps.pop();
     if (step === undefined) {
@@ -190,7 +190,7 @@ class HunkEditor {
 
   private async find(key: string): Promise<{ review: ReviewResult & { version: number }; index: number; hunk: ReviewHunk }> {
     const review = await reviewed(this.parts, this.uri);
-    const index = review.hunks.findIndex((one) => hunkKey(one) === key);
+    const index = review.hunks.findIndex((entry) => hunkKey(entry) === key);
     const hunk = review.hunks[index];
     if (hunk === undefined) {
       await this.send();

@@ -1,4 +1,4 @@
-// The files of a review: what candidates change, file by file. Plain data.
+// The files of a review, with the candidates that change each. Plain data.
 import * as path from "node:path";
 import { type Status, statusOf, WORDS } from "../candidates/status";
 import { joined } from "../candidates/words";
@@ -17,9 +17,9 @@ export function reviewFiles(result: CandidatesResult): ReviewFile[] {
   for (const { id, label, files: changed } of result.ranking) {
     for (const file of changed) {
       const key = before(file);
-      const known = files.get(key) ?? [];
-      known.push({ id, label, path: file.path, status: statusOf(file.status) });
-      files.set(key, known);
+      const entries = files.get(key) ?? [];
+      entries.push({ id, label, path: file.path, status: statusOf(file.status) });
+      files.set(key, entries);
     }
   }
   return [...files]
@@ -45,7 +45,7 @@ export function fileWords({ path: name, candidates }: ReviewFile): string {
   return joined(count(candidates.length, "candidate"), statuses.map((status) => WORDS[status]).join(", "), folder === "." ? "" : folder);
 }
 
-/** Who does what to a file, a line each. */
+/** The changes of a file by each candidate, a line each. */
 export function fileTooltip({ path: name, candidates }: ReviewFile): string[] {
   return [plain(name, 300), ...candidates.slice(0, 12).map(({ label, status }) => `${plain(label, 60)}: ${WORDS[status]}`)];
 }

@@ -7,7 +7,7 @@ import type { ReviewResult } from "../protocol";
 import { plain } from "../text";
 import { changing } from "./words";
 
-/** Variants with a link each; the hunk editor has all. */
+/** Variants with a link each. The hunk editor has all. */
 const MOST_LINKS = 8;
 
 const COMMANDS = ["excise.takeVariant", "excise.openHunks"];

@@ -1,4 +1,4 @@
-// The page of the hunk editor: nothing in it comes from a candidate; the data is posted.
+// The page of the hunk editor. Nothing in it comes from a candidate: the data is posted.
 import { type Page, webviewPage } from "../webviewPage";
 
 const BODY = `<header>

@@ -1,4 +1,4 @@
-// What the hunk editor and its webview say to each other.
+// The messages between the hunk editor and its webview.
 import type { Page } from "./page";
 
 export type ToPage =
@@ -7,7 +7,7 @@ export type ToPage =
 
 export type FromPage =
   | { readonly type: "ready" }
-  /** Take a variant of a hunk; null: the origin's text. */
+  /** Take a variant of a hunk, or null for the origin's text. */
   | { readonly type: "take"; readonly key: string; readonly variant: number | null }
   | { readonly type: "open"; readonly key: string }
   | { readonly type: "undo" };
@@ -27,6 +27,6 @@ export function fromPage(data: unknown): FromPage | undefined {
   if (type === "open") {
     return { type, key };
   }
-  const known = variant === null || (typeof variant === "number" && Number.isInteger(variant));
-  return type === "take" && known ? { type, key, variant: variant } : undefined;
+  const isVariant = variant === null || (typeof variant === "number" && Number.isInteger(variant));
+  return type === "take" && isVariant ? { type, key, variant: variant } : undefined;
 }

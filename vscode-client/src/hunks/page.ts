@@ -1,21 +1,21 @@
-// What the hunk editor shows: plain data, posted to its webview. Nothing in it is markup.
+// The content of the hunk editor: plain data without markup, posted to its webview.
 import type { ReviewHunk, ReviewResult } from "../protocol";
 import { plain, visible } from "../text";
 import { changing, decision, hunkWords, progress, summary, unanimous, variantWords } from "./words";
 
-/** A part of a line; `marked`: the other text lacks it. */
+/** A part of a line, `marked` if the other text lacks it. */
 export interface Piece {
   readonly text: string;
   readonly marked: boolean;
 }
 
-/** A line of code; a number: so many lines are left out. */
+/** A line of code, or the number of lines that are left out. */
 export type CodeLine = readonly Piece[] | number;
 
 export interface Card {
-  /** In `variants` of the review; null: the origin. */
+  /** The index in `variants` of the review, or null for the origin. */
   readonly variant: number | null;
-  /** The key that takes it; empty where there is none. */
+  /** The key that takes it, or empty. */
   readonly key: string;
   /** Who has it, each a name. */
   readonly names: readonly string[];
@@ -27,7 +27,7 @@ export interface Card {
 
 export interface HunkPage {
   readonly index: number;
-  /** Of the origin: what tells a hunk from the others while they are decided. */
+  /** The lines of the origin, which identify a hunk while others are decided. */
   readonly key: string;
   /** The first line of the origin, counted from 1. */
   readonly first: number;
@@ -48,7 +48,7 @@ export interface Page {
   readonly hunks: readonly HunkPage[];
 }
 
-/** Lines of one text up to which it is shown whole, and how many of a longer one at each end. */
+/** The most lines of a text that is shown completely, and the lines at each end of a longer one. */
 const MOST_LINES = 400;
 const EDGE = 10;
 /** Characters of a line that are shown. */
@@ -76,7 +76,7 @@ function hunkPage(hunk: ReviewHunk, index: number, nameOf: (id: string) => strin
   const changes = changing(hunk);
   const leaving = hunk.variants.findIndex(({ text }) => text === hunk.text);
   const spans = hunk.marks ?? [];
-  const lost = changes.flatMap((at) => spans[at]?.lost ?? []);
+  const lost = changes.flatMap((variant) => spans[variant]?.lost ?? []);
   return {
     index,
     key: hunkKey(hunk),
@@ -94,9 +94,9 @@ function hunkPage(hunk: ReviewHunk, index: number, nameOf: (id: string) => strin
       lines: code(hunk.text, lost),
       chosen: hunk.decision === "origin" && hunk.decided,
     },
-    cards: changes.map((variant, at) => ({
+    cards: changes.map((variant, position) => ({
       variant,
-      key: at < 9 ? `${at + 1}` : "",
+      key: position < 9 ? `${position + 1}` : "",
       names: names(hunk.variants[variant]?.ids ?? [], nameOf),
       words: variantWords(hunk, variant),
       lines: code(hunk.variants[variant]?.text ?? "", spans[variant]?.own ?? []),
@@ -110,7 +110,7 @@ function names(ids: readonly string[], nameOf: (id: string) => string): string[]
   return ids.length > MOST_NAMES ? [...shown, `and ${ids.length - MOST_NAMES} more`] : shown;
 }
 
-/** The lines of a text in pieces; spans are of its characters (code points), from and to. */
+/** The lines of a text in pieces. Spans are ranges (from, to) of its code points. */
 export function code(text: string, spans: readonly (readonly number[])[]): CodeLine[] {
   if (text === "") {
     return [];
@@ -120,10 +120,10 @@ export function code(text: string, spans: readonly (readonly number[])[]): CodeL
   let start = 0;
   const lines: CodeLine[] = [];
   const hidden = all.length > MOST_LINES ? all.length - 2 * EDGE : 0;
-  all.forEach((line, at) => {
-    if (hidden === 0 || at < EDGE || at >= all.length - EDGE) {
+  all.forEach((line, index) => {
+    if (hidden === 0 || index < EDGE || index >= all.length - EDGE) {
       lines.push(pieces(line.slice(0, MOST_CHARACTERS), start, marks));
-    } else if (at === EDGE) {
+    } else if (index === EDGE) {
       lines.push(hidden);
     }
     start += line.length + 1;
@@ -131,7 +131,7 @@ export function code(text: string, spans: readonly (readonly number[])[]): CodeL
   return lines;
 }
 
-/** Spans in code points as those in UTF-16 units, in order, overlaps joined. */
+/** Convert spans in code points to UTF-16 units, in order, with overlapping ones joined. */
 function offsets(text: string, spans: readonly (readonly number[])[]): [number, number][] {
   const sorted = [...spans].sort((a, b) => (a[0] ?? 0) - (b[0] ?? 0));
   // eslint-disable-next-line no-control-regex
@@ -153,23 +153,23 @@ function offsets(text: string, spans: readonly (readonly number[])[]): [number, 
 
 function unitsOf(text: string): number[] {
   const units: number[] = [];
-  let at = 0;
+  let unit = 0;
   for (const character of text) {
-    units.push(at);
-    at += character.length;
+    units.push(unit);
+    unit += character.length;
   }
-  return [...units, at];
+  return [...units, unit];
 }
 
 function pieces(line: string, start: number, marks: readonly (readonly [number, number])[]): Piece[] {
-  const made: Piece[] = [];
-  let at = 0;
+  const parts: Piece[] = [];
+  let end = 0;
   for (const [lo, hi] of marks) {
     const [from, to] = [Math.max(lo - start, 0), Math.min(hi - start, line.length)];
-    if (from < to && to > at) {
-      made.push({ text: visible(line.slice(at, from)), marked: false }, { text: visible(line.slice(from, to)), marked: true });
-      at = to;
+    if (from < to && to > end) {
+      parts.push({ text: visible(line.slice(end, from)), marked: false }, { text: visible(line.slice(from, to)), marked: true });
+      end = to;
     }
   }
-  return [...made, { text: visible(line.slice(at)), marked: false }].filter(({ text }) => text !== "");
+  return [...parts, { text: visible(line.slice(end)), marked: false }].filter(({ text }) => text !== "");
 }

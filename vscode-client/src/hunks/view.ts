@@ -24,7 +24,7 @@ export interface HunkNode {
 export interface FileNode {
   readonly kind: "file";
   readonly uri: string;
-  /** Null: no candidate of the repository changes it, only what was found beside it. */
+  /** Null if no candidate of the repository changes it, but only files found beside it. */
   readonly file: ReviewFile | null;
   readonly current: boolean;
 }
@@ -36,7 +36,7 @@ export class HunksView implements vscode.TreeDataProvider<Node>, vscode.Disposab
   private readonly tree: vscode.TreeView<Node>;
   private readonly listening: vscode.Disposable;
   private files: FileNode[] = [];
-  /** What is known of the files whose hunks somebody has looked at. */
+  /** The reviews of the files whose hunks somebody has looked at. */
   private readonly known = new Map<string, Reviewed>();
   private written = "";
   readonly onDidChangeTreeData = this.changed.event;
@@ -137,7 +137,7 @@ export class HunksView implements vscode.TreeDataProvider<Node>, vscode.Disposab
     if (uri?.toString() !== this.current.uri?.toString()) {
       return;
     }
-    // The editor closes what it does not show after a while: what was known of such a file stays.
+    // The editor closes hidden documents after a while. The review of such a file stays.
     const open = [...this.known.values()].filter((reviewed) => opened(reviewed.uri) !== undefined);
     const now = await Promise.all(open.map((reviewed) => this.reviews.get(reviewed.uri)));
     [...now, ...(shown === undefined ? [] : [shown])].forEach((reviewed) => this.known.set(reviewed.uri.toString(), reviewed));
@@ -150,14 +150,14 @@ export class HunksView implements vscode.TreeDataProvider<Node>, vscode.Disposab
     this.tree.description = sum.decided + sum.undecided === 0 ? "" : progress(sum);
     void vscode.commands.executeCommand("setContext", "excise.hasHunks", (shown?.review?.hunks.length ?? 0) > 0);
     const written = JSON.stringify([this.files, all.map(({ state, hunks }) => [state, hunks])]);
-    // A tree that is told of is drawn anew, and whoever walks through it by keys is at its start again.
+    // A change event redraws the tree, and users who walk through it by keys are at its start again.
     if (written !== this.written) {
       this.written = written;
       this.changed.fire(undefined);
     }
   }
 
-  /** The file in view first, where candidates change it. */
+  /** The files, starting with the one in view if candidates change it. */
   private listed(shown: Reviewed | undefined): FileNode[] {
     const result = this.candidates.shown?.result;
     const inView = shown?.uri.toString();
@@ -165,15 +165,15 @@ export class HunksView implements vscode.TreeDataProvider<Node>, vscode.Disposab
       const uri = vscode.Uri.file(path.posix.join(result?.repository ?? "", file.path)).toString();
       return { kind: "file", uri, file, current: uri === inView };
     });
-    const own = nodes.find(({ current }) => current);
-    if (own === undefined && inView !== undefined && (shown?.review?.hunks.length ?? 0) > 0) {
+    const inViewNode = nodes.find(({ current }) => current);
+    if (inViewNode === undefined && inView !== undefined && (shown?.review?.hunks.length ?? 0) > 0) {
       return [{ kind: "file", uri: inView, file: null, current: true }, ...nodes];
     }
-    return [...(own === undefined ? [] : [own]), ...nodes.filter((node) => node !== own)];
+    return [...(inViewNode === undefined ? [] : [inViewNode]), ...nodes.filter((node) => node !== inViewNode)];
   }
 }
 
-/** Have the server know a file that no tab shows. */
+/** Open a file that no tab shows, so that the server knows it. */
 async function isOpened(uri: vscode.Uri): Promise<boolean> {
   return vscode.workspace.openTextDocument(uri).then(
     () => true,
@@ -186,11 +186,11 @@ function hunkItem(node: HunkNode): vscode.TreeItem {
   const where = hunkWords(hunk);
   const item = new vscode.TreeItem(`${where.charAt(0).toUpperCase()}${where.slice(1)}`);
   const name = (id: string): string => names.get(id) ?? plain(id, 60);
-  const said = decision(hunk, name);
+  const outcome = decision(hunk, name);
   const all = summary(hunk, name);
   item.id = `${node.uri} ${node.key}`;
-  item.description = said === "" ? all : said;
-  item.tooltip = said === "" ? all : `${all}; ${said}`;
+  item.description = outcome === "" ? all : outcome;
+  item.tooltip = outcome === "" ? all : `${all}; ${outcome}`;
   item.iconPath = new vscode.ThemeIcon(hunk.decided ? "pass-filled" : "circle-large-outline");
   item.contextValue = "hunk";
   item.accessibilityInformation = { label: `${where}, ${item.description}, ${hunk.decided ? "decided" : "not decided"}` };

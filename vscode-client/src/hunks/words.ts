@@ -1,9 +1,9 @@
-// What is said of a hunk and its variants: where it is, who makes which change, what was decided.
+// Words about a hunk and its variants: where it is, who makes which change, and the decision.
 import type { ReviewHunk } from "../protocol";
 
 const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 
-/** "five"; figures above ten. */
+/** "five", or figures above ten. */
 export function spelled(number: number): string {
   return NUMBERS[number] ?? `${number}`;
 }
@@ -31,12 +31,12 @@ export function variantWords(hunk: Pick<ReviewHunk, "variants" | "text">, at: nu
   const all = voices(hunk);
   const variant = hunk.variants[at];
   const number = variant?.ids.length ?? 0;
-  const one = number === 1;
+  const singular = number === 1;
   const who = number === all && all > 1 ? (all === 2 ? "both" : `all ${spelled(all)}`) : `${number} of ${all}`;
   if (variant?.text === hunk.text) {
-    return `${who} ${one ? "leaves" : "leave"} it`;
+    return `${who} ${singular ? "leaves" : "leave"} it`;
   }
-  return variant?.text === "" ? `${who} ${one ? "deletes" : "delete"} it` : `${who} ${one ? "makes" : "make"} this change`;
+  return variant?.text === "" ? `${who} ${singular ? "deletes" : "delete"} it` : `${who} ${singular ? "makes" : "make"} this change`;
 }
 
 /** Whether several candidates all make the same change. */
@@ -55,9 +55,9 @@ export function summary(hunk: Pick<ReviewHunk, "variants" | "text">, name: (id: 
   const changers = changes.reduce((sum, ids) => sum + ids.length, 0);
   const everyone = all === 2 ? "both" : `all ${spelled(all)}`;
   if (others.length === 0) {
-    const one = all === 1 ? `${name(top[0] ?? "")} changes this` : `only ${name(top[0] ?? "")} makes this change`;
-    const some = changers === all ? `${everyone} make this change` : `${changers} of ${all} make this change`;
-    return changers === 1 ? one : some;
+    const lone = all === 1 ? `${name(top[0] ?? "")} changes this` : `only ${name(top[0] ?? "")} makes this change`;
+    const several = changers === all ? `${everyone} make this change` : `${changers} of ${all} make this change`;
+    return changers === 1 ? lone : several;
   }
   if (top.length === 1) {
     return changers === all ? `${everyone} differ here` : `${changers} of ${all} change this, each in its own way`;
@@ -71,7 +71,7 @@ export function progress({ decided, undecided }: { readonly decided: number; rea
   return `${decided} of ${decided + undecided} decided`;
 }
 
-/** What the document says at a hunk, where it was decided: "as ada, bo", "edited by hand". */
+/** The decision in the document at a hunk: "as ada, bo", "edited by hand". */
 export function decision(hunk: ReviewHunk, name: (id: string) => string): string {
   if (!hunk.decided) {
     return "";

@@ -1,4 +1,4 @@
-// The page of the similarity picture: nothing in it comes from a revision; the data is posted.
+// The page of the similarity picture. Nothing in it comes from a revision: the data is posted.
 import { type Page, webviewPage } from "../webviewPage";
 
 const BODY = `<header>

@@ -1,4 +1,4 @@
-// What the similarity picture shows: rows in the order of the dendrogram. Sent to the webview.
+// The data of the similarity picture: rows in the order of the dendrogram. Sent to the webview.
 import { share } from "../candidates/words";
 import type { ReportResult } from "../protocol";
 import { plain } from "../text";
@@ -10,9 +10,9 @@ export interface Row {
   readonly name: string;
   /** Which rows are framed together. */
   readonly cluster: number;
-  /** What the view calls the group: "2 of 5 make this change". */
+  /** The name of the group in the view: "2 of 5 make this change". */
   readonly group: string;
-  /** Of several it is the one that stands for them. */
+  /** Whether it is the representative of several. */
   readonly representative: boolean;
 }
 
@@ -22,12 +22,12 @@ export interface Picture {
   readonly rows: readonly Row[];
   /** Similarities in the order of the rows. */
   readonly values: readonly (readonly number[])[];
-  /** What may be said of each two, in the same shape. */
+  /** The word for each pair, in the same shape. */
   readonly words: readonly (readonly string[])[];
   readonly brackets: readonly Bracket[];
 }
 
-/** What the webview asks for. */
+/** The requests of the webview. */
 export interface Chosen {
   readonly type: "ready" | "compare";
   readonly a?: string;

@@ -3,7 +3,7 @@ import type { ReportMerge } from "../protocol";
 
 /** One bracket of a dendrogram: from two children at their heights to where they meet. */
 export interface Bracket {
-  /** Positions among the leaves, in units of one leaf; 0.5 is the middle of the first. */
+  /** Positions among the leaves, in units of one leaf: 0.5 is the middle of the first. */
   readonly from: number;
   readonly to: number;
   readonly fromHeight: number;
@@ -24,7 +24,7 @@ export interface Tree {
  */
 export function dendrogram(size: number, merges: readonly ReportMerge[], preferred: readonly number[]): Tree {
   const rank = new Map(preferred.map((leaf, at) => [leaf, at]));
-  /** Of each node: its leaves in order. */
+  /** The leaves of each node, in order. */
   const leaves = Array.from({ length: size }, (_, leaf) => [leaf]);
   const firstOf = (node: number): number => Math.min(...(leaves[node] ?? []).map((leaf) => rank.get(leaf) ?? size));
   const sides = merges.map(({ a, b }) => {
@@ -32,8 +32,8 @@ export function dendrogram(size: number, merges: readonly ReportMerge[], preferr
     leaves.push([...(leaves[first] ?? []), ...(leaves[second] ?? [])]);
     return [first, second] as const;
   });
-  const whole = merges.length === size - 1 ? leaves.at(-1) : undefined;
-  const order = whole ?? Array.from({ length: size }, (_, leaf) => leaf);
+  const complete = merges.length === size - 1 ? leaves.at(-1) : undefined;
+  const order = complete ?? Array.from({ length: size }, (_, leaf) => leaf);
   return { order, brackets: brackets(order, merges, sides) };
 }
 

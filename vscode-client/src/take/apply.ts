@@ -1,4 +1,4 @@
-// Taking: what the server puts together becomes one edit of the workspace, which one undo takes back.
+// Taking: the files that the server composes become one edit of the workspace, undone in one step.
 import * as vscode from "vscode";
 import { Halt, type Parts } from "../commands/context";
 import type { Servers } from "../connection";
@@ -9,7 +9,7 @@ import type { Content, TakeResult } from "./document";
 
 const EXECUTABLE = "100755";
 
-/** What a folder's candidates offer, put together; nothing is changed. */
+/** Put the chosen parts of a folder's candidates together, without changing anything. */
 export async function putTogether(
   supervisor: Servers,
   folder: vscode.Uri,
@@ -18,7 +18,7 @@ export async function putTogether(
   return supervisor.request("excise/take", { uri: folder.toString(), choices });
 }
 
-/** Take what was chosen; `name` is what the undo stack calls it. */
+/** Take the chosen parts; `name` is the label on the undo stack. */
 export async function takeChoices(
   { supervisor }: Parts,
   folder: vscode.Uri,
@@ -45,7 +45,7 @@ export async function takeChoices(
   say(taken, name);
 }
 
-/** Have the editor hold a file whose text is to change, so that the server edits what it shows. */
+/** Open a file whose text will change, so that the edits are of the editor's text. */
 async function held({ edits, old_uri }: Content): Promise<void> {
   if (edits !== null) {
     await vscode.workspace.openTextDocument(vscode.Uri.parse(old_uri));
@@ -65,7 +65,7 @@ function enter(edit: vscode.WorkspaceEdit, content: Content, note: vscode.Worksp
     return;
   }
   if (uri.toString() !== old.toString()) {
-    // First: what is edited under the former name is lost where no tab shows the file.
+    // First: edits under the former name are lost if no tab shows the file.
     edit.renameFile(old, uri, {}, note);
   }
   if (content.edits === null) {
@@ -82,7 +82,7 @@ function enter(edit: vscode.WorkspaceEdit, content: Content, note: vscode.Worksp
   });
 }
 
-/** What the edit could not do, or what is to be known of the result; nothing else interrupts. */
+/** Tell the user what the edit could not do, and other notes on the result. Nothing else interrupts. */
 function say(taken: TakeResult, name: string): void {
   const modes = taken.contents.filter(({ mode, old_mode, status }) =>
     status === "created" ? mode === EXECUTABLE : mode !== null && mode !== old_mode,

@@ -1,4 +1,4 @@
-// Files of candidates as documents of their own, read-only: what a comparison shows.
+// Files of candidates as separate read-only documents, for comparisons.
 import * as vscode from "vscode";
 import type { Servers } from "../connection";
 import { putTogether } from "./apply";
@@ -16,8 +16,8 @@ interface Address {
 /** The document of a file of a candidate, or of the origin that it changes. */
 export function contentUri(folder: vscode.Uri, candidate: string, content: Content, side: "old" | "new"): vscode.Uri {
   const address: Address = { folder: folder.toString(), candidate, path: content.path, side };
-  const own = vscode.Uri.parse(side === "old" ? content.old_uri : content.uri);
-  return own.with({ scheme: SCHEME, query: JSON.stringify(address) });
+  const uri = vscode.Uri.parse(side === "old" ? content.old_uri : content.uri);
+  return uri.with({ scheme: SCHEME, query: JSON.stringify(address) });
 }
 
 export class Contents implements vscode.TextDocumentContentProvider, vscode.Disposable {
@@ -26,7 +26,7 @@ export class Contents implements vscode.TextDocumentContentProvider, vscode.Disp
   private readonly registered: vscode.Disposable;
   readonly onDidChange = this.changed.event;
 
-  /** Of the server is asked what nobody has put here: a window that was reloaded. */
+  /** The server is asked for documents that were not put here, as after a window was reloaded. */
   constructor(private readonly supervisor: Servers) {
     this.registered = vscode.Disposable.from(
       vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),
@@ -42,9 +42,9 @@ export class Contents implements vscode.TextDocumentContentProvider, vscode.Disp
   }
 
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
-    const known = this.known.get(uri.toString());
-    if (known !== undefined) {
-      return known;
+    const text = this.known.get(uri.toString());
+    if (text !== undefined) {
+      return text;
     }
     const { folder, candidate, path, side } = JSON.parse(uri.query) as Address;
     const choices = [{ candidate, path, conflicts: true }];

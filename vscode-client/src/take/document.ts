@@ -1,7 +1,7 @@
 // The answer of `excise/take` (docs/lsp-extensions.md), as far as it is used here.
 import type { TextEdit } from "vscode-languageclient";
 
-/** A file that is changed: its bytes before and after, and what to edit in the editor's own text. */
+/** A changed file: its bytes before and after, and the edits of the editor's own text. */
 export interface Content {
   readonly path: string;
   readonly old_path: string;
@@ -10,7 +10,7 @@ export interface Content {
   readonly old_uri: string;
   readonly mode: string | null;
   readonly old_mode: string | null;
-  /** In base64; null: the file is not there. */
+  /** In base64, or null if the file does not exist. */
   readonly old: string | null;
   readonly new: string | null;
   readonly is_text: boolean;

@@ -12,13 +12,13 @@ export interface Position {
   readonly column: number;
 }
 
-/** The cell at a point; undefined outside. */
+/** The cell at a point, or undefined outside. */
 export function cellAt(x: number, y: number, size: number, rows: number): Position | undefined {
   const [row, column] = [Math.floor(y / size), Math.floor(x / size)];
   return row >= 0 && column >= 0 && row < rows && column < rows ? { row, column } : undefined;
 }
 
-/** Where a key leads; undefined for keys that lead nowhere. */
+/** The cell to which a key moves, or undefined for other keys. */
 export function moved(from: Position, key: string, rows: number, control: boolean): Position | undefined {
   const last = rows - 1;
   const to = {
@@ -49,7 +49,7 @@ export function branches(all: readonly Bracket[], size: number, width: number): 
 
 export type Colour = readonly [number, number, number];
 
-/** "#rrggbb", "rgb(r, g, b)" or "rgba(...)" as numbers; undefined for anything else. */
+/** "#rrggbb", "rgb(r, g, b)" or "rgba(...)" as numbers, or undefined for anything else. */
 export function colour(text: string): Colour | undefined {
   const hex = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})/i.exec(text.trim());
   if (hex !== null) {

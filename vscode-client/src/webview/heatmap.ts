@@ -22,14 +22,14 @@ const DENDROGRAM = 100;
 const NAMES = 200;
 let shown: Picture | undefined;
 let size = 0;
-let at: Position = { row: 0, column: 0 };
+let current: Position = { row: 0, column: 0 };
 
 function element<T extends Element>(id: string, kind: new () => T): T {
-  const found = document.getElementById(id) as Element | null;
-  if (!(found instanceof kind)) {
+  const node = document.getElementById(id) as Element | null;
+  if (!(node instanceof kind)) {
     throw new Error(`no ${id}`);
   }
-  return found;
+  return node;
 }
 
 const grid = element("grid", HTMLElement);
@@ -43,7 +43,7 @@ function show(picture: Picture): void {
   element("signature", HTMLElement).textContent = picture.signature;
   element("picture", HTMLElement).hidden = rows === 0;
   element("empty", HTMLElement).hidden = rows > 0;
-  at = { row: Math.min(at.row, Math.max(rows - 1, 0)), column: Math.min(at.column, Math.max(rows - 1, 0)) };
+  current = { row: Math.min(current.row, Math.max(rows - 1, 0)), column: Math.min(current.column, Math.max(rows - 1, 0)) };
   layOut(picture);
   if (opening) {
     grid.focus();
@@ -65,7 +65,7 @@ function layOut(picture: Picture): void {
   grid.dataset["rows"] = String(rows);
   name(picture);
   draw(picture);
-  move(at);
+  move(current);
 }
 
 /** The names of the rows, as far as there is room for letters. */
@@ -160,7 +160,7 @@ function move(to: Position): void {
   if (shown === undefined || a === undefined || b === undefined) {
     return;
   }
-  at = to;
+  current = to;
   const value = shown.values[to.row]?.[to.column] ?? 0;
   const word = shown.words[to.row]?.[to.column] ?? "";
   const together = a.cluster === b.cluster ? `in one group: ${a.group}` : "in two groups";
@@ -169,7 +169,7 @@ function move(to: Position): void {
       ? `${a.name}: ${a.group}${a.representative ? ", and it stands for them" : ""}`
       : `${a.name} and ${b.name}: ${score(value)}, ${word}, ${together}`;
   const cell = element("cell", HTMLElement);
-  // A new element each time: screen readers say what has focus, not what changed in it.
+  // A new element each time: screen readers announce the focused element, not changes in it.
   const fresh = cell.cloneNode() as HTMLElement;
   fresh.setAttribute("aria-colindex", String(to.column + 1));
   fresh.textContent = text;
@@ -187,7 +187,7 @@ function move(to: Position): void {
 }
 
 function choose(): void {
-  const [a, b] = [shown?.rows[at.row], shown?.rows[at.column]];
+  const [a, b] = [shown?.rows[current.row], shown?.rows[current.column]];
   if (a !== undefined && b !== undefined) {
     api.postMessage({ type: "compare", a: a.id, b: b.id });
   }
@@ -199,7 +199,7 @@ function under(event: MouseEvent): Position | undefined {
 }
 
 grid.addEventListener("keydown", (event) => {
-  const to = moved(at, event.key, shown?.rows.length ?? 0, event.ctrlKey || event.metaKey);
+  const to = moved(current, event.key, shown?.rows.length ?? 0, event.ctrlKey || event.metaKey);
   if (to !== undefined) {
     event.preventDefault();
     move(to);
@@ -211,7 +211,7 @@ grid.addEventListener("keydown", (event) => {
 });
 grid.addEventListener("mousemove", (event) => {
   const to = under(event);
-  if (to !== undefined && (to.row !== at.row || to.column !== at.column)) {
+  if (to !== undefined && (to.row !== current.row || to.column !== current.column)) {
     move(to);
   }
 });

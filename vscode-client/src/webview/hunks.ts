@@ -14,11 +14,11 @@ const turned = new Map<string, boolean>();
 const chosen = new Set<string>();
 
 function byId(id: string): HTMLElement {
-  const known = document.getElementById(id);
-  if (known === null) {
+  const element = document.getElementById(id);
+  if (element === null) {
     throw new Error(`no ${id}`);
   }
-  return known;
+  return element;
 }
 
 function made<K extends keyof HTMLElementTagNameMap>(
@@ -44,17 +44,17 @@ function show(page: Page, wanted: string | undefined): void {
   const empty = made("p", "", "No candidate changes this file.");
   byId("hunks").replaceChildren(...(page.hunks.length === 0 ? [empty] : page.hunks.map(section)));
   page.hunks.filter(({ decided }) => decided).forEach(({ key }) => chosen.delete(key));
-  const known = page.hunks.some(({ key }) => key === (wanted ?? current));
+  const exists = page.hunks.some(({ key }) => key === (wanted ?? current));
   const first = page.hunks.find((hunk) => !hunk.decided) ?? page.hunks[0];
-  select(known ? (wanted ?? current) : first?.key, had);
+  select(exists ? (wanted ?? current) : first?.key, had);
 }
 
 /** The next (or previous) hunk that is not decided, from the first again after the last. */
 function neighbour(page: Page, from: string | undefined, by: 1 | -1): string | undefined {
-  const at = page.hunks.findIndex(({ key }) => key === from);
+  const start = page.hunks.findIndex(({ key }) => key === from);
   const count = page.hunks.length;
   for (let step = 1; step <= count; step++) {
-    const hunk = page.hunks[(((at + by * step) % count) + count) % count];
+    const hunk = page.hunks[(((start + by * step) % count) + count) % count];
     if (hunk !== undefined && !hunk.decided && !chosen.has(hunk.key)) {
       return hunk.key;
     }
@@ -65,13 +65,13 @@ function neighbour(page: Page, from: string | undefined, by: 1 | -1): string | u
 function select(key: string | undefined, focus: boolean): void {
   current = key;
   for (const element of document.querySelectorAll<HTMLElement>(".hunk")) {
-    const own = element.dataset["key"] === key;
-    element.classList.toggle("current", own);
-    element.tabIndex = own ? 0 : -1;
-    if (own && focus && !element.contains(document.activeElement)) {
+    const isCurrent = element.dataset["key"] === key;
+    element.classList.toggle("current", isCurrent);
+    element.tabIndex = isCurrent ? 0 : -1;
+    if (isCurrent && focus && !element.contains(document.activeElement)) {
       element.focus({ preventScroll: true });
     }
-    if (own && focus) {
+    if (isCurrent && focus) {
       element.scrollIntoView({ block: "nearest" });
     }
   }
@@ -89,15 +89,15 @@ function section(hunk: HunkPage): HTMLElement {
   fold.setAttribute("aria-label", `${folded ? "Show" : "Hide"} ${hunk.title}`);
   const title = made("h2", "", hunk.title.charAt(0).toUpperCase() + hunk.title.slice(1));
   title.id = `hunk-${hunk.index}`;
-  const said = made("span", "said", hunk.summary);
-  said.id = `said-${hunk.index}`;
+  const summary = made("span", "said", hunk.summary);
+  summary.id = `said-${hunk.index}`;
   const decision = hunk.decided ? [made("span", "decision", "✓ ", made("bdi", "", hunk.decision))] : [];
-  const cards = made("div", "cards", card(hunk, hunk.origin), ...hunk.cards.map((one) => card(hunk, one)));
-  const element = made("section", "hunk", made("div", "head", title, said, ...decision, fold), cards);
+  const cards = made("div", "cards", card(hunk, hunk.origin), ...hunk.cards.map((entry) => card(hunk, entry)));
+  const element = made("section", "hunk", made("div", "head", title, summary, ...decision, fold), cards);
   element.classList.toggle("folded", folded);
   element.dataset["key"] = hunk.key;
   element.setAttribute("role", "group");
-  element.setAttribute("aria-labelledby", `${title.id} ${said.id}`);
+  element.setAttribute("aria-labelledby", `${title.id} ${summary.id}`);
   element.addEventListener("focusin", () => select(hunk.key, false));
   fold.addEventListener("click", () => turn(hunk));
   return element;
@@ -119,7 +119,7 @@ function card(hunk: HunkPage, one: Card): HTMLElement {
   const words = one.words === "" ? [] : [made("span", "said", made("bdi", "", `${one.words}${also}`))];
   const take = made("button", "take", origin ? "Keep" : "Take", ...(one.key === "" ? [] : [" ", made("kbd", "", one.key)]));
   take.type = "button";
-  // What is heard begins with what is read: voice control goes by that.
+  // The spoken label begins with the visible text, which voice control needs.
   const heard = one.key === "" ? "" : ` ${one.key}`;
   take.setAttribute("aria-label", origin ? "Keep 0: the origin" : `Take${heard}: ${one.names.join(", ")}`);
   take.setAttribute("aria-pressed", String(one.chosen));
@@ -173,9 +173,9 @@ function pressed(event: KeyboardEvent): void {
   } else if (key === "Enter" && !onButton) {
     api.postMessage({ type: "open", key: hunk.key });
   } else if (/^[0-9]$/.test(key)) {
-    const one = key === "0" ? hunk.origin : hunk.cards.find((each) => each.key === key);
-    if (one !== undefined) {
-      choose(hunk, one.variant);
+    const picked = key === "0" ? hunk.origin : hunk.cards.find((each) => each.key === key);
+    if (picked !== undefined) {
+      choose(hunk, picked.variant);
     }
   } else {
     return;
