@@ -7,8 +7,8 @@ Features of one n-gram (under several file names) stand together, so that names 
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memcmp, memset
 
-from excise.kernels._multisets cimport Multisets
-from excise.kernels._patches cimport OPERATIONS, SEVERAL, Index, Part
+from excise.kernels._multisets cimport Multisets, count_of
+from excise.kernels._patches cimport OPERATIONS, SEVERAL, Index, Part, where_of
 from excise.kernels._sites cimport MIXED, TOGETHER, Joined, free_joined, join
 from excise.kernels._tables cimport NO_MEMORY
 
@@ -17,18 +17,21 @@ cdef struct Side:
     # Some features of one patch, all of one n-gram; `place` is that of its first block.
     int64_t start
     int64_t stop
+    int64_t first_part
     const int32_t* place
 
 
-cdef const Part* parts_of(Index index, int64_t at, Part* alone, int64_t* n) noexcept nogil:
+cdef const Part* parts_of(
+    Index index, int64_t first_part, int64_t at, Part* alone, int64_t* n
+) noexcept nogil:
     """The blocks that have a feature; `alone` gives room for one."""
-    cdef uint32_t where = index.where[at]
+    cdef uint32_t where = where_of(index, first_part, at)
     if where & SEVERAL:
         where ^= SEVERAL
         n[0] = index.parts[where].count
         return &index.parts[where + 1]
     alone.block = where
-    alone.count = index.edits.counts[at]
+    alone.count = count_of(&index.edits, at)
     n[0] = 1
     return alone
 
@@ -39,17 +42,17 @@ cdef int64_t at_one_place(Index index, Side a, Side b, int64_t* left) noexcept n
     cdef const Part* parts
     cdef Part alone
     for at in range(a.start, a.stop):
-        parts = parts_of(index, at, &alone, &n)
+        parts = parts_of(index, a.first_part, at, &alone, &n)
         for i in range(n):
             left[a.place[parts[i].block]] += parts[i].count
     for at in range(b.start, b.stop):
-        parts = parts_of(index, at, &alone, &n)
+        parts = parts_of(index, b.first_part, at, &alone, &n)
         for i in range(n):
             taken = min(left[b.place[parts[i].block]], <int64_t>parts[i].count)
             left[b.place[parts[i].block]] -= taken
             found += taken
     for at in range(a.start, a.stop):
-        parts = parts_of(index, at, &alone, &n)
+        parts = parts_of(index, a.first_part, at, &alone, &n)
         for i in range(n):
             left[a.place[parts[i].block]] = 0
     return found
@@ -58,7 +61,7 @@ cdef int64_t at_one_place(Index index, Side a, Side b, int64_t* left) noexcept n
 cdef int64_t total(const Multisets* sets, Side side) noexcept nogil:
     cdef int64_t found = 0, at
     for at in range(side.start, side.stop):
-        found += sets.counts[at]
+        found += count_of(sets, at)
     return found
 
 
@@ -90,6 +93,7 @@ cdef void tally(Index index, int64_t i, int64_t j, bint keyed, Joined* joined,
     cdef Side a, b, one, other
     memset(found, 0, sizeof(Tally))
     a.start, b.start = sets.first[i], sets.first[j]
+    a.first_part, b.first_part = index.first_part[i], index.first_part[j]
     a.place = joined.place
     b.place = joined.place + (index.sites.first[i + 1] - index.sites.first[i])
     one, other = a, b
@@ -166,6 +170,7 @@ cdef void placed(Index index, int64_t i, int64_t j, const uint32_t* own, const u
     cdef uint32_t f, x, y
     cdef Side a, b
     a.place, b.place = of_i, of_j
+    a.first_part, b.first_part = index.first_part[i], index.first_part[j]
     here[0] = shared[0] = 0
     b.stop = q
     while b.stop < end:
@@ -190,11 +195,12 @@ cdef void placed(Index index, int64_t i, int64_t j, const uint32_t* own, const u
             if mixed:
                 here[0] += weight * at_one_place(index, a, b, joined.left)
             continue
-        common = min(sets.counts[a.start], sets.counts[b.start])
+        common = min(count_of(sets, a.start), count_of(sets, b.start))
         shared[0] += weight * common
         if not mixed:
             continue
-        x, y = index.where[a.start], index.where[b.start]
+        x = where_of(index, a.first_part, a.start)
+        y = where_of(index, b.first_part, b.start)
         if not (x | y) & SEVERAL:
             if of_i[x] == of_j[y]:
                 here[0] += weight * common

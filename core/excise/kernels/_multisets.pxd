@@ -1,11 +1,18 @@
 # cython: language_level=3
 """Many multisets of small ints, one a patch, as sorted ids with counts."""
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+
+from excise.kernels._tables cimport Large, large_at
+
+cdef enum:
+    MANY = 255            # marks counts that are in `large`
 
 cdef struct Multisets:
-    # Of patch i: ids[first[i]:first[i + 1]] in the order of their keys, and counts; total: the sum.
+    # Of patch i: ids[first[i]:first[i + 1]] in the order of their keys, and counts (`count_of`);
+    # total: the sum.
     uint32_t* ids
-    uint32_t* counts
+    uint8_t* counts
+    Large large
     int64_t* first
     int64_t* total
     int64_t n             # patches
@@ -16,6 +23,11 @@ cdef struct Item:
     uint64_t key          # what items are ordered by; its lower half is the id
     uint32_t part         # of the patch: one of its blocks
     uint32_t count
+
+
+cdef inline uint32_t count_of(const Multisets* sets, int64_t at) noexcept nogil:
+    cdef uint32_t count = sets.counts[at]
+    return count if count != MANY else large_at(&sets.large, at)
 
 
 cdef void ordered(Item* items, int64_t n) noexcept nogil

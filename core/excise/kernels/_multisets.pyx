@@ -1,11 +1,11 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
 # cython: initializedcheck=False, freethreading_compatible=True
 """Multisets are appended, never changed."""
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memcpy, memset
 
-from excise.kernels._tables cimport NO_MEMORY, enlarged
+from excise.kernels._tables cimport NO_MEMORY, enlarged, free_large, keep_large
 
 cdef enum:
     SHORT = 64            # so few items are sorted by comparing
@@ -74,7 +74,8 @@ cdef void by_upper_half(Item* items, Item* spare, int64_t n) noexcept nogil:
 cdef int append(Multisets* sets, const Item* items, int64_t n) noexcept nogil:
     """Add one multiset of `ordered` items: those of one key are added up."""
     cdef int64_t used = sets.first[sets.n] if sets.first is not NULL else 0
-    cdef int64_t room, i, kinds = 0
+    cdef int64_t room, i, stop, kinds = 0
+    cdef uint32_t count
     cdef void* moved
     for i in range(n):
         kinds += i == 0 or items[i].key != items[i - 1].key
@@ -84,10 +85,10 @@ cdef int append(Multisets* sets, const Item* items, int64_t n) noexcept nogil:
         return NO_MEMORY
     sets.ids = <uint32_t*>moved
     room = sets.capacity
-    moved = enlarged(sets.counts, used + kinds, &room, sizeof(uint32_t))
+    moved = enlarged(sets.counts, used + kinds, &room, sizeof(uint8_t))
     if moved is NULL and used + kinds:
         return NO_MEMORY
-    sets.counts = <uint32_t*>moved
+    sets.counts = <uint8_t*>moved
     sets.capacity = room
     room = sets.n_capacity
     moved = enlarged(sets.first, sets.n + 2, &room, sizeof(int64_t))
@@ -101,15 +102,19 @@ cdef int append(Multisets* sets, const Item* items, int64_t n) noexcept nogil:
     sets.total = <int64_t*>moved
     sets.n_capacity = room
     sets.first[sets.n] = used
-    sets.total[sets.n] = 0
-    for i in range(n):
-        if i and items[i].key == items[i - 1].key:
-            sets.counts[used - 1] += items[i].count
-        else:
-            sets.ids[used] = <uint32_t>items[i].key
-            sets.counts[used] = items[i].count
-            used += 1
-        sets.total[sets.n] += items[i].count
+    sets.total[sets.n] = i = 0
+    while i < n:
+        sets.ids[used] = <uint32_t>items[i].key
+        count, stop = 0, i
+        while stop < n and items[stop].key == items[i].key:
+            count += items[stop].count
+            stop += 1
+        sets.counts[used] = <uint8_t>min(count, <uint32_t>MANY)
+        if count >= MANY and keep_large(&sets.large, used, count) != 0:
+            return NO_MEMORY
+        sets.total[sets.n] += count
+        used += 1
+        i = stop
     sets.n += 1
     sets.first[sets.n] = used
     return 0
@@ -120,7 +125,7 @@ cdef int64_t merged(const Multisets* sets, int64_t i, int64_t j) noexcept nogil:
     cdef int64_t p = sets.first[i], q = sets.first[j], found = 0
     while p < sets.first[i + 1] and q < sets.first[j + 1]:
         if sets.ids[p] == sets.ids[q]:
-            found += min(sets.counts[p], sets.counts[q])
+            found += min(count_of(sets, p), count_of(sets, q))
             p += 1
             q += 1
         elif sets.ids[p] < sets.ids[q]:
@@ -133,6 +138,7 @@ cdef int64_t merged(const Multisets* sets, int64_t i, int64_t j) noexcept nogil:
 cdef void free_multisets(Multisets* sets) noexcept nogil:
     free(sets.ids)
     free(sets.counts)
+    free_large(&sets.large)
     free(sets.first)
     free(sets.total)
     memset(sets, 0, sizeof(Multisets))

@@ -1,14 +1,16 @@
 # cython: language_level=3
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
 
 from excise.kernels._blocks cimport Grams
 from excise.kernels._multisets cimport Item, Multisets
 from excise.kernels._sites cimport Sites
-from excise.kernels._tables cimport Table
+from excise.kernels._tables cimport Large, Table, large_at
 
 cdef enum:
     OPERATIONS = 3        # keep, add, delete
-    SEVERAL = 0x80000000  # marks features that are in several blocks
+    SEVERAL = 0x80000000  # marks features that are in several blocks, ..
+    INSIDE = 0x8000       # .. which is here in `where`
+    FAR = 0xFFFF          # marks what `where` has no room for
 
 cdef struct Part:
     uint32_t block
@@ -27,10 +29,13 @@ cdef class Index:
     cdef int64_t* sizes   # n-grams of each patch by operation
     cdef int64_t sizes_capacity
     # Of every feature of `edits` the block that it is in; or SEVERAL | p: then parts[p] holds how
-    # many blocks that are, and they follow.
-    cdef uint32_t* where
+    # many blocks that are, and they follow. `where_of` reads it: p is counted from the first part
+    # of its patch, and what does not fit is in `far`.
+    cdef uint16_t* where
+    cdef Large far
     cdef Part* parts
-    cdef int64_t n_parts, where_capacity, parts_capacity
+    cdef int64_t* first_part
+    cdef int64_t n_parts, where_capacity, parts_capacity, first_part_capacity
     cdef bint keyed
     cdef readonly object first  # per patch the first one that was added with the same ints
     cdef dict rows              # of each digest of ints: the patch that had them first
@@ -45,6 +50,16 @@ cdef class Index:
     cdef int block(self, const int32_t* tokens, const int32_t* block, uint32_t part, int64_t* n
                    ) noexcept nogil
     cdef int note_parts(self, int64_t n) noexcept nogil
+    cdef int note(self, int64_t place, int64_t first, const Item* items, int64_t n) noexcept nogil
     cdef int note_sizes(self, int64_t n) noexcept nogil
     cdef int take(self, const int32_t* tokens, const int32_t* blocks, int64_t n_blocks,
                   const int32_t* around, const int32_t* context, int64_t n_context) noexcept nogil
+
+
+cdef inline uint32_t where_of(Index index, int64_t first_part, int64_t at) noexcept nogil:
+    cdef uint32_t where = index.where[at]
+    if where < INSIDE:
+        return where
+    if where < FAR:
+        return SEVERAL | <uint32_t>(first_part + where - INSIDE)
+    return large_at(&index.far, at)

@@ -7,7 +7,7 @@ name, both numbered by hash tables that compare the whole key: counts are exact.
 sorted list of (feature, count), as are its context lines; beside it lies which block has what. Over
 300 lines: one pass over a block writes all of it.
 """
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memset
 
@@ -19,7 +19,9 @@ from excise.kernels._multisets cimport append, free_multisets, merged, ordered
 from excise.kernels._sites cimport (
     MOST_LINES, NO_HEADING, SITE_INTS, end_patch, free_sites, put_site,
 )
-from excise.kernels._tables cimport NO_MEMORY, TOGETHER, empty, enlarged, number_all, release
+from excise.kernels._tables cimport (
+    NO_MEMORY, TOGETHER, empty, enlarged, free_large, keep_large, number_all, release,
+)
 
 
 cdef struct Placed:
@@ -82,6 +84,8 @@ cdef class Index:
         free(self.sizes)
         free(self.where)
         free(self.parts)
+        free(self.first_part)
+        free_large(&self.far)
         free_grams(&self.grams)
         free(self.items)
 
@@ -164,34 +168,48 @@ cdef class Index:
     cdef int note_parts(self, int64_t n) noexcept nogil:
         """Note of the `ordered` items which blocks have them."""
         cdef int64_t used = self.edits.first[self.edits.n] if self.edits.n else 0
-        cdef int64_t at = 0, stop, size
-        cdef void* moved = enlarged(self.where, used + n, &self.where_capacity, sizeof(uint32_t))
+        cdef int64_t at = 0, stop, first = self.n_parts
+        cdef void* moved = enlarged(self.where, used + n, &self.where_capacity, sizeof(uint16_t))
         if moved is NULL and n:
             return NO_MEMORY
-        self.where = <uint32_t*>moved
+        self.where = <uint16_t*>moved
+        moved = enlarged(
+            self.first_part, self.edits.n + 1, &self.first_part_capacity, sizeof(int64_t))
+        if moved is NULL:
+            return NO_MEMORY
+        self.first_part = <int64_t*>moved
+        self.first_part[self.edits.n] = first
         while at < n:
             stop = at + 1
             while stop < n and self.items[stop].key == self.items[at].key:
                 stop += 1
-            size = stop - at
-            if size == 1:
-                self.where[used] = self.items[at].part
-            else:
-                moved = enlarged(
-                    self.parts, self.n_parts + size + 1, &self.parts_capacity, sizeof(Part))
-                if moved is NULL or self.n_parts + size >= SEVERAL:
-                    return NO_MEMORY
-                self.parts = <Part*>moved
-                self.where[used] = SEVERAL | <uint32_t>self.n_parts
-                self.parts[self.n_parts].count = <uint32_t>size
-                self.n_parts += 1
-                for at in range(at, stop):
-                    self.parts[self.n_parts].block = self.items[at].part
-                    self.parts[self.n_parts].count = self.items[at].count
-                    self.n_parts += 1
+            if self.note(used, first, self.items + at, stop - at) != 0:
+                return NO_MEMORY
             used += 1
             at = stop
         return 0
+
+    cdef int note(self, int64_t place, int64_t first, const Item* items, int64_t n) noexcept nogil:
+        """Note the blocks of one feature; `first` is the first part of its patch."""
+        cdef int64_t start = self.n_parts, at
+        cdef uint32_t where = items.part, near = where
+        cdef void* moved
+        if n > 1:
+            moved = enlarged(self.parts, start + n + 1, &self.parts_capacity, sizeof(Part))
+            if moved is NULL or start + n >= SEVERAL:
+                return NO_MEMORY
+            self.parts = <Part*>moved
+            self.parts[start].count = <uint32_t>n
+            for at in range(n):
+                self.parts[start + 1 + at].block = items[at].part
+                self.parts[start + 1 + at].count = items[at].count
+            self.n_parts += n + 1
+            where = SEVERAL | <uint32_t>start
+            near = <uint32_t>min(INSIDE + start - first, <int64_t>FAR)
+        elif where >= INSIDE:
+            near = FAR
+        self.where[place] = <uint16_t>near
+        return keep_large(&self.far, place, where) if near == FAR else 0
 
     cdef int note_sizes(self, int64_t n) noexcept nogil:
         cdef int64_t first = OPERATIONS * self.edits.n, at

@@ -6,6 +6,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
+from excise.kernels._multisets cimport count_of
 from excise.kernels._tables cimport NO_MEMORY
 
 cdef enum:
@@ -50,7 +51,7 @@ cdef void settle(Relation* relation, int64_t i) noexcept nogil:
     cdef double needed
     memset(weight, 0, sizeof(weight))
     for at in range(relation.sets.first[i], relation.sets.first[i + 1]):
-        mass = relation.sets.counts[at]
+        mass = count_of(relation.sets, at)
         if relation.weights is not NULL:
             mass *= relation.weights[relation.sets.ids[at]]
         weight[relation.levels[relation.sets.ids[at]]] += mass
@@ -107,7 +108,7 @@ cdef int invert(
             if relation.levels[sets.ids[at]] <= relation.cut[i]:
                 place = postings.post[sets.ids[at] + 1]
                 postings.who[place] = <uint32_t>(rank - start)
-                postings.often[place] = sets.counts[at]
+                postings.often[place] = count_of(sets, at)
                 postings.post[sets.ids[at] + 1] += 1
     return 0
 
@@ -147,7 +148,7 @@ cdef int64_t gather(
             while end > place and postings.who[end - 1] > within:
                 end -= 1
             place, end = end, postings.post[f + 1]
-        count = sets.counts[at]
+        count = count_of(sets, at)
         if relation.weights is not NULL:
             weight = relation.weights[f]
         while place < end and postings.who[place] <= most:

@@ -17,7 +17,7 @@ from array import array
 from excise.errors import Cancelled
 
 from excise.kernels._matches cimport placed
-from excise.kernels._multisets cimport Item, Multisets, merged, ordered
+from excise.kernels._multisets cimport Item, Multisets, count_of, merged, ordered
 from excise.kernels._patches cimport OPERATIONS, SEVERAL, Index
 from excise.kernels._postings cimport (
     Postings, Relation, free_postings, free_relation, gather, hopeless, invert, relate, unseen,
@@ -430,7 +430,7 @@ cdef int64_t seen(
             if relation.levels[f] <= min(relation.cut[i], relation.cut[j]):
                 if relation.weights is not NULL:
                     weight = relation.weights[f]
-                found += weight * min(sets.counts[p], sets.counts[q])
+                found += weight * min(count_of(sets, p), count_of(sets, q))
             p += 1
             q += 1
         elif (f < g) if base is NULL or base[f] == base[g] else (base[f] < base[g]):

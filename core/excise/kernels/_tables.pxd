@@ -28,7 +28,19 @@ cdef struct Table:
     uint32_t n
 
 
+cdef struct Large:
+    # What does not fit the narrow array that it belongs to, ascending by its place there.
+    int64_t* places
+    uint32_t* values
+    int64_t n
+    int64_t places_room
+    int64_t values_room
+
+
 cdef int empty(Table* table) noexcept nogil
 cdef void release(Table* table) noexcept nogil
 cdef int number_all(Table* table, const uint64_t* keys, int n, uint32_t* numbers) noexcept nogil
+cdef int keep_large(Large* large, int64_t place, uint32_t value) noexcept nogil
+cdef uint32_t large_at(const Large* large, int64_t place) noexcept nogil
+cdef void free_large(Large* large) noexcept nogil
 cdef void* enlarged(void* data, int64_t wanted, int64_t* capacity, size_t size) noexcept nogil

@@ -85,6 +85,40 @@ cdef int number_all(Table* table, const uint64_t* keys, int n, uint32_t* numbers
     return 0
 
 
+cdef int keep_large(Large* large, int64_t place, uint32_t value) noexcept nogil:
+    """Keep a value; its place is behind those of all others."""
+    cdef void* moved = enlarged(large.places, large.n + 1, &large.places_room, sizeof(int64_t))
+    if moved is NULL:
+        return NO_MEMORY
+    large.places = <int64_t*>moved
+    moved = enlarged(large.values, large.n + 1, &large.values_room, sizeof(uint32_t))
+    if moved is NULL:
+        return NO_MEMORY
+    large.values = <uint32_t*>moved
+    large.places[large.n] = place
+    large.values[large.n] = value
+    large.n += 1
+    return 0
+
+
+cdef uint32_t large_at(const Large* large, int64_t place) noexcept nogil:
+    """Return the value that was kept for a place."""
+    cdef int64_t low = 0, high = large.n, middle
+    while low < high:
+        middle = (low + high) // 2
+        if large.places[middle] < place:
+            low = middle + 1
+        else:
+            high = middle
+    return large.values[low]
+
+
+cdef void free_large(Large* large) noexcept nogil:
+    free(large.places)
+    free(large.values)
+    memset(large, 0, sizeof(Large))
+
+
 cdef void* enlarged(void* data, int64_t wanted, int64_t* capacity, size_t size) noexcept nogil:
     """Return room for that many items; NULL, and the data where it was, when there is none."""
     cdef int64_t room = capacity[0]
