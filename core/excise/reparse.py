@@ -141,8 +141,8 @@ def reparse(
     tree = None
     if not origin.has_errors:
         old = origin.tree.copy()
-        sides = origin.side.data, origin.side.starts, side.data, side.starts
-        for edit in tree_edits(*sides, edits):
+        starts = origin.side.starts, side.starts
+        for edit in tree_edits(origin.side.data, *starts, edits):
             old.edit(*edit)
         tree = syntax.parse(text, origin.grammar, old, cancel, timeout)
     if tree is not None and not tree.root_node.has_error:

@@ -10,7 +10,6 @@ class OriginLines:
 def tree_edits(
     old_data: bytes,
     old: Sequence[int],
-    new_data: bytes,
     new: Sequence[int],
     edits: array[int],
 ) -> list[tuple[int, int, int, tuple[int, int], tuple[int, int], tuple[int, int]]]: ...

@@ -13,7 +13,7 @@ from array import array
 
 from excise.errors import OptionError
 
-from excise.kernels._bytes cimport lines_in
+from excise.kernels._bytes cimport is_white, lines_in
 from excise.kernels._names cimport Names, known, number_of, release
 
 cdef enum:
@@ -211,40 +211,44 @@ cdef Py_ssize_t row_of(const int32_t[::1] starts, Py_ssize_t byte) noexcept:
 
 
 def tree_edits(
-    bytes old_data not None, const int32_t[::1] old not None,
-    bytes new_data not None, const int32_t[::1] new not None, const int32_t[::1] edits not None
+    bytes old_data not None, const int32_t[::1] old not None, const int32_t[::1] new not None,
+    const int32_t[::1] edits not None
 ):
     """Return edits of lines as the arguments of ``Tree.edit``, the last edit of a text first.
 
-    An edit can be said in several ways, and how much the parser reuses depends on it (measured on
-    Python: ten times less, said the wrong way). Best: replaced lines from their first byte that
-    differs to the start of the next line; inserted and deleted lines from the end of the line
-    before.
+    An edit can be said in several ways, and how much the parser reuses depends on it. Best: from
+    the last character before it that is not white space to the start of the next line. Scanners of
+    indentation put the marks behind a block where its text ends, and the next node starts there,
+    too, as the white space before it is its own. There the parser would ask whether it can reuse
+    that node before it has passed the marks, and drop it, and the next, and so on
+    (docs/upstream.md); said like this, the node starts behind that place.
 
     Parameters
     ----------
-    old_data, new_data
-        Both texts, encoded.
+    old_data
+        The text before, encoded.
     old, new
-        The byte at which each of their lines starts, and one past the end.
+        The byte at which each line of both texts starts, and one past the end.
     edits
         Of lines, flat: o_lo, o_hi, a_lo, a_hi.
     """
-    cdef const unsigned char* x = <const unsigned char*><const char*>old_data
-    cdef const unsigned char* y = <const unsigned char*><const char*>new_data
-    cdef Py_ssize_t old_size = len(old_data), new_size = len(new_data), at, before, same
-    cdef Py_ssize_t start, old_end, new_start, new_end, row, end_row, first, last
+    cdef const unsigned char* text = <const unsigned char*><const char*>old_data
+    cdef Py_ssize_t old_size = old[old.shape[0] - 1] - 1, new_size = new[new.shape[0] - 1] - 1
+    cdef Py_ssize_t at, before, start, limit, old_end, new_start, new_end
+    cdef Py_ssize_t row, end_row, first, last
     found = []
     for at in range(edits.shape[0] - 4, -1, -4):
-        before = edits[at] > 0 and (edits[at] == edits[at + 1] or edits[at + 2] == edits[at + 3])
-        start, new_start = old[edits[at]] - before, new[edits[at + 2]] - before
-        old_end = min(old[edits[at + 1]] - before, old_size)
-        new_end = min(new[edits[at + 3]] - before, new_size)
-        same = common(x + start, y + new_start, min(old_end - start, new_end - new_start))
-        start, new_start = start + same, new_start + same
+        before = start = old[edits[at]]
+        # Edits must not overlap: text before this one is text of both only as far as the last.
+        limit = old[edits[at - 3]] if at else 0
+        while start > limit and (is_white(text[start - 1]) or text[start - 1] & 0xC0 == 0x80):
+            start -= 1
+        start = max(start - 1, limit)
+        new_start = new[edits[at + 2]] - (before - start)
+        old_end, new_end = min(old[edits[at + 1]], old_size), min(new[edits[at + 3]], new_size)
         row, end_row = row_of(old, start), row_of(old, old_end)
-        first, last = row_of(new, new_start), row_of(new, new_end)
         # In the tree's terms nothing before the edit has moved yet.
+        first, last = row_of(new, new_start), row_of(new, new_end)
         column = new_end - new[last]
         if first == last:
             column += start - old[row] - (new_start - new[first])
