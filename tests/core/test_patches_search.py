@@ -21,10 +21,12 @@ from tests.reference.patch_blocks import blocks, components, submission
 from tests.reference.patch_places import compare, n_grams
 
 from excise.errors import Cancelled
+from excise.kernels._graph import Graph
 from excise.kernels._patches import Index
 from excise.kernels._search import Search
 from excise.kernels._walk import CancelFlag
 from excise.patches import OneBase, Patch, PatchError, Pool, group, parse, read, signature
+from excise.patches.grouping import components as joined
 from excise.patches.pool import Closeness
 
 NO_INTS = array("i")
@@ -208,9 +210,111 @@ def test_weighted_groups_say_so_and_scores_stay():
     for found in group(weighted, threshold=0.9):
         scores = [plain.score(found.representative, at) for at in found.members]
         assert found.min_similarity == min(scores)
-    close = [pool.closeness(0.0).values(array("i", [6, 7]))[0, 1] for pool in (plain, weighted)]
-    assert close[0] < close[1]  # what they share is rare here
+    close = np.empty((2, 2, 2))
+    for pool, values in zip((plain, weighted), close, strict=True):
+        Search(pool.index, 0.0, pool.idf).dense(array("i", [6, 7]), values)
+    assert close[0, 0, 1] < close[1, 0, 1]  # what they share is rare here
     assert group(weighted, threshold=0.5) != group(plain, threshold=0.5)
+
+
+class Whole(Pool):
+    """A pool whose groups are made of every value, whether or not a search finds it."""
+
+    def closeness(self, least, map=map):
+        return WholeCloseness(Search(self.index, least, self.idf), map, self.index.first)
+
+
+class WholeCloseness(Closeness):
+    def components(self, equal):
+        n = len(self._search)
+        near = np.argwhere(np.triu(self.values(array("i", range(n))), 1) >= self._search.least)
+        edges = [*zip(*equal, strict=True), *enumerate(self.first), *near.tolist()]
+        return joined(n, edges)
+
+    def known(self, members):
+        return self.values(members)
+
+    def values(self, members):
+        values = np.empty((len(members), len(members)))
+        self._search.dense(members, values)
+        return values
+
+
+@settings(max_examples=60)
+@given(
+    st.one_of(_PATCHES, _near_copies()),
+    st.sampled_from(["complete", "average", "single"]),
+    st.sampled_from([0.1, 0.3, 0.55, 0.9, 1.0]),
+    st.booleans(),
+)
+def test_groups_are_those_of_all_values(patches, linkage, threshold, idf):
+    """Members, representatives and least similarities; ties, too: small patches have many."""
+    patches = [*patches, *patches[:2]]
+    sparse, whole = (group_of(kind, patches, linkage, threshold, idf) for kind in (Pool, Whole))
+    assert sparse == whole
+
+
+def group_of(kind, patches, linkage, threshold, idf):
+    pool = kind(ignored=(), idf=idf)
+    for patch in (*map(parse, patches), Patch(), Patch()):
+        pool.add(patch)
+    return group(pool, linkage=linkage, threshold=threshold)
+
+
+@given(st.integers(1, 12), st.data())
+def test_a_graph_has_its_components_and_their_values(n, data):
+    ends = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1))
+    edges = data.draw(st.lists(ends.map(sorted).map(tuple), unique=True, max_size=20))
+    bare, valued = edges[::2], edges[1::2]
+    graph = Graph(n)
+    graph.unite(*(array("i", (edge[side] for edge in bare)) for side in (0, 1)))
+    for part in (valued[:3], valued[3:]):
+        left, right = (array("i", (edge[side] for edge in part)) for side in (0, 1))
+        graph.add(left, right, array("d", (i + j / 16 for i, j in part)))
+    assert graph.components() == joined(n, edges)
+    for members in graph.components():
+        values = np.full((len(members), len(members)), -1.0)
+        graph.write(array("i", members), values)
+        for x, y in np.ndindex(values.shape):
+            i, j = sorted((members[x], members[y]))
+            assert values[x, y] == (i + j / 16 if (i, j) in valued else -1.0)
+
+
+def test_misuse_of_a_graph_is_an_error():
+    none, end, far = array("i"), array("i", [1]), array("i", [2])
+    graph = Graph(2)
+    with pytest.raises(IndexError):
+        graph.unite(end, far)
+    with pytest.raises(ValueError, match="two ends"):
+        graph.unite(end, none)
+    with pytest.raises(ValueError, match="a value"):
+        graph.add(end, end, array("d"))
+    with pytest.raises(RuntimeError, match="not cut"):
+        graph.write(end, np.empty((1, 1)))
+    assert graph.components() == [[0], [1]]
+    with pytest.raises(IndexError):
+        graph.write(array("i", [0, 1]), np.empty((2, 2)))
+    with pytest.raises(ValueError, match="one row and column"):
+        graph.write(end, np.empty((1, 2)))
+    with pytest.raises(RuntimeError, match="cut into"):
+        graph.unite(end, end)
+
+
+def test_pieces_hold_about_as_much():
+    """Sizes that grow: the last pieces have fewer patches than the first."""
+    index = Index()
+    for n in range(1, 65):
+        own = array("i", range(n * n))
+        index.add(own, array("i", [0, 0, 0, 0, len(own), -1, 0]), NO_INTS, NO_INTS)
+    search = Search(index, 0.45)
+    ranges = search.ranges(8)
+    assert [start for start, _ in ranges] == [0, *(stop for _, stop in ranges[:-1])]
+    assert ranges[-1][1] == 64
+    sizes = [sum(index.size(at) for at in range(*part)) for part in ranges]
+    assert len(sizes) == 8
+    assert max(sizes) < 1.4 * sum(sizes) / 8
+    assert search.ranges(8, 1000) == [(0, 64)]
+    assert Search(Index(), 0.45).ranges(8) == []
 
 
 def test_a_frequent_n_gram_is_not_walked():
@@ -371,8 +475,13 @@ class Shaken(Pool):
 
 
 class ShakenCloseness(Closeness):
+    def known(self, members):
+        return self.values(members)
+
     def values(self, members):
-        return super().values(members) - noise(np.array(members), 1312)
+        values = np.empty((len(members), len(members)))
+        self._search.dense(members, values)
+        return values - noise(np.array(members), 1312)
 
 
 def noise(members, n):

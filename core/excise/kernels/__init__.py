@@ -38,5 +38,6 @@ kernel               what it does                      who calls it
 ``_matches``         what two patches have in common   patches, _search
 ``_postings``        inverted lists of features        _search
 ``_search``          pairs that can score enough       patches
+``_graph``           pairs by their components         patches
 ===================  ================================  ==========================================
 """

@@ -151,6 +151,17 @@ cdef class Search:
     def __len__(self):
         return self.edits.n
 
+    @property
+    def least(self):
+        """What the pairs that are found score at least."""
+        return self.edits.least
+
+    def size(self, int64_t i):
+        """Return what the edits of patch i weigh: how many n-grams they hold, or with `idf`."""
+        if not 0 <= i < self.edits.n:
+            raise IndexError(f"no patch {i} of {self.edits.n}")
+        return self.edits.total[i]
+
     cdef int weigh(self) noexcept nogil:
         cdef const Multisets* sets = self.edits.sets
         cdef int64_t bare = OPERATIONS * <int64_t>self.index.nodes.n, i, at, plain
@@ -371,9 +382,40 @@ cdef class Search:
             free(found.right)
             free(found.value)
 
+    def ranges(self, int64_t most, int64_t least=1):
+        """Return from where to where `pairs` may look, in pieces that take about as long.
+
+        Pieces hold equally many features, not patches: a large patch has more to compare.
+
+        Parameters
+        ----------
+        most
+            So many pieces at most, ..
+        least
+            .. and so many patches a piece on average at least.
+        """
+        cdef const Multisets* sets = self.edits.sets
+        cdef int64_t n = max(1, min(most, self.edits.n // max(least, 1))), rank, i
+        cdef int64_t whole = self.edits.n + (sets.first[self.edits.n] if self.edits.n else 0)
+        cdef int64_t passed = 0, start = 0
+        found = []
+        for rank in range(self.edits.n):
+            i = self.order[rank]
+            passed += 1 + sets.first[i + 1] - sets.first[i]
+            if passed * n >= whole * (len(found) + 1):
+                found.append((start, rank + 1))
+                start = rank + 1
+        return found
+
     def dense(self, const int32_t[::1] members not None, double[:, ::1] values not None,
-              CancelFlag cancel=None):
-        """Write the scores of every pair of the members, whatever they are; not in two threads."""
+              CancelFlag cancel=None, *, bint missing=False):
+        """Write the scores of every pair of the members, whatever they are; not in two threads.
+
+        Parameters
+        ----------
+        missing
+            Write only where a value is below `least`; all others are there already.
+        """
         cdef int64_t k = members.shape[0], i, j, at
         cdef int status = 0
         cdef double value = 0
@@ -398,9 +440,10 @@ cdef class Search:
                 values[i, i] = 1
                 for at in range(i + 1, k):
                     j = members[at]
-                    if status == 0:
-                        status = self.score(members[i], j, self.renamed(members[i], j), &self.row,
-                                            &value, halt)
+                    if status != 0 or missing and values[i, at] >= self.edits.least:
+                        continue
+                    status = self.score(members[i], j, self.renamed(members[i], j), &self.row,
+                                        &value, halt)
                     values[i, at] = values[at, i] = value
             self.wipe(&self.row)
         self.busy = False

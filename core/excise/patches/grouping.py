@@ -6,7 +6,6 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING
 
 from excise.clustering import Cluster, check, clear_labels, labels
@@ -54,13 +53,9 @@ def group(
     close = pool.closeness(1.0 - threshold - 1e-9, map)
     # A search finds what shares something: empty patches share nothing, and are equal all the same.
     first: dict[str, int] = {}
-    edges: Iterable[tuple[int, int]] = [
-        (first.setdefault(pool.patch_id(at), at), at) for at in range(len(pool))
-    ]
-    near = (zip(i, j, strict=True) for i, j in close.pairs())
-    edges = chain(edges, chain.from_iterable(near))
+    firsts = array("i", (first.setdefault(pool.patch_id(at), at) for at in range(len(pool))))
     found: list[Cluster] = []
-    for members in components(len(pool), edges):
+    for members in close.components((firsts, array("i", range(len(pool))))):
         found += _clusters(close, members, threshold, linkage)
     if pool.idf:
         found = [_unweighted(pool, cluster) for cluster in found]
@@ -97,8 +92,11 @@ def _clusters(
     first = members if close.first is None else [close.first[at] for at in members]
     rows = {at: row for row, at in enumerate(dict.fromkeys(first))}
     _refuse(len(rows), threshold)
-    values = close.values(array("i", rows))
+    # Most components are clear from the pairs that were found; no others have to be counted then.
+    values = close.known(array("i", rows))
     label = clear_labels(1.0 - values, threshold, linkage)
+    if label is None:
+        values = close.values(array("i", rows))
     if label is None and linkage == "average":  # its means count every member
         _refuse(len(members), threshold)
         every = [rows[at] for at in first]

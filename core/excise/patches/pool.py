@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from excise.edits import Count
 from excise.excision import f1
+from excise.kernels._graph import Graph
 from excise.kernels._matches import pair
 from excise.kernels._patches import Index
 from excise.kernels._search import Search
@@ -241,25 +243,42 @@ class Closeness:
         """Look for pairs with the caller's `map`, unless they are found elsewhere."""
         self._search, self.first = search, first
         self._found = _pieces(search, map) if found is None else found
+        self._graph = Graph(len(search))
 
-    def pairs(self) -> Iterator[tuple[array[int], array[int]]]:
-        """Yield pairs i < j that are close enough, many at once.
+    def components(self, equal: tuple[array[int], array[int]]) -> list[list[int]]:
+        """Return the patches that hang together by pairs that are close enough, or equal.
 
-        Of patches with the same numbers only the first is in others; the others are in one with it.
+        Of patches with the same numbers only the first is in other pairs; the others are in one
+        with it.
         """
+        self._graph.unite(*equal)
         if self.first is not None:
             again = array("i", (at for at, first in enumerate(self.first) if at != first))
-            yield array("i", (self.first[at] for at in again)), again
-        for i, j, _ in self._found:
-            yield i, j
+            self._graph.unite(array("i", (self.first[at] for at in again)), again)
+        for pairs in self._found:
+            self._graph.add(*pairs)
+        return self._graph.components()
 
-    def values(self, members: array[int]) -> npt.NDArray[np.float64]:
-        """Return the values of every pair of the members."""
+    def known(self, members: array[int]) -> npt.NDArray[np.float64]:
+        """Return the values of the pairs of a component at `least` or above, and else less.
+
+        What is less may be any number, as it was not counted; but no such pair has a larger value
+        than the one that is given.
+        """
         import numpy as np
 
-        values = np.ones((len(members), len(members)))
-        if len(members) > 1:
-            self._search.dense(members, values)
+        values = np.full((len(members), len(members)), math.nextafter(self._search.least, -1.0))
+        # Two patches of no size score 1, though they share nothing that a search could find.
+        empty = [row for row, at in enumerate(members) if self._search.size(at) == 0]
+        values[np.ix_(empty, empty)] = 1.0
+        np.fill_diagonal(values, 1.0)
+        self._graph.write(members, values)
+        return values
+
+    def values(self, members: array[int]) -> npt.NDArray[np.float64]:
+        """Return the values of every pair of the members of a component."""
+        values = self.known(members)
+        self._search.dense(members, values, missing=True)
         return values
 
 
@@ -280,10 +299,8 @@ def range_search(
 
 
 def _pieces(search: Search, map: Map) -> Iterator[Pairs]:
-    size = max(SMALLEST, -(-len(search) // BLOCKS))
-    starts = range(0, len(search), size)
-    for *piece, _ in map(lambda at: search.pairs(at, min(at + size, len(search))), starts):
-        i, j, values = piece
+    ranges = search.ranges(BLOCKS, SMALLEST)
+    for i, j, values, _ in map(lambda part: search.pairs(*part), ranges):
         yield i, j, values
 
 

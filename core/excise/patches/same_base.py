@@ -22,6 +22,7 @@ from excise.excision import (
     Weights,
     excision,
 )
+from excise.kernels._graph import Graph
 from excise.patches.features import IGNORED, compared, facts_of, text_id
 from excise.patches.likeness import Likeness
 from excise.patches.model import Patch
@@ -221,9 +222,15 @@ class _Origin(Closeness):
         self._near = {(i, j): value for i, j, value in pool.near(0.0, map)}
         self._least = least
 
-    def pairs(self) -> Iterator[tuple[array[int], array[int]]]:
+    def components(self, equal: tuple[array[int], array[int]]) -> list[list[int]]:
+        graph = Graph(len(self._pool))
+        graph.unite(*equal)
         near = [pair for pair, value in self._near.items() if value >= self._least]
-        yield array("i", [i for i, _ in near]), array("i", [j for _, j in near])
+        graph.unite(array("i", (i for i, _ in near)), array("i", (j for _, j in near)))
+        return graph.components()
+
+    def known(self, members: array[int]) -> npt.NDArray[np.float64]:
+        return self.values(members)
 
     def values(self, members: array[int]) -> npt.NDArray[np.float64]:
         import numpy as np
