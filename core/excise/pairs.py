@@ -26,7 +26,7 @@ __all__ = ["Group", "Map", "Standings", "compare"]
 
 Map = Callable[..., Iterable[Any]]
 BLOCKS = 16
-"""Into so many pieces a matrix is cut for the caller's `map`."""
+"""The number of blocks of a matrix for the caller's `map`."""
 
 NEARLY_TIED = 1e-9
 """Floats this close to a bound of `excise.agreement` are decided by fractions."""
@@ -57,7 +57,7 @@ class Standings:
     contained
         [i, j]: how much of revision i's edit revision j has at the same place.
     words
-        Index of the word in `excise.agreement.WORDS`.
+        The index of the word in `excise.agreement.WORDS`.
     by_lines
         Whether raw lines were compared in the end.
     """
@@ -70,18 +70,18 @@ class Standings:
     by_lines: Mask
 
     def write(
-        self, rows: list[int], other: Standings, wanted: Mask, names: Iterable[str] = ()
+        self, rows: list[int], source: Standings, wanted: Mask, names: Iterable[str] = ()
     ) -> None:
-        """Take the wanted pairs of some revisions from what another comparison found of them.
+        """Take the wanted pairs of some revisions from another comparison of them.
 
-        All that it found, or what is named.
+        ``names`` are the arrays to take, or none for all of them.
         """
         import numpy as np
 
         chosen = np.ix_(rows, rows)
         for name in names or [field.name for field in fields(self)]:
             target = getattr(self, name)
-            target[chosen] = np.where(wanted, getattr(other, name), target[chosen])
+            target[chosen] = np.where(wanted, getattr(source, name), target[chosen])
 
 
 def compare(
@@ -92,28 +92,28 @@ def compare(
     Parameters
     ----------
     map
-        Runs the row blocks, which hold no GIL.
+        Runs the row blocks, which release the GIL.
     raw
-        Whether these are raw lines already: then a pair without a defined operation scores 0.
+        Whether these are already raw lines, of which a pair without a defined operation scores 0.
     """
     import numpy as np
 
-    found = _counted(group, map, cancel)
-    np.fill_diagonal(found.contained, 1.0)
-    undefined = found.values < 0
-    for plane in (found.values, found.anchored, found.anywhere):
+    standings = _counted(group, map, cancel)
+    np.fill_diagonal(standings.contained, 1.0)
+    undefined = standings.values < 0
+    for plane in (standings.values, standings.anchored, standings.anywhere):
         plane[undefined] = 0.0
-    found.words[:] = _words(group, found)
+    standings.words[:] = _words(group, standings)
     same, undone = _guards(group.revisions)
-    for plane in (found.values, found.anchored, found.anywhere):
+    for plane in (standings.values, standings.anchored, standings.anywhere):
         plane[undone] = 0.0
         plane[same] = 1.0
-    found.words[undone] = WORDS.index(DIFFERENT)
-    found.words[same] = WORDS.index(SAME)
+    standings.words[undone] = WORDS.index(DIFFERENT)
+    standings.words[same] = WORDS.index(SAME)
     if group.preparation.options.place == "pooled":
-        found.values[:] = _pooled(group, map, cancel, same, undone)
-        # All is one place, as for a single pair. Words and containment stay those of the places.
-        found.anchored[:] = found.anywhere[:] = found.values
+        standings.values[:] = _pooled(group, map, cancel, same, undone)
+        # Everything is one place, as for a single pair. Words and containment stay those of places.
+        standings.anchored[:] = standings.anywhere[:] = standings.values
     if not raw:
         unchanged = np.array([revision.is_origin for revision in group.revisions], dtype=bool)
         by_lines = np.outer(unchanged, unchanged) & ~same
@@ -121,10 +121,10 @@ def compare(
         if group.preparation.options.anchored:
             by_lines |= rearranged
         else:
-            _by_raw_lines(found, group, rearranged, map, cancel, ("contained", "words"))
-        _by_raw_lines(found, group, by_lines, map, cancel)
-        found.by_lines[:] = by_lines
-    return found
+            _by_raw_lines(standings, group, rearranged, map, cancel, ("contained", "words"))
+        _by_raw_lines(standings, group, by_lines, map, cancel)
+        standings.by_lines[:] = by_lines
+    return standings
 
 
 def _counted(group: Group[PreparedOrigin], map: Map, cancel: CancelFlag | None) -> Standings:
@@ -170,7 +170,7 @@ def _pooled(
 
 
 def _by_raw_lines(
-    found: Standings,
+    standings: Standings,
     group: Group[PreparedOrigin],
     wanted: Mask,
     map: Map,
@@ -179,7 +179,7 @@ def _by_raw_lines(
 ) -> None:
     """Compare pairs by whole lines: edits of white space only, and lines that were rearranged.
 
-    ``names`` are the parts of the standings that this decides; none: all of them.
+    ``names`` are the arrays of the standings to replace, or none for all of them.
     """
     import numpy as np
 
@@ -188,18 +188,18 @@ def _by_raw_lines(
         return
     raw = group.preparation.raw()
     lines = Group(raw, tuple(raw.revision(group.revisions[i].text, cancel) for i in rows))
-    found.write(rows, compare(lines, map, cancel, raw=True), wanted[np.ix_(rows, rows)], names)
+    standings.write(rows, compare(lines, map, cancel, raw=True), wanted[np.ix_(rows, rows)], names)
 
 
-def _words(group: Group[PreparedOrigin], found: Standings) -> Codes:
+def _words(group: Group[PreparedOrigin], standings: Standings) -> Codes:
     """Return the words of pairs that no guard decides, with fractions where floats are too near."""
     import numpy as np
 
-    contained = np.maximum(found.contained, found.contained.T)
-    apart = found.anywhere - found.anchored
+    contained = np.maximum(standings.contained, standings.contained.T)
+    apart = standings.anywhere - standings.anchored
     words = np.select(
         [
-            (found.anywhere >= float(NEARLY_ALL)) & (apart >= float(MOVED)),
+            (standings.anywhere >= float(NEARLY_ALL)) & (apart >= float(MOVED)),
             contained >= float(NEARLY_ALL),
             contained >= float(SOME),
         ],
@@ -207,7 +207,7 @@ def _words(group: Group[PreparedOrigin], found: Standings) -> Codes:
         default=4,
     ).astype(np.int8)
     near = (abs(apart - float(MOVED)) < NEARLY_TIED) | (
-        abs(found.anywhere - float(NEARLY_ALL)) < NEARLY_TIED
+        abs(standings.anywhere - float(NEARLY_ALL)) < NEARLY_TIED
     )
     for i, j in zip(*np.nonzero(np.triu(near, 1)), strict=True):
         score = score_pair(group.preparation, group.revisions[i], group.revisions[j])

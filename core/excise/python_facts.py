@@ -202,7 +202,7 @@ class _Comparison:
 
 
 def _shown(piece: Piece, node: ast.stmt) -> object:
-    """Return the shared part of two statements only if they are alike; several on a line differ."""
+    """Return the lines of a statement, or its node if it shares a line with others."""
     lines = piece.lines_of(node)
     is_alone = node.col_offset == len(lines[0]) - len(lines[0].lstrip()) and ";" not in lines[-1]
     return lines if is_alone else node

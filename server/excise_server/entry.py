@@ -1,4 +1,4 @@
-"""Where the command begins: it says what to install where only the library is."""
+"""The entry point of the command, which says what to install if only the library is there."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def main() -> int:
     return command()
 
 
-def say_missing(what: str, error: ModuleNotFoundError) -> int:
-    """Say in one line which package of the extra ``all`` is missing; any other is a bug."""
+def say_missing(program: str, error: ModuleNotFoundError) -> int:
+    """Report in one line which package of the extra ``all`` is missing. Any other is a bug."""
     package = (error.name or "").partition(".")[0]
     if package not in PACKAGES:
         raise error
     from excise.errors import extra_hint
 
-    print(f"excise: {what} needs {package}; {extra_hint('all')}", file=sys.stderr)
+    print(f"excise: {program} needs {package}; {extra_hint('all')}", file=sys.stderr)
     return 2

@@ -45,7 +45,7 @@ def take_from_review(
     digest: str | None = None,
     sha256: bool = False,
 ) -> TakenFromReview:
-    """Put together what is chosen of some candidates.
+    """Put the chosen parts of some candidates together.
 
     Parameters
     ----------

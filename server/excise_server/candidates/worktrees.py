@@ -131,20 +131,22 @@ def compare_worktrees(
     Parameters
     ----------
     repository
-        An opened one: only plumbing that reads is run in it.
+        The opened repository, in which only plumbing that reads is run.
     batch
-        The only batch that is compared: its number, its task or a candidate in it. Empty: all.
+        The only batch to compare, by its number, its task or a candidate in it; empty for all.
     ignored
         Globs of base names or paths that are left out, unless there is nothing else.
+    threshold, linkage
+        As in `excise.cluster`.
     cancel
-        Looked at between two pairs.
+        A flag that is checked between two pairs.
 
     Raises
     ------
     excise_server.sources.SourceError
         If git fails, or no batch has that name.
     excise.errors.Cancelled
-        When the flag was raised.
+        If the flag is raised meanwhile.
     """
     candidates = find_candidates(repository, selection or Selection())
     return compare_candidates(
@@ -164,10 +166,12 @@ def compare_candidates(
     verdicts: Sequence[Verdict] = (),
     cancel: CancelFlag | None = None,
 ) -> Worktrees:
-    """Score, rank and cluster what was read. The parameters are those of `compare_worktrees`.
+    """Score, rank and cluster candidates that were read.
 
     Parameters
     ----------
+    batch, ignored, threshold, linkage, cancel
+        As in `compare_worktrees`.
     verdicts
         The results of checks on them: the first key of the order.
     """
@@ -259,9 +263,9 @@ def _facts_of_code(by_path: Mapping[str, EditFacts]) -> EditFacts:
     )
 
 
-def _left_out(whole: Patch, patch: Patch) -> tuple[str, ...]:
+def _left_out(complete: Patch, patch: Patch) -> tuple[str, ...]:
     """Return a note about the files that are ignored."""
-    ignored = [path for path in whole.paths if path not in set(patch.paths)]
+    ignored = [path for path in complete.paths if path not in set(patch.paths)]
     if not ignored:
         return ()
     return (f"ignored: {first_few(list(map(visible, ignored)))}",)

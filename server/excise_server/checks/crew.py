@@ -75,7 +75,7 @@ class _Running:
     said: bytes = b""
 
     def stop(self) -> None:
-        """Have the guardian end the run."""
+        """Make the guardian end the run."""
         if self.guardian.stdin is not None and not self.guardian.stdin.closed:
             with suppress(OSError):
                 self.guardian.stdin.close()
@@ -202,7 +202,7 @@ _GUARDIAN = str(Path(__file__).with_name("guardian.py"))
 
 
 def _verdict(result: dict[str, Any]) -> tuple[bool | None, str]:
-    """Return the verdict on a run, and the reason where it did not pass."""
+    """Return the verdict on a run, and the reason if it did not pass."""
     if result["ended"] == "start":
         return None, f"not started: {result['reason']}"
     status = result["status"]

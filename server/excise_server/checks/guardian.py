@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def adopt_orphans(wanted: bool) -> None:
-    """Have the kernel make orphans below this process its children, or no longer (Linux)."""
+    """Tell the kernel whether orphans below this process become its children (Linux)."""
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(wanted), 0, 0, 0)
@@ -125,7 +125,7 @@ class _Run:
             os.close(write)
 
     def result(self) -> dict[str, Any]:
-        """Wait for the end, end what is left, and say how it went."""
+        """Wait for the end, end the remaining processes, and return the outcome."""
         ended_by = self._wait()
         seconds = time.monotonic() - self._begun
         survivors = self._end_all()

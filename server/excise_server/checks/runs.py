@@ -92,7 +92,7 @@ def _new_folder(cache: Path) -> Path:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder of an earlier call, unless it holds what we never made."""
+    """Remove a folder of an earlier call, unless it contains files that we never make."""
     with suppress(OSError):
         for path in folder.iterdir():
             if path.suffix in (".log", ".jsonl"):

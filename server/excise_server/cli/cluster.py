@@ -1,7 +1,7 @@
-"""``excise cluster``: revisions or patches that are alike, and one that stands for them.
+"""``excise cluster``: groups of similar revisions or patches, each with a representative.
 
-What only one form of the command needs is imported where that form begins: revisions of a file
-need neither mails nor repositories, whose modules take longer to import than a small file to group.
+Modules that only one form of the command needs are imported where that form begins: revisions of a
+file need neither mails nor repositories, whose import takes longer than grouping a small file.
 """
 
 from __future__ import annotations

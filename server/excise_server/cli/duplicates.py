@@ -42,7 +42,7 @@ _FORMATS = ("text", "json", "markdown", "tsv")
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """The proposals of some paths, and what was refused."""
+    """The proposals of some paths, and those that were refused."""
 
     proposals: tuple[Proposal, ...] = ()
     rejected: tuple[Rejected, ...] = ()
@@ -173,7 +173,7 @@ def command(
 
 
 def _read_state(state: State, paths: tuple[str, ...]) -> tuple[_Read, _Read]:
-    """Keep what is new, and return what the paths name (or all without paths), and the rest."""
+    """Keep new proposals, and return those that the paths name (or all), and the rest."""
     watched = read_watched(paths, sys.stdin.buffer, state)
     proposals = known_proposals(state)
     notes = [f"state {state.path}: {len(watched.new):,} new, {len(state.entries):,} in all"]

@@ -230,7 +230,7 @@ def show(
 
 
 def complain(evaluation: Evaluation, bad: list[BadLine]) -> None:
-    """Report on standard error what was left out. All of it is in the JSON."""
+    """Report on standard error which records were left out. The JSON has all of them."""
     for name in evaluation.outdated:
         say(f"{name}: the journal has it under another signature; computed again")
     lines = [f"line {line.number}: {line.reason}" for line in bad]

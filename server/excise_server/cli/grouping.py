@@ -1,4 +1,4 @@
-"""From a queue of patches to groups: which basis, which threshold, and what is printed."""
+"""From a queue of patches to printed groups: the basis, the threshold, and the output."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["group_counted", "group_known", "group_queue", "print_groups"]
 
 
 def group_queue(queue: Queue, chosen: PatchChoices, crew: Crew | None = None) -> Grouped:
-    """Group what was read, here or by workers."""
+    """Group the patches that were read, here or by workers."""
     queue = newest(queue) if chosen.newest else queue
     queue = as_series(queue) if chosen.series else queue
     patches = [member.message.patch for member in queue.patches]
@@ -55,12 +55,12 @@ def group_queue(queue: Queue, chosen: PatchChoices, crew: Crew | None = None) ->
 
 
 def group_counted(counted: Counted, chosen: PatchChoices) -> Grouped:
-    """Group what was read and counted at once."""
+    """Group patches that were read and counted in one step."""
     return _grouped(counted.queue, counted.pool, chosen, counted.patch_of)
 
 
 def group_known(watched: Watched, state: State, chosen: PatchChoices) -> Grouped:
-    """Group all that a state knows."""
+    """Group all patches of a state."""
     about = [f"state {state.path}: {len(watched.new):,} new, {len(state.entries):,} in all"]
     about += [f"seen before and not read again: {watched.known:,}"] if watched.known else []
     about += [f"state {state.path}: {state.rebuilt}"] if state.rebuilt else []
@@ -93,7 +93,7 @@ def _grouped(
 
 
 def print_groups(grouped: Grouped, chosen: PatchChoices, *, as_json: bool) -> int:
-    """Print the groups as chosen, write the report, and name what was left out."""
+    """Print the groups in the chosen format, write the report, and name rejected patches."""
     from excise_server.report import patches as report
 
     if chosen.html is not None:

@@ -31,7 +31,7 @@ class Choices:
 
 
 def _codec(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
-    """Refuse what is not a text encoding before any file is read."""
+    """Refuse anything except a text encoding before any file is read."""
     try:
         if value is not None:
             # Not codecs.lookup: "hex" and its like are codecs too, from bytes to bytes.

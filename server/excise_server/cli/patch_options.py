@@ -1,4 +1,4 @@
-"""The options of ``excise cluster`` beside the shared ones: nearly all are for patches alone."""
+"""The options of ``excise cluster`` besides the shared ones, nearly all for patches alone."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_JOBS = 8
 
 @dataclass(frozen=True, slots=True)
 class PatchChoices:
-    """How to group, and what was chosen for patches alone."""
+    """The choices for grouping, and those for patches alone."""
 
     threshold: float | None = None
     linkage: str | None = None
@@ -47,7 +47,7 @@ class PatchChoices:
 
     @property
     def processes(self) -> int:
-        """How many processes to use: as asked for, by ``EXCISE_JOBS``, or one for each core."""
+        """The number of processes: the option's, else that of ``EXCISE_JOBS``, or one per core."""
         return self.jobs or asked_jobs() or min(usable_cores(), MOST_JOBS)
 
     @property

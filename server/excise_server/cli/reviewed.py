@@ -24,7 +24,7 @@ def read_candidates(
     Parameters
     ----------
     origin
-        The folder that all began as, where there is no repository.
+        The folder that all began as, if there is no repository.
     names
         The only candidates of the repository; of an origin the folders that began as it.
     hint

@@ -28,7 +28,7 @@ _PLAIN = {
 
 
 def set_up_streams() -> None:
-    """Make printing total: what a narrow encoding lacks is replaced by something plain."""
+    """Make printing total: characters that a narrow encoding lacks are replaced by plain ones."""
     codecs.register_error("excise-plain", _plain)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -35,7 +35,7 @@ class Summary(NamedTuple):
 
 
 def summarise(path: str, records: Iterator[tuple[Hashable, Numbers | str]]) -> Summary:
-    """Summarise the records of a file: the task of each, and its score or why it has none.
+    """Summarise the records of a file, given as the task of each and its score or an error.
 
     Raises
     ------

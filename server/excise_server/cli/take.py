@@ -1,4 +1,4 @@
-"""``excise take``: what was chosen of candidates, as one git patch or in the working tree."""
+"""``excise take``: the chosen parts of candidates, as one git patch or in the working tree."""
 
 from __future__ import annotations
 

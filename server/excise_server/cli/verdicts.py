@@ -64,7 +64,7 @@ def run_options(function: _Command) -> _Command:
 
 
 def run_options_of(run: str | None, jobs: int | None, timeout: float | None) -> RunOptions | None:
-    """Return what the options say.
+    """Return the values of the options.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def run_options_of(run: str | None, jobs: int | None, timeout: float | None) -> 
 
 
 def run_checks(options: RunOptions, candidates: Sequence[Candidate]) -> Runs:
-    """Run the command in the folders of candidates, and tell of it on standard error."""
+    """Run the command in the folders of candidates, and report progress on standard error."""
     cache = cache_folder()
     if cache is None:
         raise SourceError("no cache folder for the output", hint="set HOME or XDG_CACHE_HOME")
@@ -89,13 +89,13 @@ def run_checks(options: RunOptions, candidates: Sequence[Candidate]) -> Runs:
 
 
 def say_left_out(lines: Sequence[str]) -> None:
-    """Say which lines of files of verdicts were left out."""
+    """Report which lines in files of verdicts were left out."""
     for line in lines:
         say(f"left out: {line}")
 
 
 def begin_parsing() -> None:
-    """Have a fork do the rest, if the command is to outlive what it parses.
+    """Continue in a fork, if the command has to survive what it parses.
 
     Another fork may have to repeat that work, so it must not include the user's command.
     """

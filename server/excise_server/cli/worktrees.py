@@ -193,7 +193,7 @@ def compare_found(top: str, candidates: Candidates, shown: Shown) -> int:
 
 
 def say_rejected(worktrees: Worktrees) -> None:
-    """Say on standard error what was left out, and why."""
+    """Report on standard error which candidates were left out, and why."""
     from excise_server.report.worktree_facts import rejected_names  # late, as it imports rich
 
     for name, rejected in zip(

@@ -69,7 +69,7 @@ class Pair:
 
     @property
     def word(self) -> str:
-        """The first of these that holds, for people."""
+        """The word for people: the first that holds."""
         if self.is_same_edit:
             return "same edit"
         related = LEVEL_WORDS[self.relation.level]

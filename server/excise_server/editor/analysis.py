@@ -87,7 +87,7 @@ class Analysis:
 def compare(
     snapshot: Snapshot, map: Map = map, cancel: excise.CancelFlag | None = None
 ) -> Comparison:
-    """Score every pair of revisions; rank and cluster them."""
+    """Score every pair of revisions, and rank and cluster them."""
     options = snapshot.options
     matrix = excise.ScoreMatrix.from_texts(
         snapshot.origin,

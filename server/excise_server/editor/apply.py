@@ -48,7 +48,7 @@ def buffer_lines(analysis: Analysis) -> list[str]:
 
 
 def shown_at(lines: list[str], site: Site) -> str:
-    """Return what a hunk says now."""
+    """Return the current text of a hunk."""
     return "".join(lines[site.lo : site.hi])
 
 

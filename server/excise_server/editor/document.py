@@ -59,7 +59,7 @@ class Base(Protocol):
 
     @property
     def hash(self) -> str | None:
-        """The hash of the origin, as of `text_hash`."""
+        """The hash of the origin, by `text_hash`."""
 
 
 @dataclass(slots=True)
@@ -106,7 +106,7 @@ class Document:
         return self.saved if self.elsewhere is None else self.elsewhere.text
 
     def pin(self, target: str | None = None) -> None:
-        """Pin the origin (or this text) while there are revisions; a conflict has its own."""
+        """Pin the origin (or this text) while there are revisions, except in a conflict."""
         ends = self.elsewhere is not None and not self.elsewhere.can_be_pinned
         if ends or not self.revisions:
             self.unpin()

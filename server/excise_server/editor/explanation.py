@@ -64,7 +64,7 @@ Block = Line | Table | Code
 
 
 def explain_hunk(analysis: Analysis, index: int) -> list[Block]:
-    """Explain one hunk: the code of each variant under who has it, then the figures."""
+    """Explain one hunk: the code of each variant below its candidates, then the figures."""
     scores, names = analysis.hunks[index], names_of(analysis.snapshot.revisions)
     hunk, count = scores.hunk, len(analysis.snapshot.texts)
     blocks: list[Block] = []

@@ -30,7 +30,7 @@ class LineMap:
         return cls.between(raw_lines(normalise(text)), raw_lines(normalise(changed)))
 
     def cover(self, lo: int, hi: int) -> tuple[int, int]:
-        """Return the other text's lines for the origin's, with all that was inserted beside them.
+        """Return the other text's lines for the origin's, with all insertions next to them.
 
         For a hunk this is what is between the two lines around it that everyone keeps.
         """

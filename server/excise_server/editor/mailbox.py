@@ -284,7 +284,10 @@ def _elsewhere(mailbox: Mailbox, index: int, nearest: int) -> list[Block]:
     ]
     matches.sort(key=lambda match: -match[0])
     number = mailbox.patches[nearest].message.number
-    rows = tuple((here, there, f"{n:,}") for n, here, there in matches[:MAX_MATCHES])
+    rows = tuple(
+        (own_place, nearest_place, f"{n:,}")
+        for n, own_place, nearest_place in matches[:MAX_MATCHES]
+    )
     blocks: list[Block] = [Table(("here", f"elsewhere in #{number}", "n-grams"), rows)]
     if len(matches) > MAX_MATCHES:
         blocks.append(Line(f"… and {len(matches) - MAX_MATCHES} more"))

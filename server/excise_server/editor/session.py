@@ -167,7 +167,7 @@ class Session:
         return list(accepted), rejected
 
     def give(self, candidate: Given) -> str:
-        """Add a whole candidate, or replace the one with its id; return the reason if refused.
+        """Add a whole candidate, or replace the one with its id, and return the reason if refused.
 
         It enters the review of every document that it changes, or of none.
         """
@@ -242,7 +242,7 @@ class Session:
         return document
 
     def remember(self, key: str, review: Remembered | None, *, goes_on: bool) -> None:
-        """Pass its remembered review to a document; sources may tell that the review goes on."""
+        """Pass its remembered review to a document. Sources may tell that the review goes on."""
         document = self._documents.get(key)
         if document is None or document.is_recalled:
             return
@@ -293,7 +293,7 @@ class Session:
         return pinned is not None and normalise(pinned) != target
 
     def unpin(self) -> None:
-        """Let every review have the origin that is chosen from now on."""
+        """Let every review return to its current origin."""
         for document in self._documents.values():
             document.unpin()
 
@@ -413,7 +413,7 @@ class Session:
 
 
 def path_of(uri: str) -> str | None:
-    """Return the path of a URI, whatever its scheme: its name and extension tell the language."""
+    """Return the path of a URI of any scheme. Its name and extension tell the language."""
     try:
         return unquote(urlsplit(uri).path) or None
     except ValueError:

@@ -33,7 +33,7 @@ class Choices:
     bases: dict[str, str] = field(default_factory=dict)
 
     def set_aside(self, ids: Iterable[str], state: CandidateState, *, aside: bool) -> list[str]:
-        """Set candidates aside, or undo that for those in this state; return those changed.
+        """Set candidates aside, or undo that for those in this state, and return those changed.
 
         A hidden candidate can be rejected, and the other way round: the last choice counts.
         """
@@ -49,7 +49,7 @@ class Choices:
         return changed
 
     def of_each(self) -> dict[str, Choice]:
-        """Return what was decided about each candidate, by id."""
+        """Return the decision about each candidate, by id."""
         names = dict.fromkeys((*self.states, *self.bases))
         return {name: Choice(self.states.get(name), self.bases.get(name)) for name in names}
 

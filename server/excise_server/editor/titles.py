@@ -12,7 +12,7 @@ __all__ = ["candidate_title", "file_title", "variant_title"]
 
 
 def file_title(analysis: Analysis, names: Sequence[str]) -> str:
-    """Return "5 candidates in 3 groups · 1 of 4 hunks decided", or who alone changes the file."""
+    """Return "5 candidates in 3 groups · 1 of 4 hunks decided", or the only candidate's name."""
     hunks, decided = len(analysis.hunks), sum(analysis.decided)
     hunk_count = f"{hunks} hunk{'s' if hunks != 1 else ''}"
     return f"{changers(analysis, names)} · {decided} of {hunk_count} decided"

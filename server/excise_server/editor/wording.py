@@ -109,7 +109,7 @@ def group_words(analysis: Analysis, names: Sequence[str], cluster: int) -> str:
         return who
     matrix = analysis.comparison.matrix
     first, *others = members
-    is_same = all(matrix.word(first, other) == "same" for other in others)
+    is_same = all(matrix.word(first, member) == "same" for member in others)
     return f"{len(members)} {'make the same changes' if is_same else 'make similar changes'}: {who}"
 
 

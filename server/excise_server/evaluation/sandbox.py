@@ -75,7 +75,7 @@ def check_guards() -> tuple[str, ...]:
     Raises
     ------
     SourceError
-        If a required guard fails; the error names it.
+        If a required guard fails. The error names it.
     """
     with closing(Sandbox()) as sandbox:
         verdict = sandbox.run(["import colorsys"], seconds=30)

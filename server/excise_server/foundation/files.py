@@ -126,7 +126,7 @@ def _check_kind(status: os.stat_result, *, pipe: bool) -> None:
 
 
 def file_error(path: str, error: OSError | ValueError) -> SourceError:
-    """Return what the system's refusal means to the one who gave the path."""
+    """Return the error for a path that the system refused."""
     match error:
         case FileNotFoundError():
             reason, hint = "no such file", "check the path, it is taken from the current directory"

@@ -39,7 +39,7 @@ class SourceError(Exception):
     """
 
     def __init__(self, reason: str, *, name: str = "", hint: str = "") -> None:
-        """Name what is wrong, where, and the way out."""
+        """Take the reason, the place and a hint."""
         super().__init__(reason, name, hint)
         self.reason, self.name, self.hint = reason, name, hint
 
@@ -64,7 +64,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class RevisionSet:
-    """One origin and its revisions, as read, not yet normalised.
+    """One origin and its revisions, as they were read, not normalised.
 
     ``notes`` holds, per revision id, what happened while it was read.
     """

@@ -38,7 +38,7 @@ _KINDS = {
 
 
 def contained(path: str, folders: Iterable[str]) -> tuple[str, str]:
-    """Return the folder that holds a path, and the path, both with links followed.
+    """Return the folder that contains a path, and the path, both with links followed.
 
     Raises
     ------

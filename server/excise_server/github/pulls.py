@@ -24,7 +24,7 @@ _SHA = re.compile(r"[0-9a-f]{40,64}")
 
 @dataclass(slots=True)
 class Pulls:
-    """The pull request that was asked about, the others, and what was left out."""
+    """The pull request in question, the others, and those that were left out."""
 
     asked: Proposal | None = None
     others: list[Proposal] = field(default_factory=list)

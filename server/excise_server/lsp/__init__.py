@@ -1,1 +1,1 @@
-"""The language server: the only part that knows pygls and lsprotocol."""
+"""The language server, the only part that uses pygls and lsprotocol."""

@@ -27,7 +27,7 @@ Params = Choice | DecideParams
 
 
 async def apply_choice(ls: ExciseServer, params: Choice) -> ApplyResult:
-    """Have the client edit the document: put a variant into its hunk, or a whole candidate."""
+    """Make the client edit the document: put a variant into its hunk, or a whole candidate."""
     workspace = ls.client_capabilities.workspace
     if not (workspace and workspace.apply_edit):
         raise RequestFailed("the client takes no edits (workspace/applyEdit)")
@@ -77,7 +77,7 @@ def _variant(analysis: Analysis, params: ApplyVariantParams) -> Variant:
 
 
 async def analysed(ls: ExciseServer, params: Params) -> Analysis:
-    """Return the analysis, if the document is still what the command was made for."""
+    """Return the analysis, if the document still has the version of the command."""
     analysis = await ls.newest(params.uri)
     if analysis is None or analysis.snapshot.version is None:
         raise RequestFailed("the document is not open")

@@ -23,7 +23,7 @@ __all__ = ["candidates", "survey_arguments"]
 
 
 async def candidates(ls: ExciseServer, params: CandidatesParams) -> dict[str, Any]:
-    """Compare the candidates of the repository that holds a folder or file.
+    """Compare the candidates of the repository of a folder or file.
 
     Raises
     ------

@@ -110,7 +110,7 @@ class _Menu:
         )
 
     def _candidates(self) -> Iterator[Action]:
-        """Yield an action for each candidate with changes; lazy ones need no edit to know that."""
+        """Yield an action for each candidate with changes."""
         for number, ranked in enumerate(self._analysis.comparison.ranking):
             index = ranked.index
             params = protocol.ApplyRevisionParams(self._uri, ranked.id, self._version, self._state)

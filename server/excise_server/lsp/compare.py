@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 
 async def compare(ls: ExciseServer, params: CompareParams) -> CompareResult:
-    """List what to show side by side: each revision beside the origin, in rank order."""
+    """List the documents to show side by side: each revision with the origin, in rank order."""
     analysis = await _known(ls, params.uri)
     if not set(params.ids or ()) <= set(analysis.snapshot.ids):
         raise JsonRpcInvalidParams("unknown revision")
@@ -75,7 +75,7 @@ async def revision_content(
 async def text_document_content(
     ls: ExciseServer, params: t.TextDocumentContentParams
 ) -> t.TextDocumentContentResult:
-    """Return the text behind a URI of ours, for clients that open such documents by themselves."""
+    """Return the text of one of our URIs, for clients that open such documents themselves."""
     if (parsed := parse_uri(params.uri)) is None:
         raise JsonRpcInvalidParams(f"no {SCHEME} URI of this server")
     content = await revision_content(ls, RevisionContentParams(*parsed))

@@ -200,7 +200,7 @@ class Gatherer:
         gathered = self._gathered.get(key, Gathered(Found()))
         return tuple(entry for entry in gathered.found.details if entry[0] not in gathered.set_by)
 
-    def _deliver(self, key: str, asked: _Asked, outcome: _Answer | Exception) -> None:
+    def _deliver(self, key: str, question: _Asked, outcome: _Answer | Exception) -> None:
         """Pass an answer to the session. The scheduler has already dropped stale ones."""
         if isinstance(outcome, Exception):
             logger.error("asking the sources failed", exc_info=outcome)
@@ -213,13 +213,13 @@ class Gatherer:
         target = outcome.found.target
         if target is not None and self._session.has_moved(key, target):
             self.scheduler.changed(key)
-        set_by = frozenset(name for name, _ in asked.context.bases)
+        set_by = frozenset(name for name, _ in question.context.bases)
         self._gathered[key] = Gathered(outcome.found, tuple(rejected), set_by, outcome.lines)
         self._watcher.watch(key, outcome.found.watch)
 
-    def _ask(self, asked: _Asked, _cancel: CancelFlag) -> _Answer:
+    def _ask(self, question: _Asked, _cancel: CancelFlag) -> _Answer:
         """Ask memory and the sources, and find the revisions' lines in their files, in a thread."""
-        answer = self._answer(asked)
+        answer = self._answer(question)
         texts = {revision.id: revision.text for revision in answer.found.revisions}
         lines = {
             name: LineMap.of_texts(texts[name], own_text)
@@ -228,13 +228,13 @@ class Gatherer:
         }
         return replace(answer, found=replace(answer.found, own_texts=()), lines=lines)
 
-    def _answer(self, asked: _Asked) -> _Answer:
-        context = asked.context
+    def _answer(self, question: _Asked) -> _Answer:
+        context = question.context
         if not inside(context.document, context.folders):
             return _Answer(Found(refused=(Rejected("document", "outside the workspace folders"),)))
         from excise_server.sources.collect import collect
 
-        if asked.is_recalled:
+        if question.is_recalled:
             return _Answer(collect(context))
         workspace = Workspace(context.folders, context.trusted)
         remembered = self.memory.recall(context.document, workspace)

@@ -1,4 +1,4 @@
-"""textDocument/hover: explains the hunk under the cursor; on the first line, also the file.
+"""textDocument/hover: the hunk under the cursor, and on the first line also the file.
 
 In a mailbox or patch without revisions, the message under the cursor.
 """

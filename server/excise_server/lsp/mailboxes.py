@@ -1,4 +1,4 @@
-"""Patches and mailboxes that are open in the editor: read and compared beside the loop."""
+"""Patches and mailboxes that are open in the editor, read and compared in a thread."""
 
 from __future__ import annotations
 

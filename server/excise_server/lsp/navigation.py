@@ -1,4 +1,4 @@
-"""Standard navigation for those who switch it on: hunks as symbols, variants as implementations.
+"""Optional navigation by the standard protocol: hunks as symbols, variants as implementations.
 
 It is off by default, because it would clutter the outline of a language's own server.
 """
@@ -85,7 +85,7 @@ async def document_symbol(
 def workspace_symbol(
     ls: ExciseServer, params: t.WorkspaceSymbolParams
 ) -> list[t.SymbolInformation] | None:
-    """Return the candidates of open documents, each where it first changes one of them."""
+    """Return the candidates of open documents, each at its first change."""
     symbols: dict[str, t.SymbolInformation] = {}
     for uri in ls.session.open_uris():
         outcome = ls.publisher.outcome(document_key(uri))

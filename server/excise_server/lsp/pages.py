@@ -1,4 +1,4 @@
-"""Pages for clients that know only the standard protocol: files in the cache, which they open.
+"""Pages for clients that know only the standard protocol: files in the cache that they open.
 
 A page is read-only, readable by its user alone, and removed with the server. Nothing in it is
 executed.
@@ -72,7 +72,7 @@ class Pages:
         return path
 
     async def open(self, path: str, line: int = 0) -> None:
-        """Have the client open a file, or tell the user where it is."""
+        """Make the client open a file, or tell the user where it is."""
         window = self._server.client_capabilities.window
         if window and window.show_document and window.show_document.support:
             place = t.Position(line, 0)

@@ -103,7 +103,7 @@ class Publisher:
         return result.snapshot.uri_or_path
 
     def settings_changed(self) -> None:
-        """Have the client ask again. The results themselves come by `deliver`."""
+        """Tell the client to ask again. The results themselves come by `deliver`."""
         if self._results:
             self.refresher.settings_changed()
 
@@ -129,7 +129,7 @@ class Publisher:
         return shown, str(result.number)
 
     def again(self, key: str) -> None:
-        """Show all of the newest result: what was held back as its line was being typed, too."""
+        """Show all of the newest result, including marks held back while their lines were typed."""
         if (result := self._results.get(key)) is None:
             return
         self._count += 1

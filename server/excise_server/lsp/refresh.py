@@ -26,7 +26,7 @@ class Refresher:
     """Asks the client to renew lenses, pulled diagnostics and the texts of revisions."""
 
     def __init__(self, server: Connection) -> None:
-        """Remember whom to ask."""
+        """Take the connection to the client."""
         self._server = server
         self._opened: OrderedDict[str, None] = OrderedDict()
 

@@ -58,7 +58,7 @@ class Memory:
         self._last: asyncio.Future[None] | None = None
 
     async def ready(self) -> None:
-        """Wait until the session knows what was decided about candidates before."""
+        """Wait until the session knows the earlier decisions about candidates."""
         if self._loading is None:
             self._loading = asyncio.ensure_future(self._load())
         await asyncio.shield(self._loading)
@@ -101,7 +101,7 @@ class Memory:
             self._do(lambda: self._files().drop(path, workspace))
 
     def close(self, timeout: float) -> None:
-        """Write what is still to be written, for so many seconds at most."""
+        """Write the pending changes, for at most so many seconds."""
         with suppress(TimeoutError, RuntimeError):
             self._pool.submit(lambda: None).result(timeout)
         self._pool.shutdown(wait=False, cancel_futures=True)

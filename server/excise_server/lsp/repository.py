@@ -18,7 +18,7 @@ __all__ = ["Place", "place_of"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A folder in a repository, and the workspace folders that bound what is read."""
+    """A folder in a repository, and the workspace folders that limit reading."""
 
     folder: str
     folders: list[str]

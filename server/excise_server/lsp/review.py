@@ -29,7 +29,7 @@ __all__ = ["decide", "review"]
 
 
 async def review(ls: ExciseServer, params: ReviewParams) -> ReviewResult:
-    """Wait for the newest version of the document, and say what is to decide in it."""
+    """Wait for the newest version of the document, and return its hunks and decisions."""
     await ls.gatherer.newest(params.uri)
     analysis = await ls.newest(params.uri)
     document = ls.session.find(params.uri)

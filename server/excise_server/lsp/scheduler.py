@@ -152,7 +152,7 @@ class Scheduler(Generic[S, R]):
         return key in self._slots and self._slots[key].busy
 
     async def settled(self, key: str, *, hurry: bool = True) -> None:
-        """Wait until the newest snapshot is delivered; a hurry cuts the pause short."""
+        """Wait until the newest snapshot is delivered, without the pause if there is a hurry."""
         slot = self._slots.get(key)
         while slot is not None and slot.busy:
             if hurry and slot.timer is not None:

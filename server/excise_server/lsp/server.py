@@ -133,7 +133,7 @@ class ExciseServer(Connection):
         self._looked_at = document_key(uri)
 
     def warm_up(self) -> None:
-        """Have the worker import what the first analysis needs, while the user opens a file."""
+        """Make the worker import what the first analysis needs, while the user opens a file."""
         self.scheduler.start(self._work.prepare)
 
     async def newest(self, uri: str) -> Analysis | None:
@@ -162,7 +162,7 @@ class ExciseServer(Connection):
 
     @contextmanager
     def restarting(self, uri: str) -> Iterator[None]:
-        """Have everyone who asks of a document wait while its review starts again."""
+        """Make requests about a document wait while its review restarts."""
         key = document_key(uri)
         over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._restarting[key] = over

@@ -90,7 +90,7 @@ def index_of(line: str, column: int, encoding: Encoding) -> int:
 
 
 def _index_slowly(line: str, column: int, encoding: Encoding) -> int:
-    """Do the same for a line that holds halves of surrogate pairs, which no codec takes."""
+    """Do the same for a line with halves of surrogate pairs, which no codec encodes."""
     units = 0
     for index, character in enumerate(line):
         units += width(character, encoding)

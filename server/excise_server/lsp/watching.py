@@ -32,7 +32,7 @@ class Watcher:
         self._numbers = count(1)
 
     def watch(self, key: str, watches: Iterable[Watch]) -> None:
-        """Have these watched for a document, in place of what was."""
+        """Watch these files for a document, in place of earlier ones."""
         self._wanted[key] = tuple(watches)
         if not self._wanted[key]:
             del self._wanted[key]
@@ -86,7 +86,7 @@ def _registration(name: str, watch: Watch, relative: bool) -> t.Registration:
 
 
 def _matches(watch: Watch, path: str) -> bool:
-    """Whether a watch may match a path; a pattern with alternatives always may."""
+    """Whether a watch may match a path, as a pattern with alternatives always may."""
     try:
         relative = os.path.relpath(path, watch.folder).replace(os.sep, "/")
     except ValueError:  # another drive

@@ -140,7 +140,7 @@ class Outbox:
         self._thread.start()
 
     def write(self, frame: bytes) -> None:
-        """Have a frame written after those before it."""
+        """Write a frame after all earlier ones."""
         self._queue.put(frame)
 
     def close(self, timeout: float = 1.0) -> None:

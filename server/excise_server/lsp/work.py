@@ -48,7 +48,7 @@ class Work:
         gc.freeze()
 
     def first(self, snapshot: Snapshot, cancel: StopFlag) -> Outcome:
-        """Analyse what is looked at."""
+        """Analyse a document in view."""
         return self._outcome(self.crew.analyse(snapshot, cancel))
 
     def beside(self, snapshot: Snapshot, cancel: StopFlag) -> Outcome:

@@ -16,7 +16,7 @@ __all__ = ["worktrees"]
 
 
 async def worktrees(ls: ExciseServer, params: WorktreesParams) -> dict[str, Any]:
-    """Compare the worktrees (and branches) of the repository that holds a folder or file.
+    """Compare the worktrees (and branches) of the repository of a folder or file.
 
     Raises
     ------

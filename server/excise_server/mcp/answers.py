@@ -69,7 +69,7 @@ class VariantAnswer(_Answer):
 
 
 class HunkAnswer(_Answer):
-    """Lines of the origin, and what candidates have instead."""
+    """Lines of the origin, and the candidates' variants."""
 
     lines: str
     """As `take` names them: `12-14`, `12`, or `11+` for the gap after line 11."""

@@ -12,7 +12,7 @@ __all__ = ["FolderError", "allowed_folder", "root_folder"]
 
 
 class FolderError(Exception):
-    """A folder that may not be read, with the reason for who asked."""
+    """The error for a folder that may not be read, with the reason for the client."""
 
 
 def root_folder(uri: str) -> str | None:

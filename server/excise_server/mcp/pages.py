@@ -198,7 +198,7 @@ def _facts(file: Document) -> list[str]:
 
 
 def take_answer(document: Document) -> TakeAnswer:
-    """Return what `excise take --json` prints, without what the caller knows."""
+    """Return the output of `excise take --json`, without the parts that the caller knows."""
     return TakeAnswer(
         origin=document["origin"],
         files=[f"{_LETTERS.get(file['status'], '?')} {file['path']}" for file in document["files"]],

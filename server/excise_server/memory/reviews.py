@@ -79,7 +79,7 @@ class Reviews:
             return None
 
     def keep(self, path: str, workspace: Workspace, review: Remembered) -> None:
-        """Remember the review of a document in place of what was."""
+        """Remember the review of a document, replacing an earlier one."""
         store = self._store_of(path, workspace)
         if store is None:
             return

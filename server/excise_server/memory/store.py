@@ -161,7 +161,7 @@ class Store:
 
 
 def _make_file(path: Path) -> None:
-    """Create a regular file that only the user can read, unless it exists; open nothing else."""
+    """Create a regular file that only the user can read, unless it exists."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     descriptor = os.open(path, flags, 0o600)

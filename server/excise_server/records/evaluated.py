@@ -18,7 +18,7 @@ Read = Callable[[Mapping[str, Any]], Record]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line that holds a record: its number, the record, and the object that it was read from."""
+    """A line with a record: its number, the record, and the object that it was read from."""
 
     number: int
     record: Record

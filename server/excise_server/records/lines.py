@@ -131,7 +131,7 @@ def json_object(data: bytes) -> dict[str, Any]:
 
 
 def json_value(data: bytes) -> Any:  # noqa: ANN401 - JSON is anything until it is checked
-    """Return what JSON holds.
+    """Return the value of a JSON text.
 
     Raises
     ------
@@ -177,7 +177,7 @@ def opened(path: str) -> Iterator[IO[bytes]]:
 
 
 def _unpacked(stream: IO[bytes], name: str) -> IO[bytes]:
-    """Return the stream, through gzip if that is what it holds."""
+    """Return the stream, unpacked if it is gzipped."""
     buffered = stream if hasattr(stream, "peek") else io.BufferedReader(stream)  # type: ignore[type-var]
     try:
         packed = buffered.peek(2)[:2] == _GZIP

@@ -1,4 +1,4 @@
-"""The JSON document of `excise/candidates`: the command's, and what was decided about them."""
+"""The JSON document of `excise/candidates`: the command's, with the decisions about them."""
 
 from __future__ import annotations
 

@@ -164,9 +164,9 @@ def duplicates_markdown(document: DuplicatesDocument) -> str:
 
 
 def _markdown(pair: DuplicatePair, proposals: dict[str, ProposalEntry]) -> Iterator[str]:
-    new, known = (proposals[name] for name in (pair.new, pair.other))
+    new, other = (proposals[name] for name in (pair.new, pair.other))
     otherwise = f" ({pair.otherwise})" if pair.otherwise else ""
-    yield f"**{pair.word}**{otherwise}: {_named(new)} and {_named(known)}"
+    yield f"**{pair.word}**{otherwise}: {_named(new)} and {_named(other)}"
     yield ""
     yield f"- {numbers_of(pair)}; {_share(pair.probability)} of such pairs are about one issue"
     yield from (f"- {line}" for line in reason_lines(pair))

@@ -1,4 +1,4 @@
-"""Duplicates for people at a terminal: a line a pair, and below it why."""
+"""Duplicates for people at a terminal: a line for each pair, followed by the reasons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clusters as a page: what all reports share, whatever was compared."""
+"""Clusters as a page: the parts that all reports share."""
 
 from __future__ import annotations
 

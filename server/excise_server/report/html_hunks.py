@@ -137,7 +137,7 @@ class HunkPage:
         return element("article", head, *self._texts(hunk, shown), class_="card hunk", id=name)
 
     def _texts(self, hunk: ReviewHunkEntry, shown: HunkLines) -> Iterator[Child]:
-        """Yield the reference, then each other text under those who have it."""
+        """Yield the reference, then each other text below its candidates."""
         reference = shown.reference
         if reference.ids[0] != ORIGIN:
             yield self._who(self._names.share(reference.ids), reference.ids)

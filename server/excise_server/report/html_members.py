@@ -34,11 +34,11 @@ class Budget:
         self.over += self.left < 0
         return self.left >= 0
 
-    def notes(self, what: str) -> Iterator[str]:
+    def notes(self, noun: str) -> Iterator[str]:
         """Yield a note if some members are not shown."""
         if self.over:
             yield (
-                f"The page would be too long: what {self.over:,} of the {what} change is not shown."
+                f"The page would be too long: what {self.over:,} of the {noun} change is not shown."
             )
 
 

@@ -57,7 +57,7 @@ def picture_of(
 
 
 def picture_part(report: Report, picture: Picture) -> Markup:
-    """Return the figure: tree and heat map, and beside them what they show."""
+    """Return the figure: tree and heat map, with their captions."""
     tree = grow(picture.values, report.linkage)
     n = len(picture.names)
     shown = f"{n:,} of the {picture.whole:,} {report.what}, those in the largest clusters"

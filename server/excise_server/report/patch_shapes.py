@@ -10,7 +10,7 @@ __all__ = ["CoverEntry", "PatchDocument", "PatchEntry"]
 
 
 class PatchEntry(Shape, frozen=True, kw_only=True):
-    """A patch, and what it has in common with the representative of its cluster."""
+    """A patch, and its likeness to the representative of its cluster."""
 
     id: str
     messages: list[str] | UnsetType = UNSET

@@ -1,4 +1,4 @@
-"""Divergent regions side by side: their exact text, and what was kept, added and deleted there."""
+"""Divergent regions side by side: their exact text, and the operations there."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ __all__ = ["chosen_hunks", "review_document"]
 
 
 def review_document(worktrees: Worktrees) -> ReviewDocument:
-    """Return every batch file by file and hunk by hunk, and who is left out."""
+    """Return every batch file by file and hunk by hunk, and the candidates left out."""
     candidates = worktrees.candidates
     return ReviewDocument(
         signature=worktrees.signature,

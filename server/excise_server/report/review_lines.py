@@ -193,7 +193,7 @@ def _common(lines: Sequence[ShownLine], before: int, first: int) -> Iterator[Sho
 
 
 def _lines(sign: str, text: str, spans: Spans, first: int) -> list[ShownLine]:
-    """Return the lines of a text, with those of its characters marked that lie in the spans."""
+    """Return the lines of a text, with the characters in the spans marked."""
     ordered = sorted(spans)
     lines, start, position = [], 0, 0
     for number, line in enumerate(raw_lines(text)):

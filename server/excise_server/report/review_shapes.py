@@ -17,7 +17,7 @@ __all__ = [
 
 
 class ReviewVariantEntry(Shape, frozen=True, kw_only=True):
-    """One text of a hunk that is not the origin's, and who has it."""
+    """One text of a hunk other than the origin's, and its candidates."""
 
     ids: list[str]
     text: str

@@ -126,7 +126,7 @@ class _Page:
         yield Text("")
 
     def who(self, start: str, ids: Sequence[str], names: Names, style: str = "") -> Iterator[Text]:
-        """Yield who has something, in lines that end between two names."""
+        """Yield names in lines that break between two of them."""
         labels = [self.name(label) for label in names.each(ids)]
         yield from _row(Text(start, style), labels, self.out)
 

@@ -1,4 +1,4 @@
-"""The words that every view of a review uses: who, how many, what happens to files."""
+"""The words that all views of a review share: who, how many, what happens to files."""
 
 from __future__ import annotations
 

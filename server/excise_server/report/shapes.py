@@ -284,7 +284,7 @@ class ConfidenceEntry(Shape, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, confidence: Confidence) -> ConfidenceEntry:
-        """Return a confidence with where it comes from."""
+        """Return a confidence with its source."""
         table = confidence.calibration
         return cls(
             level=confidence.level,
@@ -316,7 +316,7 @@ class GroupEntry(Shape, frozen=True, kw_only=True):
 
 
 class ClusterEntry(GroupEntry, frozen=True, kw_only=True):
-    """Those that make similar edits, and the word for each beside the representative."""
+    """A group of similar edits, and the word for each next to the representative."""
 
     words: list[str]
     reasons: list[ReasonEntry]

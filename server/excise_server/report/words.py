@@ -58,7 +58,7 @@ def beside(word: str, contained: tuple[float, float]) -> str:
 
 
 def word_beside(matrix: ScoreMatrix, best: int, index: int) -> str:
-    """Return the word for a member of a cluster beside its representative."""
+    """Return the word for a member of a cluster next to its representative."""
     contained = float(matrix.contained[index, best]), float(matrix.contained[best, index])
     return beside(matrix.word(index, best), contained)
 

@@ -20,7 +20,7 @@ _ATTACHED = "shares no code with its batch, but started from one commit with it,
 
 
 def worktree_facts(worktrees: Worktrees) -> Iterator[tuple[str, list[str]]]:
-    """Yield what the lines below the tables say: their heads, and a sentence or names."""
+    """Yield the lines below the tables: their headings, and a sentence or names."""
     candidates = worktrees.candidates
     every = {c.id: printable(visible(c.label)) for c in candidates.found}
     for candidate in candidates.found:

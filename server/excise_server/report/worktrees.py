@@ -29,7 +29,7 @@ __all__ = ["candidates_document", "file_status", "worktrees_document"]
 
 
 def worktrees_document(worktrees: Worktrees) -> WorktreesDocument:
-    """Return every batch's ranking and groups, all scores and words, and who is left out."""
+    """Return every batch's ranking and groups, all scores and words, and rejected candidates."""
     candidates = worktrees.candidates
     ids = [candidate.id for candidate in candidates.found]
     by_batch = candidate_rows(worktrees)

@@ -26,7 +26,7 @@ SCHEMES = (
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One proposal, and what it makes of the target.
+    """One proposal, as a change of the target.
 
     Attributes
     ----------

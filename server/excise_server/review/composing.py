@@ -66,7 +66,7 @@ class Fact:
 def composed_file(
     path: str, origin: Side | None, lines: Sequence[Lines], facts: Sequence[Fact]
 ) -> tuple[FileEdit, list[TakenPart]]:
-    """Return a file of the target with some pieces, and what each part is from.
+    """Return a file of the target with some pieces, and the source of each part.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def _overlaps(a: Lines, b: Lines) -> bool:
 
 
 def _composed(text: str, chosen: Iterable[Lines]) -> str:
-    """Return the text with other lines. A line that is no longer the last gets a line end."""
+    """Return the text with the chosen edits. A line that is no longer the last gets a line end."""
     origin = raw_lines(text)
     pieces: list[str] = []
     line = 0

@@ -1,4 +1,4 @@
-"""The files of a review, hunk by hunk: what each candidate has instead of the origin's lines. Pure.
+"""The files of a review, hunk by hunk, with each candidate's variant of the origin's lines. Pure.
 
 A file keeps the path that it has in the origin, also where a candidate renames it.
 """

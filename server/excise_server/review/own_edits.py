@@ -1,4 +1,4 @@
-"""A change of the target's file made to the user's, beside what the user has edited there. Pure."""
+"""A change of the target's file applied to the user's file, next to the user's own edits. Pure."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def _from_index(
 
 
 def _label(word: str, side: Side, marked: str) -> str:
-    """Return what people call a side: its branch, else what the markers say, else its commit."""
+    """Return the name of a side: its branch, else the name in the markers, else its commit."""
     shown = side.branch or ("" if marked == "HEAD" else marked) or side.commit[:10]
     return f"{visible(shown)} ({word})" if shown else word
 

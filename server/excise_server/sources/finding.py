@@ -253,7 +253,7 @@ class Found:
 
 
 def watch_file(path: str) -> Watch:
-    """Return the watch of one file, whatever its name holds.
+    """Return the watch of one file, whose name may contain any characters.
 
     >>> watch_file("/w/a[1].py").pattern
     'a[[]1].py'

@@ -135,7 +135,7 @@ def _is_chosen(only: Sequence[str], name: str) -> bool:
 
 
 def _files(top: str, apart: Collection[str]) -> dict[str, _File]:
-    """Return the files of a folder, without those of other candidates that lie in it.
+    """Return the files of a folder, without those of other candidates inside it.
 
     Raises
     ------
@@ -182,7 +182,7 @@ def _file(status: os.stat_result) -> _File:
 
 
 def _candidate(name: str, began: _Folder, lying: _Folder, clock: Callable[[], float]) -> Candidate:
-    """Return what a folder has in place of the origin's files."""
+    """Return the candidate of a folder, as changes of the origin's files."""
     sides = _sides(began, lying)
     converted = without_conversions(sides)
     old, new = converted.sides.old, converted.sides.new

@@ -36,7 +36,7 @@ class Conflict:
 
 @dataclass(slots=True)
 class _Block:
-    """One block as it is read: where it opened, and the marker that comes next."""
+    """One block while it is read: its first line, and the next marker."""
 
     line: int
     size: int

@@ -245,7 +245,7 @@ def read_file(
     head: str,
     path: str,
     candidates: Sequence[Candidate],
-    whole: WholeCandidates,
+    whole_candidates: WholeCandidates,
     refused: list[Refused],
 ) -> Iterator[tuple[Candidate, FileChange | None]]:
     """Yield the candidates with their version of a file of the target (None: unchanged).
@@ -264,11 +264,11 @@ def read_file(
     SourceError
         If git fails.
     """
-    yield from _Reader(repository, head, path, whole, refused).changes(candidates)
+    yield from _Reader(repository, head, path, whole_candidates, refused).changes(candidates)
 
 
 def _is_unclear(candidate: Candidate, before: Content, after: Content) -> bool:
-    """Return whether one file does not tell what a candidate did."""
+    """Return whether one file does not suffice to tell a candidate's change."""
     if (before is None) != (after is None):
         return True
     if not candidate.folder:
@@ -286,7 +286,7 @@ def _content(blob: Blob | SourceError) -> Content:
 
 
 def _lying(folder: Folder, path: str) -> Content:
-    """Return a file as it lies in a worktree."""
+    """Return a file of a worktree."""
     entry = folder.file(path)
     if entry is None:
         return None

@@ -15,7 +15,7 @@ __all__ = ["open_repository", "opened"]
 
 
 def open_repository(context: Context) -> Repository | None:
-    """Return the repository that holds a document, or None if there is none.
+    """Return the repository of a document, or None if it is in no repository.
 
     Raises
     ------

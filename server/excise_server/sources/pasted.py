@@ -96,7 +96,7 @@ def _has_own_fences(origin: str, text: str) -> bool:
 
 
 def _fenced(text: str) -> str | None:
-    """Return what is in the only fenced block of a text, or None without any.
+    """Return the content of the only fenced block of a text, or None without any.
 
     Raises
     ------

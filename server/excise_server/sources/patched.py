@@ -19,7 +19,7 @@ __all__ = ["Patched", "patched"]
 
 @dataclass(frozen=True, slots=True)
 class Patched:
-    """The document after a patch, the subject of the mail that it came in, and what to know."""
+    """The document after a patch, the subject of the patch's mail, and notes."""
 
     text: str
     label: str

@@ -116,7 +116,7 @@ class _Texts:
 
 @dataclass(slots=True)
 class _Made:
-    """A revision and what it was made from, as texts and as bytes."""
+    """A revision and the text that it was made from, as texts and as bytes."""
 
     revision: Revision
     base: str

@@ -117,7 +117,7 @@ def _read(
 
 
 def _origin(text: str, choice: str) -> OriginText:
-    """Return a ``.orig`` as origin, unless the user chose another or it holds a conflict."""
+    """Return a ``.orig`` as origin, unless the user chose another or it has a conflict."""
     if choice != "saved":
         raise SourceError(f"an origin, but the setting chooses {choice}")
     try:

@@ -118,7 +118,7 @@ def _reason(error: Exception) -> str:
 
 
 def _split_lines(start: bytes, stream: IO[bytes]) -> Iterator[bytes]:
-    """Yield lines, and hold one at a time."""
+    """Yield lines, with only one in memory at a time."""
     rest, read = start, len(start)
     while True:
         *lines, rest = rest.split(b"\n")

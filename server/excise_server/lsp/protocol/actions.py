@@ -1,4 +1,4 @@
-"""Edits of a document, and what is shown beside it."""
+"""Edits of a document, and the documents shown next to it."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class CompareResult:
 
 @attrs.frozen
 class RevisionContentParams:
-    """A revision whose text is asked for; without an id, the origin."""
+    """The revision whose text is requested, or without an id the origin."""
 
     uri: str
     id: str | None = None

@@ -27,7 +27,7 @@ __all__ = [
 
 @attrs.frozen
 class WorktreesParams:
-    """A folder or file of a repository, the branches to look at beside its worktrees, the base."""
+    """A folder or file of a repository, the branches besides its worktrees, and the base."""
 
     uri: str
     branches: list[str] | None = None
@@ -36,7 +36,7 @@ class WorktreesParams:
 
 @attrs.frozen
 class CandidatesParams:
-    """A folder or file of a repository, the branches to look at beside its worktrees, a batch."""
+    """A folder or file of a repository, the branches besides its worktrees, and a batch."""
 
     uri: str
     branches: list[str] | None = None
@@ -45,7 +45,7 @@ class CandidatesParams:
 
 @attrs.frozen
 class ChangeText:
-    """What a candidate makes of one file; without a text, the file is deleted."""
+    """A candidate's version of one file. Without a text, the file is deleted."""
 
     path: str
     text: str | None = None
@@ -66,7 +66,7 @@ class CandidateText:
 
 @attrs.frozen
 class AddCandidatesParams:
-    """Candidates for the files of a workspace folder; the only one, or the first, by default."""
+    """Candidates for the files of a workspace folder, by default the only or the first one."""
 
     candidates: list[CandidateText]
     folder: str | None = None
@@ -74,7 +74,7 @@ class AddCandidatesParams:
 
 @attrs.frozen
 class AddCandidatesResult:
-    """What became of each candidate."""
+    """The candidates that were accepted and rejected."""
 
     accepted: list[str]
     rejected: list[Rejection]
@@ -121,7 +121,7 @@ class SetAsideResult:
 
 @attrs.frozen
 class SetBaseParams:
-    """The commit that a candidate started from; none: as it is found out."""
+    """The commit that a candidate started from, or none to detect it."""
 
     uri: str
     id: str
@@ -147,7 +147,7 @@ class TakeChoice:
 
 @attrs.frozen
 class TakeParams:
-    """What to put together of the candidates of a repository, and in which review it was chosen."""
+    """The parts of a repository's candidates to put together, and the review of the choice."""
 
     uri: str
     choices: list[TakeChoice]

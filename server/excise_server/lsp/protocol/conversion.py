@@ -47,7 +47,7 @@ def register(converter: Converter) -> None:
 
 @cache
 def message_type(name: str) -> type[Any] | None:
-    """Return the class of a whole message of a method of ours, as pygls wants it.
+    """Return the class of a whole message of one of our methods, as pygls requires.
 
     It is made when the first such message comes: initialize waits for none of them.
     """

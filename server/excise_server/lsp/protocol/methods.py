@@ -129,7 +129,7 @@ SHOW_PLACE = "excise/showPlace"
 
 
 class Method(NamedTuple):
-    """The types of one method; a notification has no result."""
+    """The types of one method, of which a notification has no result."""
 
     params: type[Any]
     result: type[Any] | None

@@ -1,4 +1,4 @@
-"""Everything known of the revisions of one document."""
+"""The report on the revisions of one document."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ReportParams:
 
 @attrs.frozen
 class ReportRevision:
-    """One revision in the report; rank and cluster count from 1."""
+    """One revision in the report, with its rank and cluster counted from 1."""
 
     id: str
     label: str
@@ -88,7 +88,7 @@ class PairScore:
 
 @attrs.frozen
 class ReportHunk:
-    """Lines of the origin that some revision changes, and what each has instead."""
+    """Lines of the origin that some revision changes, and the variants."""
 
     range: t.Range
     variants: list[Variant]

@@ -1,4 +1,4 @@
-"""The review of one document: what is to decide, and what has been."""
+"""The review of one document: its hunks and decisions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = [
 
 @attrs.frozen
 class StartAgainParams:
-    """The document whose review starts again from what its origin is now."""
+    """The document whose review restarts from its current origin."""
 
     uri: str
 
@@ -36,7 +36,7 @@ class StartAgainResult:
 
 @attrs.frozen
 class ReviewParams:
-    """The document; the hunk after which the next undecided one is looked for; whether to mark."""
+    """The document, the hunk after which to find the next undecided one, and whether to mark."""
 
     uri: str
     after: int | None = None
@@ -45,7 +45,7 @@ class ReviewParams:
 
 @attrs.frozen
 class ReviewCandidate:
-    """A candidate that changes the document, and what was decided about it."""
+    """A candidate that changes the document, and the decision about it."""
 
     id: str
     label: str
@@ -63,7 +63,7 @@ class HunkMarks:
 
 @attrs.frozen
 class ReviewHunk:
-    """A hunk: its lines of the origin, where it is in the buffer, and what was decided there."""
+    """A hunk: its lines of the origin, its place in the buffer, and the decision there."""
 
     lo: int
     hi: int
@@ -78,7 +78,7 @@ class ReviewHunk:
 
 @attrs.frozen
 class ReviewResult:
-    """What is to decide in a document, and what has been."""
+    """The hunks of a document, decided and undecided."""
 
     version: int | None
     state: int

@@ -24,7 +24,7 @@ __all__ = [
 
 @attrs.frozen
 class Base:
-    """What the revisions were made from; either, both or none of the fields."""
+    """The text that the revisions were made from, by either, both or none of the fields."""
 
     version: int | None = None
     hash: str | None = None
@@ -58,7 +58,7 @@ class Rejection:
 
 @attrs.frozen
 class AddRevisionsResult:
-    """What became of each revision."""
+    """The revisions that were accepted and rejected."""
 
     accepted: list[str]
     rejected: list[Rejection]
@@ -66,7 +66,7 @@ class AddRevisionsResult:
 
 @attrs.frozen
 class AddTextParams:
-    """What was pasted or picked for a document, and what it is to be called."""
+    """The text that was pasted or picked for a document, and its name."""
 
     uri: str
     text: str
@@ -76,7 +76,7 @@ class AddTextParams:
 
 @attrs.frozen
 class AddTextResult:
-    """The candidate that it became, how it was given, and what to know of it."""
+    """The candidate that it became, the form of the text, and notes."""
 
     id: str
     kind: str
@@ -93,7 +93,7 @@ class ReadPatchParams:
 
 @attrs.frozen
 class ReadPatchResult:
-    """The text that a patch makes of the origin, its mail's subject, and what to know of it."""
+    """The result of a patch on the origin, the subject of its mail, and notes."""
 
     text: str
     label: str

@@ -1,4 +1,4 @@
-"""What sources found for a document by themselves."""
+"""The revisions that sources found for a document."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SourcesParams:
 
 @attrs.frozen
 class SourceOrigin:
-    """Which text the revisions are compared with."""
+    """The text with which the revisions are compared."""
 
     kind: str
     label: str
@@ -31,7 +31,7 @@ class SourceOrigin:
 
 @attrs.frozen
 class FoundRevision:
-    """A revision that entered by itself, and what to know of it."""
+    """A revision that a source found, and notes."""
 
     id: str
     label: str
@@ -49,7 +49,7 @@ class Refusal:
 
 @attrs.frozen
 class SourceReport:
-    """What one source found, what had not changed, and what it refused."""
+    """The revisions that one source found, left out as unchanged, or refused."""
 
     name: str
     found: list[FoundRevision]
