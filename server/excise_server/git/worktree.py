@@ -204,7 +204,7 @@ def _indexed(working: Working, head: Listing, out: bytes, position: int, written
                 working.changes[path] = Entry(mode.decode(), blob.decode())
         else:
             indexed = Entry(mode.decode(), blob.decode())
-            _take(working, path, head, _lying(working.folder, path, indexed))
+            _take(working, path, head, _working_entry(working.folder, path, indexed))
     if unmerged:
         names = first_few([visible(path) for path in unmerged])
         raise SourceError(f"an unfinished merge: conflicts in {names}", hint="finish it")
@@ -216,7 +216,7 @@ def _take(working: Working, path: str, head: Listing, now: Entry | None) -> None
         working.changes[path] = now
 
 
-def _lying(folder: Folder, path: str, indexed: Entry) -> Entry | None:
+def _working_entry(folder: Folder, path: str, indexed: Entry) -> Entry | None:
     """Return a working file, without its bytes if git's conversion of line ends made it."""
     now = folder.file(path, indexed.mode)
     if now is not None and now.data and b"\r\n" in now.data and now.blob != indexed.blob:

@@ -19,7 +19,7 @@ from excise_server.review.candidate import Candidate, marked_identical
 from excise_server.review.given import Given
 from excise_server.sources.given import given_candidates
 from excise_server.sources.identity import labelled, one_each, started, with_refs
-from excise_server.sources.reading import Lying, read_changes, read_worktrees, replayed
+from excise_server.sources.reading import ListedCandidate, read_changes, read_worktrees, replayed
 from excise_server.sources.run_patches import read_runs
 from excise_server.sources.runs import find_patches
 
@@ -82,10 +82,12 @@ def find_candidates(
         raise SourceError("no commit yet: there is nothing to replay candidates on")
     listed, rejected = find_checkouts(repository, selection)
     repository = repository.for_many(len(listed))
-    lying = read_worktrees(repository, origin, listed, selection.untracked, rejected)
-    lying += _patches(repository, selection, origin, rejected)
-    begun = one_each(list(started(repository, origin, selection, lying, rejected, _is_edited)))
-    read = read_changes(repository, begun, clock, rejected)
+    entries = read_worktrees(repository, origin, listed, selection.untracked, rejected)
+    entries += _patches(repository, selection, origin, rejected)
+    with_bases = one_each(
+        list(started(repository, origin, selection, entries, rejected, _is_edited))
+    )
+    read = read_changes(repository, with_bases, clock, rejected)
     edited, unchanged, landed, notes = [], [], [], []
     for candidate, state in replayed(repository, origin, read, rejected):
         if state == "unchanged":
@@ -112,7 +114,7 @@ def find_candidates(
 
 def _patches(
     repository: Repository, selection: Selection, origin: str, rejected: list[Rejected]
-) -> list[Lying]:
+) -> list[ListedCandidate]:
     """Return the patches and runs that were chosen, as made on the target."""
     patches, unreadable = find_patches(selection.patches)
     rejected += unreadable
@@ -122,7 +124,7 @@ def _patches(
     for name, patch in zip(unique_ids(names), (*patches, *runs), strict=True):
         candidate = Candidate(name, "", "", origin, (name,), patch.name, task=patch.task)
         if is_chosen(selection, repository.top, candidate, [patch.name, patch.task]):
-            selected.append(Lying(candidate, patch=patch.patch))
+            selected.append(ListedCandidate(candidate, patch=patch.patch))
     if len(selected) > MAX_PATCHES:
         cut = f"only the first {MAX_PATCHES} of {len(selected)} are compared"
         last = f"{cut}, without {visible(selected[MAX_PATCHES].candidate.given)} and what follows"
@@ -130,5 +132,5 @@ def _patches(
     return selected[:MAX_PATCHES]
 
 
-def _is_edited(entry: Lying) -> bool:
+def _is_edited(entry: ListedCandidate) -> bool:
     return bool(entry.working and entry.working.changes)

@@ -106,14 +106,14 @@ def find_folders(
     tops = [os.path.realpath(folder) for folder in folders]
     chosen = [top for top in dict.fromkeys(tops) if _is_chosen(only, os.path.basename(top))]
     apart = {os.path.realpath(origin), *tops}
-    began = _Folder(os.path.realpath(origin), _files(os.path.realpath(origin), apart))
+    origin_folder = _Folder(os.path.realpath(origin), _files(os.path.realpath(origin), apart))
     ids = unique_ids([f"folder:{visible(os.path.basename(top))}" for top in chosen])
     rejected: list[Rejected] = []
     changed, unchanged, notes = [], [], []
     for name, top in zip(ids, chosen, strict=True):
         try:
-            lying = _Folder(top, _files(top, apart))
-            candidate = _candidate(name, began, lying, clock)
+            folder = _Folder(top, _files(top, apart))
+            candidate = _candidate(name, origin_folder, folder, clock)
         except SourceError as error:
             rejected.append(Rejected(name, error.reason, error.hint))
             continue
@@ -125,7 +125,7 @@ def find_folders(
     shown = labels([Traces(folder=candidate.folder) for candidate in changed], shown=visible)
     named = [replace(c, label=label) for c, label in zip(changed, shown, strict=True)]
     return Candidates(
-        began.digest(), marked_identical(named), tuple(unchanged), (), tuple(rejected),
+        origin_folder.digest(), marked_identical(named), tuple(unchanged), (), tuple(rejected),
         tuple(notes),
     )  # fmt: skip
 
@@ -181,14 +181,16 @@ def _file(status: os.stat_result) -> _File:
     return _File(mode, size, changed, too_large(size).reason if size > MAX_BYTES else "")
 
 
-def _candidate(name: str, began: _Folder, lying: _Folder, clock: Callable[[], float]) -> Candidate:
+def _candidate(
+    name: str, origin: _Folder, folder: _Folder, clock: Callable[[], float]
+) -> Candidate:
     """Return the candidate of a folder, as changes of the origin's files."""
-    sides = _sides(began, lying)
+    sides = _sides(origin, folder)
     converted = without_conversions(sides)
     old, new = converted.sides.old, converted.sides.new
-    times = [lying.files[path].time for path in new]
+    times = [folder.files[path].time for path in new]
     return Candidate(
-        name, lying.top, "", "", (name,),
+        name, folder.top, "", "", (name,),
         old=old,
         new=new,
         digest=digest_of(old, new),
@@ -197,15 +199,15 @@ def _candidate(name: str, began: _Folder, lying: _Folder, clock: Callable[[], fl
     )  # fmt: skip
 
 
-def _sides(began: _Folder, lying: _Folder) -> Sides:
+def _sides(origin: _Folder, folder: _Folder) -> Sides:
     sides, total = Sides({}, {}, {}), 0
-    for path in sorted(began.files.keys() | lying.files.keys()):
-        before, after = began.files.get(path), lying.files.get(path)
+    for path in sorted(origin.files.keys() | folder.files.keys()):
+        before, after = origin.files.get(path), folder.files.get(path)
         try:
-            if before is not None and after is not None and _is_same(path, began, lying):
+            if before is not None and after is not None and _is_same(path, origin, folder):
                 continue
-            old = None if before is None else began.side(path)
-            new = None if after is None else lying.side(path)
+            old = None if before is None else origin.side(path)
+            new = None if after is None else folder.side(path)
         except SourceError as error:
             sides.refused[path] = error.reason
             continue
@@ -223,8 +225,8 @@ def _sides(began: _Folder, lying: _Folder) -> Sides:
     return sides
 
 
-def _is_same(path: str, began: _Folder, lying: _Folder) -> bool:
-    before, after = began.files[path], lying.files[path]
+def _is_same(path: str, origin: _Folder, folder: _Folder) -> bool:
+    before, after = origin.files[path], folder.files[path]
     return (before.mode, before.size) == (after.mode, after.size) and (
-        began.hash(path) == lying.hash(path)
+        origin.hash(path) == folder.hash(path)
     )

@@ -20,7 +20,7 @@ from excise_server.git.reflog import branch_made, worktree_made
 from excise_server.git.repository import Repository
 from excise_server.review.candidate import Candidate, in_order
 from excise_server.review.names import labels, name_of
-from excise_server.sources.reading import Lying
+from excise_server.sources.reading import ListedCandidate
 
 __all__ = ["labelled", "one_each", "started", "with_refs"]
 
@@ -29,10 +29,10 @@ def started(
     repository: Repository,
     origin: str,
     selection: Selection,
-    lying: Sequence[Lying],
+    entries: Sequence[ListedCandidate],
     rejected: list[Rejected],
-    is_edited: Callable[[Lying], bool],
-) -> Iterator[Lying]:
+    is_edited: Callable[[ListedCandidate], bool],
+) -> Iterator[ListedCandidate]:
     """Yield the candidates with the commits that they started from.
 
     Parameters
@@ -47,7 +47,7 @@ def started(
     """
     history = History(repository, origin)
     chosen, remembered = dict(selection.bases), dict(selection.remembered)
-    for entry in lying:
+    for entry in entries:
         candidate = entry.candidate
         names = [*candidate.names, *(name.partition(":")[2] for name in candidate.names)]
         spelled = [*names, candidate.branch, candidate.given]
@@ -75,12 +75,12 @@ def started(
         if start is None:
             rejected.append(Rejected(candidate.id, *_unrelated(repository)))
             continue
-        begun = replace(
+        with_base = replace(
             candidate, base=start.base, behind=start.behind, notes=(*base_notes, *start.notes)
         )
         if entry.patch is not None:
-            begun = replace(begun, commit=start.base)  # it has no commits of its own
-        yield replace(entry, candidate=begun)
+            with_base = replace(with_base, commit=start.base)  # it has no commits of its own
+        yield replace(entry, candidate=with_base)
     if chosen:
         unknown = ", ".join(map(visible, chosen))
         raise SourceError(f"no candidate is called {unknown}", hint="check --base NAME=REV")
@@ -108,13 +108,13 @@ def _unrelated(repository: Repository) -> tuple[str, str]:
     return reason, hint
 
 
-def one_each(begun: Sequence[Lying]) -> list[Lying]:
+def one_each(started_entries: Sequence[ListedCandidate]) -> list[ListedCandidate]:
     """Return the candidates, in which all refs at one commit are names of one candidate.
 
     Refs without commits of their own stay apart: nothing says that they are one thing.
     """
-    merged: dict[tuple[str, ...], Lying] = {}
-    for entry in begun:
+    merged: dict[tuple[str, ...], ListedCandidate] = {}
+    for entry in started_entries:
         candidate = entry.candidate
         key: tuple[str, ...] = (candidate.commit, candidate.base)
         if candidate.folder or candidate.commit == candidate.base:

@@ -25,7 +25,7 @@ from excise_server.review.candidate import Candidate
 from excise_server.review.replayed import CREATES, DELETES
 from excise_server.sources.finding import Change, Refused
 from excise_server.sources.reading import (
-    Lying,
+    ListedCandidate,
     Read,
     read_changes,
     read_worktrees,
@@ -84,17 +84,17 @@ class WholeCandidates:
     def is_edited(self, candidate: Candidate) -> bool:
         """Return whether a worktree has uncommitted changes, or False if it cannot be read."""
         ignored: list[Refused] = []
-        lying = read_worktrees(self._repository, self._head, [candidate], True, ignored)
-        return any(entry.working and entry.working.changes for entry in lying)
+        entries = read_worktrees(self._repository, self._head, [candidate], True, ignored)
+        return any(entry.working and entry.working.changes for entry in entries)
 
-    def read(self, candidates: Sequence[Candidate]) -> dict[str, tuple[Lying, Read]]:
+    def read(self, candidates: Sequence[Candidate]) -> dict[str, tuple[ListedCandidate, Read]]:
         """Return the changes of candidates by id, without those that are refused."""
-        lying = read_worktrees(self._repository, self._head, candidates, True, self._refused)
-        read = read_changes(self._repository, lying, time.time, self._refused)
+        entries = read_worktrees(self._repository, self._head, candidates, True, self._refused)
+        read = read_changes(self._repository, entries, time.time, self._refused)
         changes = {entry.candidate.id: entry for entry in read}
         return {
             entry.candidate.id: (entry, changes[entry.candidate.id])
-            for entry in lying
+            for entry in entries
             if entry.candidate.id in changes
         }
 
@@ -157,7 +157,7 @@ class _Reader:
         return [
             (
                 blobs[f"{candidate.base}:{home}"],
-                _lying(Folder(candidate.folder, len(candidate.commit)), home)
+                _working_file(Folder(candidate.folder, len(candidate.commit)), home)
                 if candidate.folder
                 else blobs[f"{candidate.commit}:{home}"],
             )
@@ -185,12 +185,14 @@ class _Reader:
             return None
         return self._made(candidate, before, converted.sides.new[home], home)
 
-    def _moved(self, candidate: Candidate, lying: Lying, read: Read) -> FileChange | None:
+    def _moved(
+        self, candidate: Candidate, listed: ListedCandidate, read: Read
+    ) -> FileChange | None:
         """Return the change of the file by a candidate that was read as a whole."""
         home, sides = self.homes[candidate.base], read.sides
         if reason := sides.refused.get(home, ""):
             raise SourceError(reason)
-        asides = tuple(lying.working.asides) if lying.working else ()
+        asides = tuple(listed.working.asides) if listed.working else ()
         before, after = sides.old.get(home), sides.new.get(home)
         renames = renamed_files(sides.old, sides.new)
         if before is not None and after is not None:
@@ -285,7 +287,7 @@ def _content(blob: Blob | SourceError) -> Content:
     return blob if isinstance(blob, SourceError) else Side(_MODE, blob.data, blob.id)
 
 
-def _lying(folder: Folder, path: str) -> Content:
+def _working_file(folder: Folder, path: str) -> Content:
     """Return a file of a worktree."""
     entry = folder.file(path)
     if entry is None:

@@ -34,7 +34,7 @@ from excise_server.sources.applied import apply_patch
 
 __all__ = [
     "WRITTEN_SECONDS",
-    "Lying",
+    "ListedCandidate",
     "Read",
     "files_of",
     "read_changes",
@@ -50,8 +50,8 @@ State = Literal["changed", "unchanged", "landed"]
 
 
 @dataclass(frozen=True, slots=True)
-class Lying:
-    """A candidate with the uncommitted files of a worktree, or the patch of a patch."""
+class ListedCandidate:
+    """A candidate before its changes are read, with its uncommitted files or its patch."""
 
     candidate: Candidate
     head: Listing | None = None
@@ -85,7 +85,7 @@ def read_worktrees(
     listed: Sequence[Candidate],
     untracked: bool,
     rejected: list[Rejected],
-) -> list[Lying]:
+) -> list[ListedCandidate]:
     """Read the uncommitted files of the worktrees. Refs pass through.
 
     Raises
@@ -95,14 +95,14 @@ def read_worktrees(
     """
     folders = [candidate for candidate in listed if candidate.folder]
     if not folders:
-        return [Lying(candidate) for candidate in listed]
+        return [ListedCandidate(candidate) for candidate in listed]
     listing = listing_of(repository, origin)
     heads = trees_between(repository, [(origin, candidate.commit) for candidate in folders])
     worktrees = {os.path.realpath(tree.path) for tree in repository.worktrees()}
     entries = []
     for candidate in listed:
         if not candidate.folder:
-            entries.append(Lying(candidate))
+            entries.append(ListedCandidate(candidate))
             continue
         try:
             between = heads[origin, candidate.commit]
@@ -112,7 +112,7 @@ def read_worktrees(
             working = read_working(
                 repository, candidate.folder, head, untracked=untracked, worktrees=worktrees
             )
-            entries.append(Lying(candidate, head, working))
+            entries.append(ListedCandidate(candidate, head, working))
         except SourceError as error:
             rejected.append(Rejected(candidate.id, error.reason, error.hint))
     return entries
@@ -120,7 +120,7 @@ def read_worktrees(
 
 def read_changes(
     repository: Repository,
-    started: Sequence[Lying],
+    started: Sequence[ListedCandidate],
     clock: Callable[[], float],
     rejected: list[Rejected],
 ) -> Iterator[Read]:
@@ -141,7 +141,7 @@ def read_changes(
 
 
 def _read_patches(
-    repository: Repository, entries: Sequence[Lying], rejected: list[Rejected]
+    repository: Repository, entries: Sequence[ListedCandidate], rejected: list[Rejected]
 ) -> Iterator[Read]:
     """Yield the candidates that are patches, applied to their bases."""
     listings: dict[str, Listing] = {}
@@ -160,7 +160,7 @@ def _read_patches(
         yield Read(replace(candidate, digest=digest, notes=notes), sides, older=applied.older)
 
 
-def _tree(entry: Lying, committed: Tree | SourceError) -> Tree:
+def _tree(entry: ListedCandidate, committed: Tree | SourceError) -> Tree:
     if isinstance(committed, SourceError):
         raise committed
     if entry.working is not None and entry.head is not None:

@@ -28,7 +28,7 @@ from excise_server.sources.finding import (
 from excise_server.sources.identity import labelled, one_each, started, with_refs
 from excise_server.sources.one_file import FileChange, WholeCandidates, read_file
 from excise_server.sources.opening import opened
-from excise_server.sources.reading import Lying
+from excise_server.sources.reading import ListedCandidate
 from excise_server.sources.run_patches import run_folders
 
 __all__ = ["find", "selection_of"]
@@ -130,12 +130,12 @@ def _find(
     repository = repository.for_many(len(listed))
     whole_candidates = WholeCandidates(repository, head, refused)
 
-    def is_edited(entry: Lying) -> bool:
+    def is_edited(entry: ListedCandidate) -> bool:
         return whole_candidates.is_edited(entry.candidate)
 
-    lying = [Lying(candidate) for candidate in listed]
-    begun = one_each(list(started(repository, head, selection, lying, refused, is_edited)))
-    candidates = with_refs([entry.candidate for entry in begun], whole_candidates.is_edited)
+    entries = [ListedCandidate(candidate) for candidate in listed]
+    with_bases = one_each(list(started(repository, head, selection, entries, refused, is_edited)))
+    candidates = with_refs([entry.candidate for entry in with_bases], whole_candidates.is_edited)
     read = list(read_file(repository, head, repository.path, candidates, whole_candidates, refused))
     changed = [(candidate, change) for candidate, change in read if change is not None]
     named = labelled(repository, [candidate for candidate, _ in changed])
