@@ -25,7 +25,7 @@ CONTAINS = "contains"
 OVERLAPS = "overlaps"
 DIFFERENT = "different"
 WORDS = (SAME, ELSEWHERE, CONTAINS, OVERLAPS, DIFFERENT)
-"""In the order in which they are tried."""
+"""The words, in the order in which they are tried."""
 
 NEARLY_ALL = Fraction(95, 100)
 MOVED = Fraction(5, 100)

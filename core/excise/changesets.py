@@ -266,7 +266,7 @@ def _matrix(ids: tuple[str, ...], task: _Task) -> ChangeMatrix:
     for i, j in combinations(range(len(ids)), 2):
         renamed = _created_alike(task.created[i], task.created[j])
         if renamed:
-            # A look of its own, so that no number depends on company.
+            # Counted separately, so that no number depends on other change sets.
             two = [_renamed(task.edited[index], renamed) for index in (i, j)]
             readings.append(task.joined(two, _unread(joined, i, j)))
             pair = task.compared(readings[-1], two)

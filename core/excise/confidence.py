@@ -117,7 +117,7 @@ CALIBRATIONS: tuple[Calibration, ...] = (
         ),
     ),
 )
-"""As `make calibration` prints them, which says so if they differ."""
+"""The tables that `make calibration` prints, which reports any difference."""
 
 
 @dataclass(frozen=True, slots=True)

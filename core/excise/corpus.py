@@ -24,7 +24,7 @@ __all__ = ["CorpusDifference", "CorpusScore", "corpus_score"]
 
 RESAMPLES = 1000
 _CELLS = 1_000_000
-"""Weights of tasks that are held at a time."""
+"""The number of tasks' weights that are in memory at a time."""
 
 
 class Scored(Protocol):

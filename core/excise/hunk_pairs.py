@@ -34,7 +34,7 @@ _FIELDS: list[tuple[str, Any]] = [
     ("delete", "f8"),
     ("share", "f8"),
 ]
-"""As `excise.kernels._hunk_counts` writes them."""
+"""The fields of an entry, in the order of `excise.kernels._hunk_counts`."""
 
 
 class PairReading(NamedTuple):

@@ -13,7 +13,7 @@ from excise.language_tables import FILES, GRAMMARS, INTERPRETERS
 __all__ = ["PLAIN", "check", "names", "resolve"]
 
 PLAIN = ("text", "plaintext", "txt")
-"""Names of languages that have no grammar, on purpose: lexical tokens."""
+"""Names of languages that intentionally have no grammar: their texts get lexical tokens."""
 
 # `python3.11`, `lua5.4`, `ruby-2.7`, `php8`: the version does not name another language.
 _VERSION = re.compile(r"[-.\d]+$")

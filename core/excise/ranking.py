@@ -45,10 +45,10 @@ TINY = 5
 else. The choice of the items that docs/ranking.md names; 3 to 8 differ by less than .002."""
 
 APART = 0.2
-"""Agreement below which nobody agrees with anybody, so that sizes count, too."""
+"""Agreement below which the revisions are unrelated, so that sizes count as well."""
 
 TIE_BREAK = 0.01
-"""What sizes count elsewhere: enough to tell two revisions that agree alike."""
+"""Weight of sizes elsewhere: enough to order two revisions of equal agreement."""
 
 BROKEN = 3.0
 """Cost of being broken: as much as full agreement can bring."""
@@ -61,9 +61,9 @@ class Regime(Enum):
     """The regime of an order: how far revisions agree, and whether the size of edits counts."""
 
     SMALL_EDIT = "small edit"
-    """Agreement and size, as some edit is tiny."""
+    """Agreement and size, because some edit is tiny."""
     NO_AGREEMENT = "no agreement"
-    """Size above all, as nobody agrees with anybody."""
+    """Size above all, because the revisions are unrelated."""
     AGREEMENT = "agreement"
     """Agreement; sizes only break ties."""
 

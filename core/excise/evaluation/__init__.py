@@ -1,4 +1,4 @@
-r"""The measures of the field beside Excision Score, under one interface.
+r"""The measures of the field and Excision Score, under one interface.
 
 >>> result = measure("es-nested")(
 ...     origin="a = 1\nb = 2\n", reference="a = 1\nb = 3\n", hypothesis="a = 1\nb = 3\n",

@@ -110,7 +110,7 @@ def _version(distribution: str) -> str:
 
 Synonyms = Callable[[str], Collection[str]]
 Remote = Callable[[str, Sequence[str], str, str], float]
-"""From origin, references, hypothesis and the name of a language to a value."""
+"""Maps origin, references, hypothesis and the name of a language to a value."""
 
 
 @dataclass(frozen=True, slots=True)

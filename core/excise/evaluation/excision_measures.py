@@ -1,4 +1,4 @@
-"""Excision Score as a measure beside the others: directed, as the paper has it, and anchored."""
+"""Excision Score as a measure among the others: directed, as in the paper, and anchored."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ Words = list[tuple[int, str]]
 def _stage(
     ours: Words, theirs: Words, same: Callable[[str], Collection[str]], stage: int
 ) -> tuple[list[Match], Words, Words]:
-    """Match each word of ours with the last free one of theirs that means the same."""
+    """Match each of our words with the last free one of theirs that has the same meaning."""
     places: dict[str, list[int]] = defaultdict(list)
     for index, word in theirs:
         places[word].append(index)

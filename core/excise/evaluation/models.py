@@ -23,7 +23,7 @@ CODEBLEU = {
         "c", "cpp", "csharp", "go", "java", "javascript", "php", "python", "ruby", "rust",
     )
 }  # fmt: skip
-"""From our grammars to the languages of codebleu."""
+"""Maps our grammars to the languages of codebleu."""
 
 
 def codebleu(item: Item, resources: Resources) -> Result:

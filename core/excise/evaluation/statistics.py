@@ -31,7 +31,7 @@ Ints = npt.NDArray[np.int64]
 Interval = tuple[float, float]
 
 _CELLS = 200_000
-"""Weights that are held at a time while resampling: few enough for the processor's cache."""
+"""Weights in memory at a time while resampling: few enough for the processor's cache."""
 
 _NO_VARIANCE = 1e-12
 """Variance, of standardised values, below which a resample counts as constant."""

@@ -43,7 +43,7 @@ CACHED = 200
 """Characters up to which a text may stay in the caches of sacrebleu's tokenisers."""
 
 ALPHA = 0.9
-"""Weight of the references in iBLEU; the rest punishes what is copied from the origin."""
+"""Weight of the references in iBLEU; the rest punishes copies from the origin."""
 
 
 def bleu(item: Item, _resources: Resources) -> Result:

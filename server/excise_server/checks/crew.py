@@ -25,14 +25,14 @@ from excise_server.review.verdicts import Verdict
 __all__ = ["Crew", "Runs", "Said"]
 
 _GRACE = 10.0
-"""Seconds after the time of a run that its guardian may take to end all of it."""
+"""Seconds after the time limit of a run in which its guardian may end all of it."""
 
 _NO_VERDICT = {
     125: "cannot be tested (exit status 125)",
     126: "the command cannot be executed (exit status 126)",
     127: "the command was not found (exit status 127)",
 }
-"""Exit statuses that tell of no test, as ``git bisect run`` reads them."""
+"""Exit statuses that mean that no test ran, as in ``git bisect run``."""
 
 Said = Callable[[str], None]
 

@@ -28,7 +28,7 @@ __all__ = ["HEAD", "SHELL", "TAIL", "adopt_orphans", "descendants", "end_descend
 SHELL = "/bin/sh"
 
 HEAD, TAIL = 1_000_000, 1_000_000
-"""Bytes of output that are kept: so many first ones, and so many last ones."""
+"""The numbers of first and of last bytes of output that are kept."""
 
 _PR_SET_CHILD_SUBREAPER = 36
 _CHUNK = 1 << 16

@@ -141,7 +141,7 @@ def _run(arguments: Sequence[str] | None, before_parsing: Callable[[], None]) ->
         return 130
     except _ReaderGoneError:
         raise
-    except Exception as error:  # the last door: a bug is told in one line, too
+    except Exception as error:  # the last resort: a bug is also reported in one line
         if _is_of_the_input(error):
             say(str(error))
             return 2

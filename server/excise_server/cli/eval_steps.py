@@ -39,10 +39,10 @@ __all__ = [
 ]
 
 _SHOWN = 5
-"""Bad lines and failures that are named one by one on standard error."""
+"""The most bad lines and failures that are named on standard error."""
 
 _PIPED = 200
-"""Columns of a table that no terminal cuts."""
+"""The width of a table that is not printed to a terminal."""
 
 
 @dataclass(frozen=True, slots=True)

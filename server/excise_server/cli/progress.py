@@ -26,7 +26,7 @@ def progress(label: str, total: float | None = None) -> Iterator[Advance]:
     Parameters
     ----------
     label : str
-        What is being done; text of ours, never of a file.
+        What is being done: our own text, never that of a file.
     total : float, optional
         The amount to do; None: unknown, and a moving bar is shown.
     """

@@ -163,7 +163,7 @@ def _write(top: str, taken: Taken) -> str | None:
 
 
 def _command(top: str, file: Path) -> str:
-    """Return a command that works in a folder of another repository, too.
+    """Return a command that also works in a folder of another repository.
 
     There git would look for the paths from the top of that repository, and do nothing.
     """

@@ -33,12 +33,12 @@ REVERTS = "reverts"
 BACKPORT = "backport"
 
 COMMON = 20
-"""A line in more than one of so many proposals is no reason, .."""
+"""A line in more than one of so many proposals is not a reason, .."""
 FEW = 8
 """.. unless it is in no more than these."""
 
 CARRIED = 0.9
-"""Cosine of two changes from which one that says it is a backport carries the other."""
+"""Cosine of two changes from which a stated backport is taken for one of the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +258,7 @@ _LEAST = 0.5
 """Below the probability at which "possibly" begins."""
 
 _MOST_EQUAL = 1000
-"""Equal proposals that are looked at: there may be thousands of one version bump."""
+"""The most equal proposals that are examined: one version bump may occur thousands of times."""
 
 
 def _reaches(level: Level, least: Level) -> bool:

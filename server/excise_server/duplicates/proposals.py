@@ -16,10 +16,10 @@ _PICKED = re.compile(r"\(cherry picked from commit [0-9a-f]{7,64}\)")
 _BACKPORT = re.compile(r"\bback-?port", re.I)
 
 Member = tuple[str, Message]
-"""A message under the id that it is known by."""
+"""The id of a message, and the message."""
 
 Kept = tuple[str, Callable[[], Patch], ChangeCounts]
-"""What is known of a patch that was read before: its patch-id, what reads it, its counts."""
+"""A patch that was read before: its patch-id, a function that reads it, and its counts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Why two patches are related, in a few of their own lines and words."""
+"""The reasons why two patches are related: a few of their own lines and words."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from excise.patches.features import IGNORED, compared
 __all__ = ["PlaceReason", "Reasons", "reasons_of", "undoes"]
 
 UNDONE = 0.9
-"""Share of the changed lines of both that one undoes where it reverts the other."""
+"""Share of the changed lines of both that one undoes, from which it reverts the other."""
 
 TELLING = 12
-"""Letters and digits of an added line that is a reason by itself."""
+"""The fewest letters and digits of an added line that is a reason by itself."""
 
 PLACES = 3
 WORDS = 3
 LONGEST = 160
-"""Characters of a line that is shown."""
+"""The most characters of a line that are shown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from excise_server.editor.snapshot import Snapshot
 __all__ = ["Analysis", "Analyst", "Comparison", "Map", "Matrix", "Plane", "compare", "recompare"]
 
 Map = Callable[..., Iterable[Any]]
-"""How work on several items is run: the built-in `map`, or an executor's."""
+"""The `map` that works on several items: the built-in one, or an executor's."""
 
 MEMORY = 256 << 20
 """Bytes of scores that an `Analyst` keeps, as estimated from the sizes of the texts."""
@@ -145,7 +145,7 @@ class Analyst:
         self._kept: OrderedDict[object, Analysis] = OrderedDict()
         self._bare: tuple[object, excise.Hunks] | None = None
         self.pairs = 0
-        """How many pairs were scored."""
+        """The number of pairs that were scored."""
 
     def analyse(self, snapshot: Snapshot, cancel: excise.CancelFlag) -> Analysis:
         """Return the analysis of a snapshot.

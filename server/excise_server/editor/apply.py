@@ -58,7 +58,7 @@ def replacing(analysis: Analysis, lines: list[str], index: int, text: str) -> li
     Raises
     ------
     BlockedError
-        If unsaved edits overlap the hunk and lines beside it.
+        If unsaved edits overlap the hunk and lines next to it.
     """
     site = analysis.sites[index]
     if shown_at(lines, site) == text:
@@ -77,7 +77,7 @@ def restate(analysis: Analysis, lines: list[str], revision: int) -> list[LineEdi
     Raises
     ------
     BlockedError
-        If unsaved edits overlap a hunk that would change and lines beside it.
+        If unsaved edits overlap a hunk that would change and lines next to it.
     """
     if revision == analysis.snapshot.own:
         return []

@@ -29,7 +29,7 @@ class Decision:
 
 
 def with_kept(analysis: Analysis) -> Analysis:
-    """Return an analysis in which the hunks that the user wants to stay are decided, too."""
+    """Return an analysis in which the hunks that the user wants to keep are also decided."""
     kept = analysis.snapshot.kept
     if not kept:
         return analysis

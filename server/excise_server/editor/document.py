@@ -35,7 +35,7 @@ MAX_REVISIONS = 300
 """Most revisions that one document may have."""
 
 OWN_EDITS = "buffer"
-"""The id of what the editor shows, where that is one more revision."""
+"""The id of the editor's text, if it counts as a revision."""
 
 MAX_ID = 1000
 """Most characters of an id."""

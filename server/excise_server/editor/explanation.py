@@ -34,7 +34,7 @@ MAX_NAMES = 12
 MAX_CODE_LINES = 30
 MAX_CODE_WIDTH = 200
 MAX_COLUMNS = 4
-"""Most candidates whose scores are a table: it takes one line more than they are."""
+"""Most candidates whose scores are shown as a table, which takes one line for each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 MAX_HUNKS = 200
-"""Most hunks shown as diagnostics; the report has all."""
+"""Most hunks shown as diagnostics. The report has all."""
 
 MAX_GROUPS = 20
 """Most groups listed in the message for the file."""

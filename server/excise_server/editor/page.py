@@ -24,7 +24,7 @@ __all__ = ["hunk_heading", "review_page"]
 
 MAX_NAMES = 30
 MAX_PAIRS = 200
-"""Most pairs whose scores are listed; the report has all."""
+"""Most pairs whose scores are listed. The report has all."""
 
 
 def review_page(analysis: Analysis, name: str) -> str:

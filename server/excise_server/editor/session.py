@@ -74,9 +74,9 @@ class Session:
         self._changed, self._read = changed, read
         self.options = options or Options()
         self.own_edits = False
-        """Whether what the editor shows is one more revision: it is the result of the review."""
+        """Whether the editor's text, which is the result of the review, counts as a revision."""
         self.choices = Choices()
-        """What the user decided about whole candidates."""
+        """The user's decisions about whole candidates."""
         self._documents: dict[str, Document] = {}
         self._given = GivenCandidates()
 

@@ -14,7 +14,7 @@ __all__ = ["MAX_DECISIONS", "CandidateState", "Choice", "Choices"]
 CandidateState = Literal["hidden", "rejected"]
 
 MAX_DECISIONS = 10_000
-"""Most candidates that anything is remembered of."""
+"""Most candidates whose decisions are remembered."""
 
 
 @dataclass(frozen=True, slots=True)

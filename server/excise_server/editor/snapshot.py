@@ -10,7 +10,7 @@ from excise.text import Revision
 __all__ = ["Snapshot"]
 
 _OWN = "buffer"
-"""The id of the buffer as a revision; one that a client calls so has a text of its own."""
+"""The id of the buffer as a revision. A client's revision of this id has its own text."""
 
 
 @dataclass(frozen=True, slots=True)

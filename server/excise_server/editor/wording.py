@@ -36,7 +36,7 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 def name(identity: str) -> str:
     """Return an id for people: printable, and not longer than a line bears.
 
-    A longer one is cut in the middle, and has a few digits of its own there: ids of a thousand
+    A longer one is cut in the middle, where it gets a few distinctive digits: ids of a thousand
     characters that differ in one would else look alike.
     """
     shown = printable(identity)

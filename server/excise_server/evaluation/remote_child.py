@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import IO, Any
 
 Scorer = Callable[..., float]
-"""From the fields of one question to a value."""
+"""Maps the fields of one question to a value."""
 
 
 def main() -> None:

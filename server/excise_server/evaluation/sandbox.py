@@ -44,10 +44,10 @@ main(int(sys.argv.pop()))
 _ROOT = Path(__file__).parents[2]
 
 _START = 30.0
-"""Seconds for the template to come up, or to fork: nothing of a stranger runs in either."""
+"""Seconds for the template to start, or to fork, neither of which runs untrusted code."""
 
 _GRACE = 0.4
-"""Seconds after the end of its time that the watcher may take to say so."""
+"""Seconds after the time limit in which the watcher may report it."""
 
 _LONGEST = 4_000
 
@@ -116,7 +116,7 @@ class Sandbox:
             )
         self._control.settimeout(_START)
         self.memory_group = ""
-        """The folder of the control group that limits memory; "": only each process has limits."""
+        """The folder of the control group that limits memory, or "" without one."""
         try:
             self.memory_group, _ = self._expect(b"ready ")
         except BaseException:

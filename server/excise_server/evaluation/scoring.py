@@ -21,7 +21,7 @@ class Job:
     measures: tuple[Measure, ...]
     comments: str = "keep"
     seed: int | None = None
-    """Of the shared prefix; None: no prefix."""
+    """The seed of the shared prefix, or None without a prefix."""
 
     def items(self, record: Record) -> Item:
         """Return what the measures see: comments dropped first, then the prefix added."""

@@ -30,7 +30,7 @@ LINK, SUBMODULE = "120000", "160000"
 _RENAMED = 0.5
 """Share of equal lines from which a deleted and a created file are one that was renamed."""
 _MAX_RENAMES = 200
-"""So many deleted, and so many created files are searched for renames that also changed."""
+"""The most deleted or created files among which renames with changes are searched."""
 
 Span = tuple[int, int, int, int]
 

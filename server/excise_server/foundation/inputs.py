@@ -87,7 +87,7 @@ class RevisionSet:
 
 
 def first_few(names: Sequence[str], most: int = 3) -> str:
-    """Return the first of some printable names, and how many more there are.
+    """Return the first of some printable names, and the number of the others.
 
     >>> first_few(["a", "b", "c", "d", "e"])
     'a, b, c and 2 more'

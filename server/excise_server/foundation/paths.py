@@ -19,7 +19,7 @@ from excise_server.foundation.inputs import MAX_BYTES, SourceError, check_text, 
 __all__ = ["MAX_ENTRIES", "contained", "inside", "list_folder", "read_bytes", "text_of", "visible"]
 
 MAX_ENTRIES = 10_000
-"""Most entries of a folder that are looked at."""
+"""Most entries of a folder that are read."""
 
 # Kernel interfaces: reading one may block, have effects, or tell of other processes.
 _SYSTEM = ("/proc", "/sys", "/dev")

@@ -45,7 +45,7 @@ class History:
         branch: str = "",
         is_edited: Callable[[], bool] = lambda: False,
     ) -> Start | None:
-        """Return where a candidate started, or None if the target's history has nothing of its own.
+        """Return where a candidate started, or None if it shares no history with the target.
 
         Parameters
         ----------

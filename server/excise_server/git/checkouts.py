@@ -81,7 +81,7 @@ class Selection:
 def find_checkouts(
     repository: Repository, selection: Selection
 ) -> tuple[list[Candidate], list[Rejected]]:
-    """Return the worktrees and refs that were chosen, under ids of their own, and what is left out.
+    """Return the chosen worktrees and refs, with unique ids, and those that are left out.
 
     A local branch that is checked out in one of the worktrees is a name of that.
 

@@ -48,7 +48,7 @@ ALLOWED = frozenset(
 """The commands that `Git.run` takes."""
 
 MAX_OUTPUT = 110_000_000
-"""Largest output of one call; what is asked for is far below."""
+"""The largest output of one call, far above that of any question."""
 
 _CALL_SECONDS = 10.0
 _BUDGET_SECONDS = 30.0

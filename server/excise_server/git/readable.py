@@ -34,7 +34,7 @@ _NAMES = (
     "shallow",
 )
 _MAX_REFS = 20_000
-"""Most loose refs looked at; a repository with more is one that packs none, and takes its time."""
+"""Most loose refs that are checked. A repository with more packs none, and is slow anyway."""
 
 
 def check_readable(folder: str) -> None:

@@ -32,7 +32,7 @@ __all__ = [
 
 _MAX_TOTAL = 100_000_000
 _SECONDS, _SECONDS_EACH = 30.0, 1.0
-"""What git may take in all, and for each candidate more."""
+"""The seconds that git may take in all, and those for each candidate."""
 _LINK = re.compile(rb"gitdir: ([^\n]+)\n?")
 _OBJECT = re.compile(rb"([0-9a-f]{40,64}) (\w+) (\d+)\n")
 _DETOUR = re.compile(rb"(symlink|dangling|loop|notdir) (\d+)\n")

@@ -43,7 +43,7 @@ _COMMIT = re.compile(rb"([0-9a-f]{40,64})\0")
 _FILE = re.compile(rb"(\d{6}) \w+ ([0-9a-f]{40,64})\t([^\0]+)\0")
 _TOGETHER = 50
 _READ_TOGETHER = 25
-"""Trees whose blobs are read by one git, which limits what they may hold in all."""
+"""The number of trees whose blobs one git process reads, within its limits."""
 
 Listing = dict[str, tuple[bytes, bytes]]
 """The mode and blob of files, as git writes them, by path."""

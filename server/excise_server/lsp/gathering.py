@@ -36,7 +36,7 @@ _SAME = LineMap(())
 """The lines of a revision that has the text of its file."""
 
 _DELAY = 0.05
-"""Seconds of quiet before sources are asked: a commit changes several files."""
+"""Seconds without changes before sources are asked: a commit changes several files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Gatherer:
         return self._choices
 
     def choose(self, choices: SourceChoices) -> None:
-        """Look for something else from now on."""
+        """Use other settings from now on."""
         if choices == self._choices:
             return
         if choices.settings.origin != self._choices.settings.origin:

@@ -16,7 +16,7 @@ from excise_server.lsp.wire import BadFrame, frames
 __all__ = ["Caller", "admitted"]
 
 _SECONDS, _BYTES = 10.0, 1 << 20
-"""What a caller may take until its first message is there."""
+"""The seconds in which a caller's first message must arrive."""
 
 
 class Caller:

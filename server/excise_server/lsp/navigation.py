@@ -28,7 +28,7 @@ from excise_server.lsp.to_proto import Mapper
 __all__ = ["NAVIGATION", "document_symbol", "implementation", "workspace_symbol"]
 
 MAX_PLACES = 50
-"""Most places that one question leads to."""
+"""Most locations in one answer."""
 
 
 async def implementation(

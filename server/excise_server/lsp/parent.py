@@ -10,7 +10,7 @@ from contextlib import suppress
 __all__ = ["watch_process"]
 
 _SECONDS = 3.0
-"""Between two looks, where the system does not tell that a process has ended."""
+"""Seconds between two checks, if the system does not tell that a process has ended."""
 
 
 def watch_process(process: int | None, ended: Callable[[], None]) -> None:

@@ -27,7 +27,7 @@ __all__ = ["DELAY", "RequestsShown", "WorkShown"]
 logger = logging.getLogger(__name__)
 
 DELAY = 0.5
-"""Seconds that a run may take unseen."""
+"""Seconds that a run may take without being shown."""
 
 
 @dataclass(slots=True, eq=False)
@@ -78,7 +78,7 @@ class WorkShown:
             shown.timer = None
 
     def ended(self, key: str) -> None:
-        """Take it away: there is a result, or nothing to do any more."""
+        """Remove the progress: there is a result, or nothing left to do."""
         if (shown := self._shown.pop(key, None)) is None:
             return
         if shown.timer is not None:

@@ -19,7 +19,7 @@ __all__ = ["Refresher"]
 logger = logging.getLogger(__name__)
 
 MAX_OPENED = 1000
-"""Most virtual documents of which it is remembered that the client has asked for them."""
+"""Most virtual documents whose requests are remembered."""
 
 
 class Refresher:

@@ -16,7 +16,7 @@ from excise_server.lsp.virtual import virtual_uri
 __all__ = ["MAX_VARIANTS", "Related"]
 
 MAX_VARIANTS = 5
-"""Most variants that one hunk links to."""
+"""Most variants to which one hunk links."""
 
 _MAX_NAMES = 3
 

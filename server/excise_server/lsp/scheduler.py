@@ -23,7 +23,7 @@ __all__ = ["DEBOUNCE", "Scheduler", "Watch"]
 logger = logging.getLogger(__name__)
 
 DEBOUNCE = 0.15
-"""Seconds of quiet before work begins."""
+"""Seconds without changes before work begins."""
 
 S = TypeVar("S")
 R = TypeVar("R")

@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 _DEFAULTS = SourceSettings()
 
 ALL_REQUESTS = ("pull/*", "merge-requests/*")
-"""What ``true`` means for requests, which are off by default."""
+"""The meaning of ``true`` for requests, which are off by default."""
 
 
 @dataclass(frozen=True, slots=True)

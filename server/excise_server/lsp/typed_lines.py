@@ -1,4 +1,4 @@
-"""Lines that are being typed carry no mark of a hunk and no lens until the keyboard rests."""
+"""Lines that are being typed, which have no mark of a hunk and no lens until the keyboard rests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from excise_server.editor.document import document_key
 __all__ = ["TypedLines"]
 
 REST = 2.0
-"""Seconds without a key after which a line is not being typed any more."""
+"""Seconds without a key after which a line is no longer being typed."""
 
 
 class TypedLines:
@@ -48,7 +48,7 @@ class TypedLines:
         self._timers[key] = loop.call_later(REST, self.rest, uri)
 
     def rest(self, uri: str) -> None:
-        """Note that nothing is typed in a document any more: it was saved, or time has passed."""
+        """Note that typing in a document has ended: it was saved, or time has passed."""
         key = document_key(uri)
         self._stop(key)
         self._lines.pop(key, None)

@@ -19,7 +19,7 @@ from pathlib import Path
 __all__ = ["DAYS", "MAX_PINS", "Store", "StoreError"]
 
 DAYS = 30
-"""Days after which what nobody asked for is forgotten."""
+"""Days after which unused entries are removed."""
 
 MAX_PINS = 1000
 """Most documents of a folder that are remembered: those used last."""
@@ -61,7 +61,7 @@ class Store:
         self._clock = clock
         self._is_sound = False
         self.repaired = ""
-        """What had to be done to use the file, in words for people; empty: nothing."""
+        """What had to be done to use the file, in words for people, or empty."""
 
     @property
     def path(self) -> Path:

@@ -28,7 +28,7 @@ class ScoreRecord:
     several: bool
     """True if the record gave a list of references."""
     task: str | int | float | None = None
-    """What it is an answer to, where the record says so."""
+    """The task that it answers, if the record has one."""
 
 
 def read_score_records(stream: IO[bytes], name: str = "") -> Iterator[ScoreRecord | BadLine]:

@@ -22,10 +22,10 @@ __all__ = ["CHECKS_FIRST", "CandidateRow", "Lines", "candidate_rows", "lines_by_
 CHECKS_FIRST = (
     "candidates that pass, then those without a verdict, then those that fail; among each, "
 )
-"""What decides it before that, where checks ran."""
+"""The first key of the order, where checks ran."""
 
 STAND = "●"
-"""Who stands for a group, in a table."""
+"""The mark of a group's representative, in a table."""
 
 _PHRASES = {
     SAME: "same as {}",

@@ -12,7 +12,7 @@ from rich.text import Text
 __all__ = ["INDENT", "Sentence", "cut", "filled", "sentence"]
 
 INDENT = 5
-"""Columns before a line that goes on with what the line above says."""
+"""Columns before a line that continues the line above."""
 
 
 def cut(text: str, width: int) -> str:

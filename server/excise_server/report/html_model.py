@@ -18,7 +18,7 @@ __all__ = ["OWN", "TWO", "Block", "Group", "Item", "Picture", "Report", "Side"]
 
 OWN = ("", "what it changes")
 TWO = ("representative", "this one")
-"""What the sides of blocks are called: of one revision alone, of it and its representative."""
+"""The names of the sides of blocks: of one revision alone, or with its representative."""
 
 Side = Sequence[tuple[str, str]]
 
@@ -76,7 +76,7 @@ class Picture:
     bands: Sequence[int]
     whole: int
     words: Sequence[Sequence[str]] = ()
-    """What may be said of each two, where it is known."""
+    """The word for each pair, if it is known."""
 
 
 @dataclass(frozen=True, slots=True)

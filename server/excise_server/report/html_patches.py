@@ -24,7 +24,7 @@ from excise_server.report.related_words import related_words
 __all__ = ["difference_blocks", "patches_page"]
 
 MAX_HEADING = 80
-"""Most characters shown of a hunk's heading; git itself writes no more."""
+"""Most characters shown of a hunk's heading. Git itself writes no more."""
 
 MAX_MATCHES = 3
 """Most other places named of one row."""

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 __all__ = ["MAX_CELLS", "MAX_HEAT", "picture_of", "picture_part", "shown_first"]
 
 MAX_HEAT = 280
-"""Most rows of the heat map, so that each is seen: the largest clusters come first."""
+"""Most rows of the heat map, so that each is visible. The largest clusters come first."""
 
 MAX_CELLS = 12
-"""Up to so many rows the heat map is a table of numbers."""
+"""Most rows of a heat map that is a table of numbers; a larger one is an image."""
 
 _LISTED = 14
-"""Clusters that are named beside a heat map."""
+"""The most clusters that are named next to a heat map."""
 
 
 def shown_first(clusters: Sequence[Cluster]) -> list[int]:

@@ -33,7 +33,7 @@ from excise_server.review.ranked import RankedBatch
 __all__ = ["worktrees_page"]
 
 _NAME = 32
-"""Columns of a name in a table; its middle is left out where it is longer."""
+"""Columns of a name in a table. A longer one loses its middle."""
 
 
 def worktrees_page(worktrees: Worktrees) -> str:

@@ -23,7 +23,7 @@ class Markup(str):
 
 
 Child = str | Markup | int | None
-"""What may stand in an element; None is nothing."""
+"""The types that an element may contain; None is empty."""
 
 
 def element(name: str, /, *children: Child, **attributes: Child) -> Markup:

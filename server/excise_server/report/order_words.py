@@ -12,7 +12,7 @@ __all__ = ["FORMULA", "confidence_words", "order_words", "said_of"]
 
 _SIZES = f"ln({SLACK} + tokens)"
 FORMULA = f"score = {AGREEMENT:g} * agreement - {_SIZES}, {BROKEN:g} less if broken"
-"""The score where sizes count."""
+"""The formula of the score if sizes count."""
 
 _BY_AGREEMENT = FORMULA.replace(_SIZES, f"{TIE_BREAK:g} * {_SIZES}")
 _WHY = {

@@ -47,7 +47,7 @@ Row = tuple[int, int, _Alike]
 """Cluster, patch, and what it has in common with the representative, which it may be itself."""
 
 TOGETHER = 500
-"""Rows that are made by one process at a time."""
+"""The number of rows that one process makes at a time."""
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 

@@ -14,7 +14,7 @@ from excise_server.report.tables import plural
 __all__ = ["Numbered", "by_place", "elsewhere_view", "line_range", "place_head"]
 
 MAX_MATCHES = 20
-"""Most pairs of places that are listed; --json has all."""
+"""Most pairs of places that are listed. --json has all."""
 
 Numbered = tuple[int, DivergentRegion]
 """A region with its number in the order of the text, from 1."""

@@ -29,7 +29,7 @@ from excise_server.report.tables import number
 __all__ = ["Names", "legend", "region_views"]
 
 MAX_TEXT = 4_000
-"""Characters of a segment that are shown; --json has all of them."""
+"""Most characters of a segment that are shown. --json has all of them."""
 
 CONTEXT = 120
 """Characters that are shown before and after a segment, on its lines."""

@@ -28,19 +28,19 @@ __all__ = [
 ]
 
 ORIGIN = ""
-"""Who has the origin's text: not a candidate."""
+"""The id of the origin, which is not a candidate."""
 
 MAX_LINES = 400
-"""Lines of one text of a hunk up to which it is shown whole."""
+"""Most lines of one text of a hunk that is shown completely."""
 
 _EDGE = 10
-"""Lines that are shown of the start and of the end of a longer one."""
+"""The number of lines shown at the start and at the end of a longer text."""
 
 MAX_MARKED = 200_000
-"""Characters of a reference and a variant together up to which differing tokens are marked."""
+"""Most characters of a reference and a variant together whose differing tokens are marked."""
 
 _SHORT = 2
-"""Most lines in common that are shown again: to name them would take as much room."""
+"""Most lines in common that are repeated, because naming them would take as much room."""
 
 Marks = tuple[tuple[int, int], ...]
 
@@ -235,5 +235,5 @@ def differing_tokens(reference: str, text: str) -> tuple[Spans, Spans]:
         lost.update(zip(old.starts[edit.o_lo : edit.o_hi], old.ends[edit.o_lo : edit.o_hi],
                         strict=True))  # fmt: skip
         gained.update(zip(new.starts[edit.a_lo : edit.a_hi], new.ends[edit.a_lo : edit.a_hi],
-                       strict=True))  # fmt: skip
+                          strict=True))  # fmt: skip
     return frozenset(lost), frozenset(gained)

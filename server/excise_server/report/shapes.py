@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 SCHEMA = 2
-"""Version of the shapes; keys are only ever added under the same version."""
+"""Version of the shapes. Keys are only ever added under the same version."""
 
 Values = list[list[float]]
 Notes = dict[str, list[str]]

@@ -13,7 +13,7 @@ from excise_server.foundation.escape import source_text
 __all__ = ["Source", "shared_indentation"]
 
 _HANG = 2
-"""Columns that the continuation of a long line is indented further."""
+"""Columns by which the continuation of a long line is indented further."""
 
 
 @dataclass(frozen=True, slots=True)

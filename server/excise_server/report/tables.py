@@ -35,7 +35,7 @@ __all__ = [
 
 _STYLES = ((0.75, "green"), (0.5, "yellow"), (0.25, "dark_orange"), (0.0, "red"))
 _CELL = 5
-"""Columns that a similarity takes in a matrix, its gap included."""
+"""Columns of a similarity in a matrix, with the gap."""
 
 
 def number(value: float | None) -> Text:

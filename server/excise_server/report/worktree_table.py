@@ -38,7 +38,7 @@ _LENGTHS = (40, 28, 20)
 """Columns to which names are cut, one after the other, until the table fits."""
 
 _STACKED = 28
-"""Columns of a name at most where a candidate takes several lines."""
+"""Most columns of a name if a candidate takes several lines."""
 
 
 def candidate_tables(worktrees: Worktrees, out: Console) -> Iterator[RenderableType]:

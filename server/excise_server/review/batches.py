@@ -12,7 +12,7 @@ from excise_server.review.kinds import KINDS, by_kind
 __all__ = ["TOGETHER_SECONDS", "Batch", "Member", "batches"]
 
 TOGETHER_SECONDS = 600
-"""Candidates of one base that were made no further apart may have been started together."""
+"""Candidates of one base made within so many seconds may have been started together."""
 
 
 @dataclass(frozen=True, slots=True)

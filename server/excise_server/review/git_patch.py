@@ -20,7 +20,7 @@ __all__ = ["FileEdit", "git_patch"]
 CONTEXT = 3
 _NULL = "0" * 40
 _CHUNK = 52
-"""Bytes in a line of a binary patch."""
+"""The number of bytes in a line of a binary patch."""
 
 _ESCAPES = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 34: '"', 92: "\\"}
 Span = tuple[int, int, int, int]

@@ -9,7 +9,7 @@ from typing import Literal
 __all__ = ["Given", "GivenFile", "Status"]
 
 Status = Literal["A", "M", "D", "R"]
-"""Added, modified, deleted, renamed: as git calls it."""
+"""Added, modified, deleted or renamed, in the letters of git."""
 
 
 @dataclass(frozen=True, slots=True)

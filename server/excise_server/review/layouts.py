@@ -158,7 +158,7 @@ LAYOUTS: tuple[Layout, ...] = (
     ),
     Layout("worktrunk", "worktrunk", folders=_patterns(rf"\$REPOSITORY\.{_OWN}"), label="branch"),
 )
-"""The layouts, the more telling ones first."""
+"""The layouts, the more specific ones first."""
 
 
 def parts_of(folder: str) -> tuple[str, ...]:

@@ -31,13 +31,13 @@ REASONS: tuple[ReasonKind, ...] = (
     "checks", "conflict", "broken", "no-code", "comments-only", "unread-names", "alone", "tests",
     "deletes", "lost-names",
 )  # fmt: skip
-"""The kinds of reasons, in the order in which they are said."""
+"""The kinds of reasons, in the order in which they are shown."""
 
 MAX_NAMED = 3
 """Most places or names that a reason names; it counts the others."""
 
 MANY_LINES = 10
-"""Deleted lines of code from which it is said that a candidate deletes more than it adds."""
+"""The fewest deleted lines of code for a remark that a candidate deletes more than it adds."""
 
 
 @dataclass(frozen=True, slots=True)

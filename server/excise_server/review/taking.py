@@ -218,7 +218,7 @@ def _hunk(
 def _check_conflicts(
     candidate: Candidate, file: ReviewedFile, pieces: Iterable[Lines | Fact]
 ) -> None:
-    """Refuse what the target changed, too, with both texts."""
+    """Refuse parts that the target changed as well, showing both texts."""
     change = file.changes[0]
     path = next((p for p in (change.path, file.path) if p in candidate.conflicts), None)
     if path is None:
@@ -245,7 +245,7 @@ def _meets(lo: int, hi: int, start: int, stop: int) -> bool:
 
 
 def _shown(text: str) -> str:
-    """Return a text in a line: its first one, and how many more there are."""
+    """Return a text as its first line and the number of others."""
     lines = raw_lines(text)
     if not lines:
         return "nothing"

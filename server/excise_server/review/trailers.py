@@ -44,7 +44,7 @@ SIGNATURES: tuple[Signature, ...] = (
     _signature("Jules", "jules", _NOREPLY.format(r"google-labs-jules\[bot\]"), "jules"),
     _signature("Devin", "devin", _NOREPLY.format(r"devin-ai-integration\[bot\]"), "devin"),
 )
-"""How tools sign; people who share a tool's first name are told apart by their address."""
+"""The signatures of tools. People with a tool's first name differ by their address."""
 
 
 def signed_by(trailers: tuple[str, ...]) -> Signature | None:

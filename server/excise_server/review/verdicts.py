@@ -32,7 +32,7 @@ FAILED: Outcome = "failed"
 UNDECIDED: Outcome = "undecided"
 
 _SHOWN = 100
-"""Characters that are shown of a name that nobody has."""
+"""Most characters shown of a name that no candidate has."""
 
 _LEVELS: dict[Outcome | None, int] = {PASSED: 0, UNDECIDED: 1, None: 1, FAILED: 2}
 

@@ -22,7 +22,7 @@ CONTEXT = 3
 """Lines of context of a hunk, as git shows them."""
 
 _TOGETHER = 50
-"""Commits whose files are read by one git."""
+"""The number of commits whose files one git process reads."""
 
 _DIGITS = 12
 

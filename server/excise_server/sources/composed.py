@@ -21,7 +21,7 @@ from excise_server.git.worktree_files import blob_ids
 __all__ = ["Blobs", "composed", "read_named"]
 
 Blobs = Mapping[str, bytes | SourceError]
-"""Texts by the id that an index line has, or why there is none."""
+"""Texts, or why there is none, by the id in an index line."""
 
 _ID = re.compile(r"[0-9a-f]{7,64}")
 _FILE = "100644"

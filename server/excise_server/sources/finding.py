@@ -34,10 +34,10 @@ OriginKind = Literal["saved", "head", "index", "stage", "markers", "orig"]
 CHOICES: tuple[OriginChoice, ...] = get_args(OriginChoice)
 
 Change = Literal["edited", "created", "deleted", "renamed"]
-"""What a revision does with the file; of one that deletes it, the text is empty."""
+"""What a revision does to the file. The text of a deletion is empty."""
 
 Refused = Rejected
-"""Something found and not taken: its id, the reason, and the way out where there is one."""
+"""A refused revision: its id, the reason, and possibly a hint."""
 
 
 @dataclass(frozen=True, slots=True)

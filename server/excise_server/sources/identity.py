@@ -111,7 +111,7 @@ def _unrelated(repository: Repository) -> tuple[str, str]:
 def one_each(started_entries: Sequence[ListedCandidate]) -> list[ListedCandidate]:
     """Return the candidates, in which all refs at one commit are names of one candidate.
 
-    Refs without commits of their own stay apart: nothing says that they are one thing.
+    Refs without their own commits stay apart, because nothing shows that they are the same.
     """
     merged: dict[tuple[str, ...], ListedCandidate] = {}
     for entry in started_entries:

@@ -36,7 +36,7 @@ class Suite:
     failing: list[str] = field(default_factory=list)
 
     def add(self, suite: Suite) -> None:
-        """Count the tests of another suite, too."""
+        """Add the counts of another suite."""
         self.tests += suite.tests
         self.failed += suite.failed
         self.skipped += suite.skipped

@@ -23,7 +23,7 @@ _HINT = "git checkout --conflict=diff3 FILE writes them with the origin"
 class Conflict:
     """The whole texts that a conflicted file was made of, and the labels of its sides.
 
-    ``nested`` is true where the origin holds markers of its own.
+    ``nested`` tells whether the origin itself contains markers.
     """
 
     origin: str

@@ -108,7 +108,7 @@ class WholeCandidates:
 
 
 Content = Side | SourceError | None
-"""A file, why it cannot be read, or None: there is none."""
+"""A file, the reason why it cannot be read, or None if it does not exist."""
 
 
 @dataclass(slots=True)

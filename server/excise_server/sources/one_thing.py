@@ -79,7 +79,7 @@ def _joined(
 
 
 def _apart(conflict: Found, side: Revision, own_name: str) -> Found:
-    """Return the conflict with a side under a name of its own."""
+    """Return the conflict with a side under its own name."""
     conflict = conflict.called({side.id: own_name})
     details = tuple(
         (name, replace(facts, names=(own_name,)) if name == own_name else facts)

@@ -31,10 +31,10 @@ _ELISION = re.compile(
     re.IGNORECASE,
 )
 _LEAST_SHARED = 0.25
-"""The least part of a document's lines that a version of it has; what has less deletes the rest."""
+"""The least share of a document's lines in a version of it. A text with less is refused."""
 
 _FEW = 4
-"""Lines of a document of which any text may be a version."""
+"""The most lines of a document of which any text may be a version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def _fenced(text: str) -> str | None:
         )
         if closing is None:
             if not blocks:
-                return None  # it is only begun: a text of its own
+                return None  # an unclosed fence is part of the text
             break
         blocks.append(text[opening.end() + 1 : closing.start()])
         end = closing.end()

@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 WRITTEN_SECONDS = 5.0
-"""A worktree whose files changed so lately may not be finished."""
+"""A worktree whose files changed within so many seconds may not be finished."""
 
 State = Literal["changed", "unchanged", "landed"]
 

@@ -50,7 +50,7 @@ SOURCES = (
     Source(patches.find, {"patch": "patches"}, "the folders of patches"),
     Source(run_patches.find, {"run": "runs"}, "the folders of runs, HEAD"),
 )
-"""The sources; the first origin that one of them gives is the origin."""
+"""The sources. The first one that provides an origin determines it."""
 
 
 def setting_of(name: str) -> str:

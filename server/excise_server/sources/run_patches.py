@@ -20,7 +20,7 @@ from excise_server.sources.runs import GivenPatch, find_patches
 __all__ = ["find", "read_runs", "run_folders"]
 
 MAX_RUNS = 300
-"""Most runs that are looked at for one document."""
+"""Most runs that are read for one document."""
 
 
 def find(context: Context, repository: Repository | SourceError | None = None) -> Found:

@@ -18,7 +18,7 @@ from excise_server.records.lines import json_object
 __all__ = ["MAX_ENTRIES", "GivenPatch", "find_patches"]
 
 MAX_ENTRIES = 10_000
-"""Most files of one folder that are looked at."""
+"""Most files of one folder that are read."""
 
 _MAX_LINES = 200_000_000
 _DIFFS = (".diff", ".patch")

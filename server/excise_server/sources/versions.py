@@ -37,7 +37,7 @@ _HINTS = {
     "choose with --only GLOB": "choose with the setting sources.branches",
     "name the commit it started from with --base NAME=REV": "",
 }
-"""What the commands advise, and what there is in its place in an editor."""
+"""The hints of the commands, and their replacements in an editor."""
 
 _KINDS_OF_REQUESTS = {"#": "pull", "!": "merge-requests"}
 

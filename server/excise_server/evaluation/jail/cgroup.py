@@ -12,7 +12,7 @@ from contextlib import suppress
 __all__ = ["enter"]
 
 _KERNEL = 128 << 20
-"""Bytes beside the address space of a run: the template, the watcher, the work folder, tables."""
+"""Bytes besides the address space of a run: the template, the watcher, the work folder, tables."""
 
 
 def enter(memory: int) -> str:

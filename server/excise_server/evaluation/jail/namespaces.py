@@ -30,14 +30,14 @@ NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = (
     0x40000000,
 )
 OF_RUN = NEWPID | NEWNS | NEWIPC | NEWNET
-"""The namespaces that every run has for itself."""
+"""The namespaces that every run has of its own."""
 
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND = 2, 4, 8, 0x1000
 MS_REC, MS_PRIVATE = 0x4000, 0x40000
 ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV = 1, 2, 4
 
 _ROOT = "/proc"
-"""Where the new root is put together: a folder that every Linux has."""
+"""The folder in which the new root is composed, which every Linux has."""
 
 _WORK = "/tmp"  # noqa: S108 - of the new root
 """The one folder that a stranger may write to, its own in each run."""

@@ -67,10 +67,10 @@ CONDITIONAL = (
 )
 CLONE = (56, 220)
 CLONE_THREAD, OTHER_FLAGS = 0x10000, 0xFFFFFFFF & ~0x7D0F00
-"""What tells a thread from a process, and the flags that no thread needs: all but those of libc."""
+"""The flag that marks a thread, and the flags that no thread needs: all except those of libc."""
 
 FIRST_NEW = 424
-"""From here on all machines have one number for a call, and libc goes on without a missing one."""
+"""From here on, all machines have the same number for a call, and libc works without it."""
 
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 NUMBER, ARCHITECTURE, ARGUMENTS = 0, 4, 16

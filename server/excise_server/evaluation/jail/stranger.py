@@ -17,7 +17,7 @@ from excise_server.evaluation.jail.kernel import GuardError
 __all__ = ["GUARDED", "PASSED", "REFUSED", "builtin_exceptions", "run"]
 
 REPORT = 3
-"""The descriptor that the stranger tells its verdict on."""
+"""The descriptor to which the stranger writes its verdict."""
 
 _execute: Callable[[CodeType, dict[str, Any]], Any] = exec
 

@@ -19,7 +19,7 @@ from excise_server.evaluation.jail.namespaces import work_folder
 __all__ = ["watch"]
 
 _LONGEST = 400
-"""Bytes of a report; the stranger's own are fewer."""
+"""The most bytes of a report; the stranger's own reports are shorter."""
 
 
 def watch(leash: socket.socket) -> None:

@@ -125,7 +125,7 @@ COUNTERS = "excise/counters"
 DID_CHANGE_REPORT = "excise/didChangeReport"
 
 SHOW_PLACE = "excise/showPlace"
-"""What `SHOW_HUNK` was called in 0.1: understood for one release."""
+"""The name of `SHOW_HUNK` in version 0.1, understood for one release."""
 
 
 class Method(NamedTuple):
