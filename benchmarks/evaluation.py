@@ -25,10 +25,10 @@ from excise_server.cli.progress import progress
 from excise_server.evaluation.documents import csv_text, document, latex_text
 from excise_server.evaluation.journal import Journal
 from excise_server.evaluation.plot import draw
-from excise_server.evaluation.pool import cores
 from excise_server.evaluation.resources import resources
 from excise_server.evaluation.run import Evaluation, Settings, evaluate
 from excise_server.evaluation.tables import evaluation_table
+from excise_server.foundation.forks import usable_cores
 from excise_server.records.evaluated import Line, read_records
 from excise_server.records.lines import opened
 from excise_server.report.documents import json_text
@@ -94,7 +94,7 @@ def evaluated(
         resamples=resamples,
         shared_prefix=prefix,
         against="sari",
-        jobs=cores(),
+        jobs=usable_cores(),
     )
     with opened(str(path)) as stream:
         records = [line.record for line in read_records(stream) if isinstance(line, Line)]
