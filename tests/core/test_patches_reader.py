@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.reference.patch_edits import Reader as SlowReader
 
 from excise.patches import parse, read
-from excise.patches.features import BLOCK, IGNORED, NO_HEADING
+from excise.patches.features import BLOCK, IGNORED, NO_HEADING, compared
 from excise.patches.model import FilePair, Hunk, Patch
 from excise.patches.reader import Reader
 
@@ -66,6 +66,14 @@ def assert_equal(patches, ignored):
 @given(st.lists(PATCHES, min_size=1, max_size=4), st.sampled_from([(), IGNORED]))
 def test_ints_stand_for_what_objects_are(texts, ignored):
     assert_equal([parse(text) for text in texts], ignored)
+
+
+@given(st.lists(st.text("aC./lockNEWSminjs-\n", max_size=9) | st.sampled_from(
+    ["a.lock", "d/go.sum", "NEWS.d/x", "NEWS", "x/CHANGELOG.md", "CHANGES.\nx", "a.min.js"]
+)))  # fmt: skip
+def test_the_names_ignored_by_default_are_those_of_its_globs(names):
+    patch = Patch(tuple(FilePair(name, name) for name in names))
+    assert compared(patch, IGNORED) == compared(patch, list(IGNORED))
 
 
 # Hunks that no parser makes: any first character, or none.

@@ -28,6 +28,7 @@ kernel               what it does                      who calls it
 ``_tree``            the walk of a syntax tree         nodes
 ``_assembly``        a parsed text as ints             reparse
 ``_lexer``           lexical tokens, line by line      alignment, preparation, tokens, _hunks
+``_diff``            the lines of a hunk, counted      patches
 ``_hunks``           hunks of patches as ints          patches
 ``_scanner``         guards the scanners of grammars   syntax
 ``_tables``          hash tables, arrays that grow     the kernels of patches and of the lexer

@@ -9,10 +9,10 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
-from email import message_from_bytes
 from email.errors import MessageError
 from email.header import decode_header
 from email.message import Message as Mail
+from email.parser import BytesHeaderParser
 
 from excise.patches.body import body_of, is_plain, joined_body
 from excise.patches.costs import MAX_HEADER, Budget, readable_head
@@ -73,11 +73,11 @@ def pieces(data: bytes) -> Iterator[tuple[int, bytes]]:
         starts = [match.start() for match in _COMMIT.finditer(data)]
     if not starts or data[: starts[0]].strip():
         starts.insert(0, 0)
-    line = 1 + data.count(b"\n", 0, starts[0])
+    line, before = 1, 0
     for start, stop in zip(starts, [*starts[1:], len(data)], strict=True):
-        piece = data[start:stop]
-        yield line, piece
-        line += piece.count(b"\n")
+        line += data.count(b"\n", before, start)
+        before = start
+        yield line, data[start:stop]
 
 
 def _mbox_starts(data: bytes) -> Iterator[int]:
@@ -102,7 +102,7 @@ def read_piece(number: int, line: int, piece: bytes, *, as_utf8: bool = False) -
         return Message(number, line, error="an empty message")
     if not _is_mail(piece[envelope : envelope + 8192]):
         return _bare(number, line, piece)
-    if piece.count(b"\r\n") == piece.count(b"\n"):
+    if b"\r\n" in piece and piece.count(b"\r\n") == piece.count(b"\n"):
         # As mail travels: where every line ends so, headers too, it says nothing of the file.
         piece = piece.replace(b"\r\n", b"\n")
         envelope = (piece.find(b"\n") + 1 or len(piece)) if envelope else 0
@@ -143,7 +143,8 @@ def _mail(number: int, line: int, piece: bytes, envelope: int, as_utf8: bool) ->
     patch, error, text = Patch(), "", ""
     budget = Budget(len(piece))
     try:
-        mail = message_from_bytes(readable_head(piece[envelope:end] + b"\n\n", budget))
+        head = readable_head(piece[envelope:end] + b"\n\n", budget)
+        mail = BytesHeaderParser().parsebytes(head)
     except PatchError as reason:
         return Message(number, line, error=str(reason))
     try:
@@ -213,8 +214,10 @@ def _header(mail: Mail, name: str) -> str:
             # Decoding takes time quadratic in the number of encoded words, and loses the blank
             # where a line was folded.
             value = _FOLD.sub("", value[:MAX_HEADER])
-        pieces = decode_header(value)
-        text = "".join(_decoded(piece, charset) for piece, charset in pieces)
+        text = value
+        if not isinstance(value, str) or "=?" in value or not value.isascii():
+            pieces = decode_header(value)
+            text = "".join(_decoded(piece, charset) for piece, charset in pieces)
     except _ODD:
         text = str(mail.get(name, "")).encode("utf-8", "replace").decode()
     return " ".join(text.split())

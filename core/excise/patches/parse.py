@@ -8,8 +8,8 @@ a warning with its line; a combined diff, whose columns mean something else, is 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
+from excise.kernels._diff import body
 from excise.patches.errors import PatchError
 from excise.patches.headers import EXTENDED, Header, pair_of, take_index, text_of
 from excise.patches.model import Binary, FilePair, Hunk, Patch, Warned
@@ -58,7 +58,7 @@ def parse(data: bytes, first: int = 1) -> Patch:
 class _Reader:
     """One pass over the lines, in which `at` only grows."""
 
-    def __init__(self, lines: Sequence[bytes], first: int) -> None:
+    def __init__(self, lines: list[bytes], first: int) -> None:
         self.lines, self.first = lines, first
         self.at = 0
         self.files: list[FilePair] = []
@@ -204,7 +204,9 @@ class _Reader:
         old_left = 1 if match[2] is None else int(match[2])
         new_left = 1 if match[4] is None else int(match[4])
         begin = self.at
-        lines, opened, old_left, new_left = self.body(old_left, new_left)
+        text, self.at, old_left, new_left, old_open, new_open = body(
+            self.lines, begin, old_left, new_left, self.ends_early
+        )
         damage = ""
         if old_left or new_left:
             damage = f"ends {max(old_left, new_left)} lines short of its count"
@@ -215,44 +217,7 @@ class _Reader:
         start = int(match[1]), int(match[3])
         number = self.number(begin)
         heading = match.string[match.end() :].strip(_WHITE)
-        text = b"\n".join(lines)
-        self.header.hunks.append(Hunk(*start, text, number, *_open_sides(opened), heading, damage))
-
-    def body(self, old: int, new: int) -> tuple[list[bytes], set[bytes], int, int]:
-        """Take as many lines as the counts require, and return them, open sides and missing
-        lines.
-        """
-        source = self.lines
-        lines: list[bytes] = []
-        opened: set[bytes] = set()
-        at, end = self.at + 1, len(source)
-        while (old or new) and at < end:
-            line = source[at]
-            kind = line[:1]
-            if kind == b"+" and new:
-                new -= 1
-            elif kind == b"-" and old:
-                if line[:3] in _DOUBTFUL and self.ends_early(at, old, new):
-                    break
-                old -= 1
-            elif (kind == b" " or line in _EMPTY) and old and new:
-                if at == end - 1 and not line:
-                    break  # what follows the last line end is not a line
-                old, new = old - 1, new - 1
-                line = line if kind == b" " else b" " + line
-            elif kind == b"\\":
-                opened.update(last[:1] for last in lines[-1:])
-                at += 1
-                continue
-            else:
-                break
-            lines.append(line)
-            at += 1
-        if at < end and source[at].startswith(b"\\ ") and lines:
-            opened.add(lines[-1][:1])
-            at += 1
-        self.at = at
-        return lines, opened, old, new
+        self.header.hunks.append(Hunk(*start, text, number, old_open, new_open, heading, damage))
 
     def ends_early(self, at: int, old: int, new: int) -> bool:
         """Whether a line that looks like a deletion is a header or signature after a short hunk."""
@@ -271,8 +236,6 @@ class _Reader:
 
 _BINARY_STARTS = (b"Binary files ", b"Files ")
 _STARTS = frozenset((b"d", b"-", b"@", b"B", b"F"))
-_DOUBTFUL = frozenset((b"---", b"-- ", b"--", b"--\r"))
-_EMPTY = frozenset((b"", b"\r"))
 _WHITE = WHITE.encode()
 _KINDS = frozenset((b" ", b"+", b"-", b"\\"))
 
@@ -288,7 +251,3 @@ def _binary_names(line: bytes) -> tuple[bytes, bytes] | None:
     first = max(1, len(names) - _LONGEST_NAME - len(word))
     place = names.rfind(word, first, min(_LONGEST_NAME + len(word), len(names) - 1))
     return (names[:place], names[place + len(word) :]) if place > 0 else None
-
-
-def _open_sides(opened: set[bytes]) -> tuple[bool, bool]:
-    return bool(opened & {b" ", b"-"}), bool(opened & {b" ", b"+"})
