@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
+from operator import sub
 from typing import TYPE_CHECKING
 
 from excise.errors import Cancelled
@@ -149,29 +151,27 @@ def _hunks(
     texts: Sequence[_Lines], sides: Sequence[Side], changed: Stretches, trim_end: bool
 ) -> Iterator[Hunk]:
     """Yield the stretches that are changed as hunks; the first text is the origin."""
-    import numpy as np
-
     indices = [side.index for side in sides]
-    starts, stops = (
-        bounds[:, changed.is_changed].T.tolist() for bounds in (changed.lo, changed.hi)
-    )
-    for lo, hi, differs in zip(
-        starts, stops, changed.differs[:, changed.is_changed].T, strict=True
-    ):
+    at = changed.is_changed
+    bounds = zip(changed.lo[:, at].T.tolist(), changed.hi[:, at].T.tolist(), strict=True)
+    differing, kept = changed.differs[:, at].T, ~changed.differs[:, at].T
+    for (lo, hi), differs, keeps in zip(bounds, differing.tolist(), kept.tolist(), strict=True):
         head, tail = _shared(texts, lo, hi, trim_end)
-        spans = [(low + head, high - tail) for low, high in zip(lo, hi, strict=True)]
+        if head or tail:
+            lo, hi = [line + head for line in lo], [line - tail for line in hi]
+        spans = tuple(zip(lo, hi, strict=True))
         text = texts[0].between(*spans[0])
         members: dict[str, list[int]] = {}
-        if unchanged := [indices[row] for row in np.flatnonzero(~differs).tolist()]:
+        if unchanged := list(compress(indices, keeps)):
             members[text] = unchanged
-        for row in np.flatnonzero(differs).tolist():
+        for row in compress(range(len(sides)), differs):
             variant_text = texts[row + 1].between(*spans[row + 1])
             members.setdefault(variant_text, []).append(indices[row])
         variants = [
             Variant(tuple(revisions), variant_text) for variant_text, revisions in members.items()
         ]
         variants.sort(key=lambda variant: (-len(variant.members), variant.members))
-        yield Hunk(*spans[0], text, tuple(variants), tuple(spans[1:]))
+        yield Hunk(*spans[0], text, tuple(variants), spans[1:])
 
 
 def _shared(
@@ -184,7 +184,12 @@ def _shared(
     """
     if lo[0] == hi[0]:
         return 0, 0
-    most = min(stop - start for start, stop in zip(lo, hi, strict=True))
+    # Most hunks begin and end with text: one look at the origin is enough.
+    hollow = texts[0].hollow
+    trim_end = trim_end and bool(hollow[hi[0] - 1])
+    if not (hollow[lo[0]] or trim_end):
+        return 0, 0
+    most = min(map(sub, hi, lo))
     head = _common(texts, lo, 1, most)
     tail = _common(texts, [stop - 1 for stop in hi], -1, most - head) if trim_end else 0
     return head, tail

@@ -93,6 +93,9 @@ def count_pairs(
     import numpy as np
 
     counted = [np.frombuffer(_counted(hunks, reading, cancel), _FIELDS) for reading in readings]
+    counted = [entries for entries in counted if len(entries)]
+    if len(counted) == 1:  # in the order of the pairs already
+        return _bounded(hunks, order, counted[0][_order_of(counted[0]["hunk"], len(hunks))])
     return _by_hunk(hunks, order, np.concatenate([*counted, np.empty(0, _FIELDS)]))
 
 
@@ -162,7 +165,22 @@ def _is_alike(hunks: Hunks, home: int, score: Score) -> bool:
 def _by_hunk(hunks: Hunks, order: Sequence[int], entries: Entries) -> PairsInHunks:
     import numpy as np
 
-    entries = entries[np.lexsort((entries["second"], entries["first"], entries["hunk"]))]
+    sorted_entries = entries[np.lexsort((entries["second"], entries["first"], entries["hunk"]))]
+    return _bounded(hunks, order, sorted_entries)
+
+
+def _order_of(hunk: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.intp]:
+    """Return the order of entries by hunk, those of one hunk as they are."""
+    import numpy as np
+
+    # NumPy sorts integers of two bytes by counting.
+    small = np.uint16 if count <= 1 << 16 else np.int64
+    return np.argsort(hunk.astype(small), kind="stable")
+
+
+def _bounded(hunks: Hunks, order: Sequence[int], entries: Entries) -> PairsInHunks:
+    import numpy as np
+
     entries.flags.writeable = False
     bounds = np.searchsorted(entries["hunk"], np.arange(len(hunks) + 1))
     return PairsInHunks(tuple(order), entries, tuple(bounds.tolist()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, fields
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from excise.agreement import DIFFERENT, MOVED, NEARLY_ALL, SAME, SOME, WORDS
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Codes = npt.NDArray[np.int8]
     Mask = npt.NDArray[np.bool_]
 
-__all__ = ["Group", "Map", "Standings", "compare"]
+__all__ = ["Group", "Map", "Standings", "compare", "compare_one"]
 
 Map = Callable[..., Iterable[Any]]
 BLOCKS = 16
@@ -85,7 +85,12 @@ class Standings:
 
 
 def compare(
-    group: Group[PreparedOrigin], map: Map, cancel: CancelFlag | None, raw: bool = False
+    group: Group[PreparedOrigin],
+    map: Map,
+    cancel: CancelFlag | None,
+    *,
+    raw: bool = False,
+    of_first: bool = False,
 ) -> Standings:
     """Compare every pair of a group: by the formula, then by the guards of section 5.
 
@@ -95,10 +100,12 @@ def compare(
         Runs the row blocks, which release the GIL.
     raw
         Whether these are already raw lines, of which a pair without a defined operation scores 0.
+    of_first
+        Compare only the pairs of the first revision. The rest of the result means nothing.
     """
     import numpy as np
 
-    standings = _counted(group, map, cancel)
+    standings = _counted(group, map, cancel, of_first)
     np.fill_diagonal(standings.contained, 1.0)
     undefined = standings.values < 0
     for plane in (standings.values, standings.anchored, standings.anywhere):
@@ -111,13 +118,15 @@ def compare(
     standings.words[undone] = WORDS.index(DIFFERENT)
     standings.words[same] = WORDS.index(SAME)
     if group.preparation.options.place == "pooled":
-        standings.values[:] = _pooled(group, map, cancel, same, undone)
+        standings.values[:] = _pooled(group, map, cancel, same, undone, of_first)
         # Everything is one place, as for a single pair. Words and containment stay those of places.
         standings.anchored[:] = standings.anywhere[:] = standings.values
     if not raw:
         unchanged = np.array([revision.is_origin for revision in group.revisions], dtype=bool)
         by_lines = np.outer(unchanged, unchanged) & ~same
         rearranged = undefined & ~undone & ~same
+        if of_first:
+            by_lines[1:, 1:] = False
         if group.preparation.options.anchored:
             by_lines |= rearranged
         else:
@@ -127,7 +136,37 @@ def compare(
     return standings
 
 
-def _counted(group: Group[PreparedOrigin], map: Map, cancel: CancelFlag | None) -> Standings:
+def compare_one(
+    group: Group[PreparedOrigin],
+    at: int,
+    before: Standings,
+    map: Map,
+    cancel: CancelFlag | None,
+) -> Standings:
+    """Compare a revision with all others of a group, which are taken as they were compared before.
+
+    Parameters
+    ----------
+    at
+        Index of the revision.
+    before
+        What `compare` found of the group with another revision in its place.
+    """
+    import numpy as np
+
+    k = len(group.revisions)
+    order = [at, *range(at), *range(at + 1, k)]
+    turned = Group(group.preparation, tuple(group.revisions[index] for index in order))
+    wanted = np.zeros((k, k), dtype=bool)
+    wanted[0] = wanted[:, 0] = True
+    standings = Standings(*(np.array(getattr(before, field.name)) for field in fields(before)))
+    standings.write(order, compare(turned, map, cancel, of_first=True), wanted)
+    return standings
+
+
+def _counted(
+    group: Group[PreparedOrigin], map: Map, cancel: CancelFlag | None, of_first: bool
+) -> Standings:
     """Return what the kernel finds, place by place, or -1 if no operation is defined."""
     import numpy as np
 
@@ -135,19 +174,26 @@ def _counted(group: Group[PreparedOrigin], map: Map, cancel: CancelFlag | None) 
     units, lines = group.preparation.origin.units, group.preparation.origin_lines
     revisions = [(r.slid, r.units.tokens, r.units.starts) for r in group.revisions]
     planes = np.zeros((4, k, k))
-    _run(Batch(units.tokens, units.starts, revisions, lines), planes, map, cancel)
+    _run(Batch(units.tokens, units.starts, revisions, lines), planes, map, cancel, of_first)
     values, anchored, anywhere, contained = planes
     words, by_lines = np.zeros((k, k), np.int8), np.zeros((k, k), np.bool_)
     return Standings(values, anchored, anywhere, contained, words, by_lines)
 
 
-def _run(batch: Batch, planes: Values, map: Map, cancel: CancelFlag | None) -> None:
-    steps = min(planes.shape[1], BLOCKS)
-    list(map(lambda start: batch.rows(start, steps, planes, cancel), range(steps)))
+def _run(batch: Batch, planes: Values, map: Map, cancel: CancelFlag | None, of_first: bool) -> None:
+    k = planes.shape[1]
+    steps = k if of_first else min(k, BLOCKS)
+    starts = range(min(k, 1)) if of_first else range(steps)
+    list(map(lambda start: batch.rows(start, steps, planes, cancel), starts))
 
 
 def _pooled(
-    group: Group[PreparedOrigin], map: Map, cancel: CancelFlag | None, same: Mask, undone: Mask
+    group: Group[PreparedOrigin],
+    map: Map,
+    cancel: CancelFlag | None,
+    same: Mask,
+    undone: Mask,
+    of_first: bool,
 ) -> Values:
     """Return the similarity of ``place:pooled``, or 1 if no operation is defined."""
     import numpy as np
@@ -155,13 +201,13 @@ def _pooled(
     k = len(group.revisions)
     planes = np.zeros((4, k, k))
     if group.preparation.options.lcs == "paper":
-        for i, j in combinations(range(k), 2):
+        for i, j in product((0,), range(1, k)) if of_first else combinations(range(k), 2):
             score = score_pair(group.preparation, group.revisions[i], group.revisions[j])
             planes[0, i, j] = planes[0, j, i] = score.value
     else:
         units = group.preparation.origin.units
         revisions = [(r.edits, r.units.tokens, r.units.starts) for r in group.revisions]
-        _run(Batch(units.tokens, units.starts, revisions), planes, map, cancel)
+        _run(Batch(units.tokens, units.starts, revisions), planes, map, cancel, of_first)
     values: Values = planes[0]
     values[values < 0] = 1.0
     values[undone] = 0.0

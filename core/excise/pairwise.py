@@ -22,7 +22,7 @@ from excise.hunk_finder import HunkFinder, Side
 from excise.hunk_pairs import PairReading, PairsInHunks, count_pairs, count_scores
 from excise.hunks import Hunks
 from excise.kernels._walk import CancelFlag
-from excise.pairs import Group, Map, Standings, compare
+from excise.pairs import Group, Map, Standings, compare, compare_one
 from excise.preparation import Preparation, Prepared, Readings
 from excise.reading import TOO_LARGE, Content, Reading, is_large, normalised, read
 from excise.signature import Options, signature
@@ -207,7 +207,10 @@ class ScoreMatrix:
             task.unparsable[content] = f"lexical tokens: {error}"
             return _matrix(task, preparation.options)
         group = Group(preparation, tuple(revisions))
-        return _described(task, (group,), {}, compare(group, task.map, task.cancel))
+        planes = (self.values, self.anchored, self.anywhere, self.contained)
+        before = Standings(*planes, self._words, self._by_lines)
+        standings = compare_one(group, at, before, task.map, task.cancel)
+        return _described(task, (group,), {}, standings)
 
     @property
     def facts(self) -> tuple[EditFacts, ...]:

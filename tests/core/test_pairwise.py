@@ -158,20 +158,26 @@ def test_a_flag_raised_meanwhile_stops_a_long_alignment():
         ScoreMatrix.from_texts(origin, [revision] * 300, cancel=flag)
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"place": "pooled"}, {"place": "pooled", "lcs": "paper"}], ids=str
+)
 @given(
     origin=LINES, revisions=st.lists(LINES, min_size=1, max_size=4), new=LINES, at=st.integers(0)
 )
-def test_replacing_one_revision_is_building_anew(origin, revisions, new, at):
+def test_replacing_one_revision_is_building_anew(options, origin, revisions, new, at):
     at %= len(revisions)
-    matrix = ScoreMatrix.from_texts(origin, revisions, language="python")
+    matrix = ScoreMatrix.from_texts(origin, revisions, language="python", **options)
     before = matrix.values.copy()
     replaced = matrix.replaced(matrix.ids[at], new)
     revisions = [*revisions[:at], new, *revisions[at + 1 :]]
-    built = ScoreMatrix.from_texts(origin, revisions, language="python")
-    assert np.array_equal(replaced.values, built.values)
+    built = ScoreMatrix.from_texts(origin, revisions, language="python", **options)
     assert np.array_equal(matrix.values, before)
+    for name in ("values", "anchored", "anywhere", "contained"):
+        assert np.array_equal(getattr(replaced, name), getattr(built, name)), name
     for name in ("ids", "signature", "notes", "edit_sizes", "no_ops", "unchanged"):
         assert getattr(replaced, name) == getattr(built, name)
+    for i, j in combinations(range(len(revisions)), 2):
+        assert replaced.word(i, j) == built.word(i, j)
 
 
 def test_replacing_by_a_large_text_or_an_unknown_id():

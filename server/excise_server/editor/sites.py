@@ -40,6 +40,9 @@ def find_sites(
     was applied, and another variant replaces it. ``own_index`` is the revision that is the buffer
     itself: text that it alone has was typed.
     """
+    if buffer is origin:
+        # The origin's texts fit, and each is tried before the variants of its hunk.
+        return tuple(Site(hunk.lo, hunk.hi) for hunk in hunks)
     variants = [_variants(hunk, own_index) for hunk in hunks]
     kept = _kept(origin, hunks)
     options = [
