@@ -118,6 +118,18 @@ def test_near_copies_are_counted_as_by_the_oracle(patches, least):
     assert pool_of(patches).near(least) == expected
 
 
+def test_blocks_of_the_same_numbers_may_stand_elsewhere():
+    """The blocks of two patches change places: equal lists of blocks are not the same places."""
+    once, twice = ("+a(b, c);",), ("+a(b, c);", "+a(b, c);")
+    patches = [
+        hunk(*once, heading="f") + hunk(*twice, heading="g"),
+        hunk(*once, heading="g") + hunk(*twice, heading="f"),
+    ]
+    exact = compare(*patches).exact
+    assert exact < 1
+    assert pool_of(patches).near(0.0) == [(0, 1, float(exact))]
+
+
 def test_postings_of_other_sizes_are_not_read():
     """Patches of sizes that double: only neighbours are read, though all share what they have."""
     index = Index()

@@ -7,8 +7,8 @@ Features of one n-gram (under several file names) stand together, so that names 
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memcmp, memset
 
-from excise.kernels._multisets cimport Multisets, count_of
-from excise.kernels._patches cimport OPERATIONS, SEVERAL, Index, Part, where_of
+from excise.kernels._multisets cimport MANY, Multisets, count_of
+from excise.kernels._patches cimport INSIDE, OPERATIONS, SEVERAL, Index, Part, where_of
 from excise.kernels._sites cimport MIXED, TOGETHER, Joined, free_joined, join
 from excise.kernels._tables cimport NO_MEMORY
 
@@ -143,13 +143,49 @@ cdef bint level(const int32_t* of_i, int64_t n, const int32_t* of_j, int64_t m) 
     return n == m and memcmp(of_i, of_j, n * sizeof(int32_t)) == 0
 
 
+cdef int64_t run(Index index, const Side* a, const Side* b, int64_t a_end, int64_t b_end,
+                 const Joined* joined, bint same, const uint32_t* bare, const uint32_t* weights,
+                 int64_t* common) noexcept nogil:
+    """Return how many features from the starts of both sides are the same, as often, and placed so.
+
+    They are added up in `common`. Nothing is looked up on the way, and near copies are long runs.
+    """
+    cdef const Multisets* sets = &index.edits
+    cdef int64_t p = a.start, q = b.start
+    cdef bint mixed = joined.joint == MIXED
+    cdef uint32_t x, y
+    common[0] = 0
+    while p < a_end and q < b_end and sets.ids[p] == sets.ids[q]:
+        if sets.counts[p] != sets.counts[q] or sets.counts[p] == MANY:
+            break
+        if mixed:
+            x, y = index.where[p], index.where[q]
+            if x < INSIDE and y < INSIDE:
+                if a.place[x] != b.place[y]:
+                    break
+            elif not same or not alike(index, where_of(index, a.first_part, p),
+                                       where_of(index, b.first_part, q)):
+                break
+        common[0] += sets.counts[p] * (1 if weights is NULL else <int64_t>weights[sets.ids[p]])
+        p += 1
+        q += 1
+    # Without names a run ends where an n-gram does: its next feature may be under another name.
+    while bare is not NULL and p > a.start and (
+            (p < a_end and bare[sets.ids[p]] == bare[sets.ids[p - 1]])
+            or (q < b_end and bare[sets.ids[q]] == bare[sets.ids[q - 1]])):
+        p -= 1
+        q -= 1
+        common[0] -= sets.counts[p] * (1 if weights is NULL else <int64_t>weights[sets.ids[p]])
+    return p - a.start
+
+
 cdef void placed(Index index, int64_t i, int64_t j, const uint32_t* own, const uint32_t* bare,
                  Joined* joined, const uint32_t* weights, int64_t* here, int64_t* shared
                  ) noexcept nogil:
     """Count what a pair has in common at one place, and anywhere, over all operations.
 
-    This is `tally` for one patch beside many: it looks up instead of searching. Of near copies
-    nearly all features are in the same blocks, which `alike` sees without adding up.
+    This is `tally` for one patch beside many: it looks up instead of searching, and only where a
+    `run` ends. Of near copies nearly all features are in the same blocks, which `alike` sees.
 
     Parameters
     ----------
@@ -162,7 +198,7 @@ cdef void placed(Index index, int64_t i, int64_t j, const uint32_t* own, const u
     """
     cdef const Multisets* sets = &index.edits
     cdef int64_t n = index.sites.first[i + 1] - index.sites.first[i]
-    cdef int64_t q = sets.first[j], end = sets.first[j + 1], weight = 1, common
+    cdef int64_t q = sets.first[j], end = sets.first[j + 1], weight = 1, common, length
     cdef const int32_t* of_i = joined.place
     cdef const int32_t* of_j = of_i + n
     cdef bint mixed = joined.joint == MIXED
@@ -181,6 +217,13 @@ cdef void placed(Index index, int64_t i, int64_t j, const uint32_t* own, const u
             continue
         a.start = sets.first[i] + (own[f] & ~SEVERAL) - 1
         a.stop = a.start + 1
+        length = run(index, &a, &b, sets.first[i + 1], end, joined, same, bare, weights, &common)
+        if length:
+            b.stop = b.start + length
+            shared[0] += common
+            if mixed:
+                here[0] += common
+            continue
         if bare is not NULL:
             while b.stop < end and bare[sets.ids[b.stop]] == f:
                 b.stop += 1

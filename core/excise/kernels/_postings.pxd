@@ -22,10 +22,11 @@ cdef struct Relation:
     const uint32_t* order     # the sets by rank: who is near in size is near in rank
 
 cdef struct Postings:
-    # Of a range of ranks from `start`: those of rank start + who[post[f]:post[f + 1]] have id f at
-    # or below their cuts, ascending.
+    # Of a range of ranks from `start`: those of rank start + who[head[f]:end[f]] have id f at or
+    # below their cuts, ascending. Those that `gather` has passed are before the head.
     int64_t start
-    uint32_t* post
+    uint32_t* head
+    uint32_t* end
     uint32_t* who
     uint32_t* often
 
@@ -36,7 +37,7 @@ cdef int invert(
     const Relation* relation, int64_t start, int64_t stop, Postings* postings) noexcept nogil
 cdef void free_postings(Postings* postings) noexcept nogil
 cdef int64_t gather(
-    const Relation* relation, const Postings* postings, int64_t rank, int64_t last,
+    const Relation* relation, Postings* postings, int64_t rank, int64_t last,
     int64_t* shared, uint32_t* touched, int64_t* n_touched
 ) noexcept nogil
 cdef int64_t unseen(const Relation* relation, int64_t i, int64_t j) noexcept nogil

@@ -80,17 +80,17 @@ cdef int invert(
     cdef int64_t rank, i, at, used = 0
     cdef uint32_t place
     postings.start = start
-    postings.post = <uint32_t*>calloc(relation.ids + 2, sizeof(uint32_t))
-    if postings.post is NULL:
+    postings.head = <uint32_t*>calloc(relation.ids + 1, sizeof(uint32_t))
+    postings.end = <uint32_t*>calloc(relation.ids + 1, sizeof(uint32_t))
+    if postings.head is NULL or postings.end is NULL:
         return NO_MEMORY
-    # Counted one place to the right, so that filling moves every start to where it belongs.
     for rank in range(start, stop):
         i = relation.order[rank]
         if relation.is_again is not NULL and relation.is_again[i]:
             continue
         for at in range(sets.first[i], sets.first[i + 1]):
             if relation.levels[sets.ids[at]] <= relation.cut[i]:
-                postings.post[sets.ids[at] + 2] += 1
+                postings.end[sets.ids[at]] += 1
                 used += 1
     if used > MOST_POSTINGS:
         return NO_MEMORY
@@ -98,37 +98,42 @@ cdef int invert(
     postings.often = <uint32_t*>malloc(used * sizeof(uint32_t) + 4)
     if postings.who is NULL or postings.often is NULL:
         return NO_MEMORY
-    for at in range(2, relation.ids + 2):
-        postings.post[at] += postings.post[at - 1]
+    # Filling moves every end from the head to where it belongs.
+    used = 0
+    for at in range(relation.ids):
+        postings.head[at] = <uint32_t>used
+        used += postings.end[at]
+        postings.end[at] = postings.head[at]
     for rank in range(start, stop):
         i = relation.order[rank]
         if relation.is_again is not NULL and relation.is_again[i]:
             continue
         for at in range(sets.first[i], sets.first[i + 1]):
             if relation.levels[sets.ids[at]] <= relation.cut[i]:
-                place = postings.post[sets.ids[at] + 1]
+                place = postings.end[sets.ids[at]]
                 postings.who[place] = <uint32_t>(rank - start)
                 postings.often[place] = count_of(sets, at)
-                postings.post[sets.ids[at] + 1] += 1
+                postings.end[sets.ids[at]] += 1
     return 0
 
 
 cdef void free_postings(Postings* postings) noexcept nogil:
-    free(postings.post)
+    free(postings.head)
+    free(postings.end)
     free(postings.who)
     free(postings.often)
     memset(postings, 0, sizeof(Postings))
 
 
 cdef int64_t gather(
-    const Relation* relation, const Postings* postings, int64_t rank, int64_t last,
+    const Relation* relation, Postings* postings, int64_t rank, int64_t last,
     int64_t* shared, uint32_t* touched, int64_t* n_touched
 ) noexcept nogil:
     """Add what a set shares with each later rank of the postings, at or below both cuts.
 
-    Returns how many postings were read. Ranks beyond `last` are too large to score enough, and may
-    be left out. Those that were 0 before are listed; `shared` and `touched` count from the first
-    rank of the postings.
+    Sets come in the order of their ranks. Returns how many postings were read: ranks beyond `last`
+    are too large to score enough, and are left out. Those that were 0 before are listed; `shared`
+    and `touched` count from the first rank of the postings.
     """
     cdef const Multisets* sets = relation.sets
     cdef int64_t i = relation.order[rank], at, work = 0
@@ -140,14 +145,14 @@ cdef int64_t gather(
         f = sets.ids[at]
         if relation.levels[f] > relation.cut[i]:
             continue
-        place, end = postings.post[f], postings.post[f + 1]
+        place, end = postings.head[f], postings.end[f]
         if place == end:
             continue
-        # Smaller sets are at the front, larger ones at the end: neither is read.
+        # Ranks come in ascending order, so that what is passed is passed for good.
         if within >= 0:
-            while end > place and postings.who[end - 1] > within:
-                end -= 1
-            place, end = end, postings.post[f + 1]
+            while place < end and postings.who[place] <= within:
+                place += 1
+            postings.head[f] = place
         count = count_of(sets, at)
         if relation.weights is not NULL:
             weight = relation.weights[f]

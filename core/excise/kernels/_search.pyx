@@ -279,8 +279,8 @@ cdef class Search:
             return False
         return 2 * merged(self.lines.sets, i, j) * RESCUE_DENOMINATOR >= RESCUE_NUMERATOR * (a + b)
 
-    cdef int search(self, int64_t rank, int64_t last, Row* row, const Postings* edits,
-                    const Postings* lines, Found* found, int64_t* work, const Stop* halt
+    cdef int search(self, int64_t rank, int64_t last, Row* row, Postings* edits, Postings* lines,
+                    Found* found, int64_t* work, const Stop* halt
                     ) noexcept nogil:
         """Compare a patch with every one of a later rank, up to the last, of the postings."""
         cdef int64_t n = 0, m = 0, at, shared, k = 0
