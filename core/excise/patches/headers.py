@@ -55,7 +55,8 @@ def pair_of(header: Header) -> FilePair:
     """Return what the header and its hunks add up to."""
     facts = header.facts
     moved = next((kind for kind in ("rename", "copy") if f"{kind}_to" in facts), "")
-    old, new = text_of(header.old), text_of(header.new)
+    old = text_of(header.old)
+    new = old if header.new == header.old else text_of(header.new)  # mostly one: held once
     if moved:
         old, new = facts.get(f"{moved}_from", old), facts[f"{moved}_to"]
     created = header.created or "created" in facts

@@ -64,8 +64,9 @@ def plain_names(old: bytes, new: bytes) -> tuple[bytes, bytes]:
     (b'src/x.c', b'src/x.c')
     """
     (first, _, old_rest), (other, _, new_rest) = old.partition(b"/"), new.partition(b"/")
-    sides = [(first, old_rest)] * (old != NULL) + [(other, new_rest)] * (new != NULL)
-    marked = all(side in _PREFIXES and rest for side, rest in sides)
+    old_marked = old == NULL or (first in _PREFIXES and old_rest)
+    new_marked = new == NULL or (other in _PREFIXES and new_rest)
+    marked = old_marked and new_marked
     if not marked and (old_rest != new_rest or first == other or not old_rest):
         return old, new
     return (old if old == NULL else old_rest), (new if new == NULL else new_rest)
