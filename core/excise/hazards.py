@@ -17,7 +17,7 @@ __all__ = ["hazard"]
 _ABOVE = "[\U00010000-\U0010ffff]"
 _ANY_ABOVE = re.compile(_ABOVE)
 
-# Where the scanner of a grammar may meet such a character in front of ``isdigit``, ``isalpha``, ..
+# Where the scanner of a grammar may pass such a character to ``isdigit``, ``isalpha``, ..
 _BEFORE = {
     "bash": re.compile(rf"\{{\d*(\.\.\d*)?{_ABOVE}", re.ASCII),
     "d": _ANY_ABOVE,

@@ -69,11 +69,11 @@ class Module:
         """
         if len(text) > MOST:
             raise Unparsable(f"over {MOST:,} characters")
-        lines = text.replace("\r", "\n").split("\n")  # what Python takes for a line
+        lines = text.replace("\r", "\n").split("\n")  # lines as Python counts them
         sys.audit("excise.parse", PARSER, text.encode("utf-8", "surrogatepass"))
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of escapes like "\d": Python's, not ours to tell
+                warnings.simplefilter("ignore")  # of escapes like "\d"
                 pieces = None
                 if beside is not None:
                     pieces = parse_beside(beside.pieces, lines)

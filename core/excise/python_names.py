@@ -149,7 +149,7 @@ class Names:
         named = [alias.asname or alias.name.partition(".")[0] for alias in node.names]
         self.bound.update(named)
         self.has_star |= "*" in named
-        # A relative import may be there for what it does.
+        # A relative import may be there for its side effects.
         has_effect = isinstance(node, ast.ImportFrom) and (
             node.level or node.module == "__future__"
         )

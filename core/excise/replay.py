@@ -186,7 +186,7 @@ class _Merge:
         """Return the merged lines, and fill in conflicts and notes."""
         merged: list[str] = []
         line = 0
-        inserted: tuple[int, list[str]] | None = None  # before which line, and what
+        inserted: tuple[int, list[str]] | None = None  # before which line, and the text
         for group in _groups(*self._edits):
             merged += self._base[line : group.lo]
             lines = self._chosen(group)

@@ -59,7 +59,7 @@ def write(text: str, spans: Sequence[Span]) -> TokenList:
     writer = _Writer(text)
     for start, end, kind in _in_code_points(text, spans):
         if start == end and kind < BLOCK_START:
-            continue  # a missing node: it must not split the text it stands in
+            continue  # a missing node, which must not split the text around it
         if writer.at < start:
             writer.gap(start)
         if kind == BLOCK_START:

@@ -89,7 +89,7 @@ def decode(data: bytes, encoding: str | None = None) -> str:
     except UnicodeDecodeError as error:
         reason = f"not {tried}: byte 0x{data[error.start]:02x} at offset {error.start}"
         raise UndecodableTextError(reason) from error
-    except UnicodeError as error:  # some codecs raise it without a place
+    except UnicodeError as error:  # some codecs raise it without an offset
         raise UndecodableTextError(f"not {tried}: {error}") from error
     except (LookupError, ValueError) as error:
         raise UndecodableTextError(f"unknown encoding {tried!r}") from error

@@ -18,7 +18,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--stdio", action="store_true", help="standard input and output (default)")
     choice.add_argument("--tcp", type=int, metavar="PORT", help="a port of this machine; 0: any")
-    # Some clients add their process id; the end of the stream tells us all we need.
+    # Some clients add their process id, but the end of the stream suffices.
     parser.add_argument("--clientProcessId", type=int, help=argparse.SUPPRESS)
     chosen = parser.parse_args(arguments)
 

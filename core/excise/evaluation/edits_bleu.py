@@ -60,7 +60,7 @@ def sanslcs_bleu(item: Item, _resources: Resources) -> Result:
 def _bleu_of_rest(preparation: Preparation, a: Prepared, b: Prepared) -> float:
     units = (preparation.origin.units, a.units, b.units)
     flat = three_way(*units, (a.edits, b.edits), "star")
-    # A token's number stands for it: a token with white space inside stays one.
+    # Tokens are replaced by their numbers, so that one with white space inside stays one.
     rests = (
         " ".join(
             str(token)

@@ -109,7 +109,7 @@ def mteval_tokens(text: str) -> list[str]:
 def _mteval() -> Callable[[str], str]:
     from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp
 
-    # As Any: typed or not, installed or not, a type checker says the same.
+    # Any, so that type checkers agree whether or not the package is installed or typed.
     make: Any = TokenizerRegexp
     tokeniser: Callable[[str], str] = make()
     return tokeniser

@@ -84,7 +84,7 @@ def _tokens_13a(text: str) -> list[str]:
 def _tokeniser_13a() -> Callable[[str], str]:
     from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
-    # As Any: typed or not, installed or not, a type checker says the same.
+    # Any, so that type checkers agree whether or not the package is installed or typed.
     make: Any = Tokenizer13a
     tokeniser: Callable[[str], str] = make()
     return tokeniser

@@ -148,7 +148,7 @@ class _Run:
         while self._process.poll() is None:
             if time.monotonic() >= self._deadline:
                 return "time"
-            # Short at first, so that a short command is not waited for.
+            # Short at first, so that a short command does not wait.
             for handle, _ in poll.poll(wait * 1000):
                 if handle == 0 and not os.read(0, 1):
                     return "stop"

@@ -15,7 +15,7 @@ from excise_server.version import VERSION
 
 __all__ = ["COMMANDS", "excise", "main"]
 
-# What each command is for. Its module is imported when it is used, and never to list this.
+# The summary of each command, whose module is imported when it is used, and not to list this.
 COMMANDS = {
     "score": "Score a hypothesis against a reference.",
     "matrix": "Compare every pair of revisions of a file.",
@@ -67,7 +67,7 @@ class _Commands(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
-        except BrokenPipeError as error:  # click would say nothing, but call it exit code 1
+        except BrokenPipeError as error:  # click would exit silently with code 1
             raise _ReaderGoneError from error
 
 
@@ -102,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from excise_server.workers.forked import outlive, settle
 
     if "--run" in {argument.partition("=")[0] for argument in sys.argv}:
-        # `begin_parsing` forks, once the user's command has run: another fork must not repeat it.
+        # `begin_parsing` forks after the user's command, which another fork must not repeat.
         code = _main(arguments, before_parsing=outlive)
     else:
         outlive()
@@ -119,7 +119,7 @@ def _main(
         code = _run(arguments, before_parsing)
         sys.stdout.flush()
     except (_ReaderGoneError, BrokenPipeError):
-        # What is still buffered has no reader; without this the interpreter complains at exit.
+        # Nobody reads the buffered output; the interpreter would complain about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     return code

@@ -92,7 +92,7 @@ def choose(
         raise click.UsageError(f"{error}.") from error
     if baseline is not None and baseline.name not in {measure.name for measure in selected}:
         selected = (*selected, baseline)
-    # What nobody asked for is not started: an interpreter with torch takes seconds.
+    # Only the necessary interpreters are started: one with torch takes seconds.
     world = resources(wordnet, wanted={measure.resource for measure in selected})
     selected = tuple(measure.having(world) for measure in selected)
     skipped = {measure.name: why for measure in selected if (why := measure.missing()) is not None}

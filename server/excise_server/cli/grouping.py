@@ -31,7 +31,7 @@ def group_queue(queue: Queue, chosen: PatchChoices, crew: Crew | None = None) ->
     queue = newest(queue) if chosen.newest else queue
     queue = as_series(queue) if chosen.series else queue
     patches = [member.message.patch for member in queue.patches]
-    # The caller says so, or not: what lies in the queue never changes the number of a pair.
+    # Only the option decides: the other patches of a queue never change the score of a pair.
     one_base = chosen.same_base
     ignored = chosen.ignored
     pool: Pool
@@ -120,7 +120,7 @@ def _print_table(grouped: Grouped) -> None:
     queue, shown = grouped.queue, grouped.clusters
     notes = list(queue.notes)
     if grouped.new is not None:
-        # Of a queue that is watched only what moved is of interest.
+        # Of a watched queue, only the changes are of interest.
         new = [queue.patches[index].id in grouped.new for index in range(len(queue.patches))]
         shown = tuple(
             cluster for cluster in grouped.clusters if any(new[index] for index in cluster.members)

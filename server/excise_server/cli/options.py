@@ -34,7 +34,7 @@ def _codec(ctx: click.Context, param: click.Parameter, value: str | None) -> str
     """Refuse anything except a text encoding before any file is read."""
     try:
         if value is not None:
-            # Not codecs.lookup: "hex" and its like are codecs too, from bytes to bytes.
+            # Not codecs.lookup: "hex" and the like are also codecs, from bytes to bytes.
             io.TextIOWrapper(io.BytesIO(), encoding=value)
     except (LookupError, ValueError) as error:
         raise click.BadParameter(f"{value!r} is not a text encoding (try latin-1)") from error

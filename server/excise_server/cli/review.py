@@ -146,7 +146,7 @@ def _print(document: ReviewDocument, shown: _Shown) -> None:
     elif text is not None:
         print(text)
     else:
-        # Late, as they import rich, which no help needs.
+        # Imported late: they import rich, which the help does not need.
         from excise_server.report.records import UNWRAPPED
         from excise_server.report.review_text import review_lines
 

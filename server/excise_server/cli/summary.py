@@ -65,7 +65,7 @@ def print_summaries(system: Summary, baseline: Summary | None, *, as_json: bool)
         If the two are of other tasks or signatures.
     """
     if not as_json:
-        # What was scored is printed, whether or not the two can be compared.
+        # The scores are printed, whether or not the two files can be compared.
         print(system.corpus)
         if baseline is not None:
             print(f"baseline: {baseline.corpus}")

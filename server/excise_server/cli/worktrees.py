@@ -194,7 +194,7 @@ def compare_found(top: str, candidates: Candidates, shown: Shown) -> int:
 
 def say_rejected(worktrees: Worktrees) -> None:
     """Report on standard error which candidates were left out, and why."""
-    from excise_server.report.worktree_facts import rejected_names  # late, as it imports rich
+    from excise_server.report.worktree_facts import rejected_names  # late, because it imports rich
 
     for name, rejected in zip(
         rejected_names(worktrees), worktrees.candidates.rejected, strict=True

@@ -19,7 +19,7 @@ __all__ = ["FORMATS", "MISSING", "draw", "missing", "write_plot"]
 FORMATS = (".png", ".pdf", ".svg")
 MISSING = f"matplotlib is not installed; {extra_hint('eval')}"
 
-# Okabe and Ito's blue and orange: apart for every kind of colour vision, and apart in grey.
+# Okabe and Ito's blue and orange: distinct for every kind of colour vision, and in grey.
 _OURS, _OTHERS, _LINE = "#0072B2", "#E69F00", "#222222"
 
 

@@ -124,7 +124,7 @@ class Remote:
         assert process.stdout is not None
         until = monotonic() + self.patience
         while b"\n" not in self._rest:
-            # Windows cannot wait for a pipe with a limit: there patience is endless.
+            # Windows cannot wait for a pipe with a limit, so patience is endless there.
             if (
                 os.name != "nt"
                 and not select.select([process.stdout], [], [], max(0.0, until - monotonic()))[0]

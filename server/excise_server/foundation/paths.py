@@ -21,7 +21,7 @@ __all__ = ["MAX_ENTRIES", "contained", "inside", "list_folder", "read_bytes", "t
 MAX_ENTRIES = 10_000
 """Most entries of a folder that are read."""
 
-# Kernel interfaces: reading one may block, have effects, or tell of other processes.
+# Kernel interfaces: reading one may block, have effects, or reveal other processes.
 _SYSTEM = ("/proc", "/sys", "/dev")
 _AT = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW") and hasattr(os, "O_DIRECTORY")
 # Opening must neither follow a link, nor wait for a writer (FIFO), nor take over a terminal.
@@ -155,7 +155,7 @@ def _open_beneath(root: str, relative: str) -> int:
             inner = os.open(folder, _FLAGS | os.O_DIRECTORY, dir_fd=descriptor)
             os.close(descriptor)
             descriptor = inner
-        # Looked at before it is opened: opening alone can have effects on a device.
+        # Checked before it is opened, because opening alone can affect a device.
         _check_regular(os.stat(name, dir_fd=descriptor, follow_symlinks=False))
         return _checked(os.open(name, _FLAGS, dir_fd=descriptor))
     finally:

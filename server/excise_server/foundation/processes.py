@@ -35,5 +35,5 @@ def _prctl() -> Callable[..., int] | None:
 
 def _set_death_signal(prctl: Callable[..., int], parent: int) -> None:
     prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
-    if os.getppid() != parent:  # it died before this was said
+    if os.getppid() != parent:  # the parent died before this call
         os._exit(1)

@@ -225,7 +225,7 @@ class Git:
                 stdin=stdin,
                 stdout=out,
                 stderr=errors,
-                # A session of its own: no terminal to ask on, and one group to end.
+                # Its own session: no terminal to ask on, and one group to end.
                 start_new_session=True,
                 preexec_fn=dying_with_parent(),
             )

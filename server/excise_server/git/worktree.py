@@ -220,7 +220,7 @@ def _working_entry(folder: Folder, path: str, indexed: Entry) -> Entry | None:
     """Return a working file, without its bytes if git's conversion of line ends made it."""
     now = folder.file(path, indexed.mode)
     if now is not None and now.data and b"\r\n" in now.data and now.blob != indexed.blob:
-        # core.autocrlf and eol=crlf check text out so.
+        # core.autocrlf and eol=crlf check text out with these.
         converted = blob_name(now.data.replace(b"\r\n", b"\n"), folder.digits)
         if converted == indexed.blob:
             return Entry(now.mode, indexed.blob)

@@ -136,7 +136,7 @@ class _Menu:
         except BlockedError as error:
             if self._literals and self._disabled:
                 yield t.CodeAction(title, kind, disabled=t.CodeActionDisabled(str(error)))
-            else:  # the command says why not
+            else:  # the command reports the reason
                 yield self._command(f"{title} (blocked: show why)", kind, params)
             return
         if not edits:

@@ -45,7 +45,7 @@ class Caller:
         return earlier
 
     def _receive_first(self, size: int) -> bytes:
-        # However slowly the bytes drip.
+        # However slowly the bytes arrive.
         self.connection.settimeout(max(0.001, self._end - time.monotonic()))
         chunk = self.connection.recv(size)
         self._received += chunk

@@ -19,7 +19,7 @@ def initialize(ls: ExciseServer, params: t.InitializeParams) -> None:
     ls.initial_options = params.initialization_options
     ls.configure(params.initialization_options)
     if ls.publisher.refresher.pulls:
-        # Only then: Neovim would ask, and show both what it got and what it was sent.
+        # Only then: Neovim would ask as well, and show both answers and sent diagnostics.
         ls.feature(t.TEXT_DOCUMENT_DIAGNOSTIC, OPTIONS)(diagnostic)
     if ls.settings.standard_navigation:
         for method, handler in NAVIGATION.items():

@@ -14,7 +14,7 @@ from excise_server.editor.session import Session
 from excise_server.lsp.scheduler import Scheduler
 from excise_server.lsp.to_proto import Mapper
 
-if TYPE_CHECKING:  # most sessions never open one, and reading mail is much to load
+if TYPE_CHECKING:  # most sessions never open one, and the mail reader takes long to load
     from excise_server.editor.mailbox import Mailbox
 
 __all__ = ["Mailboxes", "explained", "is_mailbox", "titles"]

@@ -42,7 +42,7 @@ def parsed(frame: bytes) -> dict[str, Any]:
 def exactly(value: object, kind: type) -> object:
     """Take only values of the type itself: cattrs would make "None" of null and 2 of 2.7."""
     if issubclass(kind, enum.Enum):
-        return kind(value)  # enumerations of strings and of ints come here too
+        return kind(value)  # enumerations of strings and of ints are also handled here
     if kind is int and isinstance(value, float) and value.is_integer():
         return int(value)
     if type(value) is not kind:

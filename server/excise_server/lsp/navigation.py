@@ -140,7 +140,7 @@ def _places(
         if path is None or (own_text := _text_of(path)) is None:
             about, name = f"{revision.id} {snapshot.uri_or_path}", f"{names[member]}-{document}"
             path = ls.pages.write(about, name, text)
-        elif own_text != text:  # it was replayed from what it started from
+        elif own_text != text:  # it was replayed from its base
             lo, hi = LineMap.of_texts(text, own_text).span(lo, hi)
             text = own_text
         where = Mapper(text, ls.encoding).visible(lo, hi)

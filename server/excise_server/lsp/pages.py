@@ -97,7 +97,7 @@ class Pages:
     def write(self, about: str, name: str, text: str) -> str:
         """Write a page, in a thread that may wait, and return its path."""
         folder = self._made() / hashlib.sha256(about.encode("utf-8", "replace")).hexdigest()[:12]
-        # Another server may have removed the pages as old, though this one still runs.
+        # Another server may have removed the pages as old, although this one still runs.
         folder.parent.mkdir(mode=0o700, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
         path, aside = folder / file_name(name), folder / secrets.token_hex(8)

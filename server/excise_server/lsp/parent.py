@@ -46,7 +46,7 @@ def _look_again(loop: asyncio.AbstractEventLoop, process: int, ended: Callable[[
 def _is_there(process: int) -> bool:
     if os.name == "nt":  # signal 0 would end it there
         return False
-    with suppress(PermissionError):  # another user's, and there
+    with suppress(PermissionError):  # it exists, and is another user's
         try:
             os.kill(process, 0)
         except (ProcessLookupError, OverflowError):

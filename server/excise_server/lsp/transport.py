@@ -61,7 +61,7 @@ def serve_socket(create: Callable[[], ExciseServer], port: int) -> NoReturn:
         place = f"{HOST}:{listener.getsockname()[1]}"
         print(f"listening on {place}, token {token}", file=sys.stderr, flush=True)
         caller = admitted(listener, token)
-    # The listener is closed: a second client would get the answers meant for the first.
+    # The listener is closed: a second client would get the first one's answers.
     with caller.connection as connection:
         code = _serve(create(), caller.receive, connection.sendall)
     _leave(code)

@@ -119,7 +119,7 @@ class Store:
         try:
             return self._connect()
         except sqlite3.OperationalError:
-            raise  # locked, full, read-only: no fault of the file
+            raise  # locked, full or read-only: the file is not damaged
         except sqlite3.DatabaseError as error:
             aside = self._path.with_suffix(".damaged")
             os.replace(self._path, aside)

@@ -112,7 +112,7 @@ class _Region:
             yield head
             yield from (Text(f"    {line}") for line in body.unwrapped())
         for row in _operations(self.region, self.names):
-            # A text would have its tabs expanded.
+            # A `Text` would expand its tabs.
             yield Segment("\t".join(cell.plain for cell in row))
             yield Segment.line()
 

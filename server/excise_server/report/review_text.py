@@ -79,7 +79,7 @@ def _about(document: ReviewDocument, out: Console) -> Iterator[RenderableType]:
     for head, ids in idle(document):
         names = [Text(printable(identity)) for identity in ids]
         yield from _row(Text(f"{head.lower()}: ", "dim"), names, out)
-    if not out.is_terminal:  # on one, standard error says it
+    if not out.is_terminal:  # on a terminal, standard error says it
         for rejected in document.rejected:
             reason = f"{printable(rejected.id)}: {printable(rejected.reason)}"
             yield from sentence(Text("left out: ", "dim"), reason, out)

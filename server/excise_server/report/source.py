@@ -51,7 +51,7 @@ def shared_indentation(pieces: Iterable[Source]) -> int:
 
 
 def _indentation(line: str) -> int:
-    # A tab is an arrow here and stays to be seen.
+    # A tab is shown as an arrow here.
     return len(line) - len(line.lstrip(" "))
 
 

@@ -196,7 +196,7 @@ def _numbers(row: CandidateRow) -> dict[str, str]:
     tokens = {"tokens": f"{row.ranked.edit_size:,}"}
     if not row.is_ranked:
         return tokens
-    # The number behind the rank is left to JSON: beside ES, a "score" of 1.51 looks like a fault.
+    # The score behind the rank is only in JSON: next to ES, a "score" of 1.51 looks wrong.
     return {"rank": str(row.ranked.rank), "agreement": digits(row.ranked.agreement), **tokens}
 
 

@@ -74,7 +74,7 @@ def git_patch(files: Iterable[FileEdit], *, sha256: bool = False) -> bytes:
 def _file(file: FileEdit, sha256: bool) -> Iterator[bytes]:
     old, new = file.old, file.new
     if old is not None and new is not None and _kind(old.mode) != _kind(new.mode):
-        # A link for a file, or the other way round: git writes two patches.
+        # A link in place of a file, or the reverse, for which git writes two patches.
         yield from _file(FileEdit(file.old_path, file.old_path, old, None), sha256)
         yield from _file(FileEdit(file.path, file.path, None, new), sha256)
         return

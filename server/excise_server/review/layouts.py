@@ -67,7 +67,7 @@ def _patterns(*patterns: str) -> tuple[re.Pattern[str], ...]:
 
 _OWN = "(?P<own>[^/]+)"
 _REST = "(?P<own>.+)"
-# emdash appends five random characters to what the user called the task.
+# emdash appends five random characters to the user's name of the task.
 _EMDASH = "(?P<own>(?P<task>[^/]+)-[a-z0-9]{5}|[^/]+)"
 _COPILOT = r"copilot/(?P<own>.+)", r"(?:.*/)?copilot-worktree-(?P<own>.+)"
 
@@ -206,7 +206,7 @@ def _below(folder: str, root: str) -> str:
     """
     parts, above = parts_of(folder), parts_of(root)
     head = parts[: len(above)]
-    if is_windows(folder):  # which does not tell cases apart
+    if is_windows(folder):  # which is case-insensitive
         head, above = (tuple(part.casefold() for part in side) for side in (head, above))
     below = parts[len(above) :]
     return "/".join(("", *below)) if above and head == above and below else ""

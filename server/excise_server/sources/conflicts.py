@@ -97,7 +97,7 @@ def _from_index(
     revisions, refused, notes, details = [], [], [], []
     for number, word, side, label in zip((2, 3), _WORDS, sides_of(repository), marked, strict=True):
         if number not in blobs and origin is None:
-            continue  # it has no part in the conflict
+            continue  # it is not part of the conflict
         name = side.names[0] if side.names else f"conflict:{word}"
         try:
             text = _text(blobs[number], number) if number in blobs else ""

@@ -68,7 +68,7 @@ def drop() -> None:
     """Become the user nobody without capabilities, for good."""
     for capability in range(LAST_CAPABILITY + 1):
         libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
-    with suppress(PermissionError):  # those who may not set groups may not use them either
+    with suppress(PermissionError):  # a process that may not set groups may not use them either
         os.setgroups([])
     os.setresgid(NOBODY, NOBODY, NOBODY)
     os.setresuid(NOBODY, NOBODY, NOBODY)

@@ -41,11 +41,11 @@ msync 26 227,
 # threads
 futex 202 98, set_robust_list 273 99, set_tid_address 218 96, rseq 334 293, sched_yield 24 124,
 sched_getaffinity 204 123, exit 60 93, exit_group 231 94, gettid 186 178,
-# signals to itself, as nobody else is there
+# signals to itself, the only process there
 kill 62 129, tgkill 234 131, rt_sigaction 13 134, rt_sigprocmask 14 135, rt_sigreturn 15 139,
 rt_sigpending 127 136, rt_sigtimedwait 128 137, rt_sigsuspend 130 133, sigaltstack 131 132,
 restart_syscall 219 128, alarm 37 -, getitimer 36 102, setitimer 38 103,
-# who and what it is
+# its identity and machine
 getpid 39 172, getppid 110 173, getpgrp 111 -, getpgid 121 155, getsid 124 156, getuid 102 174,
 geteuid 107 175, getgid 104 176, getegid 108 177, getresuid 118 148, getresgid 120 150,
 getgroups 115 158, getrlimit 97 163, setrlimit 160 164, getrusage 98 165, times 100 153,

@@ -36,7 +36,7 @@ def run(job: dict[str, Any], report: int) -> None:
     except (GuardError, OSError, ValueError) as error:
         os.write(REPORT, REFUSED + str(error).encode("ascii", "replace")[:200])
         os._exit(1)
-    write, end = os.write, os._exit  # kept before a stranger can put others in their place
+    write, end = os.write, os._exit  # kept before the parts can replace them
     # While the parts run, the word is an argument that waits: neither a descriptor nor a variable.
     write(REPORT, _draw_word() + _run_parts(job["parts"]))
     end(0)
@@ -45,7 +45,7 @@ def run(job: dict[str, Any], report: int) -> None:
 def _guard(job: dict[str, Any]) -> None:
     os.setsid()
     privileges.drop()
-    privileges.die_with_parent()  # last of these: another user would undo it
+    privileges.die_with_parent()  # last, because becoming another user would undo it
     privileges.limit(job["memory"], job["seconds"])
     seccomp.allow_only_these()
 

@@ -59,7 +59,7 @@ def _prepare() -> None:
     for name in _WARM.split():
         importlib.import_module(name)
     with open("/proc/self/oom_score_adj", "w") as score:
-        score.write("1000")  # whoever starves the machine is to end first
+        score.write("1000")  # if memory runs out, this process ends first
     namespaces.enter()
     namespaces.new_root(sys.path)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
