@@ -107,9 +107,9 @@ def _counted(hunks: Hunks, reading: PairReading, cancel: CancelFlag | None) -> b
         return b""
     revisions = reading.revisions
     if reading.is_raw:
-        some = {place for pair in np.argwhere(reading.wanted).tolist() for place in pair}
+        rows = {place for pair in np.argwhere(reading.wanted).tolist() for place in pair}
         revisions = [
-            prepared.revision(revision.text, cancel) if place in some else prepared.origin
+            prepared.revision(revision.text, cancel) if place in rows else prepared.origin
             for place, revision in enumerate(revisions)
         ]
     anchored = prepared.options.anchored

@@ -260,8 +260,8 @@ def _is_ended(base: Text, origin: Text, revision: Text) -> bool:
 def _line_ends_differ(texts: Iterable[str]) -> bool:
     styles = []
     for text in texts:
-        both = text.count("\r\n")
-        styles_found = (text.count("\n") > both, both > 0, text.count("\r") > both)
+        crlf = text.count("\r\n")
+        styles_found = (text.count("\n") > crlf, crlf > 0, text.count("\r") > crlf)
         if any(styles_found):
             styles.append((*styles_found, text.startswith("\ufeff")))
     return len(set(styles)) > 1

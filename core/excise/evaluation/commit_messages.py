@@ -170,11 +170,11 @@ def _rouge(size: int) -> Score:
         if not ours and not theirs:
             return 1.0
         if not size:
-            both = _common(ours, theirs)
-            return harmonic(ratio(both, len(ours)), ratio(both, len(theirs)))
+            common = _common(ours, theirs)
+            return harmonic(ratio(common, len(ours)), ratio(common, len(theirs)))
         a, b = grams(ours, size), grams(theirs, size)
-        both = (a & b).total()
-        return harmonic(ratio(both, a.total()), ratio(both, b.total()))
+        common = (a & b).total()
+        return harmonic(ratio(common, a.total()), ratio(common, b.total()))
 
     return score
 

@@ -122,9 +122,9 @@ def _new(counts: Counts) -> tuple[int, int, int]:
 def _original(counts: Counts) -> Operations:
     origin, hypothesis, references = counts
     kept, kept_by_references = origin & hypothesis, origin & references
-    both = kept & references
+    kept_by_both = kept & references
     deleted = origin - hypothesis
-    keep = harmonic(_mean_share(both, kept), _mean_share(both, kept_by_references))
+    keep = harmonic(_mean_share(kept_by_both, kept), _mean_share(kept_by_both, kept_by_references))
     return keep, _f(*_new(counts)), _mean_share(deleted - references, deleted)
 
 
@@ -145,16 +145,16 @@ def _sums(item: Item) -> list[int]:
 
 
 def _totals(by_hypothesis: Grams, by_references: Grams) -> tuple[int, int, int]:
-    both = by_hypothesis & by_references
-    return both.total(), by_hypothesis.total(), by_references.total()
+    shared = by_hypothesis & by_references
+    return shared.total(), by_hypothesis.total(), by_references.total()
 
 
 def _of_sums(sums: list[int]) -> float:
     return 100 * fmean(_f(*sums[index : index + 3]) for index in range(0, len(sums), 3))
 
 
-def _f(both: int, by_hypothesis: int, by_references: int) -> float:
-    return harmonic(ratio(both, by_hypothesis), ratio(both, by_references))
+def _f(shared: int, by_hypothesis: int, by_references: int) -> float:
+    return harmonic(ratio(shared, by_hypothesis), ratio(shared, by_references))
 
 
 MEASURES = (

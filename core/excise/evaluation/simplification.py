@@ -154,8 +154,8 @@ def divergence(
     """
     if not len(values) or not len(others):
         raise OptionError("a divergence needs at least one value on either side")
-    both = np.concatenate([np.asarray(values, dtype=float), np.asarray(others, dtype=float)])
-    edges = np.histogram_bin_edges(both, bins=bins)
+    samples = np.concatenate([np.asarray(values, dtype=float), np.asarray(others, dtype=float)])
+    edges = np.histogram_bin_edges(samples, bins=bins)
     p, q = (np.histogram(side, edges)[0] + smoothing for side in (values, others))
     p, q = p / p.sum(), q / q.sum()
     middle = (p + q) / 2
@@ -164,10 +164,10 @@ def divergence(
 
 
 def _kl(p: Floats, q: Floats) -> float:
-    some = p > 0
-    if (q[some] == 0).any():
+    positive = p > 0
+    if (q[positive] == 0).any():
         return inf
-    return max(0.0, float((p[some] * np.log(p[some] / q[some])).sum()))
+    return max(0.0, float((p[positive] * np.log(p[positive] / q[positive])).sum()))
 
 
 def without_poor(changes: Sequence[float], percent: float) -> tuple[int, ...]:

@@ -83,9 +83,9 @@ def pearson(x: Floats, y: Floats, weights: Floats) -> float | None:
     """
     if why_undefined(x, y, weights):
         return None
-    kept = (weights > 0) & ~np.isnan(x)
-    w = weights[kept] / weights[kept].sum()
-    dx, dy = x[kept] - w @ x[kept], y[kept] - w @ y[kept]
+    counted = (weights > 0) & ~np.isnan(x)
+    w = weights[counted] / weights[counted].sum()
+    dx, dy = x[counted] - w @ x[counted], y[counted] - w @ y[counted]
     r = (w @ (dx * dy)) / np.sqrt((w @ dx**2) * (w @ dy**2))
     return float(np.clip(r, -1.0, 1.0))
 
@@ -100,10 +100,10 @@ def spearman(x: Floats, y: Floats, weights: Floats) -> float | None:
     """
     if why_undefined(x, y, weights):
         return None
-    kept = (weights > 0) & ~np.isnan(x)
-    row = weights[kept][np.newaxis]
-    ranks = (_Ranker(x[kept])(row)[0], _Ranker(y[kept])(row)[0])
-    return pearson(*ranks, weights[kept])
+    counted = (weights > 0) & ~np.isnan(x)
+    row = weights[counted][np.newaxis]
+    ranks = (_Ranker(x[counted])(row)[0], _Ranker(y[counted])(row)[0])
+    return pearson(*ranks, weights[counted])
 
 
 def why_undefined(x: Floats, y: Floats, weights: Floats) -> str | None:

@@ -30,12 +30,12 @@ def without(
 
     A candidate that is set aside no longer counts as identical to another one.
     """
-    kept = tuple(
+    remaining = tuple(
         replace(c, identical=tuple(name for name in c.identical if name not in aside))
         for c in candidates.found
         if c.id not in aside
     )
-    return replace(candidates, found=kept), tuple(c for c in candidates.found if c.id in aside)
+    return replace(candidates, found=remaining), tuple(c for c in candidates.found if c.id in aside)
 
 
 def chosen_candidates(candidates: Candidates, names: Sequence[str]) -> Candidates:
@@ -102,9 +102,9 @@ def chosen_batches(
         hint = f"{count}: name a batch by its number, its task or a candidate in it"
         hint = hint if every else "no candidate changes anything"
         raise SourceError(f"no batch is called {visible(name)}", hint=hint)
-    kept = tuple(c for c in candidates.found if c.id in batch.members)
+    members = tuple(c for c in candidates.found if c.id in batch.members)
     others = tuple(each for each in every if each != batch)
-    return replace(candidates, found=kept), (batch,), others
+    return replace(candidates, found=members), (batch,), others
 
 
 def _member(candidate: Candidate) -> Member:
@@ -123,7 +123,7 @@ def members_of(candidates: Candidates, batch: Batch) -> list[Candidate]:
     return [candidate for candidate in candidates.found if candidate.id in batch.members]
 
 
-def check_digest(wanted: str, every: Candidates, batches: Sequence[Sequence[Candidate]]) -> None:
+def check_digest(digest: str, every: Candidates, batches: Sequence[Sequence[Candidate]]) -> None:
     """Refuse choices that were made in another review than this one, or one of its batches.
 
     Raises
@@ -132,8 +132,8 @@ def check_digest(wanted: str, every: Candidates, batches: Sequence[Sequence[Cand
         Naming both digests.
     """
     digests = [review_digest(every.origin, company) for company in (every.found, *batches)]
-    if wanted not in digests:
+    if digest not in digests:
         raise SourceError(
-            f"the review has changed: its digest is {digests[0]}, and not {visible(wanted)[:80]}",
+            f"the review has changed: its digest is {digests[0]}, and not {visible(digest)[:80]}",
             hint="look at it again with excise review, and choose again",
         )

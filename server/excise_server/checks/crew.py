@@ -226,9 +226,9 @@ def _log_name(candidate: Candidate, done: int, running: dict[int, _Running]) -> 
 
 
 def _environment(candidate: Candidate) -> dict[str, str]:
-    """Return the user's environment, without what would lead git to another repository."""
-    kept = {name: value for name, value in os.environ.items() if name not in _GIT}
-    return kept | {"EXCISE_CANDIDATE": candidate.id.encode("utf-8", "replace").decode()}
+    """Return the user's environment, without variables that lead git to another repository."""
+    environment = {name: value for name, value in os.environ.items() if name not in _GIT}
+    return environment | {"EXCISE_CANDIDATE": candidate.id.encode("utf-8", "replace").decode()}
 
 
 _GIT = {

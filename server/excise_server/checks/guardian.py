@@ -50,11 +50,11 @@ def main() -> None:
     os._exit(0)
 
 
-def adopt_orphans(wanted: bool) -> None:
+def adopt_orphans(enabled: bool) -> None:
     """Tell the kernel whether orphans below this process become its children (Linux)."""
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(wanted), 0, 0, 0)
+            ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(enabled), 0, 0, 0)
 
 
 def end_descendants(spared: Collection[int] = ()) -> None:

@@ -69,9 +69,9 @@ def command(
 
     with progress("Comparing") as advance:
         pairs, bad = read_all(data, _pair, "no pair to analyse", advance)
-    kept = without_poor([pair.operations.change for pair in pairs], drop_poor)
-    dropped = len(pairs) - len(kept)
-    pairs = [pairs[index] for index in kept]
+    indices = without_poor([pair.operations.change for pair in pairs], drop_poor)
+    dropped = len(pairs) - len(indices)
+    pairs = [pairs[index] for index in indices]
     if not pairs:
         raise SourceError("no pair is left", name=data, hint="drop fewer")
     pairs, spread = _split(pairs, split, seed, attempts)

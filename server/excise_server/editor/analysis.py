@@ -113,8 +113,8 @@ def recompare(
     same = replace(snapshot, revisions=before.revisions).scored == before.scored
     if not same or snapshot.ids != before.ids:
         return None
-    both = zip(before.revisions, snapshot.revisions, strict=True)
-    changed = [new for old, new in both if old.text != new.text]
+    pairs = zip(before.revisions, snapshot.revisions, strict=True)
+    changed = [new for old, new in pairs if old.text != new.text]
     if 3 * len(changed) > len(snapshot.revisions):
         return None
     matrix = _counted(comparison)
@@ -187,7 +187,9 @@ class Analyst:
 
     def forget(self, uri: str) -> None:
         """Forget the scores of a document."""
-        for key in [key for key, kept in self._kept.items() if kept.snapshot.uri_or_path == uri]:
+        for key in [
+            key for key, analysis in self._kept.items() if analysis.snapshot.uri_or_path == uri
+        ]:
             del self._kept[key]
         self._bare = None
 

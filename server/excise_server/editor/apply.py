@@ -108,8 +108,8 @@ def line_end(text: str) -> str:
     >>> line_end("a\r\nb\r\nc\n"), line_end("a\rb"), line_end("a")
     ('\r\n', '\r', '\n')
     """
-    both = text.count("\r\n")
-    counts = {"\n": text.count("\n") - both, "\r\n": both, "\r": text.count("\r") - both}
+    windows = text.count("\r\n")
+    counts = {"\n": text.count("\n") - windows, "\r\n": windows, "\r": text.count("\r") - windows}
     return max(counts, key=lambda end: counts[end])
 
 

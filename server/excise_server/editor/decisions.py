@@ -34,8 +34,8 @@ def with_kept(analysis: Analysis) -> Analysis:
     if not kept:
         return analysis
     spans = [(scores.hunk.lo, scores.hunk.hi) for scores in analysis.hunks]
-    both = zip(analysis.decided, spans, strict=True)
-    return replace(analysis, decided=tuple(decided or span in kept for decided, span in both))
+    pairs = zip(analysis.decided, spans, strict=True)
+    return replace(analysis, decided=tuple(decided or span in kept for decided, span in pairs))
 
 
 def decisions_of(analysis: Analysis) -> tuple[Decision, ...]:

@@ -203,12 +203,12 @@ class Session:
 
     def take_back(self, ids: Iterable[str]) -> tuple[list[str], list[str]]:
         """Forget whole candidates of the client, and return the known and the unknown ids."""
-        wanted = list(dict.fromkeys(ids))
-        removed = [name for name in wanted if name in self.given]
+        requested = list(dict.fromkeys(ids))
+        removed = [name for name in requested if name in self.given]
         for name in removed:
             for file in self.given[name].files.values():
                 self.remove(file.uri, [name])
-        return removed, [name for name in wanted if name not in removed]
+        return removed, [name for name in requested if name not in removed]
 
     def _enter(self, document: Document, revision: Revision, voice: str) -> None:
         document.revisions[revision.id] = revision
@@ -334,8 +334,8 @@ class Session:
         """Forget revisions, and return the known and the unknown ids."""
         document = self.find(uri)
         revisions = document.revisions if document is not None else {}
-        wanted = dict.fromkeys(ids)
-        removed = [name for name in wanted if revisions.pop(name, None) is not None]
+        requested = dict.fromkeys(ids)
+        removed = [name for name in requested if revisions.pop(name, None) is not None]
         if document is not None and removed:
             document.dismissed |= document.found.intersection(removed)
             document.found.difference_update(removed)
@@ -347,7 +347,7 @@ class Session:
             if not revisions and document.buffer is None:
                 del self._documents[document_key(uri)]
             self._changed(document_key(uri))
-        return removed, [name for name in wanted if name not in removed]
+        return removed, [name for name in requested if name not in removed]
 
     def put_aside(self, ids: Iterable[str], state: CandidateState, *, aside: bool) -> None:
         """Hide or reject candidates in all documents, or take that back."""

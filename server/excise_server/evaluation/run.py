@@ -224,8 +224,8 @@ def _column(
 
 
 def _moved(plain: _Column, prefixed: _Column) -> tuple[int, ...]:
-    both = ~np.isnan(plain.values) & ~np.isnan(prefixed.values)
-    apart = np.abs(np.where(both, plain.values - prefixed.values, 0.0)) > _SAME
+    defined = ~np.isnan(plain.values) & ~np.isnan(prefixed.values)
+    apart = np.abs(np.where(defined, plain.values - prefixed.values, 0.0)) > _SAME
     return tuple(int(count) for count in apart.sum(axis=0))
 
 

@@ -83,7 +83,7 @@ def _columns(evaluation: Evaluation, shown: list[int]) -> list[_Column]:
     every = [plain.every[index] for index in shown]
     changed = [plain.changed[index] for index in shown]
     distinct = [plain.distinct[index] for index in shown]
-    both = [plain.distinct_changed[index] for index in shown]
+    distinct_changed = [plain.distinct_changed[index] for index in shown]
     columns = [
         _Column("r", 1, [number_text(correlation.pearson, "bold") for correlation in every]),
         _Column("95 %", 2, [interval_text(correlation.ci) for correlation in every]),
@@ -92,7 +92,9 @@ def _columns(evaluation: Evaluation, shown: list[int]) -> list[_Column]:
         _Column("r, B ≠ O", 3, [number_text(correlation.pearson) for correlation in changed]),
         _Column("r, distinct", 11, [number_text(correlation.pearson) for correlation in distinct]),
         _Column(
-            "r, distinct B ≠ O", 12, [number_text(correlation.pearson) for correlation in both]
+            "r, distinct B ≠ O",
+            12,
+            [number_text(correlation.pearson) for correlation in distinct_changed],
         ),
     ]
     if prefixed is not None and (moved := evaluation.moved) is not None:

@@ -101,12 +101,12 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
     >>> "GIT_DIR" in clean_environment({"GIT_DIR": "/x"}), clean_environment({"HOME": "/h"})["HOME"]
     (False, '/h')
     """
-    kept = {
+    cleaned = {
         name: value
         for name, value in environment.items()
         if name not in _DROPPED and (not name.upper().startswith("GIT_") or name in _KEPT)
     }
-    return kept | _SET
+    return cleaned | _SET
 
 
 def find_git(path: str | None = None) -> str | None:

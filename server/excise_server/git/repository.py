@@ -126,21 +126,21 @@ class Repository:
         """
         checked = self._batch("--batch-check", names)
         answers: list[Blob | SourceError] = []
-        wanted: dict[str, None] = {}
+        within_limits: dict[str, None] = {}
         total = 0
         for answer in checked:
             if isinstance(answer, SourceError):
                 answers.append(answer)
                 continue
-            total += 0 if answer[0] in wanted else answer[1]
+            total += 0 if answer[0] in within_limits else answer[1]
             if answer[1] > MAX_BYTES:
                 answers.append(too_large(answer[1]))
             elif total > _MAX_TOTAL:
                 answers.append(SourceError(f"limit {_MAX_TOTAL // 1_000_000} MB in all"))
             else:
-                wanted[answer[0]] = None
+                within_limits[answer[0]] = None
                 answers.append(Blob(answer[0], b""))
-        texts = self._contents(list(wanted))
+        texts = self._contents(list(within_limits))
         return [Blob(a.id, texts[a.id]) if isinstance(a, Blob) else a for a in answers]
 
     def blob(self, name: str) -> Blob:

@@ -264,13 +264,13 @@ def read_listed(repository: Repository, listing: Listing, paths: Iterable[str]) 
 
 
 def _read_together(repository: Repository, trees: Sequence[Tree]) -> list[Sides]:
-    wanted = {
+    blob_ids = {
         entry.blob: None
         for tree in trees
         for entry in (*tree.old.values(), *tree.new.values())
         if entry.data is None and not entry.refused and entry.mode != SUBMODULE
     }
-    blobs = dict(zip(wanted, repository.blobs(list(wanted)), strict=True))
+    blobs = dict(zip(blob_ids, repository.blobs(list(blob_ids)), strict=True))
     return [_sides(tree, blobs) for tree in trees]
 
 

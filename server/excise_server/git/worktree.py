@@ -211,20 +211,20 @@ def _indexed(working: Working, head: Listing, out: bytes, position: int, written
     return paths
 
 
-def _take(working: Working, path: str, head: Listing, now: Entry | None) -> None:
-    if now is None or head.get(path) != (now.mode.encode(), now.blob.encode()):
-        working.changes[path] = now
+def _take(working: Working, path: str, head: Listing, entry: Entry | None) -> None:
+    if entry is None or head.get(path) != (entry.mode.encode(), entry.blob.encode()):
+        working.changes[path] = entry
 
 
 def _working_entry(folder: Folder, path: str, indexed: Entry) -> Entry | None:
     """Return a working file, without its bytes if git's conversion of line ends made it."""
-    now = folder.file(path, indexed.mode)
-    if now is not None and now.data and b"\r\n" in now.data and now.blob != indexed.blob:
+    entry = folder.file(path, indexed.mode)
+    if entry is not None and entry.data and b"\r\n" in entry.data and entry.blob != indexed.blob:
         # core.autocrlf and eol=crlf check text out with these.
-        converted = blob_name(now.data.replace(b"\r\n", b"\n"), folder.digits)
+        converted = blob_name(entry.data.replace(b"\r\n", b"\n"), folder.digits)
         if converted == indexed.blob:
-            return Entry(now.mode, indexed.blob)
-    return now
+            return Entry(entry.mode, indexed.blob)
+    return entry
 
 
 def _is_clean(path: str, match: re.Match[bytes], written: int) -> bool:

@@ -28,16 +28,16 @@ def worktree_tree(working: Working, committed: Tree, head: Listing) -> Tree:
         If too much differs.
     """
     tree = Tree(dict(committed.old), dict(committed.new))
-    for path, now in working.changes.items():
+    for path, entry in working.changes.items():
         if path not in tree.old and path not in tree.new and path in head:
             mode, blob = head[path]
             tree.old[path] = Entry(mode.decode(), blob.decode())
         tree.new.pop(path, None)
         before = tree.old.get(path)
-        if now is not None and before is not None and _is_same(now, before):
+        if entry is not None and before is not None and _is_same(entry, before):
             del tree.old[path]
-        elif now is not None:
-            tree.new[path] = now
+        elif entry is not None:
+            tree.new[path] = entry
     tree.uncommitted = set(working.changes)
     tree.notes = [
         f"submodule {visible(path)}: only its recorded commit counts"
@@ -50,8 +50,8 @@ def worktree_tree(working: Working, committed: Tree, head: Listing) -> Tree:
     return tree
 
 
-def _is_same(now: Entry, before: Entry) -> bool:
-    return not now.refused and (now.mode, now.blob) == (before.mode, before.blob)
+def _is_same(after: Entry, before: Entry) -> bool:
+    return not after.refused and (after.mode, after.blob) == (before.mode, before.blob)
 
 
 def changed_last(top: str, tree: Tree) -> float | None:

@@ -44,8 +44,8 @@ def _run(environment: Mapping[str, str]) -> int:
     pulls = read_pulls(api, number, most, environment.get("EXCISE_CACHE", ""))
     document = _compared(pulls)
     pairs = said_pairs(document)
-    for left in pulls.rejected:
-        say(f"left out: {left.id}: {left.reason}")
+    for rejection in pulls.rejected:
+        say(f"left out: {rejection.id}: {rejection.reason}")
     for note in pulls.notes:
         say(note)
     if environment.get("EXCISE_DRY_RUN", "true") != "false":

@@ -82,9 +82,10 @@ async def analysed(ls: ExciseServer, params: Params) -> Analysis:
     if analysis is None or analysis.snapshot.version is None:
         raise RequestFailed("the document is not open")
     if params.version != analysis.snapshot.version:
-        now, then = analysis.snapshot.version, params.version
+        current, requested = analysis.snapshot.version, params.version
         raise RequestFailed(
-            f"the document has changed (now version {now}; this action was made for version {then})"
+            f"the document has changed (now version {current}; "
+            f"this action was made for version {requested})"
         )
     if params.state is not None and params.state != ls.publisher.state_of(params.uri):
         raise RequestFailed("the revisions have changed meanwhile")

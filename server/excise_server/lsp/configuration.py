@@ -27,9 +27,9 @@ async def ask(ls: ExciseServer) -> None:
     """Ask a client that supports it. Unset options keep their values from `initialize`."""
     if not _answers(ls):
         return
-    wanted = t.ConfigurationParams([t.ConfigurationItem(section=SECTION)])
+    request = t.ConfigurationParams([t.ConfigurationItem(section=SECTION)])
     try:
-        answers = await ls.workspace_configuration_async(wanted)
+        answers = await ls.workspace_configuration_async(request)
     except JsonRpcException as error:
         logger.warning("no configuration: %s", error)
         return

@@ -40,7 +40,7 @@ async def implementation(
         return None
     mapper, line = _mapper(ls, analysis), params.position.line
     shown = [mapper.visible(*lines) for lines in analysis.lines]
-    wanted = [
+    changing = [
         (member, analysis.hunks[index].hunk.spans[member])
         for index, where in enumerate(shown)
         if where.start.line <= line <= where.end.line
@@ -51,7 +51,7 @@ async def implementation(
     ]
     files = {name: file.path for name, file in ls.gatherer.files(document_key(uri)).items()}
     try:
-        places = await asyncio.to_thread(_places, ls, analysis, wanted[:MAX_PLACES], files)
+        places = await asyncio.to_thread(_places, ls, analysis, changing[:MAX_PLACES], files)
     except OSError as error:
         raise RequestFailed(f"the page cannot be written: {error.strerror}") from error
     return places or None
@@ -127,14 +127,14 @@ def _mapper(ls: ExciseServer, analysis: Analysis) -> Mapper:
 def _places(
     ls: ExciseServer,
     analysis: Analysis,
-    wanted: Sequence[tuple[int, tuple[int, int]]],
+    changing: Sequence[tuple[int, tuple[int, int]]],
     files: dict[str, str],
 ) -> list[t.Location]:
     """Return the locations of lines in the candidates' own files or else in pages, in a thread."""
     snapshot, names = analysis.snapshot, names_of(analysis.snapshot.revisions)
     document = (local_path(snapshot.uri_or_path) or snapshot.uri_or_path).rpartition("/")[2]
     places = []
-    for member, (lo, hi) in wanted:
+    for member, (lo, hi) in changing:
         revision = snapshot.revisions[member]
         text, path = normalise(revision.text), files.get(revision.id)
         if path is None or (own_text := _text_of(path)) is None:

@@ -143,10 +143,12 @@ class Publisher:
         """Count states, and return whether the scores have changed."""
         before, state = self._states.get(key, (None, 0))
         analysis = outcome.analysis if isinstance(outcome, Outcome) else None
-        now = analysis.comparison if analysis is not None and analysis.snapshot.revisions else None
-        if before is now:
+        comparison = (
+            analysis.comparison if analysis is not None and analysis.snapshot.revisions else None
+        )
+        if before is comparison:
             return False
-        self._states[key] = (now, state + 1)
+        self._states[key] = (comparison, state + 1)
         return True
 
     def _publish(

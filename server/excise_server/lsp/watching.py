@@ -58,20 +58,20 @@ class Watcher:
         watching = capabilities.did_change_watched_files if capabilities else None
         if watching is None or not watching.dynamic_registration:
             return
-        wanted = dict.fromkeys(watch for watches in self._wanted.values() for watch in watches)
-        new = {
-            w: f"excise.watch.{next(self._numbers)}" for w in wanted if w not in self._registered
+        watched = dict.fromkeys(watch for watches in self._wanted.values() for watch in watches)
+        added = {
+            w: f"excise.watch.{next(self._numbers)}" for w in watched if w not in self._registered
         }
-        old = [watch for watch in self._registered if watch not in wanted]
+        removed = [watch for watch in self._registered if watch not in watched]
         relative = bool(watching.relative_pattern_support)
-        if new:
-            self._registered |= new
+        if added:
+            self._registered |= added
             self._server.client_register_capability(
-                t.RegistrationParams([_registration(i, w, relative) for w, i in new.items()])
+                t.RegistrationParams([_registration(i, w, relative) for w, i in added.items()])
             )
-        if old:
+        if removed:
             unregistrations = [
-                t.Unregistration(self._registered.pop(watch), _METHOD) for watch in old
+                t.Unregistration(self._registered.pop(watch), _METHOD) for watch in removed
             ]
             self._server.client_unregister_capability(t.UnregistrationParams(unregistrations))
 

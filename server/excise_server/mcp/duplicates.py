@@ -26,7 +26,9 @@ def duplicates_answer(document: Document) -> DuplicatesAnswer:
         pairs=[_pair(pair, proposals[pair["other"]]) for pair in pairs[:MOST_PAIRS]],
         left_out=max(0, len(pairs) - MOST_PAIRS),
         notes=notes[:_MOST_NOTES],
-        rejected=[f"{left['id']}: {left['reason']}" for left in rejected[:_MOST_NOTES]],
+        rejected=[
+            f"{rejection['id']}: {rejection['reason']}" for rejection in rejected[:_MOST_NOTES]
+        ],
     )
 
 

@@ -171,13 +171,13 @@ def _hunk(hunk: Document) -> HunkAnswer:
     """Return a hunk, with only the beginning of each text if it is longer than a page."""
     texts = [hunk["origin"], *(variant["text"] for variant in hunk["variants"])]
     most = PAGE_CHARACTERS // len(texts)
-    kept = [text if len(text) <= most else f"{text[:most]}\n[cut]\n" for text in texts]
+    shortened = [text if len(text) <= most else f"{text[:most]}\n[cut]\n" for text in texts]
     return HunkAnswer(
         lines=hunk["name"],
-        origin=kept[0],
+        origin=shortened[0],
         variants=[
             VariantAnswer(candidates=variant["ids"], text=text)
-            for variant, text in zip(hunk["variants"], kept[1:], strict=True)
+            for variant, text in zip(hunk["variants"], shortened[1:], strict=True)
         ],
         unchanged=hunk["unchanged"],
         left_out=sum(max(0, len(text) - most) for text in texts),

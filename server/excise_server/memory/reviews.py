@@ -212,7 +212,7 @@ def _remembered(row: Sequence[Any], path: str, workspace: Workspace) -> Remember
     ValueError, TypeError, KeyError, AttributeError
         If this program did not write the row.
     """
-    commit, blob_path, text, digest, kept, voices = row
+    commit, blob_path, text, digest, kept_spans, voices = row
     if commit:
         repository = _repository(path, workspace)
         if repository is None:
@@ -220,7 +220,7 @@ def _remembered(row: Sequence[Any], path: str, workspace: Workspace) -> Remember
         text = normalise(text_of(repository.blob(f"{commit}:{blob_path}").data))
         if voice_of(text) != digest:
             raise SourceError("the commit has a different text")
-    spans = frozenset((int(lo), int(hi)) for lo, hi in json.loads(kept))
+    spans = frozenset((int(lo), int(hi)) for lo, hi in json.loads(kept_spans))
     voices_by_id = {str(name): str(voice) for name, voice in json.loads(voices).items()}
     return Remembered(str(text), spans, voices_by_id)
 

@@ -30,12 +30,14 @@ def candidates_page(document: Document) -> str:
         parts += _batch(document, batch)
     if not count:
         parts.append("No candidate changes anything.")
-    left = [f"{inert(c['label'])} is {c['state']}" for c in document["set_aside"]]
-    left += [f"{code_span(r['id'])}: {inert(r['reason'])}" for r in document["rejected"]]
-    left += [f"{code_span(name)} changes nothing" for name in document["unchanged"]]
-    left += [f"all of {code_span(name)} is in the target already" for name in document["landed"]]
-    if left:
-        parts += ["## Left out", "\n".join(f"- {line}" for line in left)]
+    left_out = [f"{inert(c['label'])} is {c['state']}" for c in document["set_aside"]]
+    left_out += [f"{code_span(r['id'])}: {inert(r['reason'])}" for r in document["rejected"]]
+    left_out += [f"{code_span(name)} changes nothing" for name in document["unchanged"]]
+    left_out += [
+        f"all of {code_span(name)} is in the target already" for name in document["landed"]
+    ]
+    if left_out:
+        parts += ["## Left out", "\n".join(f"- {line}" for line in left_out)]
     about = (("Origin", document["origin"]), ("Scores", document["signature"]))
     parts.append("\n".join(f"- {name}: {code_span(value)}" for name, value in about))
     return "\n\n".join([*parts, ""])

@@ -262,7 +262,10 @@ def _notes(matrix: ScoreMatrix, revision_set: RevisionSet) -> dict[str, list[str
 
 
 def _rejected(revision_set: RevisionSet) -> list[shapes.RejectedEntry]:
-    return [shapes.RejectedEntry(id=left.id, reason=left.reason) for left in revision_set.rejected]
+    return [
+        shapes.RejectedEntry(id=rejection.id, reason=rejection.reason)
+        for rejection in revision_set.rejected
+    ]
 
 
 def _region(region: DivergentRegion) -> dict[str, Any]:

@@ -157,7 +157,10 @@ def duplicates_markdown(document: DuplicatesDocument) -> str:
     parts = ["\n".join(_markdown(pair, proposals)) for pair in document.pairs]
     if not parts:
         parts.append("Nothing related was found.")
-    about = [f"Left out: {code_span(left.id)}: {inert(left.reason)}" for left in document.rejected]
+    about = [
+        f"Left out: {code_span(rejection.id)}: {inert(rejection.reason)}"
+        for rejection in document.rejected
+    ]
     about += [f"Note: {inert(note)}" for note in document.notes]
     about.append(f"Scores: {code_span(document.signature)}")
     return "\n\n".join((*parts, "\n".join(f"- {line}" for line in about)))

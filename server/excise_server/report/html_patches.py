@@ -61,7 +61,7 @@ def patches_page(grouped: Grouped) -> str:
             linkage=linkage,
             signature=pool.signature,
             notes=notes,
-            rejected=[(visible(left.id), left.reason) for left in queue.rejected],
+            rejected=[(visible(rejection.id), rejection.reason) for rejection in queue.rejected],
         )
     )
 

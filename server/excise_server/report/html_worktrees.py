@@ -93,8 +93,8 @@ def _batches(by_batch: Sequence[tuple[RankedBatch, list[CandidateRow]]]) -> Mark
                 _table(f"Batch {number}{task}, {len(rows):,} candidates in {groups}{paths}", rows)
             )
     if alone := [row for batch, rows in by_batch if not batch.is_ranked for row in rows]:
-        each = "each with a task of its own: " if len(alone) > 1 else "alone with its task: "
-        parts.append(_table(f"{plural(len(alone), 'candidate')}, {each}listed, not ranked", alone))
+        tasks = "each with a task of its own: " if len(alone) > 1 else "alone with its task: "
+        parts.append(_table(f"{plural(len(alone), 'candidate')}, {tasks}listed, not ranked", alone))
     return joined(parts)
 
 

@@ -186,14 +186,14 @@ def _operations(region: DivergentRegion, names: Names) -> Iterator[list[Text]]:
     )
     for name, value, by_a, by_b, (from_a, from_b) in acts:
         if by_a or by_b:
-            both = by_a & by_b
+            shared = by_a & by_b
             agreed = number(None if value is None else float(value))
             yield [
                 Text(name, "bold"),
                 agreed,
-                _listed(tokens[from_a], both),
-                _listed(tokens[from_a], by_a - both),
-                _listed(tokens[from_b], by_b - both),
+                _listed(tokens[from_a], shared),
+                _listed(tokens[from_a], by_a - shared),
+                _listed(tokens[from_b], by_b - shared),
             ]
 
 
@@ -205,11 +205,11 @@ def _listed(order: Sequence[str], bag: Counter[str]) -> Text:
     """Return the tokens of a bag in the order in which a text has them."""
     if not bag:
         return Text("–", "dim")
-    left = bag.copy()
+    remaining = bag.copy()
     shown = []
     for token in order:
-        if left[token] > 0:
-            left[token] -= 1
+        if remaining[token] > 0:
+            remaining[token] -= 1
             shown.append(token)
         if len(shown) == MAX_TOKENS:
             break

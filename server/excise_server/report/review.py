@@ -94,17 +94,17 @@ def chosen_hunks(
         lines = named.get(file.path, set())
         if lines is None:
             return file
-        kept = [hunk for hunk in file.hunks if (hunk.lo, hunk.hi) in lines]
-        return msgspec.structs.replace(file, hunks=kept) if kept else None
+        remaining = [hunk for hunk in file.hunks if (hunk.lo, hunk.hi) in lines]
+        return msgspec.structs.replace(file, hunks=remaining) if remaining else None
 
     batches = [
         msgspec.structs.replace(batch, files=[s for file in batch.files if (s := shown(file))])
         for batch in document.batches
     ]
-    kept = [batch for batch in batches if batch.files or not (named or globs)]
-    if batches and not kept:
+    remaining = [batch for batch in batches if batch.files or not (named or globs)]
+    if batches and not remaining:
         raise SourceError("no hunk is left", hint="--path and --hunk choose different files")
-    return msgspec.structs.replace(document, batches=kept)
+    return msgspec.structs.replace(document, batches=remaining)
 
 
 def _file_and_lines(

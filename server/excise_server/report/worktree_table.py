@@ -103,8 +103,8 @@ def _parts(worktrees: Worktrees) -> Iterator[tuple[str, str, list[int]]]:
         if len(alone) > 1:
             to = "and" if len(alone) == 2 else "to"
             head = f"Batches {alone[0] + 1} {to} {alone[-1] + 1} of {everyone}"
-        each = ", each with a task of its own" if len(alone) > 1 else ""
-        about = f"{plural(len(alone), 'candidate')}{each}: listed, not ranked"
+        tasks = ", each with a task of its own" if len(alone) > 1 else ""
+        about = f"{plural(len(alone), 'candidate')}{tasks}: listed, not ranked"
         yield f"{head}: ", about, alone
 
 

@@ -154,15 +154,15 @@ def _composed(text: str, chosen: Iterable[Lines]) -> str:
 
 def check_names(files: Iterable[FileEdit], parts: Mapping[str, Sequence[TakenPart]]) -> None:
     """Refuse two files of one name: created, or renamed to it."""
-    seen: dict[str, FileEdit] = {}
+    by_path: dict[str, FileEdit] = {}
     for file in files:
         if file.new is None:
             continue
-        if file.path in seen:
+        if file.path in by_path:
             owners = [visible(part.candidate) for part in parts.get(file.path, ())]
-            both = f"{visible(seen[file.path].old_path)} and {visible(file.old_path)}"
+            old_paths = f"{visible(by_path[file.path].old_path)} and {visible(file.old_path)}"
             who = f" ({first_few(owners)})" if owners else ""
             raise SourceError(
-                f"two choices overlap: {both} would both be {visible(file.path)}{who}"
+                f"two choices overlap: {old_paths} would both be {visible(file.path)}{who}"
             )
-        seen[file.path] = file
+        by_path[file.path] = file

@@ -36,15 +36,15 @@ def edited_beside(old: Side, new: Side, working: Side) -> Side:
     if working.data in (old.data, new.data):
         return replace(new, blob="")
     texts = [None if side.mode == LINK else side.text for side in (old, working, new)]
-    before, now, after = texts
-    if before is None or now is None or after is None:
+    before, current, after = texts
+    if before is None or current is None or after is None:
         raise SourceError("it differs from the target")
-    if now == before:
+    if current == before:
         return Side(new.mode, edited_bytes(working.data, after))
-    merged = excise.replay(before, now, after)
+    merged = excise.replay(before, current, after)
     if merged.conflicts:
         lo, hi = merged.conflicts[0].origin
         lines = f"line {lo + 1}" if hi <= lo + 1 else f"lines {lo + 1} to {hi}"
-        first = printable("".join(raw_lines(now)[lo:hi][:1]).strip())[:60]
+        first = printable("".join(raw_lines(current)[lo:hi][:1]).strip())[:60]
         raise SourceError(f"{lines} of the working tree, {first!a}, are not the target's")
     return Side(new.mode, edited_bytes(working.data, merged.text))

@@ -233,8 +233,8 @@ def _check_conflicts(
             continue
         if any(_meets(piece.lo, piece.hi, *span) for span in spans):
             target = "".join(raw_lines(file.text or "")[piece.lo : piece.hi])
-            both = f"the target has {_shown(target)}, the candidate {_shown(piece.text)}"
-            raise SourceError(f"{piece.name}: {candidate.conflicts[path]}: {both}", hint=hint)
+            texts = f"the target has {_shown(target)}, the candidate {_shown(piece.text)}"
+            raise SourceError(f"{piece.name}: {candidate.conflicts[path]}: {texts}", hint=hint)
 
 
 def _meets(lo: int, hi: int, start: int, stop: int) -> bool:

@@ -130,15 +130,15 @@ def with_refs(read: Sequence[Candidate], is_edited: Callable[[Candidate], bool])
 
     A detached worktree with uncommitted changes shows nothing that has a name.
     """
-    kept = [candidate for candidate in read if candidate.folder]
+    merged = [candidate for candidate in read if candidate.folder]
     for ref in (candidate for candidate in read if not candidate.folder):
-        for place, worktree in enumerate(kept):
+        for place, worktree in enumerate(merged):
             if worktree.folder and _shows(worktree, ref, is_edited):
-                kept[place] = _one_of(worktree, ref)
+                merged[place] = _one_of(worktree, ref)
                 break
         else:
-            kept.append(ref)
-    return kept
+            merged.append(ref)
+    return merged
 
 
 def _shows(worktree: Candidate, ref: Candidate, is_edited: Callable[[Candidate], bool]) -> bool:

@@ -61,8 +61,8 @@ class _Target:
 
     def read(self, paths: set[str]) -> None:
         """Read files, those that the target has, by one question to git."""
-        wanted = paths - self.files.keys() - self.unread.keys()
-        sides = read_listed(self.repository, self.listing, wanted)
+        unknown = paths - self.files.keys() - self.unread.keys()
+        sides = read_listed(self.repository, self.listing, unknown)
         self.files |= sides.new
         self.unread |= sides.refused
 
@@ -190,15 +190,15 @@ def _drift(sides: Sides, moves: Mapping[str, str], target: _Target) -> Drift:
         if path in sides.old and new in target.files
         and _common(sides.old[path].data, target.files[new].data) >= _RENAMED
     }  # fmt: skip
-    now: dict[str, Side | None] = {}
+    target_sides: dict[str, Side | None] = {}
     for path in sides.old.keys() | sides.new.keys():
         if path in target.unread:
             continue
         side = target.files.get(moved.get(path, path))
         base = sides.old.get(path)
         if side is None or base is None or (side.mode, side.data) != (base.mode, base.data):
-            now[path] = side
-    return Drift(now, moved, target.unread)
+            target_sides[path] = side
+    return Drift(target_sides, moved, target.unread)
 
 
 def _common(old: bytes, new: bytes) -> float:

@@ -92,7 +92,7 @@ class _Texts:
     def touches(self, pair: FilePair) -> bool:
         return pair.old in self.paths or pair.new in self.paths
 
-    def find(self, wanted: str) -> bytes:
+    def find(self, blob_id: str) -> bytes:
         """Return the text of an id or of its first digits.
 
         Raises
@@ -100,17 +100,17 @@ class _Texts:
         SourceError
             If the id is too short to prove anything, or nothing has it.
         """
-        if not wanted.strip("0"):
+        if not blob_id.strip("0"):
             return b""
         for text in reversed(self.known):
-            if any(name.startswith(wanted) for name in blob_ids(text)):
+            if any(name.startswith(blob_id) for name in blob_ids(text)):
                 return text
         if self.repository is None:
-            raise SourceError(f"made from blob {wanted}, which is not the saved file")
+            raise SourceError(f"made from blob {blob_id}, which is not the saved file")
         try:
-            return self.repository.blob(wanted).data
+            return self.repository.blob(blob_id).data
         except AbsentError:
-            reason = f"made from the text {wanted}, which is not in the repository"
+            reason = f"made from the text {blob_id}, which is not in the repository"
             raise SourceError(reason) from None
 
 

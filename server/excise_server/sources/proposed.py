@@ -167,15 +167,15 @@ def _with_commit(
         raise SourceError("a base must name a commit")
     repository = open_folder(folder, folders)
     commit = commit_named(repository, base, "base")
-    wanted = [uri for uri, f in files.items() if f.status != "A" and f.base is None]
+    uris = [uri for uri, f in files.items() if f.status != "A" and f.base is None]
     names = []
-    for uri in wanted:
+    for uri in uris:
         before = files[uri].old_path or files[uri].path or ""
         parent, name = os.path.split(before)
         relative = os.path.relpath(os.path.join(os.path.realpath(parent), name), repository.top)
         names.append(f"{commit}:{relative.replace(os.sep, '/')}")
     read = dict(files)
-    for uri, blob in zip(wanted, repository.blobs(names), strict=True):
+    for uri, blob in zip(uris, repository.blobs(names), strict=True):
         if isinstance(blob, SourceError):
             name = _shown(os.path.basename(uri))
             if isinstance(blob, AbsentError):

@@ -200,7 +200,7 @@ def replayed(
             paths_by_base.setdefault(entry.candidate.base, set()).update(paths)
     drifts = drifts_of(repository, origin, paths_by_base)
     older = {path for entry in changed for path in entry.older}
-    now = files_of(repository, origin, older) if older else {}
+    target_sides = files_of(repository, origin, older) if older else {}
     for entry in changed:
         if entry.is_untouched:
             yield entry.candidate, "unchanged"
@@ -209,7 +209,7 @@ def replayed(
         if isinstance(drift, SourceError):
             rejected.append(Rejected(entry.candidate.id, drift.reason, drift.hint))
         else:
-            older_sides = {path: now.get(path) for path in entry.older}
+            older_sides = {path: target_sides.get(path) for path in entry.older}
             yield replayed_on(entry, replace(drift, now={**drift.now, **older_sides}))
 
 
@@ -233,8 +233,8 @@ def replayed_on(entry: Read, drift: Drift) -> tuple[Candidate, State]:
     sides = entry.sides
     own_paths = sides.old.keys() | sides.new.keys()
     moves = {old: new for old, new in drift.moved.items() if old in own_paths}
-    now = {path: side for path, side in drift.now.items() if path in own_paths}
-    files = replay_files(sides.old, sides.new, now, moves)
+    target_sides = {path: side for path, side in drift.now.items() if path in own_paths}
+    files = replay_files(sides.old, sides.new, target_sides, moves)
     landed = [f"already in the target: {visible(path)}" for path in files.landed]
     has_landed = bool(landed) and not (files.old or files.new or files.conflicts)
     conflicts = [f"{visible(path)}: {why}" for path, why in files.conflicts.items()]

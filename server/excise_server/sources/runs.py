@@ -71,11 +71,11 @@ def _files(top: str) -> Iterator[str]:
     if not os.path.isdir(top):
         yield top
         return
-    seen = 0
+    count = 0
     for folder, _, names in os.walk(top):
         for name in names:
-            seen += 1
-            if seen > MAX_ENTRIES:
+            count += 1
+            if count > MAX_ENTRIES:
                 raise SourceError(f"over {MAX_ENTRIES:,} files in it", name=visible(top))
             if name.endswith((*_DIFFS, _LINES)):
                 yield os.path.join(folder, name)

@@ -215,7 +215,9 @@ def _watch(
         "packed-refs": (*settings.branches, *settings.remotes, *settings.requests),
         "worktrees/**": settings.worktrees,
     }
-    watch += [Watch(repository.common, pattern) for pattern, wanted in folders.items() if wanted]
+    watch += [
+        Watch(repository.common, pattern) for pattern, is_watched in folders.items() if is_watched
+    ]
     tops = [candidate.folder for candidate in candidates if candidate.folder]
     paths = [os.path.join(top, *repository.path.split("/")) for top in tops]
     return (*watch, *map(watch_file, dict.fromkeys((*paths, *files))))

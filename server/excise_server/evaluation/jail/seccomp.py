@@ -85,8 +85,8 @@ Step = tuple[int, int, int, int]
 def allow_only_these() -> None:
     """Refuse all other system calls from now on, for good."""
     steps = b"".join(struct.pack("=HBBI", *step) for step in _program())
-    kept = ctypes.create_string_buffer(steps, len(steps))
-    head = struct.pack("@HxxxxxxP", len(steps) // 8, ctypes.addressof(kept))
+    buffer = ctypes.create_string_buffer(steps, len(steps))
+    head = struct.pack("@HxxxxxxP", len(steps) // 8, ctypes.addressof(buffer))
     require("system calls", libc.prctl(PR_SET_SECCOMP, MODE_FILTER, head, 0, 0))
 
 

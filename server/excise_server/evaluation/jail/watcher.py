@@ -54,8 +54,8 @@ def _verdict(report: int, leash: socket.socket, seconds: float) -> dict[str, str
     deadline = time.monotonic() + seconds
     written = b""
     while len(written) <= _LONGEST:
-        left = max(0.0, deadline - time.monotonic())
-        ready, _, _ = select.select([report, leash.fileno()], [], [], left)
+        seconds_left = max(0.0, deadline - time.monotonic())
+        ready, _, _ = select.select([report, leash.fileno()], [], [], seconds_left)
         if report not in ready:
             return {"failed": "timeout"}
         data = os.read(report, _LONGEST)
