@@ -52,8 +52,8 @@ class Standings:
     values
         The similarity.
     anchored, anywhere
-        The similarity if only what both do at the same place counted, and if all that they do
-        alike did, wherever it stands.
+        The similarity if only equal edits at the same place counted, and if equal edits counted at
+        any place.
     contained
         [i, j]: how much of revision i's edit revision j has at the same place.
     words

@@ -1,4 +1,4 @@
-"""The order of suggestions, with its reasons as numbers: agreement, size, what is broken.
+"""The order of suggestions, with its reasons as numbers: agreement, size, breakage.
 
 The order is advice: what most revisions agree on is not necessarily right. docs/ranking.md says how
 the formula was chosen and what it is worth, which benchmarks/ranking.py measures.

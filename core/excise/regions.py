@@ -62,7 +62,7 @@ class DivergentRegion:
     """The stretch between two consecutive conserved columns of the three-way alignment.
 
     ``counts`` are those of this region alone; ``share`` is its part of all n-grams (n = 1..4) that
-    the divergent regions hold, in [0, 1]; ``place`` is the number of the place it stands at.
+    the divergent regions have, in [0, 1]; ``place`` is the number of its place.
     """
 
     origin: Segment
@@ -89,7 +89,7 @@ class Outline(NamedTuple):
     bounds
         The beginning and end of the region in O, A and B, in units of the granularity.
     place
-        The number of the place it stands at.
+        The number of its place.
     """
 
     lines: tuple[int | None, int | None, int | None]

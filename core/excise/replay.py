@@ -2,8 +2,8 @@
 
 What a revision did to its base is done again to the origin, so that many revisions with different
 bases can be scored on one origin. Both alignments with the base are canonical and slid down
-(definition, section 4a): then a block that has landed already stands at the same line of the base
-in both, and is not inserted twice.
+(definition, section 4a), so that a block that has already landed is at the same line of the base in
+both, and is not inserted twice.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def directed(item: Item, _resources: Resources, *, granularity: str) -> Result:
 
 
 def anchored(item: Item, _resources: Resources, *, granularity: str) -> Result:
-    """Excision Score, symmetric: what stands at another place counts a quarter. In [0, 1].
+    """Excision Score, symmetric: equal edits at other places count a quarter. In [0, 1].
 
     0/0: as for the directed one; with nothing left the raw lines are compared.
     """

@@ -1,4 +1,4 @@
-"""SARI in two forms: that of the original script, and EASSE's.
+"""SARI in two forms: the original script's, and EASSE's.
 
 They differ by some points on one sentence (.268 and .3135 on the original's own example), so they
 are two measures with two names. Both have 0/0 = 0, so an exact reproduction of a reference that

@@ -195,9 +195,9 @@ def descendants(root: int, spared: Collection[int] = ()) -> Iterator[int]:
                 children.setdefault(int(parent), []).append(int(name))
     waiting = [root]
     while waiting:
-        children_left = [pid for pid in children.get(waiting.pop(), []) if pid not in spared]
-        yield from children_left
-        waiting += children_left
+        child_pids = [pid for pid in children.get(waiting.pop(), []) if pid not in spared]
+        yield from child_pids
+        waiting += child_pids
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Where the lines of the origin are in the editor's buffer, by their exact text."""
+"""The places of the origin's lines in the editor's buffer, by their exact text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["LineMap"]
 
 
 class LineMap:
-    """Where the lines of one text are in another, by the edits between the two."""
+    """The places of one text's lines in another text, by the edits between the two."""
 
     def __init__(self, edits: Sequence[excise.Edit]) -> None:
         """Take the maximal unmatched runs, ascending."""

@@ -190,7 +190,7 @@ def roots() -> Roots:
 
 
 def traces_of(candidate: Candidate, main: str) -> Traces:
-    """Return what is known about a candidate's name (``main``: the main checkout)."""
+    """Return the known facts about a candidate's name (``main``: the main checkout)."""
     is_remote = not candidate.folder and any(n.startswith("remote:") for n in candidate.names)
     is_local = candidate.folder or any(n.startswith("branch:") for n in candidate.names)
     return Traces(

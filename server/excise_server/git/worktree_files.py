@@ -25,7 +25,7 @@ class Folder:
     digits: int
 
     def path(self, name: str) -> str:
-        """Return where a file of the working tree lies."""
+        """Return the full path of a file of the working tree."""
         return os.path.join(self.top, name)
 
     def file(self, name: str, mode: str = "") -> Entry | None:

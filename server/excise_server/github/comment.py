@@ -55,7 +55,7 @@ def _lines(document: DuplicatesDocument, pairs: list[DuplicatePair]) -> Iterator
 
 
 def publish(api: Api, number: int, document: DuplicatesDocument, label: str, bot: str) -> str:
-    """Write the comment and the label if necessary, and return what was done.
+    """Write the comment and the label if necessary, and return the outcome in words.
 
     Nothing is written where there is nothing to say, and a comment of somebody else is never
     edited, whatever it begins with.

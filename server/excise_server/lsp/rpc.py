@@ -159,7 +159,7 @@ class Protocol(LanguageServerProtocol):
         Raises
         ------
         JsonRpcInvalidParams
-            With what is wrong, in a line.
+            If they are wrong. The message is one line.
         """
         message = {"id": 0, "jsonrpc": self.VERSION, "method": method, "params": params}
         return self._params(method, message)

@@ -43,7 +43,7 @@ class Budget:
 
 
 def cluster_card(place: int, group: Group, opened: Budget) -> Markup:
-    """Return a cluster: its members, and folded under each what it changes otherwise."""
+    """Return a cluster: its members, and folded under each the blocks in which it differs."""
     first = group.items[0]
     least = digits(group.min_similarity)
     head = element(

@@ -22,7 +22,7 @@ class Member:
     Attributes
     ----------
     id : str
-        The candidate's id, unlike that of any other.
+        The candidate's id, which no other one has.
     paths : tuple of str
         Paths that it changes, the old ones of renames included.
     base : str

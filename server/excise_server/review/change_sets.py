@@ -20,7 +20,7 @@ def change_set(old: Files, new: Files, pairs: Sequence[FilePair]) -> ChangeSet:
     Parameters
     ----------
     old, new
-        The target's files that it changes, and what it makes of them, by path.
+        The target's files that it changes, before and after, by path.
     pairs
         The files that count, in pairs: a renamed file keeps the target's path.
     """

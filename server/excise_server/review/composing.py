@@ -1,4 +1,4 @@
-"""Pieces of candidates put together into one file: lines in place of lines, names, modes. Pure."""
+"""The composition of candidates' pieces into one file: replaced lines, names, modes. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where tools put their worktrees, and what they call their branches: a table.
+"""A table of the places where tools put their worktrees, and of the names of their branches.
 
 A folder is matched in each of its spellings: as it is with ``/`` between the parts, from the user's
 home (``~/..``), from Codex' own folder (``$CODEX_HOME/..``) and, beside the repository, from the

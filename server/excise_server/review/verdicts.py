@@ -147,10 +147,10 @@ NO_VERDICTS = Verdicts()
 
 
 def match_verdicts(verdicts: Iterable[Verdict], candidates: Sequence[Candidate]) -> Verdicts:
-    """Give verdicts to their candidates.
+    """Assign verdicts to their candidates.
 
-    The last of several verdicts of one check on one candidate counts, and it is said where they
-    differ. A verdict on a candidate that has changed since counts, too, and is said.
+    The last of several verdicts of one check on one candidate counts, with a note if they differ. A
+    verdict on a candidate that has changed since then also counts, with a note.
     """
     checks: dict[str, dict[str, Verdict]] = defaultdict(dict)
     unknown: dict[str, None] = {}

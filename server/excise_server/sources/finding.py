@@ -121,7 +121,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class OriginText:
-    """An origin: its text as it came (not normalised), where from, and that in words for people."""
+    """An origin: its text (not normalised), its kind, and its source in words for people."""
 
     text: str
     kind: OriginKind

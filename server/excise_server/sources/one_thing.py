@@ -17,9 +17,9 @@ UNLIKE = "the branch has another text now: this is the one that is merged"
 def one_each(conflict: Found, answers: Sequence[Found]) -> list[Found]:
     """Return the answers of all sources, in which each side of a conflict counts once.
 
-    A side with the text of a candidate that has one of its names is that candidate, at the place of
-    the side. Where the texts differ (a worktree whose edits are not committed) both stay, and the
-    side says so. A branch that changed nothing since it started may be a side: its own.
+    A side with the same text as a candidate of one of its names is that candidate, at the place of
+    the side. If the texts differ (because a worktree has uncommitted edits), both stay, with a note
+    on the side. A branch without changes of its own may also be a side.
     """
     details_of = dict(conflict.details)
     answers = list(answers)
