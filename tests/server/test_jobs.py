@@ -104,6 +104,17 @@ def test_a_result_that_nobody_waits_for_leaves_no_process():
     assert all(map(is_gone, processes))
 
 
+@needs_fork
+def test_this_process_may_do_something_meanwhile():
+    done = []
+    results = forked_map(2, lambda: done.append(os.getpid()))(squared, range(100))
+    assert next(results) == squared(0)
+    assert done == [HERE]
+    assert list(results) == list(map(squared, range(1, 100)))
+    assert list(forked_map(2, lambda: done.append(0))(squared, [4])) == [squared(4)]
+    assert done == [HERE]
+
+
 def test_no_second_core(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {3}, raising=False)
     assert usable_cores() == 1

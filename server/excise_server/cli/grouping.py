@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from excise.clustering import DISTANCE as REVISIONS_DISTANCE
 from excise.clustering import LINKAGE as REVISIONS_LINKAGE
+from excise.clustering import merges
+from excise.errors import ExciseError
 from excise.patches import DISTANCE, LINKAGE, OneBase, Patch, Pool, group
 from excise_server.cli.output import write_text
 from excise_server.cli.patch_options import PatchChoices
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console, say
+from excise_server.foundation.forks import forked_map
 from excise_server.foundation.inputs import SourceError
 from excise_server.queue.reading import Queue, as_series, newest
 from excise_server.queue.state import State
@@ -84,9 +88,18 @@ def _grouped(
     usual = (REVISIONS_DISTANCE, REVISIONS_LINKAGE) if one_base else (DISTANCE, LINKAGE)
     threshold = usual[0] if chosen.threshold is None else chosen.threshold
     linkage = chosen.linkage or usual[1]
+    searching = forked_map(chosen.processes, _import_clustering)
     with progress("Comparing"):
-        clusters = group(pool, threshold=threshold, linkage=linkage, map=chosen.map)
+        clusters = group(pool, threshold=threshold, linkage=linkage, map=searching)
     return Grouped(queue, pool, clusters, threshold, linkage, patch_of, new, about, map=chosen.map)
+
+
+def _import_clustering() -> None:
+    """Import what large groups need, which takes half a second; whoever needs it says it lacks."""
+    with suppress(ExciseError):
+        import numpy as np
+
+        merges(np.zeros((2, 2)))
 
 
 # --- what is printed -----------------------------------------------------------------------------

@@ -58,13 +58,15 @@ def usable_cores() -> int:
     return cores
 
 
-def forked_map(jobs: int) -> Map:
+def forked_map(jobs: int, meanwhile: Callable[[], None] | None = None) -> Map:
     """Return a `map` that uses so many processes; it yields results in order, as they come.
+
+    ``meanwhile`` is called in this process while the others begin, if there are others.
 
     The function must not need what another thread of this process holds, such as the lock of a
     module that it imports.
     """
-    return partial(_mapped, jobs) if jobs > 1 and _can_fork() else map
+    return partial(_mapped, jobs, meanwhile) if jobs > 1 and _can_fork() else map
 
 
 def _can_fork() -> bool:
@@ -72,12 +74,19 @@ def _can_fork() -> bool:
     return hasattr(os, "fork") and sys.platform != "darwin"
 
 
-def _mapped(jobs: int, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+def _mapped(
+    jobs: int,
+    meanwhile: Callable[[], None] | None,
+    function: Callable[[Any], Any],
+    items: Iterable[Any],
+) -> Iterator[Any]:
     work = list(items)
     size = -(-len(work) // (TURNS * jobs)) or 1
     parts = [work[start : start + size] for start in range(0, len(work), size)]
     crew = _Crew(function, parts, min(jobs, len(parts)) if len(parts) > 1 else 0)
     try:
+        if meanwhile is not None and crew.works:
+            meanwhile()
         for number, part in enumerate(parts):
             data = crew.results(number)
             yield from map(function, part) if data is None else _decoded(data)
@@ -135,6 +144,11 @@ class _Crew:
             raise
         finally:
             os.close(tasks)
+
+    @property
+    def works(self) -> bool:
+        """Whether there are any."""
+        return bool(self._children)
 
     def results(self, number: int) -> bytes | None:
         """Wait for the results of a part; None: it is to be done here."""

@@ -20,6 +20,7 @@ import msgspec
 from excise.patches import IGNORED, Message, Patch, Pool, patch_id
 from excise.patches.features import BLOCK, NO_HEADING, Edits, text_id
 from excise.patches.mail import pieces, read_piece
+from excise.patches.model import FilePair
 from excise.patches.reader import Reader
 from excise.tokens import Vocabulary
 from excise_server.foundation.forks import Map
@@ -255,5 +256,11 @@ def _count(pool: Pool, known: Iterable[Known]) -> None:
 
 
 def _without_hunks(message: Message) -> Message:
-    files = tuple(replace(pair, hunks=()) for pair in message.patch.files)
+    files = tuple(
+        FilePair(
+            pair.old, pair.new, (), pair.old_mode, pair.new_mode, pair.old_blob, pair.new_blob,
+            pair.moved, pair.binary,
+        )
+        for pair in message.patch.files
+    )  # fmt: skip
     return replace(message, patch=Patch(files, message.patch.warnings))
