@@ -102,7 +102,7 @@ def read_piece(number: int, line: int, piece: bytes, *, as_utf8: bool = False) -
         return Message(number, line, error="an empty message")
     if not _is_mail(piece[envelope : envelope + 8192]):
         return _bare(number, line, piece)
-    if b"\r\n" in piece and piece.count(b"\r\n") == piece.count(b"\n"):
+    if b"\r" in piece and piece.count(b"\r\n") == piece.count(b"\n"):
         # As mail travels: where every line ends so, headers too, it says nothing of the file.
         piece = piece.replace(b"\r\n", b"\n")
         envelope = (piece.find(b"\n") + 1 or len(piece)) if envelope else 0
@@ -112,7 +112,9 @@ def read_piece(number: int, line: int, piece: bytes, *, as_utf8: bool = False) -
 def _is_mail(start: bytes) -> bool:
     if not _HEADER.match(start):
         return False
-    head = start.replace(b"\r\n", b"\n").partition(b"\n\n")[0]
+    if b"\r" in start:
+        start = start.replace(b"\r\n", b"\n")
+    head = start.partition(b"\n\n")[0]
     return _KNOWN.search(head) is not None
 
 
