@@ -17,6 +17,8 @@ from excise.text import Text
 from excise.tokens import Vocabulary
 
 if TYPE_CHECKING:
+    from array import array
+
     from excise.line_matches import Ints, Mask
 
 __all__ = ["HunkFinder", "Side"]
@@ -46,8 +48,8 @@ class _Lines:
 
     text: str
     starts: Sequence[int]
-    names: Ints
-    hollow: Mask
+    names: array[int]
+    hollow: bytes
 
     def between(self, start: int, stop: int) -> str:
         """Return the lines from one to another (exclusive) as one text."""
@@ -83,7 +85,8 @@ class HunkFinder:
         import numpy as np
 
         text = Text(origin)
-        names = np.array(self._vocabulary.intern(text.lines), np.int32)
+        exact = self._vocabulary.intern(text.lines)
+        names = np.array(exact, np.int32)
         # Both attributes are replaced at the end: if two threads find hunks of one matrix, the
         # later one wins, and either result is right.
         of_origin: dict[Key, Reading] = {}
@@ -102,7 +105,8 @@ class HunkFinder:
             readings[name] = self._known.get(name) or self._read(side, names, of_origin)
         self._origin, self._known = of_origin, readings
         revisions = [readings[name] for name in names_of]
-        lines = _Lines(origin, text.starts, names, _hollow([*of_origin.values()], len(names)))
+        hollow = _hollow([*of_origin.values()], len(names))
+        lines = _Lines(origin, text.starts, exact, hollow.tobytes())
         found = stretches(len(names), [revision.matched for revision in revisions])
         trim_end = not any(reading.is_raw for reading in of_origin.values())
         hunks = _hunks([lines, *(revision.lines for revision in revisions)], sides, found, trim_end)
@@ -115,13 +119,14 @@ class HunkFinder:
         import numpy as np
 
         text = Text(side.text)
-        names = np.array(self._vocabulary.intern(text.lines), np.int32)
+        exact = self._vocabulary.intern(text.lines)
+        names = np.array(exact, np.int32)
         pairs = [
             (of_origin[preparation, is_raw], _reading(text, preparation, prepared, is_raw))
             for preparation, prepared, is_raw in side.readings
         ]
         hollow = _hollow([reading for _, reading in pairs], len(names))
-        lines = _Lines(side.text, text.starts, names, hollow)
+        lines = _Lines(side.text, text.starts, exact, hollow.tobytes())
         return _Known(side.readings, lines, match_lines((origin, names), pairs))
 
 
@@ -186,7 +191,7 @@ def _shared(
         return 0, 0
     # Most hunks begin and end with text: one look at the origin is enough.
     hollow = texts[0].hollow
-    trim_end = trim_end and bool(hollow[hi[0] - 1])
+    trim_end = trim_end and hollow[hi[0] - 1] == 1
     if not (hollow[lo[0]] or trim_end):
         return 0, 0
     most = min(map(sub, hi, lo))

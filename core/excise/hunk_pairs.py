@@ -95,7 +95,10 @@ def count_pairs(
     counted = [np.frombuffer(_counted(hunks, reading, cancel), _FIELDS) for reading in readings]
     counted = [entries for entries in counted if len(entries)]
     if len(counted) == 1:  # in the order of the pairs already
-        return _bounded(hunks, order, counted[0][_order_of(counted[0]["hunk"], len(hunks))])
+        # NumPy copies entries whole if it knows of no fields.
+        whole = counted[0].view(np.dtype((np.void, counted[0].itemsize)))
+        by_hunk = whole[_order_of(counted[0]["hunk"], len(hunks))]
+        return _bounded(hunks, order, by_hunk.view(counted[0].dtype))
     return _by_hunk(hunks, order, np.concatenate([*counted, np.empty(0, _FIELDS)]))
 
 
