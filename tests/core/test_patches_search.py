@@ -239,17 +239,20 @@ class Whole(Pool):
 class WholeCloseness(Closeness):
     def components(self, equal):
         n = len(self._search)
-        near = np.argwhere(np.triu(self.values(array("i", range(n))), 1) >= self._search.least)
+        near = np.argwhere(np.triu(self.known(array("i", range(n))), 1) >= self._search.least)
         edges = [*zip(*equal, strict=True), *enumerate(self.first), *near.tolist()]
         return joined(n, edges)
 
     def known(self, members):
-        return self.values(members)
-
-    def values(self, members):
         values = np.empty((len(members), len(members)))
         self._search.dense(members, values)
         return values
+
+    def fill(self, members, values):
+        pass
+
+    def forget(self, member):
+        pass
 
 
 @settings(max_examples=60)
@@ -310,6 +313,20 @@ def test_misuse_of_a_graph_is_an_error():
         graph.write(end, np.empty((1, 2)))
     with pytest.raises(RuntimeError, match="cut into"):
         graph.unite(end, end)
+    with pytest.raises(IndexError):
+        graph.forget(2)
+
+
+def test_a_graph_forgets_from_the_end():
+    graph = Graph(4)
+    graph.add(array("i", [0, 2]), array("i", [1, 3]), array("d", [0.5, 0.25]))
+    assert graph.components() == [[0, 1], [2, 3]]
+    graph.forget(3)
+    kept, gone = np.zeros((2, 2, 2))
+    graph.write(array("i", [0, 1]), kept)
+    graph.write(array("i", [2, 3]), gone)
+    assert kept[0, 1] == kept[1, 0] == 0.5
+    assert not gone.any()
 
 
 def test_pieces_hold_about_as_much():
@@ -488,12 +505,12 @@ class Shaken(Pool):
 
 class ShakenCloseness(Closeness):
     def known(self, members):
-        return self.values(members)
-
-    def values(self, members):
         values = np.empty((len(members), len(members)))
         self._search.dense(members, values)
         return values - noise(np.array(members), 1312)
+
+    def fill(self, members, values):
+        pass
 
 
 def noise(members, n):

@@ -5,7 +5,7 @@
 A pair takes 16 bytes, and is sorted into its component where it stands.
 """
 from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport calloc, free, malloc, realloc
 
 from excise.kernels._tables cimport enlarged
 
@@ -172,12 +172,22 @@ cdef class Graph:
         with nogil:
             for at in range(k):
                 self.row[members[at]] = <int32_t>at + 1
-            for at in range(self.first[c], self.first[c + 1]):
+            for at in range(self.first[c], min(self.first[c + 1], self.n_edges)):
                 x, y = self.row[self.edges[at].left] - 1, self.row[self.edges[at].right] - 1
                 if x >= 0 and y >= 0:
                     values[x, y] = values[y, x] = self.edges[at].value
             for at in range(k):
                 self.row[members[at]] = 0
+
+    def forget(self, int64_t member):
+        """Give back the memory of the edges of a component, and of all after it."""
+        cdef void* moved
+        if self.first is NULL or not 0 <= member < self.n:
+            raise IndexError(f"no component of {member} in a graph of {self.n}")
+        self.n_edges = min(self.n_edges, self.first[self.parent[member]])
+        moved = realloc(self.edges, (self.n_edges + 1) * sizeof(Edge))
+        if moved is not NULL:
+            self.edges = <Edge*>moved
 
 
 cdef object no_memory():

@@ -199,6 +199,7 @@ cdef void placed(Index index, int64_t i, int64_t j, const uint32_t* own, const u
     cdef const Multisets* sets = &index.edits
     cdef int64_t n = index.sites.first[i + 1] - index.sites.first[i]
     cdef int64_t q = sets.first[j], end = sets.first[j + 1], weight = 1, common, length
+    cdef int64_t next_ = sets.first[i]
     cdef const int32_t* of_i = joined.place
     cdef const int32_t* of_j = of_i + n
     cdef bint mixed = joined.joint == MIXED
@@ -217,19 +218,24 @@ cdef void placed(Index index, int64_t i, int64_t j, const uint32_t* own, const u
             continue
         a.start = sets.first[i] + (own[f] & ~SEVERAL) - 1
         a.stop = a.start + 1
-        length = run(index, &a, &b, sets.first[i + 1], end, joined, same, bare, weights, &common)
-        if length:
-            b.stop = b.start + length
-            shared[0] += common
-            if mixed:
-                here[0] += common
-            continue
+        # Two common features in a row may be a run; in patches that differ few are, and short.
+        if a.start == next_:
+            length = run(
+                index, &a, &b, sets.first[i + 1], end, joined, same, bare, weights, &common)
+            if length:
+                next_ = a.start + length
+                b.stop = b.start + length
+                shared[0] += common
+                if mixed:
+                    here[0] += common
+                continue
         if bare is not NULL:
             while b.stop < end and bare[sets.ids[b.stop]] == f:
                 b.stop += 1
             if own[f] & SEVERAL:
                 while a.stop < sets.first[i + 1] and bare[sets.ids[a.stop]] == f:
                     a.stop += 1
+        next_ = a.stop
         if weights is not NULL:
             weight = weights[f]
         if a.stop > a.start + 1 or b.stop > b.start + 1:

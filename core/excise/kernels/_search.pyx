@@ -372,9 +372,9 @@ cdef class Search:
         try:
             finish(status)
             return (
-                taken("i", <const char*>found.left, found.n * sizeof(int32_t)),
-                taken("i", <const char*>found.right, found.n * sizeof(int32_t)),
-                taken("d", <const char*>found.value, found.n * sizeof(double)),
+                taken("i", <void**>&found.left, found.n * sizeof(int32_t)),
+                taken("i", <void**>&found.right, found.n * sizeof(int32_t)),
+                taken("d", <void**>&found.value, found.n * sizeof(double)),
                 (work[0], work[1]),
             )
         finally:
@@ -491,8 +491,11 @@ cdef int finish(int status) except -1:
     return 0
 
 
-cdef object taken(str code, const char* data, int64_t size):
+cdef object taken(str code, void** data, int64_t size):
+    """Return data as an array, and free it: of millions of pairs no two copies are kept."""
     found = array(code)
     if size:
-        found.frombytes(data[:size])
+        found.frombytes(<char[:size]>data[0])
+    free(data[0])
+    data[0] = NULL
     return found

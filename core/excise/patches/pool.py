@@ -275,11 +275,13 @@ class Closeness:
         self._graph.write(members, values)
         return values
 
-    def values(self, members: array[int]) -> npt.NDArray[np.float64]:
-        """Return the values of every pair of the members of a component."""
-        values = self.known(members)
+    def fill(self, members: array[int], values: npt.NDArray[np.float64]) -> None:
+        """Write the values of the pairs that are not `known`."""
         self._search.dense(members, values, missing=True)
-        return values
+
+    def forget(self, member: int) -> None:
+        """Give back the memory for a component, and for all after it: they are known no more."""
+        self._graph.forget(member)
 
 
 def range_search(

@@ -230,9 +230,6 @@ class _Origin(Closeness):
         return graph.components()
 
     def known(self, members: array[int]) -> npt.NDArray[np.float64]:
-        return self.values(members)
-
-    def values(self, members: array[int]) -> npt.NDArray[np.float64]:
         import numpy as np
 
         values = np.eye(len(members))
@@ -240,3 +237,9 @@ class _Origin(Closeness):
             pair = min(members[x], members[y]), max(members[x], members[y])
             values[x, y] = values[y, x] = self._near.get(pair, 0.0)
         return values
+
+    def fill(self, members: array[int], values: npt.NDArray[np.float64]) -> None:
+        """All are known."""
+
+    def forget(self, member: int) -> None:
+        """The pool keeps its values."""
