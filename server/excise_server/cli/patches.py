@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from excise.patches import read
+from excise.patches import Pool, read
 from excise_server.cli.grouping import group_counted, group_known, group_queue, print_groups
 from excise_server.cli.options import Choices
 from excise_server.cli.patch_options import PatchChoices
@@ -34,25 +34,36 @@ def cluster_patches(paths: tuple[str, ...], choices: Choices, chosen: PatchChoic
     _check(paths, choices)
     # A series, and patches of one tree, need the hunks of all patches.
     needs_hunks = chosen.series or chosen.same_base
-    if chosen.processes > 1 and not (needs_hunks or chosen.workers or chosen.dask):
-        return _cluster_counted(paths, choices, chosen)
     with _crew(chosen) as crew:
+        if not needs_hunks and (crew is not None or chosen.processes > 1):
+            return _cluster_counted(paths, choices, chosen, crew)
         with progress("Reading"):
             queue = read_queue(paths, sys.stdin.buffer, crew.read if crew else read)
         _check_patches(queue)
-        grouped = group_queue(queue, chosen, crew)
-        return print_groups(grouped, chosen, as_json=choices.json)
+        found = group_queue(queue, chosen, crew)
+        return print_groups(found, chosen, as_json=choices.json)
 
 
-def _cluster_counted(paths: tuple[str, ...], choices: Choices, chosen: PatchChoices) -> int:
+def _cluster_counted(
+    paths: tuple[str, ...], choices: Choices, chosen: PatchChoices, crew: Crew | None
+) -> int:
     """Group patches that several processes read and count."""
     from excise_server.queue.counted import read_counted
 
     with progress("Reading", 1.0) as advance:
-        counted = read_counted(
-            paths, sys.stdin.buffer, chosen.map, ignored=chosen.ignored, idf=chosen.idf,
-            only_newest=chosen.newest, advance=advance,
-        )  # fmt: skip
+        if crew is not None:
+            from excise_server.queue.distribute import distributed_queue
+
+            counted = distributed_queue(
+                crew, paths, sys.stdin.buffer, ignored=chosen.ignored, idf=chosen.idf,
+                only_newest=chosen.newest, advance=advance,
+            )  # fmt: skip
+        else:
+            pool = Pool(ignored=chosen.ignored, idf=chosen.idf)
+            counted = read_counted(
+                paths, sys.stdin.buffer, chosen.map, pool, only_newest=chosen.newest,
+                advance=advance,
+            )  # fmt: skip
     _check_patches(counted.queue)
     return print_groups(group_counted(counted, chosen), chosen, as_json=choices.json)
 

@@ -76,6 +76,8 @@ class Counted:
     queue: Queue
     pool: Pool
     patch_of: Callable[[int], Patch]
+    numbers: Sequence[int]
+    """Which of all patches that were read are in the pool."""
 
 
 class PieceReader:
@@ -89,12 +91,21 @@ class PieceReader:
 
     def __call__(self, found: Sequence[Piece]) -> bytes | Part:
         """Read some messages; what is not Unicode cannot be sent, and is not encoded."""
-        messages = [read_piece(*piece) for piece in found]
+        part = self.part([read_piece(*piece) for piece in found])
+        try:
+            data = msgspec.msgpack.encode(part)
+        except UnicodeEncodeError:
+            return part
+        self._sent = list(map(len, self._reader.vocabularies))
+        return data
+
+    def part(self, messages: Sequence[Message]) -> Part:
+        """Count some messages; as long as no part is sent, each has all words."""
         patches = [message.patch for message in messages if message.patch.files]
         edits = [self._reader.edits(patch, self._ignored) for patch in patches]
         columns = list(zip(*(own.ints for own in edits), strict=True)) or [()] * 4
-        vocabularies = self._reader.vocabularies
-        part = Part(
+        named = zip(self._reader.vocabularies, self._sent, strict=True)
+        return Part(
             process=os.getpid(),
             messages=[_without_hunks(message) for message in messages],
             ids=[(patch_id(patch), text_id(patch)) for patch in patches],
@@ -102,14 +113,8 @@ class PieceReader:
             lengths=[array("i", map(len, column)).tobytes() for column in columns],
             ints=[b"".join(column) for column in columns],
             starts=self._sent,
-            words=[own.items(start) for own, start in zip(vocabularies, self._sent, strict=True)],
+            words=[vocabulary.items(start) for vocabulary, start in named],
         )
-        try:
-            data = msgspec.msgpack.encode(part)
-        except UnicodeEncodeError:
-            return part
-        self._sent = list(map(len, vocabularies))
-        return data
 
 
 class Merger:
@@ -168,9 +173,8 @@ def read_counted(
     paths: Iterable[str],
     stdin: BinaryIO,
     map: Map,
+    pool: Pool,
     *,
-    ignored: Sequence[str] = IGNORED,
-    idf: bool = False,
     only_newest: bool = False,
     advance: Callable[[float], None] = lambda done: None,
 ) -> Counted:
@@ -180,6 +184,16 @@ def read_counted(
     ----------
     map
         Applied to the parts that the work is cut into: it may use other processes.
+    pool
+        Empty; the patches are added to it.
+    pool
+        Empty; the patches are added to it.
+    pool
+        Empty; the patches are added to it.
+    pool
+        Empty; the patches are added to it.
+    pool
+        Empty; the patches are added to it.
     only_newest
         Leave out what `newest` leaves out.
     advance
@@ -193,11 +207,10 @@ def read_counted(
     rejected: list[Rejected] = []
     files = [(name, listed, _cut(data)) for name, data, listed in loaded(paths, stdin, rejected)]
     cut = [piece for *_, own in files for piece in own or ()]
-    pool = Pool(ignored=ignored, idf=idf)
     known: list[Known] = []
     messages: list[Message] = []
     merger = Merger()
-    for part in map(PieceReader(ignored), list(_parts(cut))):
+    for part in map(PieceReader(pool.ignored), list(_parts(cut))):
         own, fresh = merger.take(part)
         messages += own
         known += fresh
@@ -213,18 +226,18 @@ def read_counted(
         rejected,
     )
     whole = [piece for piece, message in zip(cut, messages, strict=True) if message.patch.files]
+    kept: Sequence[int] = range(len(known))
     if only_newest:
         numbers = {member.id: number for number, member in enumerate(queue.patches)}
         queue = newest(queue)
         kept = [numbers[member.id] for member in queue.patches]
-        whole = [whole[number] for number in kept]
         _count(pool, [known[number] for number in kept])
 
     @lru_cache(maxsize=SHOWN)
     def patch_of(number: int) -> Patch:
-        return read_piece(*whole[number]).patch
+        return read_piece(*whole[kept[number]]).patch
 
-    return Counted(queue, pool, patch_of)
+    return Counted(queue, pool, patch_of, kept)
 
 
 def _cut(data: bytes) -> list[Piece] | None:

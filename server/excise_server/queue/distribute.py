@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
-from typing import Any
+from typing import Any, BinaryIO
 from uuid import uuid4
 
 from excise.errors import extra_hint
@@ -14,8 +14,9 @@ from excise.patches.mail import pieces
 from excise.patches.pool import Pairs
 from excise_server.foundation.inputs import SourceError
 from excise_server.queue import distributed_work as work
+from excise_server.queue.counted import Counted, Merger, Part, Piece, read_counted
 
-__all__ = ["Crew", "crew", "distributed_one_base", "distributed_pool"]
+__all__ = ["Crew", "crew", "distributed_one_base", "distributed_pool", "distributed_queue"]
 
 INSTALL = extra_hint("distributed")
 
@@ -37,7 +38,6 @@ class Crew:
     def __init__(self, client: Any) -> None:  # noqa: ANN401 - distributed has no types
         """Take a connected client."""
         self._client = client
-        self.run = uuid4().hex
 
     @property
     def size(self) -> int:
@@ -141,29 +141,66 @@ def _check(client: Any, name: str) -> None:  # noqa: ANN401
         raise SourceError(reason, name=name, hint="give all the same version")
 
 
+def distributed_queue(
+    crew: Crew,
+    paths: Iterable[str],
+    stdin: BinaryIO,
+    *,
+    ignored: Sequence[str] = IGNORED,
+    idf: bool = False,
+    only_newest: bool = False,
+    advance: Callable[[float], None] = lambda done: None,
+) -> Counted:
+    """Read a queue as `read_counted` does, by workers; what they have read stays with them."""
+    parts: list[Any] = []
+
+    def reading(_: object, found: Iterable[Sequence[Piece]]) -> Iterator[bytes | Part]:
+        parts.extend(crew.submit(work.read_part, ignored, part) for part in found)
+        return crew.results(parts)
+
+    def search(least: float, idf: bool) -> Iterator[Pairs]:
+        return _searched(crew, parts, counted.numbers, least, idf)
+
+    pool = Pool(ignored=ignored, idf=idf, searcher=search)
+    counted = read_counted(paths, stdin, reading, pool, only_newest=only_newest, advance=advance)
+    return counted
+
+
 def distributed_pool(
     crew: Crew, patches: Sequence[Patch], *, ignored: Sequence[str] = IGNORED, idf: bool = False
 ) -> Pool:
     """Return a pool whose features and pairs come from workers; single scores are made here."""
     parts = [
-        crew.submit(work.count, crew.run, list(patches[start : start + TOGETHER]), tuple(ignored))
+        crew.submit(work.count_part, tuple(ignored), list(patches[start : start + TOGETHER]))
         for start in range(0, len(patches), TOGETHER)
     ]
-    features = crew.submit(work.merge, parts)
 
     def search(least: float, idf: bool) -> Iterator[Pairs]:
-        count = len(patches)
-        size = max(TOGETHER, -(-count // (4 * crew.size or 1)))
-        ranges = [(start, min(start + size, count)) for start in range(0, count, size)]
-        return crew.results(
-            [crew.submit(work.search_pairs, features, least, idf, *part) for part in ranges]
-        )
+        return _searched(crew, parts, range(len(patches)), least, idf)
 
     pool = Pool(ignored=ignored, idf=idf, searcher=search)
-    (counted,) = crew.results([features])
-    for patch, edits in zip(patches, counted.edits, strict=True):
-        pool.add_read(patch, edits)
+    merger = Merger()
+    counted = (known for part in crew.results(parts) for known in merger.take(part)[1])
+    for patch, known in zip(patches, counted, strict=True):
+        pool.add_read(patch, known.edits, patch_id=known.patch_id, text_id=known.text_id)
     return pool
+
+
+def _searched(
+    crew: Crew, parts: Sequence[Any], numbers: Sequence[int], least: float, idf: bool
+) -> Iterator[Pairs]:
+    """Return the pairs of a pool whose parts the workers have."""
+    count = len(numbers)
+    size = max(TOGETHER, -(-count // (4 * crew.size or 1)))
+    run = work.Run(uuid4().hex, numbers)
+    return crew.results(
+        [
+            crew.submit(
+                work.search_pairs, run, list(parts), least, idf, start, min(start + size, count)
+            )
+            for start in range(0, count, size)
+        ]
+    )
 
 
 def distributed_one_base(crew: Crew, *, ignored: Sequence[str] = IGNORED) -> OneBase:

@@ -5,30 +5,33 @@ A part that is lost with its worker is made anew from its arguments, which the s
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from excise import __version__
 from excise.patches import Message, Patch, compare_on_one_base
-from excise.patches.features import BLOCK, NO_HEADING, Edits
 from excise.patches.mail import read_piece
 from excise.patches.pool import Pairs, range_search
-from excise.patches.reader import Reader
+from excise_server.queue.counted import Merger, Part, Piece, PieceReader
 
-__all__ = ["Features", "count", "merge", "read_pieces", "scores", "search_pairs", "version_here"]
+__all__ = [
+    "Run",
+    "count_part",
+    "read_part",
+    "read_pieces",
+    "scores",
+    "search_pairs",
+    "version_here",
+]
 
-Words = tuple[list[object], list[object], list[object]]
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A search, by a name of its own, and the numbers of the patches that are in it."""
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Features:
-    """Edits of patches under one vocabulary; a run has a name of its own."""
-
-    run: str
-    edits: tuple[Edits, ...]
-    words: Words
+    name: str
+    numbers: Sequence[int]
 
 
 def version_here() -> str:
@@ -41,51 +44,21 @@ def read_pieces(pieces: Sequence[tuple[int, int, bytes]]) -> list[Message]:
     return [read_piece(*piece) for piece in pieces]
 
 
-def count(run: str, patches: Sequence[Patch], ignored: Sequence[str]) -> Features:
-    """Return the features of some patches, under a vocabulary of their own."""
-    reader = Reader()
-    edits = tuple(reader.edits(patch, ignored) for patch in patches)
-    tokens, names, lines = reader.vocabularies
-    return Features(run, edits, (tokens.items(), names.items(), lines.items()))
+def read_part(ignored: Sequence[str], found: Sequence[Piece]) -> bytes | Part:
+    """Read and count messages, under a vocabulary of their own."""
+    return PieceReader(ignored)(found)
 
 
-def merge(parts: Sequence[Features]) -> Features:
-    """Return all features under one vocabulary; which ints it has decides no score."""
-    import numpy as np
-
-    reader = Reader()
-    merged: list[Edits] = []
-    for part in parts:
-        maps = [
-            np.array(vocabulary.intern(words), dtype=np.int32)
-            for vocabulary, words in zip(reader.vocabularies, part.words, strict=True)
-        ]
-        merged += [_merged(edits, *maps) for edits in part.edits]
-    return Features(parts[0].run if parts else "", tuple(merged), ([], [], []))
+def count_part(ignored: Sequence[str], patches: Sequence[Patch]) -> Part:
+    """Count patches, under a vocabulary of their own."""
+    return PieceReader(ignored).part([Message(1, patch=patch) for patch in patches])
 
 
-def _merged(edits: Edits, tokens: object, names: object, lines: object) -> Edits:
-    blocks, around = array("i", edits.blocks), array("i", edits.around)
-    blocks[::BLOCK] = _renamed(names, edits.names)
-    titled = [at for at in range(5, len(blocks), BLOCK) if blocks[at] != NO_HEADING]
-    headings = _renamed(lines, array("i", (blocks[at] for at in titled)))
-    for at, heading in zip(titled, headings, strict=True):
-        blocks[at] = heading
-    around[::2] = _renamed(lines, around[::2])
-    context = _renamed(lines, edits.context)
-    return Edits(_renamed(tokens, edits.tokens), blocks, around, context, edits.notes)
-
-
-def _renamed(names: object, ints: array[int]) -> array[int]:
-    import numpy as np
-
-    taken = np.asarray(names)[np.frombuffer(ints, dtype=np.int32)] if ints else np.array([])
-    return array("i", taken.astype(np.int32).tobytes())
-
-
-def search_pairs(features: Features, least: float, idf: bool, start: int, stop: int) -> Pairs:
+def search_pairs(
+    run: Run, parts: Sequence[bytes | Part], least: float, idf: bool, start: int, stop: int
+) -> Pairs:
     """Return the pairs of which the first patch is in a range, and that are close enough."""
-    return _search(_Run(features), least, idf)(start, stop)
+    return _search(_Parts(run, parts), least, idf)(start, stop)
 
 
 def scores(patches: Sequence[Patch], pairs: Sequence[tuple[int, int]]) -> list[float]:
@@ -93,20 +66,22 @@ def scores(patches: Sequence[Patch], pairs: Sequence[tuple[int, int]]) -> list[f
     return [compare_on_one_base(patches[i], patches[j]).value for i, j in pairs]
 
 
-class _Run:
-    """Features as a key: one run at a time is kept, its index is costly."""
+class _Parts:
+    """The parts of a run, known by its name: one run at a time is kept, its index is costly."""
 
-    def __init__(self, features: Features) -> None:
-        self.features = features
+    def __init__(self, run: Run, parts: Sequence[bytes | Part]) -> None:
+        self.run, self.parts = run, parts
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Run) and other.features.run == self.features.run
+        return isinstance(other, _Parts) and other.run.name == self.run.name
 
     def __hash__(self) -> int:
-        return hash(self.features.run)
+        return hash(self.run.name)
 
 
 # The one thing a worker remembers between parts: it belongs to the process, and dies with it.
 @lru_cache(maxsize=1)
-def _search(run: _Run, least: float, idf: bool) -> Callable[[int, int], Pairs]:
-    return range_search(run.features.edits, least, idf=idf)
+def _search(parts: _Parts, least: float, idf: bool) -> Callable[[int, int], Pairs]:
+    merger = Merger()
+    edits = [known.edits for part in parts.parts for known in merger.take(part)[1]]
+    return range_search([edits[number] for number in parts.run.numbers], least, idf=idf)
