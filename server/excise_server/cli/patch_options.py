@@ -47,7 +47,12 @@ class PatchChoices:
 
     @property
     def processes(self) -> int:
-        """The number of processes: the option's, else that of ``EXCISE_JOBS``, or one per core."""
+        """The number of processes: the option's, else that of ``EXCISE_JOBS``, or one per core.
+
+        With workers only one: their client has threads, and a fork of it would not.
+        """
+        if self.workers is not None or self.dask is not None:
+            return 1
         return self.jobs or asked_jobs() or min(usable_cores(), MOST_JOBS)
 
     @property
