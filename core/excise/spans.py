@@ -1,7 +1,8 @@
 """From byte ranges to tokens: lines, white space, and text that no leaf covers (section 1).
 
-`write` is the one path by which text becomes a token of a parsed file: a leaf, an atom and a run
-between leaves are all split at line ends, and stripped unless they are verbatim.
+`write` says how text becomes a token of a parsed file: a leaf, an atom and a run between leaves are
+all split at line ends, and stripped unless they are verbatim. For ints, without positions, the
+kernel ``_assembly.pyx`` does the same, and tests compare the two.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@
 
 How spans become tokens is `excise.spans.write`, which has the positions too; here it is for ints,
 and tests hold that both agree. Works on UTF-8: white space is ASCII, and a place inside a character
-counts as its start.
+counts as its start. Over 300 lines, as the writer and what puts its tokens between those of the
+origin share where each line begins.
 """
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free
