@@ -39,16 +39,16 @@ def tokenise(text: str) -> TokenList:
     >>> tokenise("naïve_1 += f(x)\n").tokens
     ['naïve_1', '+', '=', 'f', '(', 'x', ')']
     """
-    found = TokenList()
+    tokens = TokenList()
     start = 0
     for number, line in enumerate(text.split("\n")):
         for match in _TOKEN.finditer(line):
-            found.tokens.append(match.group())
-            found.lines.append(number)
-            found.starts.append(start + match.start())
-            found.ends.append(start + match.end())
+            tokens.tokens.append(match.group())
+            tokens.lines.append(number)
+            tokens.starts.append(start + match.start())
+            tokens.ends.append(start + match.end())
         start += len(line) + 1
-    return found
+    return tokens
 
 
 def words(text: str) -> list[str]:

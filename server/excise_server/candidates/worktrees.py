@@ -177,15 +177,17 @@ def compare_candidates(
     """
     judged = match_verdicts(verdicts, candidates.found)
     candidates, chosen, others = chosen_batches(candidates, batch)
-    found = candidates.found
-    complete = [Patch(patch_files(candidate.old, candidate.new)) for candidate in found]
+    compared_candidates = candidates.found
+    complete = [
+        Patch(patch_files(candidate.old, candidate.new)) for candidate in compared_candidates
+    ]
     filtered = [compared(patch, ignored) for patch in complete]
     patches = tuple(Patch(files) for files, _ in filtered)
-    matrix = _matrix(found, patches, cancel)
+    matrix = _matrix(compared_candidates, patches, cancel)
     notes = tuple(
         (*candidate.notes, *left_out, *_left_out(unfiltered, patch), *map(visible, of_texts))
         for candidate, unfiltered, patch, (_, left_out), of_texts in zip(
-            found, complete, patches, filtered, matrix.notes, strict=True
+            compared_candidates, complete, patches, filtered, matrix.notes, strict=True
         )
     )
     by_path = matrix.facts_by_path

@@ -259,7 +259,7 @@ class Session:
             if not fresh.isdisjoint(document.revisions):
                 self._changed(key)
 
-    def take_found(self, key: str, found: Found) -> list[Rejected]:
+    def take_found(self, key: str, answer: Found) -> list[Rejected]:
         """Replace the revisions that the sources of an open document found before.
 
         Revisions of a client stay. Refused revisions are returned with the reasons.
@@ -268,20 +268,18 @@ class Session:
         if document is None or document.buffer is None:
             return []
         before = (document.origin, tuple(document.revisions.values()), document.deleted)
-        document.deleted = found.deleted
-        for name in document.found.difference(revision.id for revision in found.revisions):
+        document.deleted = answer.deleted
+        for name in document.found.difference(revision.id for revision in answer.revisions):
             del document.revisions[name]
             document.found.discard(name)
         rejected = [
             Rejected(revision.id, reason)
-            for revision in found.revisions
+            for revision in answer.revisions
             if (reason := enter(document, revision))
         ]
-        found_origin = found.origin
-        document.elsewhere = (
-            found_origin if found_origin is not None and found_origin.kind != "saved" else None
-        )
-        document.pin(found.target if document.found else None)
+        origin = answer.origin
+        document.elsewhere = origin if origin is not None and origin.kind != "saved" else None
+        document.pin(answer.target if document.found else None)
         if before != (document.origin, tuple(document.revisions.values()), document.deleted):
             self._changed(key)
         return rejected
