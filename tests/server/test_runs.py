@@ -374,6 +374,7 @@ MAY_START = {
     "evaluation/remote.py": "an interpreter that the user names",
     "evaluation/sandbox.py": "the sandbox",
     "git/command.py": "git, to read",
+    "foundation/forks.py": "forks that share the work of a command",
     "workers/forked.py": "forks of the command",
     "workers/process.py": "workers",
     "evaluation/jail/kernel.py": "forks in the sandbox",
