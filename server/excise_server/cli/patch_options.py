@@ -101,7 +101,10 @@ _OPTIONS = (
         help="Patches: a file that remembers all seen before; the arguments may be only new ones.",
     ),
     click.option(
-        "--workers", type=click.IntRange(1, 1024), help="Patches: so many processes here."
+        "--workers",
+        metavar="N",
+        type=click.IntRange(1, 1024),
+        help="Patches: a local Dask cluster of N processes, to try what --dask will do.",
     ),
     click.option(
         "--jobs",
