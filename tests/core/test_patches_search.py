@@ -27,7 +27,8 @@ from excise.kernels._search import Search
 from excise.kernels._walk import CancelFlag
 from excise.patches import OneBase, Patch, PatchError, Pool, group, parse, read, signature
 from excise.patches.grouping import components as joined
-from excise.patches.pool import Closeness
+from excise.patches.pool import Closeness, piece_search
+from excise.patches.reader import Reader
 
 NO_INTS = array("i")
 
@@ -344,6 +345,15 @@ def test_pieces_hold_about_as_much():
     assert max(sizes) < 1.4 * sum(sizes) / 8
     assert search.ranges(8, 1000) == [(0, 64)]
     assert Search(Index(), 0.45).ranges(8) == []
+
+
+@given(_PATCHES, _LEAST, st.integers(1, 9))
+def test_pieces_of_a_search_find_every_pair_once(patches, least, pieces):
+    reader = Reader()
+    edits = [reader.edits(parse(patch), ()) for patch in patches]
+    search = piece_search(edits, least)
+    pairs = [pair for n in range(pieces) for pair in zip(*search(n, pieces), strict=True)]
+    assert sorted(pairs) == pool_of(patches).near(least)
 
 
 def test_a_frequent_n_gram_is_not_walked():

@@ -32,7 +32,7 @@ __all__ = [
     "Pairs",
     "Pool",
     "Searcher",
-    "range_search",
+    "piece_search",
     "signature",
 ]
 
@@ -284,16 +284,23 @@ class Closeness:
         self._graph.forget(member)
 
 
-def range_search(
+def piece_search(
     edits: Iterable[Edits], least: float, *, key: str = "name", idf: bool = False
 ) -> Callable[[int, int], Pairs]:
-    """Return what finds the pairs whose first patch is in a range: a part of a search elsewhere."""
+    """Return a search of which others do the other pieces.
+
+    Given the number of a piece and how many pieces there are, it returns the pairs of that piece.
+    All pieces together find every pair once, and take about as long each.
+    """
     index = Index(key == "name")
     for own in edits:
         index.add(*own.ints)
     search = Search(index, least, idf)
 
-    def pairs(start: int, stop: int) -> Pairs:
+    def pairs(piece: int, pieces: int) -> Pairs:
+        ranges = search.ranges(pieces)
+        # Fewer patches than pieces leave nothing for the last ones.
+        start, stop = ranges[piece] if piece < len(ranges) else (0, 0)
         i, j, values, _ = search.pairs(start, stop)
         return i, j, values
 

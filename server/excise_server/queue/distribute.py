@@ -23,6 +23,9 @@ INSTALL = extra_hint("distributed")
 TOGETHER = 200
 """Messages or patches of one task."""
 
+PIECES = 4
+"""Pieces of a search for each worker, so that a slow one does not hold up the others."""
+
 PAIRS = 1_000
 """Pairs of one task, where each pair is aligned."""
 
@@ -190,15 +193,12 @@ def _searched(
     crew: Crew, parts: Sequence[Any], numbers: Sequence[int], least: float, idf: bool
 ) -> Iterator[Pairs]:
     """Return the pairs of a pool whose parts the workers have."""
-    count = len(numbers)
-    size = max(TOGETHER, -(-count // (4 * crew.size or 1)))
+    pieces = max(1, min(PIECES * crew.size, len(numbers) // TOGETHER))
     run = work.Run(uuid4().hex, numbers)
     return crew.results(
         [
-            crew.submit(
-                work.search_pairs, run, list(parts), least, idf, start, min(start + size, count)
-            )
-            for start in range(0, count, size)
+            crew.submit(work.search_pairs, run, list(parts), least, idf, piece, pieces)
+            for piece in range(pieces)
         ]
     )
 

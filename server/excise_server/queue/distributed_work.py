@@ -12,7 +12,7 @@ from functools import lru_cache
 from excise import __version__
 from excise.patches import Message, Patch, compare_on_one_base
 from excise.patches.mail import read_piece
-from excise.patches.pool import Pairs, range_search
+from excise.patches.pool import Pairs, piece_search
 from excise_server.queue.counted import Merger, Part, Piece, PieceReader
 
 __all__ = [
@@ -55,10 +55,10 @@ def count_part(ignored: Sequence[str], patches: Sequence[Patch]) -> Part:
 
 
 def search_pairs(
-    run: Run, parts: Sequence[bytes | Part], least: float, idf: bool, start: int, stop: int
+    run: Run, parts: Sequence[bytes | Part], least: float, idf: bool, piece: int, pieces: int
 ) -> Pairs:
-    """Return the pairs of which the first patch is in a range, and that are close enough."""
-    return _search(_Parts(run, parts), least, idf)(start, stop)
+    """Return the pairs of one piece of the search that are close enough."""
+    return _search(_Parts(run, parts), least, idf)(piece, pieces)
 
 
 def scores(patches: Sequence[Patch], pairs: Sequence[tuple[int, int]]) -> list[float]:
@@ -84,4 +84,4 @@ class _Parts:
 def _search(parts: _Parts, least: float, idf: bool) -> Callable[[int, int], Pairs]:
     merger = Merger()
     edits = [known.edits for part in parts.parts for known in merger.take(part)[1]]
-    return range_search([edits[number] for number in parts.run.numbers], least, idf=idf)
+    return piece_search([edits[number] for number in parts.run.numbers], least, idf=idf)
