@@ -1,13 +1,15 @@
 """Instructions of the kernels, counted by callgrind (`make bench-ir`).
 
-Of the alignment per token of O, of the lexer per byte of C read, and of the hunks per pair and hunk
-that it diverges in. The counts repeat exactly, whatever else the machine is doing. Without
-arguments: run everything under valgrind, print a table, and fail if a goal is missed or a count
-grew by a tenth; with the name of a shape, a text or "hunks": do that once, for valgrind.
+Of the alignment per token of O, of the lexer per byte of C read, of the hunks per pair and hunk
+that it diverges in, and of reading a revision of b from text as a part of a bare parse of it. The
+counts repeat, whatever else the machine is doing. Without arguments: run everything under valgrind,
+print a table, and fail if a goal is missed or a count grew by a tenth; with the name of a shape, a
+text, "hunks", or "scored" or "parsed" and a number: do that once, for valgrind.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -19,6 +21,8 @@ GOALS = {"a": 260, "b": 121, "d": 900, "e": 610}
 KERNEL = "__pyx_f_6excise_7kernels_4_lcs_canonical"
 LEXER_GOALS = {"origin": 80, "revision": 25}
 HUNKS_GOAL = 2_200
+READING_GOAL = 1 / 4
+REVISIONS = 17
 COUNTED = {"a": 13.2, "b": 5.1, "d": 677.5, "e": 600.7, "hunks": 2_039.3}
 """What was counted last; another compiler or Python's own sources may move it a little."""
 TOLERANCE = 1.1
@@ -62,20 +66,51 @@ def count_hunks() -> int:
     return len(matrix.in_hunks(matrix.hunks()).entries)
 
 
-def instructions(work: str, kernel: str) -> int:
-    """Count the instructions of a kernel in a fresh process."""
+def score(k: int) -> None:
+    """Score k revisions of b from text."""
+    import workloads
+
+    from excise import ScoreMatrix
+
+    lines = workloads.text_b().split("\n")
+    texts = ["\n".join(workloads.edited(lines, 11, seed)) for seed in range(REVISIONS)]
+    ScoreMatrix.from_texts("\n".join(lines), texts[:k], language="python")
+
+
+def parse(times: int) -> None:
+    """Parse b so many times."""
+    import workloads
+
+    from excise import syntax
+
+    text = workloads.text_b()
+    for _ in range(times):
+        syntax.parse(text, "python")
+
+
+def reading() -> float:
+    """Return the instructions of one more revision of b, as a part of those of one more parse."""
+    more = instructions(f"scored {REVISIONS}") - instructions("scored 1")
+    parses = instructions("parsed 5") - instructions("parsed 1")
+    return more / (REVISIONS - 1) / (parses / 4)
+
+
+def instructions(work: str, kernel: str | None = None) -> int:
+    """Count the instructions of a kernel, or of everything, in a fresh process."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "callgrind.out"
         command = [
             "valgrind",
             "--tool=callgrind",
-            f"--toggle-collect={kernel}",
+            *([f"--toggle-collect={kernel}"] if kernel else []),
             f"--callgrind-out-file={out}",
             sys.executable,
             __file__,
-            work,
+            *work.split(),
         ]
-        subprocess.run(command, check=True, capture_output=True)
+        # Sets and dictionaries are in the same order every time.
+        environment = dict(os.environ, PYTHONHASHSEED="0")
+        subprocess.run(command, check=True, capture_output=True, env=environment)
         found = re.search(r"^(?:summary|totals): (\d+)", out.read_text(), re.MULTILINE)
     if found is None:
         raise SystemExit("callgrind wrote no total")
@@ -107,6 +142,10 @@ def main() -> None:
         show(text, size, total - before, goal)
         before = total
     show("hunks", count_hunks(), instructions("hunks", HUNKS), HUNKS_GOAL)
+    part = reading()
+    missed |= part > READING_GOAL
+    mark = "met" if part <= READING_GOAL else "MISSED"
+    print(f"a revision of b from text, as a part of a bare parse: {part:.2f} (goal .25) {mark}")
     if missed:
         raise SystemExit("a kernel takes more instructions than it may")
 
@@ -114,6 +153,10 @@ def main() -> None:
 if __name__ == "__main__":
     if sys.argv[1:] == ["hunks"]:
         count_hunks()
+    elif sys.argv[1:2] == ["scored"]:
+        score(int(sys.argv[2]))
+    elif sys.argv[1:2] == ["parsed"]:
+        parse(int(sys.argv[2]))
     elif len(sys.argv) > 1:
         (read if sys.argv[1] in LEXER_GOALS else align)(sys.argv[1])
     else:
