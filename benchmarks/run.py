@@ -204,7 +204,7 @@ def broken() -> Iterator[Row]:
 
 
 def threads(work: FromInts) -> Iterator[Row]:
-    """The matrix with two threads against one."""
+    """The matrix with two threads against one: its rows alone, and from text."""
 
     def run(map_rows: object) -> object:
         standings = np.zeros((4, THREADED * K, THREADED * K))
@@ -218,6 +218,13 @@ def threads(work: FromInts) -> Iterator[Row]:
             lambda: run(executor.map), lambda: run(map), rounds=15, clock=time.perf_counter
         )
     yield timed(f"k = {THREADED * K} on b, two threads", "one thread", 1.8, found)
+    texts = workloads.revisions_of_b(K)
+    matrix = partial(ScoreMatrix.from_texts, workloads.text_b(), texts, language="python")
+    with ThreadPoolExecutor(2) as executor:
+        found = measure.ratio(
+            lambda: matrix(map=executor.map), matrix, rounds=9, clock=time.perf_counter
+        )
+    yield timed(f"k = {K} on b, from text, two threads", "one thread", 1.7, found)
 
 
 def main() -> None:
