@@ -27,6 +27,21 @@ cdef int grow(Names* names) noexcept nogil:
     return 0
 
 
+cdef uint64_t slot_of(
+    const Names* names, uint32_t hashed, const unsigned char* data, int32_t size
+) noexcept nogil:
+    """Return the slot that has a byte string, or the free one where it belongs."""
+    cdef uint64_t slot = hashed & names.mask
+    cdef int64_t number
+    while names.slots[slot].number:
+        number = <int64_t>names.slots[slot].number - 1
+        if (names.slots[slot].hash == hashed and names.sizes[number] == size
+                and memcmp(names.data[number], data, size) == 0):
+            break
+        slot = (slot + 1) & names.mask
+    return slot
+
+
 cdef int64_t number_of(
     Names* names, const unsigned char* data, int32_t size, uint64_t k0, uint64_t k1
 ) noexcept nogil:
@@ -36,18 +51,13 @@ cdef int64_t number_of(
     """
     cdef uint32_t hashed = <uint32_t>excise_hash(data, size, k0, k1)
     cdef uint64_t slot
-    cdef int64_t number
     cdef void* moved
     if names.slots is NULL or 2 * <uint64_t>names.n > names.mask:
         if grow(names) != 0:
             return NO_MEMORY
-    slot = hashed & names.mask
-    while names.slots[slot].number:
-        number = <int64_t>names.slots[slot].number - 1
-        if (names.slots[slot].hash == hashed and names.sizes[number] == size
-                and memcmp(names.data[number], data, size) == 0):
-            return number
-        slot = (slot + 1) & names.mask
+    slot = slot_of(names, hashed, data, size)
+    if names.slots[slot].number:
+        return <int64_t>names.slots[slot].number - 1
     moved = enlarged(names.data, names.n + 1, &names.room, sizeof(void*))
     if moved is NULL:
         return NO_MEMORY
@@ -69,17 +79,9 @@ cdef int64_t known(
 ) noexcept nogil:
     """Return the number of a byte string that has one, or -1."""
     cdef uint32_t hashed = <uint32_t>excise_hash(data, size, k0, k1)
-    cdef uint64_t slot = hashed & names.mask
-    cdef int64_t number
     if names.slots is NULL:
         return -1
-    while names.slots[slot].number:
-        number = <int64_t>names.slots[slot].number - 1
-        if (names.slots[slot].hash == hashed and names.sizes[number] == size
-                and memcmp(names.data[number], data, size) == 0):
-            return number
-        slot = (slot + 1) & names.mask
-    return -1
+    return <int64_t>names.slots[slot_of(names, hashed, data, size)].number - 1
 
 
 cdef void release(Names* names) noexcept nogil:
