@@ -3,6 +3,8 @@
 """Counting by place: one walk along the features of two patches, whose order is that of n-grams.
 
 Features of one n-gram (under several file names) stand together, so that names can be left out.
+Over 300 lines: counting for one pair by operation, and for one patch beside many, rest on the same
+view of which blocks have a feature, and are held against each other.
 """
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memcmp, memset
@@ -11,6 +13,12 @@ from excise.kernels._multisets cimport MANY, Multisets, count_of
 from excise.kernels._patches cimport INSIDE, OPERATIONS, SEVERAL, Index, Part, where_of
 from excise.kernels._sites cimport MIXED, TOGETHER, Joined, free_joined, join
 from excise.kernels._tables cimport NO_MEMORY
+
+
+cdef struct Tally:
+    # Of each operation the common n-grams at one place, and anywhere.
+    int64_t here[OPERATIONS]
+    int64_t shared[OPERATIONS]
 
 
 cdef struct Side:
@@ -65,30 +73,27 @@ cdef int64_t total(const Multisets* sets, Side side) noexcept nogil:
     return found
 
 
-cdef void add_up(Index index, Side a, Side b, Joined* joined, int64_t weight, int operation,
-                 Tally* found) noexcept nogil:
+cdef void add_up(
+    Index index, Side a, Side b, Joined* joined, int operation, Tally* found
+) noexcept nogil:
     """Count what both sides have of one n-gram."""
     cdef int64_t shared = min(total(&index.edits, a), total(&index.edits, b))
-    found.shared[operation] += weight * shared
+    found.shared[operation] += shared
     if joined.joint == TOGETHER:
-        found.here[operation] += weight * shared
+        found.here[operation] += shared
     elif joined.joint == MIXED:
-        found.here[operation] += weight * at_one_place(index, a, b, joined.left)
+        found.here[operation] += at_one_place(index, a, b, joined.left)
 
 
-cdef void tally(Index index, int64_t i, int64_t j, bint keyed, Joined* joined,
-                const uint32_t* weights, Tally* found) noexcept nogil:
+cdef void tally(
+    Index index, int64_t i, int64_t j, bint keyed, Joined* joined, Tally* found
+) noexcept nogil:
     """Count what a pair has in common; `joined` says which blocks share a place.
 
-    Parameters
-    ----------
-    keyed
-        Whether n-grams match in files of one name only.
-    weights
-        Of the features; NULL: 1.
+    `keyed` says whether n-grams match in files of one name only.
     """
     cdef const Multisets* sets = &index.edits
-    cdef int64_t p_end = sets.first[i + 1], q_end = sets.first[j + 1], weight = 1
+    cdef int64_t p_end = sets.first[i + 1], q_end = sets.first[j + 1]
     cdef uint32_t x, y
     cdef Side a, b, one, other
     memset(found, 0, sizeof(Tally))
@@ -110,10 +115,8 @@ cdef void tally(Index index, int64_t i, int64_t j, bint keyed, Joined* joined,
             a.stop += 1
         while b.stop < q_end and index.base[sets.ids[b.stop]] == x:
             b.stop += 1
-        if weights is not NULL:
-            weight = weights[sets.ids[a.start]]  # names make no difference to it
         if not keyed:
-            add_up(index, a, b, joined, weight, x % OPERATIONS, found)
+            add_up(index, a, b, joined, x % OPERATIONS, found)
         else:
             one.start, other.start = a.start, b.start
             while one.start < a.stop and other.start < b.stop:
@@ -123,7 +126,7 @@ cdef void tally(Index index, int64_t i, int64_t j, bint keyed, Joined* joined,
                     other.start += 1
                 else:
                     one.stop, other.stop = one.start + 1, other.start + 1
-                    add_up(index, one, other, joined, weight, x % OPERATIONS, found)
+                    add_up(index, one, other, joined, x % OPERATIONS, found)
                     one.start += 1
                     other.start += 1
         a.start, b.start = a.stop, b.stop
@@ -184,8 +187,9 @@ cdef void placed(Index index, int64_t i, int64_t j, const uint32_t* own, const u
                  ) noexcept nogil:
     """Count what a pair has in common at one place, and anywhere, over all operations.
 
-    This is `tally` for one patch beside many: it looks up instead of searching, and only where a
-    `run` ends. Of near copies nearly all features are in the same blocks, which `alike` sees.
+    This is `tally` for one patch beside many, whose operations nobody asks for: it looks up instead
+    of searching, and only where a `run` ends. Of near copies nearly all features are in the same
+    blocks, which `alike` sees.
 
     Parameters
     ----------
@@ -282,7 +286,7 @@ def pair(Index index not None, int64_t i, int64_t j, bint keyed):
     memset(&joined, 0, sizeof(Joined))
     try:
         joined_by(index, i, j, keyed, &joined)
-        tally(index, i, j, keyed, &joined, NULL, &found)
+        tally(index, i, j, keyed, &joined, &found)
     finally:
         free_joined(&joined)
     return tuple([
