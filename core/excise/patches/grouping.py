@@ -9,8 +9,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from excise.clustering import Cluster, check, clear_labels, linked_labels
+from excise.kernels._graph import Graph
+from excise.patches.closeness import Closeness, Map
 from excise.patches.errors import PatchError
-from excise.patches.pool import Closeness, Map, Pool
+from excise.patches.pool import Pool
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,23 +67,10 @@ def group(
 
 def components(n: int, edges: Iterable[tuple[int, int]]) -> list[list[int]]:
     """Return the connected components of a graph on 0 .. n - 1, by their first members."""
-    parent = list(range(n))
-
-    def root(at: int) -> int:
-        while parent[at] != at:
-            parent[at] = parent[parent[at]]
-            at = parent[at]
-        return at
-
-    for i, j in edges:
-        if parent[i] == parent[j]:
-            continue  # nearly all of them
-        low, high = sorted((root(i), root(j)))
-        parent[high] = low
-    found: dict[int, list[int]] = defaultdict(list)
-    for at in range(n):
-        found[root(at)].append(at)
-    return list(found.values())
+    graph = Graph(n)
+    ends = tuple(edges)
+    graph.unite(array("i", (i for i, _ in ends)), array("i", (j for _, j in ends)))
+    return graph.components()
 
 
 def _clusters(

@@ -23,11 +23,12 @@ from excise.excision import (
     excision,
 )
 from excise.kernels._graph import Graph
+from excise.patches.closeness import Closeness, Map
 from excise.patches.features import IGNORED, compared, facts_of, text_id
 from excise.patches.likeness import Likeness
 from excise.patches.model import Patch
 from excise.patches.pairing import Pairing, common_keys, paired_on_one_base
-from excise.patches.pool import Closeness, Map, Pool
+from excise.patches.pool import Pool
 from excise.patches.triple import Triple
 from excise.signature import DEFINITION, MAX_ORDER
 

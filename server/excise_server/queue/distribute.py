@@ -10,8 +10,8 @@ from uuid import uuid4
 
 from excise.errors import extra_hint
 from excise.patches import IGNORED, Message, OneBase, Patch, Pool
+from excise.patches.closeness import Pairs
 from excise.patches.mail import pieces
-from excise.patches.pool import Pairs
 from excise_server.foundation.inputs import SourceError
 from excise_server.queue import distributed_work as work
 from excise_server.queue.counted import Counted, Merger, Part, Piece, read_counted

@@ -11,8 +11,8 @@ from functools import lru_cache
 
 from excise import __version__
 from excise.patches import Message, Patch, compare_on_one_base
+from excise.patches.closeness import Pairs, piece_search
 from excise.patches.mail import read_piece
-from excise.patches.pool import Pairs, piece_search
 from excise_server.queue.counted import Merger, Part, Piece, PieceReader
 
 __all__ = [
