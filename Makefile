@@ -98,7 +98,7 @@ bench-patches: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python benchmarks/patches.py
 	$(BIN)/python benchmarks/patches_scale.py
-	$(BIN)/python benchmarks/patches_scale.py jobs 20000
+	$(BIN)/python benchmarks/patches_jobs.py
 	$(BIN)/python benchmarks/duplicates.py
 	$(BIN)/python benchmarks/duplicates.py time
 

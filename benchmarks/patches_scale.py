@@ -1,18 +1,15 @@
 """Time and memory of grouping many patches: real ones, repeated with seeded edits.
 
     EXCISE_DATA=DIR python benchmarks/patches_scale.py [N..]
-    EXCISE_DATA=DIR python benchmarks/patches_scale.py jobs 20000
 
-The part `jobs` runs the command on a mailbox with one process and with two. Each size runs in a
-process of its own, which reads one patch after the other, as a mailbox gives them. Beside the
-largest, rensa's MinHash and LSH group the same texts. `RESULTS-patches.md` holds a run. Patch n is
-patch n modulo 1,312 of kernel_versions_dev; from the second round on, three words of its changed
-lines are replaced. Seconds are those of the processor, of one thread.
+Each size runs in a process of its own, which reads one patch after the other, as a mailbox gives
+them. Beside 50,000, rensa's MinHash and LSH group the same texts. `RESULTS-patches.md` holds a run.
+Patch n is patch n modulo 1,312 of kernel_versions_dev; from the second round on, three words of its
+changed lines are replaced. Seconds are those of the processor, of one thread.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import random
@@ -20,7 +17,6 @@ import re
 import resource
 import subprocess
 import sys
-import tempfile
 import time
 from array import array
 from collections import Counter
@@ -41,7 +37,6 @@ DENSE = 10_000
 """Largest number of patches whose whole matrix SciPy is given."""
 WORD = re.compile(rb"[A-Za-z_][A-Za-z_0-9]{3,}")
 EDITS = 3
-ENTRY = "import sys; from excise_server.entry import main; sys.exit(main())"
 PERMUTATIONS, BANDS = 128, 32
 
 
@@ -109,49 +104,6 @@ def pool_of(n: int) -> Pool:
     for text in texts(n):
         pool.add(read(text)[0].patch)
     return pool
-
-
-def mailbox(n: int, path: Path) -> None:
-    """Write n patches as mails, with every line quoted that would begin another mail."""
-    with path.open("wb") as file:
-        for at, text in enumerate(texts(n)):
-            head = (
-                f"From: A <a@b>\nMessage-ID: <{at}@b>\nSubject: [PATCH] change {at}\n\nWhy.\n---\n"
-            )
-            body = re.sub(rb"(?m)^(>*From )", rb">\1", text)
-            file.write(b"From a@b Mon Sep 17 00:00:00 2001\n" + head.encode() + body)
-            file.write(b"-- \n2.40\n\n" if body.endswith(b"\n") else b"\n-- \n2.40\n\n")
-
-
-def jobs(n: int, rounds: int = 3) -> None:
-    """Print what the command takes with one process and with two, in turn, and the ratio."""
-    with tempfile.TemporaryDirectory() as folder:
-        box = Path(folder) / "queue.mbox"
-        mailbox(n, box)
-        least: dict[int, float] = {}
-        printed = set()
-        print("| jobs | wall s | CPU s of all processes | groups |\n|---|---|---|---|")
-        for number in (1, 2) * rounds:
-            chosen = ["cluster", str(box), "--json", "--jobs", str(number)]
-            before, start = processors(), time.perf_counter()
-            ran = subprocess.run(
-                [sys.executable, "-c", ENTRY, *chosen], check=True, capture_output=True
-            )
-            wall = time.perf_counter() - start
-            printed.add(ran.stdout)
-            groups = len(json.loads(ran.stdout)["clusters"])
-            print(
-                f"| {number} | {wall:.1f} | {processors() - before:.1f} | {groups:,} |", flush=True
-            )
-            least[number] = min(wall, least.get(number, wall))
-    print(f"{n:,} patches, the shortest of {rounds}: two processes {least[1] / least[2]:.2f} times")
-    print(f"as fast as one (goal: 1.7); the same bytes: {len(printed) == 1}")
-
-
-def processors() -> float:
-    """Return the CPU seconds of all processes that have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def ours(n: int) -> None:
@@ -332,7 +284,6 @@ PARTS: dict[str, Callable[..., None]] = {
     "theirs": theirs,
     "counter": counter,
     "peer": peer,
-    "jobs": jobs,
 }
 
 if __name__ == "__main__":
