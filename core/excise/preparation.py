@@ -1,4 +1,7 @@
-"""From texts to aligned revisions: everything that is done once per text (sections 1 and 2)."""
+"""From texts to aligned revisions: everything that is done once per text (sections 1 and 2).
+
+Over 300 lines: reading a text, as the origin or beside it, and aligning it share what is kept.
+"""
 
 from __future__ import annotations
 

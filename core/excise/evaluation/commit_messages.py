@@ -3,6 +3,8 @@
 After "Evaluating Commit Message Generation: To BLEU Or Not To BLEU?" (Dey, Vinayakarao, Gupta,
 Dechu 2022). Their table 1 asks for each factor (length, word order, semantics, case, punctuation,
 smoothing) whether a measure agrees better with raters when it has it; `factors` computes it.
+
+Over 300 lines: the measures differ only in these factors, and stand beside each other.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ class Worktrees:
     def confidence(self, batch: RankedBatch) -> Confidence:
         """Return how far the first of a batch can be trusted, with one voice for each tool.
 
-        Verdicts are better evidence than agreement: if there are any, there is no confidence.
+        Without any if checks have given verdicts, which are better evidence than agreement.
         """
         if self.verdicts:
             return Confidence.none("as checks decide, and say more than agreement")

@@ -24,9 +24,9 @@ def read_candidates(
     Parameters
     ----------
     origin
-        The folder that all began as, if there is no repository.
+        Without a repository, the folder from which all candidates were copied.
     names
-        The only candidates of the repository; of an origin the folders that began as it.
+        The only candidates of the repository; with an origin, the folders that were copied from it.
     hint
         How the command takes these folders, if not as arguments.
 

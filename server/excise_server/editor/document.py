@@ -66,7 +66,7 @@ class Base(Protocol):
 class Document:
     """One document: open in an editor, or only named by revisions, or both.
 
-    ``saved`` is None if there is no text yet; ``obstacle`` then says why. ``elsewhere`` is the
+    ``saved`` is None until a text is known, and ``obstacle`` says why. ``elsewhere`` is the
     origin that a source provided. ``pinned`` is the origin at the time of the first revision: it
     survives saving and commits, so that neither counts as anybody's edit. ``found`` holds the ids
     of revisions from sources; all others are the client's. ``dismissed`` are found ones that the
@@ -129,7 +129,7 @@ class Document:
         return Remembered(self.pinned, frozenset(self.kept), voices)
 
     def may_go_on(self, name: str, voice: str) -> bool:
-        """Whether there is no review yet, and a revision took part in the remembered one."""
+        """Whether no review has begun, and the revision took part in the remembered one."""
         return self.remembered is not None and self.remembered.knows(name, voice) and not self.found
 
     def go_on(self) -> None:

@@ -132,7 +132,7 @@ class Sandbox:
         job = {"parts": list(parts), "memory": MEMORY, "seconds": seconds}
         leash, theirs = socket.socketpair()
         with leash:
-            with theirs, suppress(BrokenPipeError):  # then there is no answer either
+            with theirs, suppress(BrokenPipeError):  # no answer will come, either
                 socket.send_fds(self._control, [b"run"], [theirs.fileno()])
             _, (watcher,) = self._expect(b"running")
             try:

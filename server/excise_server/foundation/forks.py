@@ -83,15 +83,15 @@ def _mapped(
     work = list(items)
     size = -(-len(work) // (TURNS * jobs)) or 1
     parts = [work[start : start + size] for start in range(0, len(work), size)]
-    crew = _Crew(function, parts, min(jobs, len(parts)) if len(parts) > 1 else 0)
+    forks = _Forks(function, parts, min(jobs, len(parts)) if len(parts) > 1 else 0)
     try:
-        if meanwhile is not None and crew.works:
+        if meanwhile is not None and forks.works:
             meanwhile()
         for number, part in enumerate(parts):
-            data = crew.results(number)
+            data = forks.results(number)
             yield from map(function, part) if data is None else _decoded(data)
     finally:
-        crew.end()
+        forks.end()
 
 
 class _Child:
@@ -118,7 +118,7 @@ class _Child:
             self.begun = None
 
 
-class _Crew:
+class _Forks:
     """The forks of one `map`."""
 
     def __init__(

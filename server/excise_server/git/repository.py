@@ -149,7 +149,7 @@ class Repository:
         Raises
         ------
         SourceError
-            If there is no such blob; `AbsentError` if nothing has that name.
+            If it is not a readable blob, or `AbsentError` if nothing has that name.
         """
         answer = self.blobs([name])[0]
         if isinstance(answer, SourceError):

@@ -1,6 +1,7 @@
 """Whole trees of a repository against one commit: which files differ, and their bytes.
 
-Git is asked for ids alone (`diff-tree`), and then for blobs.
+Git is asked for ids alone (`diff-tree`), and then for blobs. Over 300 lines: the limits hold for
+both questions together.
 """
 
 from __future__ import annotations

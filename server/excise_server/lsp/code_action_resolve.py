@@ -21,7 +21,7 @@ async def code_action_resolve(ls: ExciseServer, action: t.CodeAction) -> t.CodeA
     Raises
     ------
     RequestFailed
-        If there is no longer anything to edit, or the user's edits are in the way.
+        If nothing is left to edit, or the user's edits are in the way.
     """
     data = action.data
     if data is None:

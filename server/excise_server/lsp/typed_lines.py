@@ -12,7 +12,7 @@ from excise_server.editor.document import document_key
 __all__ = ["TypedLines"]
 
 REST = 2.0
-"""Seconds without a key after which a line is no longer being typed."""
+"""Seconds after the last key until a line counts as finished."""
 
 
 class TypedLines:

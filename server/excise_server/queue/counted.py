@@ -185,15 +185,7 @@ def read_counted(
     map
         Applied to the parts that the work is cut into: it may use other processes.
     pool
-        Empty; the patches are added to it.
-    pool
-        Empty; the patches are added to it.
-    pool
-        Empty; the patches are added to it.
-    pool
-        Empty; the patches are added to it.
-    pool
-        Empty; the patches are added to it.
+        An empty pool, to which the patches are added.
     only_newest
         Leave out what `newest` leaves out.
     advance
