@@ -23,7 +23,7 @@ unexport PYTHONDONTWRITEBYTECODE
 RUN_CLIENT = VENV="$(abspath $(VENV))" node $(CLIENT)/scripts/run.mjs
 
 .DEFAULT_GOAL := help
-.PHONY: help check-wheel check-release docs demo quick test test-dist dist lock check format bench bench-ir bench-lsp bench-patches calibration eval eval-envs images schema nightly fuzz clean \
+.PHONY: help check-wheel check-release docs demo quick test test-dist dist lock check format bench bench-ir bench-lsp bench-patches eval eval-envs images schema nightly fuzz lines clean \
   code vsix test-vscode check-vscode check-client-changes screenshots
 
 help:
@@ -36,7 +36,6 @@ help:
 	@echo "make bench    every goal side by side with its peers, as ratios within one run"
 	@echo "make bench-ir instructions of the kernels, counted by callgrind; fails if one grew by a tenth"
 	@echo "make bench-patches time, memory and agreement of grouping patches (EXCISE_DATA=DIR)"
-	@echo "make calibration the tables of excise.confidence and what they are worth (EXCISE_DATA=DIR)"
 	@echo "make bench-lsp what the language server costs an editor: p50, p95, max"
 	@echo "make eval     the measures of the field beside Excision Score, on EXCISE_DATA: tables, figures"
 	@echo "make eval-envs environments of their own for CodeBLEU (45 MB), BERTScore and LENS (1.5 GB)"
@@ -52,7 +51,8 @@ help:
 	@echo "make lock     pin what the extension's server needs, by hashes, at the versions of .venv"
 	@echo "make screenshots renew the pictures of the VS Code extension under docs/images/"
 	@echo "make fuzz     random inputs for whatever reads what others wrote (SECONDS=120 in all)"
-	@echo "make nightly  the property tests with ten times the examples, and ten minutes of make fuzz"
+	@echo "make nightly  the property tests with ten times the examples, a take stopped at each of its calls, make fuzz: two hours"
+	@echo "make lines    the size of the product and of its tests, in lines, and which files count"
 	@echo "make clean    remove the virtual environment and everything built"
 
 $(INSTALLED): pyproject.toml tools/environment.py
@@ -90,9 +90,6 @@ bench: $(READY)
 
 bench-ir: $(READY)
 	$(BIN)/python benchmarks/instructions.py
-
-calibration: $(READY)
-	$(BIN)/python benchmarks/calibration.py
 
 bench-patches: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
@@ -143,7 +140,7 @@ check-wheel: $(DISTRIBUTIONS) .venv-release/.ready
 	@.venv-release/bin/python tools/wheel_checks.py dist
 
 check-release: .venv-release/.ready
-	@.venv-release/bin/zizmor --offline --quiet .github/workflows
+	@.venv-release/bin/zizmor --offline --quiet --strict-collection .github/workflows action.yml
 
 test-dist: $(INSTALLED)
 	EXCISE_DIST=required $(BIN)/python -m pytest tests/distribution
@@ -153,7 +150,8 @@ lock: $(INSTALLED)
 	@$(BIN)/python tools/lock.py .venv-lock
 
 nightly: $(READY)
-	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest $(PARALLEL)
+	HYPOTHESIS_PROFILE=nightly EXCISE_TAKE_POINTS=all $(BIN)/python -m pytest $(PARALLEL)
+	$(BIN)/python -m tests.server.byte_laws 100000
 	$(BIN)/python -m tests.fuzz --seconds 600
 
 # make fuzz SECONDS=60 TARGETS="mails growth"; what is found lies in build/fuzz, with the command to replay it.
@@ -191,6 +189,19 @@ check: $(READY)
 	$(BIN)/lint-imports
 	@if command -v node >/dev/null; then $(MAKE) --no-print-directory check-vscode; \
 	  else echo "no Node here: the VS Code extension is not checked (https://nodejs.org)"; fi
+
+# PRODUCT is the library, its kernels, the server and the VS Code extension: tracked files, blank lines and comments included.
+PRODUCT := core/excise server vscode-client/src
+PRODUCT_ENDINGS := py pyx pxd pyi ts css
+TEST_ENDINGS := py ts js
+lines:
+	@count() { git ls-files -z -- "$$@" | xargs -0 cat | wc -l; }; \
+	for part in core/excise server vscode-client/src; do \
+	  printf '%7d  %s\n' "$$(count $(foreach ending,$(PRODUCT_ENDINGS),"$$part/*.$(ending)"))" "$$part"; done; \
+	printf '%7d  product: %s\n' "$$(count $(foreach part,$(PRODUCT),$(foreach ending,$(PRODUCT_ENDINGS),'$(part)/*.$(ending)')))" \
+	  "*.{$(PRODUCT_ENDINGS)} under $(PRODUCT)"; \
+	printf '%7d  tests: %s\n' "$$(count $(foreach ending,$(TEST_ENDINGS),'tests/*.$(ending)' 'vscode-client/test/*.$(ending)'))" \
+	  "*.{$(TEST_ENDINGS)} under tests and vscode-client/test"
 
 format: $(READY)
 	$(BIN)/ruff check --fix --quiet .

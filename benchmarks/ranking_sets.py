@@ -9,13 +9,12 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from itertools import combinations, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
-from rapidfuzz.distance import Levenshtein
 
 from excise import ScoreMatrix, syntax
 from excise.facts import EditFacts
@@ -31,7 +30,7 @@ HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 @dataclass(frozen=True)
 class Part:
-    """Some revisions of a matrix, as `excise.rank` reads them, and their normalised texts."""
+    """Some revisions of a matrix, as `excise.rank` reads them."""
 
     ids: tuple[str, ...]
     values: npt.NDArray[np.float64]
@@ -40,8 +39,8 @@ class Part:
     no_ops: tuple[bool, ...]
     unchanged: tuple[bool, ...]
     syntax_errors: tuple[bool, ...]
+    codes: tuple[str, ...]
     facts: tuple[EditFacts, ...]
-    texts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,6 @@ class Item:
     """One origin, its distinct outputs, their verdicts, and who said what how often."""
 
     matrix: Part
-    nes: npt.NDArray[np.float64]
     passed: npt.NDArray[np.bool_]
     pool: dict[str, list[int]]
 
@@ -60,30 +58,18 @@ class Draw:
 
     item: str
     matrix: Part
-    nes: npt.NDArray[np.float64]
     passed: npt.NDArray[np.bool_]
 
 
-def draws(items: dict[str, Item], seeds: int, distinct: bool, voices: int = 5) -> Iterator[Draw]:
+def draws(items: dict[str, Item], seeds: int, voices: int = 5) -> Iterator[Draw]:
     """Draw voices, an output each, by item and seed; fewer where there are fewer, at least 2."""
     for name, item in sorted(items.items()):
         for seed in range(seeds):
-            at = _drawn(item.pool, random.Random(f"{name}/{seed}"), distinct, voices)
+            chance, names = random.Random(f"{name}/{seed}"), sorted(item.pool)
+            chance.shuffle(names)
+            at = [chance.choice(item.pool[voice]) for voice in names[:voices]]
             if len(at) > 1:
-                square = np.ix_(at, at)
-                yield Draw(name, part(item.matrix, at), item.nes[square], item.passed[at])
-
-
-def _drawn(
-    pool: dict[str, list[int]], chance: random.Random, distinct: bool, voices: int
-) -> list[int]:
-    names, at = sorted(pool), list[int]()
-    chance.shuffle(names)
-    for name in names:
-        output = chance.choice(pool[name])
-        if len(at) < voices and not (distinct and output in at):
-            at.append(output)
-    return at
+                yield Draw(name, part(item.matrix, at), item.passed[at])
 
 
 def part(matrix: Part, at: Sequence[int]) -> Part:
@@ -147,13 +133,9 @@ def _item(
     pool: dict[str, list[int]],
     language: str | None,
 ) -> Item:
-    nes = np.eye(len(texts))
-    for i, j in combinations(range(len(texts)), 2):
-        nes[i, j] = nes[j, i] = Levenshtein.normalized_similarity(texts[i], texts[j])
     matrix = ScoreMatrix.from_texts(origin, texts, language=language)
-    known = {field.name: getattr(matrix, field.name) for field in fields(Part)[:-1]}
-    read = Part(**known, texts=tuple(map(normalise, texts)))
-    return Item(read, nes, np.array(passed), pool)
+    read = Part(**{field.name: getattr(matrix, field.name) for field in fields(Part)})
+    return Item(read, np.array(passed), pool)
 
 
 def agents(folder: Path) -> dict[str, Item]:

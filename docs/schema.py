@@ -13,7 +13,7 @@ from excise_server.report.candidate_shapes import CandidatesDocument
 from excise_server.report.duplicate_shapes import DuplicatesDocument, RelatedGroupsDocument
 from excise_server.report.patch_shapes import PatchDocument
 from excise_server.report.review_shapes import ReviewDocument
-from excise_server.report.take_shapes import TakeDocument
+from excise_server.report.take_shapes import TakeDocument, UndoneDocument
 from excise_server.report.worktree_shapes import WorktreesDocument
 
 FOLDER = Path(__file__).parent / "schema"
@@ -33,6 +33,7 @@ DOCUMENTS: dict[str, tuple[str, type[shapes.Shape]]] = {
     "worktrees": ("What `excise worktrees --json` prints.", WorktreesDocument),
     "candidates": ("What `excise/candidates` answers an editor.", CandidatesDocument),
     "take": ("What `excise take --json` prints.", TakeDocument),
+    "undone": ("What `excise take --undo --json` prints.", UndoneDocument),
     "review": ("What `excise review --format json` prints.", ReviewDocument),
 }
 

@@ -124,7 +124,7 @@ def session(client: Client) -> Iterator[RenderableType]:
     yield editor(text, published)
 
     report = client.request("excise/report", {"uri": uri})
-    yield Rule("3  the ranking: agreement with the others, and small edits", align="left")
+    yield Rule("3  the ranking: the edit that most make, then what is nearest to all", align="left")
     yield ranking(report)
     yield Rule("4  the clusters: which of them are alike", align="left")
     yield clusters(report)
@@ -173,18 +173,15 @@ def code_line(number: int, line: str, inside: bool) -> RenderableType:
 
 def ranking(report: Message) -> RenderableType:
     table = Table(box=None, padding=(0, 3, 0, 0), header_style="dim")
-    for name in ("rank", "suggestion", "agreement", "tokens edited", "cluster", "notes"):
+    for name in ("rank", "suggestion", "tokens edited", "cluster", "why"):
         table.add_column(name, justify="right" if name in ("rank", "tokens edited") else "left")
     for revision in sorted(report["revisions"], key=lambda r: r["rank"]):
-        agreement = revision["agreement"]
-        bar = "━" * round(agreement * 20)
         table.add_row(
             str(revision["rank"]),
             Text(revision["id"], "bold green" if revision["rank"] == 1 else ""),
-            f"{agreement:.2f} {bar}",
             str(revision["editSize"]),
             str(revision["cluster"]),
-            Text("; ".join(revision["notes"]), "yellow"),
+            "; ".join((*revision["why"], *revision["notes"])),
         )
     return Group(table, "")
 

@@ -80,8 +80,12 @@ def _with(lines: list[str], at: int, indent: int, guard: list[str]) -> list[str]
 
 
 def _drifted(lines: list[str], spot: int, choice: random.Random) -> tuple[list[str], int]:
-    """Return the lines of a newer tree, and where the spot is there."""
-    far = [at for at, line in enumerate(lines) if abs(at - spot) > FAR and line.strip()]
+    """Return the lines of a newer tree, and where the spot is there.
+
+    Lines that git takes for headings stay: without the first line of its function, the spot would
+    be in the one before it.
+    """
+    far = [at for at, line in enumerate(lines) if abs(at - spot) > FAR and line[:1].isspace()]
     new, moved = list(lines), spot
     for at in sorted(choice.sample(far, min(8, len(far))), reverse=True):
         gone, n = choice.randrange(2), choice.randrange(3)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import ast
+import hashlib
+import json
 import re
+import subprocess
+import sys
 import tomllib
 from importlib.metadata import requires
 from pathlib import Path
@@ -114,8 +118,7 @@ def test_the_lock_of_the_extension_pins_what_the_server_needs_within_its_ranges(
     assert len(entries) == len(pinned)
     assert all(re.search(r"\n    --hash=sha256:[0-9a-f]{64}", entry) for entry in entries)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    server = [*project["dependencies"], *project["optional-dependencies"]["all"]]
-    wanted = [Requirement(line) for line in server]
+    wanted = [Requirement(line) for line in project["dependencies"]]
     assert {canonicalize_name(need.name) for need in wanted} <= set(pinned)
     while wanted:  # and what these need on this machine, as far as they need it
         need = wanted.pop()
@@ -124,19 +127,57 @@ def test_the_lock_of_the_extension_pins_what_the_server_needs_within_its_ranges(
             wanted += [Requirement(line) for line in requires(need.name) or []]
 
 
-def test_the_lock_of_ci_pins_every_requirement_within_its_range():
-    lock = (ROOT / ".ci/requirements.txt").read_text()
+CI_EXTRAS = ("dev", "eval", "distributed", "docs", "interop")
+
+
+@pytest.mark.parametrize(
+    ("name", "extras"),
+    [(".ci/requirements.txt", CI_EXTRAS), (".github/action.txt", ()),
+     (".github/release.txt", None)],
+)  # fmt: skip
+def test_other_locks_pin_every_requirement_within_its_range(name, extras):
+    lock = (ROOT / name).read_text()
     pinned = dict(re.findall(r"^([\w.-]+)==(\S+)", lock, re.MULTILINE))
     entries = re.split(r"\n(?=\S)", lock.strip())[1:]
     assert len(entries) == len(pinned)
     assert all(re.search(r"\n    --hash=sha256:[0-9a-f]{64}", entry) for entry in entries)
     document = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    extras = document["project"]["optional-dependencies"]
-    wanted = [*document["build-system"]["requires"], *document["project"]["dependencies"]]
-    for extra in ("all", "dev", "eval", "distributed", "docs", "interop"):
-        wanted += extras[extra]
+    if extras is None:
+        wanted = document["dependency-groups"]["release"]
+    else:
+        wanted = [*document["build-system"]["requires"], *document["project"]["dependencies"]]
+        by_name = document["project"]["optional-dependencies"]
+        wanted += [line for extra in extras for line in by_name[extra]]
     for need in map(Requirement, wanted):
         assert pinned[canonicalize_name(need.name)] in need.specifier, need
+
+
+def test_the_bill_of_materials_names_each_file_and_each_pinned_package(tmp_path):
+    (tmp_path / "excise.whl").write_bytes(b"wheel")
+    (tmp_path / "SHA256SUMS").write_bytes(b"sums")
+    command = [sys.executable, "tools/sbom.py", str(tmp_path)]
+    printed = {
+        subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout for _ in "ab"
+    }
+    (text,) = printed
+    document = json.loads(text)
+    assert (document["bomFormat"], document["specVersion"]) == ("CycloneDX", "1.5")
+    lock = (ROOT / "vscode-client/requirements.txt").read_text()
+    pinned = re.findall(r"^([\w.-]+)==(\S+)", lock, re.MULTILINE)
+    components = document["components"]
+    libraries = {(c["name"], c["version"]) for c in components if c["type"] == "library"}
+    assert libraries == set(pinned)
+    files = {c["name"]: c["hashes"][0]["content"] for c in components if c["type"] == "file"}
+    assert files["excise.whl"] == hashlib.sha256(b"wheel").hexdigest()
+    assert len({c["bom-ref"] for c in components}) == len(components) == len(pinned) + 2
+
+
+def test_every_action_of_a_workflow_is_pinned_by_its_commit_and_every_tool_by_its_hash():
+    workflow = (ROOT / ".github/workflows/release.yml").read_text()
+    used = re.findall(r"uses: (.*)", workflow)
+    assert used
+    assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[\d.]+", name) for name in used)
+    assert all("--require-hashes" in line for line in re.findall(r".*pip install.*", workflow))
 
 
 def test_every_kernel_is_declared_and_nothing_else():
@@ -151,9 +192,7 @@ def test_every_kernel_is_declared_and_nothing_else():
 def test_every_dependency_has_a_range_and_an_argument():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     argued = (ROOT / "CONTRIBUTING.md").read_text()
-    extras = project["optional-dependencies"]
-    assert {*extras["grammars"], *extras["clusters"]} < set(extras["all"])
-    for requirement in [*project["dependencies"], *extras["all"]]:
+    for requirement in project["dependencies"]:
         name = re.match(r"[\w-]+", requirement)
         assert name is not None
         assert ">=" in requirement, requirement

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 OLDEST = (3, 11)
-EXTRAS = ("all", "dev", "eval")
+EXTRAS = ("dev", "eval")
 LOCK = ".ci/requirements.txt"
 
 

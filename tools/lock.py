@@ -1,4 +1,4 @@
-"""Pin what the server of the VS Code extension needs, and what CI installs: `make lock` runs it.
+"""Pin what the extension's server, CI, the action and a release install: `make lock` runs it.
 
 Each file is pinned by its hash. The versions are those of the virtual environment, which the tests
 run with; the hashes are of every file of that version, for all platforms and Pythons. uv resolves
@@ -17,7 +17,8 @@ HEAD = (
     "# Made by `make lock`: the ranges of pyproject.toml at the versions that the tests run with.\n"
 )
 CLIENT, CI = Path("vscode-client/requirements.txt"), Path(".ci/requirements.txt")
-CI_EXTRAS = ("all", "dev", "eval", "distributed", "docs", "interop")
+ACTION, RELEASE = Path(".github/action.txt"), Path(".github/release.txt")
+CI_EXTRAS = ("dev", "eval", "distributed", "docs", "interop")
 
 
 def main() -> None:
@@ -29,8 +30,10 @@ def main() -> None:
         subprocess.run([tools / "bin" / "pip", "install", "--quiet", *locking], check=True)
     extras = document["project"]["optional-dependencies"]
     library = document["project"]["dependencies"]
-    lock(tools, CLIENT, [*library, *extras["all"]], "--only-binary", ":all:")
+    lock(tools, CLIENT, library, "--only-binary", ":all:")
     wanted = [*document["build-system"]["requires"], *library]
+    lock(tools, ACTION, wanted, "--only-binary", ":all:")
+    lock(tools, RELEASE, document["dependency-groups"]["release"], "--only-binary", ":all:")
     lock(tools, CI, [*wanted, *(line for extra in CI_EXTRAS for line in extras[extra])])
 
 

@@ -27,7 +27,7 @@ if (process.argv.includes("--tests")) {
     ...sizes,
     platform: "browser",
     format: "iife",
-    entryPoints: ["src/webview/heatmap.ts", "src/webview/hunks.ts"],
+    entryPoints: ["src/webview/hunks.ts"],
     outdir: "dist",
   });
 }

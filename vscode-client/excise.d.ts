@@ -76,8 +76,6 @@ export interface Report {
   readonly clusters: readonly ReportedCluster[];
   /** Runs of lines that some revision changes, in the order of the text. */
   readonly hunks: readonly ReportedHunk[];
-  /** @deprecated The name of 0.1 for `hunks`. */
-  readonly regions: readonly ReportedHunk[];
 }
 
 export interface ReportedRevision {
@@ -89,8 +87,10 @@ export interface ReportedRevision {
   /** Whether it is the saved text. */
   readonly noOp: boolean;
   readonly notes: readonly string[];
-  /** Mean similarity to the others; null if there are none. */
-  readonly agreement: number | null;
+  /** How many make this edit, itself included. */
+  readonly makers: number;
+  /** The facts that give it its rank. */
+  readonly why: readonly string[];
   /** Tokens deleted and inserted. */
   readonly editSize: number;
 }
@@ -116,6 +116,3 @@ export interface ReportedHunk {
   /** Its part of all that diverges between two revisions, 0 to 1. */
   readonly share: number;
 }
-
-/** @deprecated The name of 0.1. */
-export type ReportedRegion = ReportedHunk;

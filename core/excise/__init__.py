@@ -31,7 +31,6 @@ Next: `excise.excision` has equation 3 in plain view; `excise.alignment` what is
 from excise.alignment import Edit, Edits, PairwiseAlignment
 from excise.changesets import ChangeMatrix, ChangeSet
 from excise.clustering import Cluster, Clusters, cluster
-from excise.confidence import Confidence, confidence
 from excise.corpus import CorpusDifference, CorpusScore, corpus_score
 from excise.edits import Count, EditCounts
 from excise.errors import (
@@ -67,7 +66,6 @@ __all__ = [
     "ChangeSet",
     "Cluster",
     "Clusters",
-    "Confidence",
     "Conflict",
     "ContentError",
     "CorpusDifference",
@@ -101,7 +99,6 @@ __all__ = [
     "Variant",
     "align",
     "cluster",
-    "confidence",
     "corpus_score",
     "excision_score",
     "rank",

@@ -87,6 +87,10 @@ class ChangeMatrix:
         Per change set: whether it leaves all tokens as they are.
     syntax_errors
         Per change set: whether it breaks the syntax of a file whose own syntax is whole.
+    codes
+        Per change set: a key that those with the same code share, within this matrix: their files
+        have equal tokens, comments dropped (equal texts where no grammar can read one), and equal
+        `ChangeSet.facts`.
     readings
         The readings of the files, for `excise.ScoreMatrix.from_texts` with one of them.
     """
@@ -102,6 +106,7 @@ class ChangeMatrix:
     no_ops: tuple[bool, ...]
     unchanged: tuple[bool, ...]
     syntax_errors: tuple[bool, ...]
+    codes: tuple[str, ...]
     readings: Readings
     _words: npt.NDArray[np.int8]
     _task: _Task
@@ -286,10 +291,18 @@ def _matrix(ids: tuple[str, ...], task: _Task) -> ChangeMatrix:
         no_ops=tuple(not change_set.paths for change_set in task.change_sets),
         unchanged=tuple(row.is_origin for row in rows),
         syntax_errors=tuple(row.has_errors for row in rows),
+        codes=tuple(_code(task, joined, index) for index in range(len(ids))),
         readings=joined.readings,
         _words=standings.words,
         _task=task,
     )
+
+
+def _code(task: _Task, joined: JoinedOrigin, index: int) -> str:
+    """Return the key of a change set's code."""
+    files = key_of(task.edited[index])
+    code = files if _unread(joined, index) else joined.revision(files).code_key.hex()
+    return f"{code} {sorted(task.change_sets[index].facts.items())}"
 
 
 def _tokenisers(readings: Iterable[JoinedOrigin]) -> str:

@@ -1,22 +1,24 @@
 """Clusters of revisions that are alike: agglomerative, on 1 - ES, with medoids.
 
-Tests hold them equal to those of scikit-learn's ``AgglomerativeClustering``. For given distances it
-only calls SciPy's linkage, as this module does, and cuts the tree, but importing it takes another
-second and 66 MB.
+They are those of scikit-learn's ``AgglomerativeClustering``, which is imported only where the
+linkage decides (`clear_labels`), because that takes a second of CPU. Large pools of patches, whose
+matrix must not be copied, hand their distances to SciPy's linkage (`linked_labels`), which is what
+scikit-learn calls for given distances; tests hold both equal.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from excise.display import clusters_html
-from excise.errors import ContentError, MissingPackageError, OptionError, extra_hint
+from excise.errors import ContentError, OptionError
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    from sklearn.cluster import AgglomerativeClustering
 
 __all__ = [
     "DISTANCE",
@@ -101,8 +103,6 @@ def cluster(
         On an unknown linkage or a threshold outside [0, 1].
     excise.errors.ContentError
         If `matrix` is not a matrix with ids.
-    excise.errors.MissingPackageError
-        Without SciPy (the extra ``clusters``), where the linkage decides.
 
     Examples
     --------
@@ -158,7 +158,13 @@ class Merge:
 def merges(distances: npt.NDArray[np.float64], linkage: str = LINKAGE) -> tuple[Merge, ...]:
     """Return the whole tree of a linkage, n - 1 merges, the nearest first."""
     check(0, linkage)
-    return _tree(distances, linkage) if len(distances) > 1 else ()
+    if len(distances) < 2:
+        return ()
+    model = _fitted(distances, 0, linkage)
+    return tuple(
+        Merge(int(a), int(b), float(distance))
+        for (a, b), distance in zip(model.children_, model.distances_, strict=True)
+    )
 
 
 def labels(distances: npt.NDArray[np.float64], threshold: float, linkage: str) -> list[int]:
@@ -172,51 +178,36 @@ def labels(distances: npt.NDArray[np.float64], threshold: float, linkage: str) -
     clear = clear_labels(distances, threshold, linkage)
     if clear is not None:
         return clear
-    return _cut(_tree(distances, linkage), n, threshold)
+    return [int(label) for label in _fitted(distances, threshold, linkage).labels_]
+
+
+def _fitted(
+    distances: npt.NDArray[np.float64], threshold: float, linkage: str
+) -> AgglomerativeClustering:
+    """Return scikit-learn's model of distances, of which it reads only the upper triangle."""
+    from sklearn.cluster import AgglomerativeClustering
+
+    model = AgglomerativeClustering(
+        n_clusters=None, metric="precomputed", linkage=linkage, distance_threshold=threshold
+    )
+    return model.fit(distances)
 
 
 def linked_labels(values: npt.NDArray[np.float64], threshold: float, linkage: str) -> list[int]:
     """Return the labels of 1 - values by the linkage, in 8 bytes a cell beside the matrix."""
-    _, squareform = _scipy()
+    from scipy.cluster import hierarchy
+    from scipy.spatial.distance import squareform
+
     distances = squareform(values, checks=False)
     distances *= -1.0
     distances += 1.0
-    return _cut(_condensed_tree(distances, linkage), len(values), threshold)
-
-
-def _cut(tree: tuple[Merge, ...], n: int, threshold: float) -> list[int]:
+    n = len(values)
     label = list(range(2 * n - 1))
-    for node, merge in reversed(list(enumerate(tree, n))):
-        if merge.distance < threshold:
-            label[merge.a] = label[merge.b] = label[node]
-    return label[:n]
-
-
-def _tree(distances: npt.NDArray[np.float64], linkage: str) -> tuple[Merge, ...]:
-    """Return the merges of SciPy, which is imported only where the linkage decides.
-
-    Only the upper triangle is read.
-    """
-    _, squareform = _scipy()
-    return _condensed_tree(squareform(distances, checks=False), linkage)
-
-
-def _condensed_tree(distances: npt.NDArray[np.float64], linkage: str) -> tuple[Merge, ...]:
-    hierarchy, _ = _scipy()
     tree = hierarchy.linkage(distances, method=linkage)
-    return tuple(Merge(int(a), int(b), float(distance)) for a, b, distance, _ in tree)
-
-
-def _scipy() -> tuple[Any, Any]:
-    try:
-        from scipy.cluster import hierarchy
-        from scipy.spatial.distance import squareform
-    except ModuleNotFoundError as error:
-        hint = extra_hint("clusters")
-        raise MissingPackageError(
-            f"clusters need {error.name}, which is missing; {hint}"
-        ) from error
-    return hierarchy, squareform
+    for node, (a, b, distance, _) in reversed(list(enumerate(tree, n))):
+        if distance < threshold:
+            label[int(a)] = label[int(b)] = label[node]
+    return label[:n]
 
 
 def clear_labels(
@@ -228,7 +219,7 @@ def clear_labels(
 
     They agree if "nearer than the threshold" is an equivalence: inside its classes the mean, the
     largest and the smallest distance of any two parts are below it, and between them none is. Most
-    matrices are of this kind, and importing SciPy takes longer than scoring their texts.
+    matrices are of this kind, and importing scikit-learn takes longer than scoring their texts.
     """
     import numpy as np
 

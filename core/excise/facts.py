@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from excise import python_facts, syntax
 from excise.errors import Unparsable
 from excise.kernels._walk import CancelFlag
+from excise.python_members import lost_errors
 
 __all__ = ["EditFacts", "FactsReader", "facts_of", "joined_facts"]
 
@@ -36,8 +37,9 @@ class EditFacts:
     only_unread
         Whether it is the origin's program but for `unread`.
     errors
-        Why it cannot work although the origin could, as phrases: Python's own parser refuses it, or
-        it uses a name that is defined nowhere.
+        Why it cannot work although the origin could, as phrases: Python's own parser refuses it, it
+        uses a name that is defined nowhere, or a member fell out of its class, or is gone from it
+        and still read.
     lost
         Top-level functions and classes that the origin defines and the revision does not, where it
         defines no other ones instead. In order.
@@ -219,7 +221,10 @@ def _compared(origin: python_facts.Module, module: python_facts.Module) -> EditF
         same_program=same,
         unread=unread,
         only_unread=bool(unread) and not same and module.is_program_of(origin, frozenset(unread)),
-        errors=tuple(f"uses {name}, which nothing defines" for name in unknown),
+        errors=(
+            *(f"uses {name}, which nothing defines" for name in unknown),
+            *lost_errors(module.lost_members(origin)),
+        ),
         lost=() if defined or not module.is_code else lost,
         defined=defined,
     )

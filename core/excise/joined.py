@@ -173,14 +173,16 @@ class JoinedOrigin:
         self._number(origin.units.token_lines(), spans)
         base, framed = len(rows[-1].tokens), _framed(origin, frame)
         kept = array("i", chain.from_iterable(framed[lo:hi] for lo, hi in spans))
-        key = _digest([origin.token_key])
+        key, code = _digest([origin.token_key]), _digest([origin.code_key])
         for index, row in enumerate(rows):
             if (own := revisions.get(index)) is None:
                 row.tokens.extend(kept)
                 row.keys.append(key)
+                row.codes.append(code)
                 continue
             _cut(row, _framed(own, frame), own.slid, spans, base)
             row.keys.append(_digest([own.token_key]))
+            row.codes.append(_digest([own.code_key]))
             row.is_origin &= own.is_origin
             row.has_errors |= own.has_errors and not origin.has_errors
 
@@ -223,6 +225,7 @@ class _Row:
     tokens: array[int] = field(default_factory=lambda: array("i"))
     edits: array[int] = field(default_factory=lambda: array("i"))
     keys: list[bytes] = field(default_factory=list)
+    codes: list[bytes] = field(default_factory=list)
     is_origin: bool = True
     has_errors: bool = False
 
@@ -238,6 +241,7 @@ class _Row:
             has_errors=self.has_errors,
             _read=_no_stream,
             digest=_digest(self.keys),
+            code_digest=_digest(self.codes),
         )
 
 

@@ -6,12 +6,12 @@ import re
 
 from excise.text import TokenList
 
-__all__ = ["count_words", "tokenise", "words"]
+__all__ = ["WORD", "count_words", "only_words", "tokenise", "words"]
 
 # A word, or any other character that is not white space (`excise.text.WHITE`) on its own.
-_WORD = r"[0-9A-Za-z_\x80-\U0010ffff]+"
-_TOKEN = re.compile(rf"{_WORD}|[^ \t\n\v\f\r]")
-_WORDS = re.compile(_WORD)
+WORD = r"[0-9A-Za-z_\x80-\U0010ffff]+"
+_TOKEN = re.compile(rf"{WORD}|[^ \t\n\v\f\r]")
+_WORDS = re.compile(WORD)
 
 
 def tokenise(text: str) -> TokenList:
@@ -58,6 +58,15 @@ def words(text: str) -> list[str]:
     ['a', '+', 'b']
     """
     return _TOKEN.findall(text)
+
+
+def only_words(text: str) -> list[str]:
+    """Return those of the tokens that are words.
+
+    >>> only_words("if (a + b1) {")
+    ['if', 'a', 'b1']
+    """
+    return _WORDS.findall(text)
 
 
 def count_words(text: str) -> int:

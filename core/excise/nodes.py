@@ -25,8 +25,9 @@ __all__ = ["NodeTypes", "Ranges", "Walked", "comments", "walk"]
 Ranges = Sequence[tuple[int, int]]
 
 # What a node does to a walk. TURNS: it is in a string and its parent is not, or the reverse.
-# WHOLE: one token, whatever lies below. BLOCK: INDENT and DEDENT stand around it.
-_TURNS, _WHOLE, _BLOCK = 1, 2, 4
+# WHOLE: one token, whatever lies below. BLOCK: INDENT and DEDENT stand around it. COMMENT: if it is
+# one token outside of strings, it is no code.
+_TURNS, _WHOLE, _BLOCK, _COMMENT = 1, 2, 4, 8
 _STRING_TYPE = re.compile(
     r"[sS]tring|STRING|char|rune|heredoc|regex|str_lit|quoted|(quote|block)_scalar|AttValue"
 )
@@ -78,9 +79,10 @@ class NodeTypes:
         dropped = set()
         for number in range(language.node_kind_count):
             name = language.node_kind_for_id(number) or ""
+            is_dropped = _is_dropped(name, language.node_kind_is_named(number), grammar)
             for kind in (PLAIN, VERBATIM):
-                roles[kind].append(_role(name, kind, grammar))
-            if _is_dropped(name, language.node_kind_is_named(number), grammar):
+                roles[kind].append(_role(name, kind, grammar) | (_COMMENT if is_dropped else 0))
+            if is_dropped:
                 dropped.add(number)
         return cls((bytes(roles[PLAIN]), bytes(roles[VERBATIM])), frozenset(dropped))
 

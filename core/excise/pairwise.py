@@ -213,6 +213,18 @@ class ScoreMatrix:
         return _described(task, (group,), {}, standings)
 
     @property
+    def codes(self) -> tuple[str, ...]:
+        """Per revision: a key that those with the same code share, within this matrix.
+
+        Their token streams are equal, comments dropped (which takes a grammar).
+        """
+        return tuple(
+            f"{index in self._lexical} "
+            f"{self._groups[-1 if index in self._lexical else 0].revisions[index].code_key.hex()}"
+            for index in range(len(self.ids))
+        )
+
+    @property
     def facts(self) -> tuple[EditFacts, ...]:
         """Return the facts about each revision's edit.
 

@@ -48,8 +48,9 @@ REPARSE_FROM = 4_000
 class Prepared:
     """One text, read, and aligned with its origin (an origin has no edits with itself).
 
-    ``edits`` are the canonical ones, ``slid`` the same after their line slides. ``digest`` names
-    the token streams of a change set, whose units are only what somebody edits; else it is empty.
+    ``edits`` are the canonical ones, ``slid`` the same after their line slides. ``digest`` and
+    ``code_digest`` name the token streams of a change set, with comments and without, whose units
+    are only what somebody edits; else they are empty.
     """
 
     text: Content
@@ -61,11 +62,22 @@ class Prepared:
     has_errors: bool
     _read: Callable[[Content], TokenStream]
     digest: bytes = b""
+    code_digest: bytes = b""
 
     @property
     def token_key(self) -> bytes:
         """A short key that is equal iff the token streams are."""
         return self.digest or blake2b(self.lines.tokens).digest()
+
+    @cached_property
+    def code_key(self) -> bytes:
+        """A short key that is equal iff the token streams are, comments dropped."""
+        if self.code_digest or not self.lines.comments:
+            return self.code_digest or self.token_key
+        import numpy as np
+
+        tokens = np.frombuffer(self.lines.tokens, dtype=np.intc)
+        return blake2b(np.delete(tokens, self.lines.comments).tobytes()).digest()
 
     def equals(self, other: Prepared) -> bool:
         """Whether the guards call the two equal: by token streams, or at ``line`` by line keys."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from excise.errors import Unparsable
+from excise.python_members import LostMember, lost_members
 from excise.python_names import DEFINITION, KnownNames, Names, bound_by, target_of, top_level
 from excise.python_parts import Piece, parse, parse_beside
 
@@ -103,6 +104,11 @@ class Module:
         """Whether there is any statement."""
         return bool(self.pieces)
 
+    @property
+    def bound(self) -> frozenset[str]:
+        """Names that are bound anywhere in the text."""
+        return frozenset(self._names.bound)
+
     @cached_property
     def undefined(self) -> frozenset[str]:
         """Names that are read outside of annotations, and bound nowhere in the text."""
@@ -118,6 +124,13 @@ class Module:
         read = names.read | names.annotating | names.attributes | names.words
         new = [name for name in names.private if name not in earlier and name not in read]
         return tuple(dict.fromkeys(new))
+
+    def lost_members(self, origin: Module) -> tuple[LostMember, ...]:
+        """Return the members of an origin's classes that fell out of them, or are missed."""
+        try:
+            return lost_members(origin.pieces, self.pieces)
+        except RecursionError:  # of decorators, which are compared
+            return ()
 
     def is_program_of(self, origin: Module, unread: frozenset[str] = frozenset()) -> bool:
         """Whether it equals an origin except for statements without effect and some names.

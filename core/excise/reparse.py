@@ -107,11 +107,11 @@ def _assembled(
     vocabulary: Vocabulary,
 ) -> Lines:
     """Return lines of an origin, and stretches written from spans, as the lines of a text."""
-    inherited = origin.tokens, origin.first, origin.ids
-    tokens, first, ids = assemble(
+    inherited = origin.tokens, origin.first, origin.ids, origin.comments
+    tokens, first, ids, comments = assemble(
         inherited, edits, stretches, spans, side.data, side.starts, keys, vocabulary.intern
     )
-    return Lines(tokens, first, keys, ids)
+    return Lines(tokens, first, keys, ids, comments)
 
 
 class Reparsed(NamedTuple):

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from operator import itemgetter
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from excise.alignment import Edit, Edits
 from excise.display import short
@@ -25,13 +25,24 @@ from excise.kernels._walk import CancelFlag
 from excise.text import Text
 from excise.tokens import Vocabulary
 
-__all__ = ["ALREADY", "BOTH_INSERT", "LINE_ENDS", "Conflict", "Replayed", "replay"]
+__all__ = [
+    "ALREADY",
+    "BOTH_INSERT",
+    "LINE_ENDS",
+    "Conflict",
+    "Replayed",
+    "ReplayedLines",
+    "replay",
+    "replay_lines",
+    "spliced",
+]
 
 BOTH_INSERT = "both insert here"
 ALREADY = "already in the origin"
 LINE_ENDS = "line ends or a byte order mark differ; compared without them"
 
 ORIGIN, REVISION = 0, 1
+Line = TypeVar("Line")
 
 
 class Conflict(NamedTuple):
@@ -116,18 +127,89 @@ def replay(base: str, origin: str, revision: str, *, cancel: CancelFlag | None =
     """
     texts = Text.of(base), Text.of(origin), Text.of(revision)
     lines = [[line.removesuffix("\n") for line in text.lines] for text in texts]
-    merge = _Merge(lines, cancel)
-    merged = lines[1] if merge.has_landed() else merge.lines()
+    replayed = replay_lines(*lines, cancel=cancel)
+    merged = spliced(lines[1], lines[2], replayed.edits)
     is_ended = _is_ended(*texts)
     result = "\n".join(merged)
     # A blank last line is nothing without its line end.
     result += "\n" if merged and (is_ended or not merged[-1]) else ""
-    notes = merge.notes
+    notes = replayed.notes
     if result == texts[1].normalised and texts[2].normalised != texts[0].normalised:
-        notes = [*notes, ALREADY]
+        notes = (*notes, ALREADY)
     if _line_ends_differ((base, origin, revision)):
-        notes = [*notes, LINE_ENDS]
-    return Replayed(result, tuple(merge.conflicts), tuple(notes))
+        notes = (*notes, LINE_ENDS)
+    return Replayed(result, replayed.conflicts, notes)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedLines:
+    """A revision replayed by its lines alone, whatever else their caller knows of each line.
+
+    Attributes
+    ----------
+    edits
+        In order: lines of the origin (from, to) and the lines of the revision in their place.
+    kept
+        Runs of lines that all three have: the first line in base, origin and revision, and how
+        many lines.
+    conflicts, notes
+        As in `Replayed`.
+    """
+
+    edits: tuple[Edit, ...]
+    kept: tuple[tuple[int, int, int, int], ...]
+    conflicts: tuple[Conflict, ...]
+    notes: tuple[str, ...]
+
+
+def replay_lines(
+    base: Sequence[str],
+    origin: Sequence[str],
+    revision: Sequence[str],
+    *,
+    cancel: CancelFlag | None = None,
+) -> ReplayedLines:
+    """Do to the origin's lines what a revision did to those of its base, as `replay` does.
+
+    Lines are only compared, so that bytes can be merged by what their lines say.
+
+    Parameters
+    ----------
+    base, origin, revision
+        Lines without their line ends.
+
+    Raises
+    ------
+    excise.errors.Cancelled
+        If the flag is raised meanwhile.
+
+    Examples
+    --------
+    >>> replayed = replay_lines(["a", "b"], ["new", "a", "b"], ["a", "B"])
+    >>> replayed.edits, replayed.kept
+    ((Edit(o_lo=2, o_hi=3, a_lo=1, a_hi=2),), ((0, 1, 0, 1),))
+    """
+    merge = _Merge([base, origin, revision], cancel)
+    has_landed = merge.has_landed()
+    edits = tuple(merge.edits())
+    if has_landed:
+        return ReplayedLines((), tuple(merge.kept), (), ())
+    return ReplayedLines(edits, tuple(merge.kept), tuple(merge.conflicts), tuple(merge.notes))
+
+
+def spliced(origin: Sequence[Line], revision: Sequence[Line], edits: Iterable[Edit]) -> list[Line]:
+    """Return the origin's lines with those of the revision in place of some.
+
+    >>> spliced("abc", "xy", [Edit(1, 2, 0, 2)])
+    ['a', 'x', 'y', 'c']
+    """
+    result: list[Line] = []
+    line = 0
+    for edit in edits:
+        result += origin[line : edit.o_lo]
+        result += revision[edit.a_lo : edit.a_hi]
+        line = edit.o_hi
+    return result + list(origin[line:])
 
 
 class _Group(NamedTuple):
@@ -144,7 +226,7 @@ class _Group(NamedTuple):
 class _Merge:
     """One merge, line by line of the base."""
 
-    def __init__(self, texts: list[list[str]], cancel: CancelFlag | None) -> None:
+    def __init__(self, texts: Sequence[Sequence[str]], cancel: CancelFlag | None) -> None:
         """Take the lines of base, origin and revision, and align them."""
         self._base, *self._sides = texts
         self._cancel = cancel
@@ -154,6 +236,7 @@ class _Merge:
         for side_units in units[1:]:
             edits = lcs_edits(units[0], side_units, cancel=cancel)
             self._edits.append(Edits(slide(edits, units[0], None, side_units, None)).maximal())
+        self.kept: list[tuple[int, int, int, int]] = []
         self.conflicts: list[Conflict] = []
         self.notes: list[str] = []
 
@@ -182,44 +265,52 @@ class _Merge:
         """Count each line in base and origin. Lines that the origin keeps are in both."""
         return Counter(chain(*self._units[:2]))
 
-    def lines(self) -> list[str]:
-        """Return the merged lines, and fill in conflicts and notes."""
-        merged: list[str] = []
-        line = 0
-        inserted: tuple[int, list[str]] | None = None  # before which line, and the text
-        for group in _groups(*self._edits):
-            merged += self._base[line : group.lo]
-            lines = self._chosen(group)
-            if group.lo == group.hi:
-                if inserted is not None and inserted[0] == group.lo:
-                    lines = self._beside(inserted[1], lines)
-                inserted = group.lo, lines
-            merged += lines
-            line = group.hi
-        return merged + self._base[line:]
+    def edits(self) -> Iterator[Edit]:
+        """Yield the edits of the origin, and fill in the rest of the result."""
+        line = in_origin = in_revision = 0
+        inserted: tuple[int, tuple[int, int]] | None = None  # before which line; lines of origin
+        for group in [*_groups(*self._edits), _Group(len(self._base), len(self._base), ([], []))]:
+            if length := group.lo - line:
+                self.kept.append((line, in_origin, in_revision, length))
+            starts = in_origin + length, in_revision + length
+            o, r = (
+                _span(group, side) if group.edits[side] else (start, start + group.hi - group.lo)
+                for side, start in enumerate(starts)
+            )
+            if group.edits[REVISION] and not self._is_made(group, o, r, inserted):
+                yield Edit(*o, *r)
+            if group.lo == group.hi and group.edits[ORIGIN]:
+                inserted = group.lo, o
+            line, in_origin, in_revision = group.hi, o[1], r[1]
 
-    def _chosen(self, group: _Group) -> list[str]:
-        """Return the lines of the side that changes these, or the revision's if both do."""
-        changing = [side for side in (ORIGIN, REVISION) if group.edits[side]]
-        if len(changing) == 1:
-            return self._sides[changing[0]][slice(*_span(group, changing[0]))]
-        in_origin, in_revision = _span(group, ORIGIN), _span(group, REVISION)
+    def _is_made(
+        self,
+        group: _Group,
+        in_origin: tuple[int, int],
+        in_revision: tuple[int, int],
+        inserted: tuple[int, tuple[int, int]] | None,
+    ) -> bool:
+        """Whether the origin already has what the revision has in place of the group's lines."""
         o, r = self._sides[ORIGIN][slice(*in_origin)], self._sides[REVISION][slice(*in_revision)]
-        if o != r:
-            base = group.lo, group.hi
-            self.conflicts.append(Conflict(base, in_origin, in_revision, _ended(o), _ended(r)))
-        return r
+        if group.edits[ORIGIN]:
+            if o != r:
+                base = group.lo, group.hi
+                self.conflicts.append(Conflict(base, in_origin, in_revision, _ended(o), _ended(r)))
+            return o == r
+        if group.lo == group.hi and inserted is not None and inserted[0] == group.lo:
+            return self._is_beside(self._sides[ORIGIN][slice(*inserted[1])], r)
+        return False
 
-    def _beside(self, origin: list[str], revision: list[str]) -> list[str]:
-        """Return the revision's insertion at a place where the origin also has one.
+    def _is_beside(self, origin: Sequence[str], revision: Sequence[str]) -> bool:
+        """Whether the origin's insertion at a place holds the revision's one, maybe among others.
 
-        It is empty if the origin has inserted the same lines, alone or with others around them.
+        Otherwise both insert there, which is noted.
         """
         if f"\n{_ended(revision)}" in f"\n{_ended(origin)}":
-            return []
+            return True
         if BOTH_INSERT not in self.notes:
             self.notes.append(BOTH_INSERT)
-        return revision
+        return False
 
 
 def _groups(origin: list[Edit], revision: list[Edit]) -> Iterator[_Group]:

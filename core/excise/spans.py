@@ -8,6 +8,7 @@ kernel ``_assembly.pyx`` does the same, and tests compare the two.
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 
 from excise.text import WHITE, TokenList
@@ -16,6 +17,7 @@ __all__ = [
     "BLANKS",
     "BLOCK_END",
     "BLOCK_START",
+    "COMMENT",
     "DEDENT",
     "INDENT",
     "PLAIN",
@@ -30,8 +32,8 @@ INDENT = "\nINDENT"
 DEDENT = "\nDEDENT"
 """Marks around a Python block; no token of a text can hold a line end, so none equals them."""
 
-PLAIN, VERBATIM, BLOCK_START, BLOCK_END = range(4)
-"""What a range is: text to strip, text as it stands, or the place of a mark."""
+PLAIN, VERBATIM, BLOCK_START, BLOCK_END, COMMENT = range(5)
+"""What a range is: text to strip, text as it stands, the place of a mark, a comment to strip."""
 
 BLANKS = WHITE.encode()
 
@@ -57,9 +59,9 @@ def write(text: str, spans: Sequence[Span]) -> TokenList:
     TokenList
         Parallel lists, one entry per token; all text but white space is in exactly one token.
     """
-    writer = _Writer(text)
+    writer, comments = _Writer(text), array("i")
     for start, end, kind in _in_code_points(text, spans):
-        if start == end and kind < BLOCK_START:
+        if start == end and kind not in (BLOCK_START, BLOCK_END):
             continue  # a missing node, which must not split the text around it
         if writer.at < start:
             writer.gap(start)
@@ -68,9 +70,14 @@ def write(text: str, spans: Sequence[Span]) -> TokenList:
         elif kind == BLOCK_END:
             writer.dedent()
         else:
+            first = writer.count
             writer.piece(start, end, kind == VERBATIM)
+            if kind == COMMENT:
+                comments.extend(range(first, writer.count))
     writer.gap(len(text))
-    return writer.finish()
+    found = writer.finish()
+    found.comments = comments
+    return found
 
 
 class _Writer:
@@ -85,6 +92,11 @@ class _Writer:
         self._line, self._line_end = 0, next(self._breaks)
         self._indents: list[int] = []
         self.at = 0
+
+    @property
+    def count(self) -> int:
+        """The number of tokens so far."""
+        return len(self._found.tokens)
 
     def gap(self, end: int) -> None:
         """Emit every run of text up to ``end``, which no leaf covers."""

@@ -14,7 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from excise import nodes
-from excise.errors import MissingPackageError, ParserStopped, Unparsable, extra_hint
+from excise.errors import MissingPackageError, ParserStopped, Unparsable
 from excise.hazards import hazard
 from excise.kernels._scanner import Guarded, Watch
 from excise.kernels._walk import CancelFlag
@@ -31,6 +31,7 @@ __all__ = [
     "DEDENT",
     "INDENT",
     "drop_comments",
+    "errors_of",
     "parse",
     "tokenise",
     "tokens_of",
@@ -57,28 +58,17 @@ def version() -> str:
     Raises
     ------
     excise.errors.MissingPackageError
-        If it is not installed, or of a major version whose tokens nobody has compared.
+        If it is of a major version whose tokens nobody has compared.
     """
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as installed
+    from importlib.metadata import version as installed_version
 
-    try:
-        found = installed(PACK)
-    except PackageNotFoundError as error:
-        raise _missing(PACK) from error
-    if found.partition(".")[0] != MAJOR:
+    installed = installed_version(PACK)
+    if installed.partition(".")[0] != MAJOR:
         raise MissingPackageError(
-            f"{PACK} is {found}, and excise needs >=0.13,<1: later ones download their grammars, "
-            f"and their tokens may differ. Run: pip install '{PACK}>=0.13,<1'"
+            f"{PACK} is {installed}, and excise needs >=0.13,<1: later ones download their "
+            f"grammars, and their tokens may differ. Run: pip install '{PACK}>=0.13,<1'"
         )
-    return found
-
-
-def _missing(package: str) -> MissingPackageError:
-    return MissingPackageError(
-        f"{package} is not installed, so no grammar can read this text; {extra_hint('grammars')}; "
-        "or read it without one, with language='text'"
-    )
+    return installed
 
 
 def tokenise(
@@ -191,6 +181,49 @@ def blank_comments(
     return "".join(kept) + text[at:]
 
 
+def errors_of(
+    text: str, grammar: str, cancel: CancelFlag | None = None, timeout: float | None = None
+) -> list[tuple[int, str]]:
+    r"""Return where a normalised text breaks the syntax of a grammar, in the order of the text.
+
+    Parameters
+    ----------
+    text, grammar, cancel, timeout
+        As for `parse`.
+
+    Returns
+    -------
+    list of tuple
+        The line (from 1) and the first line of what is no part of the language; for what is
+        missing there, its type.
+
+    Raises
+    ------
+    LookupError
+        If the pack has no grammar of that name.
+    excise.errors.ParserStopped, excise.errors.Unparsable
+        As from `parse`.
+
+    Examples
+    --------
+    >>> errors_of("int f() {\n  return 1\n}\n", "c")
+    [(2, 'missing ;')]
+    """
+    data = encode(text)
+    places: list[tuple[int, int, str]] = []
+    waiting = [parse(text, grammar, None, cancel, timeout).root_node]
+    while waiting:
+        node = waiting.pop()
+        if node.is_missing or node.is_error:
+            first = data[node.start_byte : node.end_byte].partition(b"\n")[0][:_SLICE]
+            what = first.decode("utf-8", "replace").strip()
+            what = f"missing {node.type}" if node.is_missing else what
+            places.append((node.start_byte, node.start_point[0] + 1, what))
+        elif node.has_error:
+            waiting += node.children
+    return [(line, what) for _, line, what in sorted(places)]
+
+
 def parse(
     text: str,
     grammar: str,
@@ -223,7 +256,7 @@ def parse(
     LookupError
         If the pack has no grammar of that name.
     excise.errors.MissingPackageError
-        Without the packages of the extra ``grammars``.
+        If the pack is of a major version whose tokens nobody has compared.
     excise.errors.ParserStopped
         When the flag was raised meanwhile.
     excise.errors.Unparsable
@@ -315,11 +348,8 @@ class _Grammar:
 @cache
 def _grammar(name: str) -> _Grammar:
     version()
-    try:
-        from tree_sitter import Language
-        from tree_sitter_language_pack import get_binding
-    except ModuleNotFoundError as error:
-        raise _missing(error.name or "tree-sitter") from error
+    from tree_sitter import Language
+    from tree_sitter_language_pack import get_binding
 
     load: Any = get_binding  # typed for literal names; raises LookupError for any other
     guarded = Guarded(load(name))

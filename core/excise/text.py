@@ -7,6 +7,8 @@ used, because it also breaks at form feed, NEL and U+2028.
 from __future__ import annotations
 
 import codecs
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -19,6 +21,7 @@ __all__ = [
     "Revision",
     "Text",
     "TokenList",
+    "byte_lines",
     "decode",
     "join_lines",
     "line_key",
@@ -37,6 +40,9 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+
+
+_BYTE_LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +64,7 @@ class TokenList:
 
     ``tokens[i]`` is on line ``lines[i]`` (0-based, never decreasing) and is the text between
     the code points ``starts[i]`` and ``ends[i]`` of the normalised text (an INDENT or DEDENT is
-    empty there).
+    empty there). ``comments`` are the indices of those that are comments.
     """
 
     tokens: list[str] = field(default_factory=list)
@@ -66,6 +72,7 @@ class TokenList:
     starts: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
     has_errors: bool = False
+    comments: Sequence[int] = ()
 
 
 def decode(data: bytes, encoding: str | None = None) -> str:
@@ -121,6 +128,20 @@ def raw_lines(text: str) -> list[str]:
     lines = [f"{line}\n" for line in text.split("\n")]
     last = lines.pop()[:-1]
     return [*lines, last] if last else lines
+
+
+def byte_lines(data: bytes) -> list[bytes]:
+    r"""Return the lines of a text that is not decoded, with their line ends.
+
+    They end where those of the normalised text end, in every encoding whose bytes below 128 are
+    ASCII (not UTF-16 and UTF-32). A byte order mark is part of the first line.
+
+    Examples
+    --------
+    >>> byte_lines(b"a\r\nb\r\n\xe9")
+    [b'a\r\n', b'b\r\n', b'\xe9']
+    """
+    return _BYTE_LINE.findall(data)
 
 
 @dataclass(frozen=True)

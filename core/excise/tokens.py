@@ -6,7 +6,7 @@ from array import array
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate, count, groupby, islice, pairwise
 from operator import itemgetter
 
@@ -84,7 +84,8 @@ class TokenStream:
 
     ``tokens[i]`` stands on line ``lines[i]`` (0-based, never decreasing), between the code points
     ``starts[i]`` and ``ends[i]`` of the normalised text (both empty for given tokens).
-    ``keys[l]`` is the key of line l, None for a blank line.
+    ``keys[l]`` is the key of line l, None for a blank line. ``comments`` are the indices of tokens
+    that are comments, where a grammar tells.
     """
 
     tokens: tuple[Hashable, ...]
@@ -93,6 +94,7 @@ class TokenStream:
     starts: Sequence[int] = ()
     ends: Sequence[int] = ()
     has_errors: bool = False
+    comments: Sequence[int] = ()
 
     def part(self, start: int, stop: int) -> TokenStream:
         """Return the tokens from one to another (exclusive), with all keys."""
@@ -151,12 +153,14 @@ class Lines:
     Line l has the key ``keys[l]`` (None: blank) and the tokens ``first[l]`` to ``first[l + 1]``.
     ``ids[l]`` names key and tokens together, so that equal ids are equal lines; -1: blank.
     Where ``are_lexical``, a key decides its tokens: ``ids`` name the keys, and ``keys`` is empty.
+    ``comments`` are the indices of tokens that are comments, ascending.
     """
 
     tokens: array[int]
     first: array[int]
     keys: Sequence[Hashable | None]
     ids: array[int]
+    comments: array[int] = field(default_factory=lambda: array("i"))
     are_lexical: bool = False
 
 
@@ -164,7 +168,8 @@ def lines_of(found: TokenStream, vocabulary: Vocabulary) -> Lines:
     """Intern a stream."""
     tokens = vocabulary.intern(found.tokens)
     first = first_tokens(found.lines, len(found.keys))
-    return Lines(tokens, first, found.keys, line_ids(tokens, first, found.keys, vocabulary))
+    ids = line_ids(tokens, first, found.keys, vocabulary)
+    return Lines(tokens, first, found.keys, ids, array("i", found.comments))
 
 
 def lexical_lines(text: str, lexer: Lexer) -> Lines:
@@ -281,8 +286,9 @@ def line_keys(text: str) -> tuple[str | None, ...]:
 def placed(found: TokenList, keys: tuple[str | None, ...]) -> TokenStream:
     """Return what a tokeniser found as a stream, given the key of every line."""
     return TokenStream(
-        tuple(found.tokens), found.lines, keys, found.starts, found.ends, found.has_errors
-    )
+        tuple(found.tokens), found.lines, keys, found.starts, found.ends, found.has_errors,
+        found.comments,
+    )  # fmt: skip
 
 
 def tokeniser(content: object, grammar: str | None) -> str:

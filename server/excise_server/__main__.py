@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
-import sys
 from typing import NoReturn
-
-from excise_server.entry import say_missing
 
 __all__ = ["main"]
 
@@ -25,10 +22,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     # What is imported now stays until the end: to look for garbage among it is time before the
     # first answer. The session goes on collecting (lsp/transport.py).
     gc.disable()
-    try:
-        from excise_server.lsp.app import serve_stdio, serve_tcp
-    except ModuleNotFoundError as error:
-        sys.exit(say_missing("the language server", error))
+    from excise_server.lsp.app import serve_stdio, serve_tcp
 
     if chosen.tcp is not None:
         serve_tcp(chosen.tcp)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from excise import OptionError, ScoreMatrix, cluster, rank
-from excise.clustering import LINKAGES, labels
+from excise.clustering import LINKAGES, labels, linked_labels
 
 ORIGIN = "a b c d e f g h"
 REVISIONS = {
@@ -65,7 +65,7 @@ def test_none_and_one():
     (alone,) = cluster(ScoreMatrix.from_texts("a", ["b"]))
     assert (alone.members, alone.representative, alone.min_similarity) == ((0,), 0, 1.0)
     (ranked,) = rank(ScoreMatrix.from_texts("a", ["b"]))
-    assert (ranked.rank, ranked.agreement) == (1, None)
+    assert (ranked.rank, ranked.mean_similarity) == (1, None)
 
 
 def test_no_ops_rank_last_and_ties_share_a_rank(matrix):
@@ -109,9 +109,10 @@ def test_clusters_are_those_of_scikit_learn(matrix, threshold, linkage):
         n_clusters=None, metric="precomputed", linkage=linkage, distance_threshold=threshold
     )
     assert parts(labels(matrix, threshold, linkage)) == parts(model.fit(matrix).labels_)
+    assert parts(linked_labels(1.0 - matrix, threshold, linkage)) == parts(model.labels_)
 
 
-def test_scipy_is_imported_where_the_linkage_decides():
+def test_scikit_learn_is_imported_where_the_linkage_decides():
     code = """
 import sys
 from excise.clustering import cluster_values
@@ -126,5 +127,5 @@ clusters(0.9, 0.8, 0.7), clusters(0.9, 0.1, 0.2), clusters(0.9, 0.1, 0.8)
     assert ran.stdout.splitlines() == [
         "[(0, 1, 2)] False False",
         "[(0, 1), (2,)] False False",
-        "[(0, 1), (2,)] True False",
+        "[(0, 1), (2,)] True True",
     ]

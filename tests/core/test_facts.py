@@ -194,3 +194,107 @@ def test_company_changes_no_fact(name):
     text = ORIGIN.replace(*(STUBS | EDITS)[name])
     every.remove(text)
     assert facts_of(ORIGIN, [*every, text], "python")[-1] == facts(text)
+
+
+CLASSES = """\
+class Base:
+    pass
+
+
+class Shape(Base):
+    sides = 4
+
+    def area(self):
+        return self.side() * self.sides
+
+    def side(self):
+        return 1
+
+    @staticmethod
+    def unit():
+        return "m"
+
+
+def make():
+    return Shape.unit()
+"""
+
+
+def in_classes(old, new):
+    assert old in CLASSES
+    return facts_of(CLASSES, [CLASSES.replace(old, new)], "python")[0].errors
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "errors"),
+    [
+        # a function at the top level in the middle of the class takes what follows
+        (
+            "    def side(self):",
+            "def helper():\n    pass\n\n    def side(self):",
+            ("lets side, unit fall out of class Shape",),
+        ),
+        (
+            "    def side(self):\n        return 1\n\n    @staticmethod\n    def unit():\n"
+            '        return "m"\n',
+            'def side(self):\n    return 1\n\n\nclass Unit:\n    @staticmethod\n    def unit():\n'
+            '        return "m"\n',
+            (
+                "lets side fall out of class Shape",
+                "removes unit of class Shape, which is still read",
+            ),
+        ),
+        (
+            "    def side(self):\n        return 1\n",
+            "",
+            ("removes side of class Shape, which is still read",),
+        ),
+        ("    sides = 4\n", "", ("removes sides of class Shape, which is still read",)),
+        (
+            '    @staticmethod\n    def unit():\n        return "m"\n',
+            "",
+            ("removes unit of class Shape, which is still read",),
+        ),
+    ],
+)  # fmt: skip
+def test_a_member_that_falls_out_of_its_class_or_is_missed(old, new, errors):
+    assert in_classes(old, new) == errors
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("self.side() * self.sides", "self.side() * 4"),
+        ("    sides = 4\n", "    if 1:\n        sides = 5\n"),
+        ("    sides = 4\n", "    def __init__(self):\n        self.sides = 4\n"),
+        ("    def side(self):\n        return 1\n", "    side = lambda self: 1\n"),
+        ("    def side(self):\n        return 1\n", "    from m import side\n"),
+        ("    def side(self):\n        return 1\n", "    def __getattr__(self, n): pass\n"),
+        ("class Base:\n    pass", "class Base:\n    sides = 4"),
+        ("class Shape(Base):\n    sides = 4\n", "class Shape(Unknown):\n"),
+        ("class Shape(Base):\n    sides = 4\n", "@given\nclass Shape(Base):\n"),
+        ("class Shape(Base):\n    sides = 4\n", "class Shape(Base, metaclass=M):\n"),
+        ("class Shape(Base):\n    sides = 4\n", "class Square(Base):\n"),
+        ("def make", "class Square(Shape):\n    sides = 4\n\n\ndef make"),
+    ],
+)  # fmt: skip
+def test_a_member_that_can_come_from_elsewhere_is_not_missed(old, new):
+    removed = (
+        CLASSES.replace("    sides = 4\n", "")
+        if old in ("class Base:\n    pass", "def make")
+        else CLASSES
+    )
+    [facts] = facts_of(CLASSES, [removed.replace(old, new)], "python")
+    assert not [error for error in facts.errors if "class" in error]
+
+
+def test_a_helper_written_within_a_function_is_no_member_that_fell_out():
+    one = "class C:\n    def f(self):\n        return self.g()\n\n    def g(self):\n        pass\n"
+    two = "class C:\n    def f(self):\n        def g():\n            return 1\n        return g()\n"
+    assert facts_of(one, [two], "python")[0].errors == ()
+
+
+def test_a_member_with_a_decorator_too_deep_to_compare_claims_nothing():
+    one = f"class C:\n    @{'.'.join(['a'] * 5000)}\n    def f(self):\n        pass\n"
+    [facts] = facts_of(one, ["def f(self):\n    pass\n\nclass C:\n    pass\n"], "python")
+    assert not [error for error in facts.errors if "class" in error]

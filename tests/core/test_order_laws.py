@@ -1,20 +1,20 @@
-"""The order of suggestions against a slow one, and what its newer terms promise."""
+"""Laws of the order of suggestions, over what is given outright and over both kinds of matrices."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.reference.ranking import Candidate, order
+from tests.reference.ranking import Candidate, ranks
 
 from excise import ChangeMatrix, ChangeSet, ScoreMatrix, rank
 from excise.facts import EditFacts
-from excise.ranking import Regime
 
-SIMILARITIES = st.sampled_from([0.0, 0.1, 0.19, 0.2, 0.21, 0.5, 1.0])
+INTENTS = st.sampled_from(["fix", "change"])
 
 
 @dataclass(frozen=True)
@@ -28,173 +28,183 @@ class Given:
     no_ops: tuple[bool, ...]
     unchanged: tuple[bool, ...]
     syntax_errors: tuple[bool, ...]
+    codes: tuple[str, ...]
     facts: tuple[EditFacts, ...]
+
+    def only(self, indices):
+        return Given(
+            **{
+                name: tuple(getattr(self, name)[i] for i in indices)
+                for name in self.__annotations__
+                if name != "values"
+            },
+            values=self.values[np.ix_(indices, indices)],
+        )
 
 
 @st.composite
-def matrices(draw):
+def given_outright(draw):
     count = draw(st.integers(0, 6))
     values = np.eye(count)
     for i in range(count):
         for j in range(i):
-            values[i, j] = values[j, i] = draw(SIMILARITIES)
-    levels = draw(st.lists(st.sampled_from("eeeswn"), min_size=count, max_size=count))
+            values[i, j] = values[j, i] = draw(st.integers(0, 8)) / 8
+    levels = draw(st.lists(st.sampled_from("eeeeswn"), min_size=count, max_size=count))
     facts = [
         EditFacts(
             same_program=level == "s" or (level in "wn" and draw(st.booleans())),
-            errors=draw(st.sampled_from([(), (), ("uses x",)])),
-            lost=draw(st.sampled_from([(), ("f",), ("f", "g")])),
+            errors=draw(st.sampled_from([(), (), (), ("uses x",)])),
+            lost=draw(st.sampled_from([(), (), ("f",)])),
         )
         for level in levels
     ]
     return Given(
         ids=tuple(map(str, range(count))),
         values=values,
-        notes=((),) * count,
+        notes=tuple(tuple(["note"] * draw(st.integers(0, 2))) for _ in levels),
         edit_sizes=tuple(draw(st.sampled_from([0, 1, 4, 5, 6, 30])) for _ in levels),
         no_ops=tuple(level == "n" for level in levels),
         unchanged=tuple(level in "wn" for level in levels),
         syntax_errors=tuple(draw(st.booleans()) and draw(st.booleans()) for _ in levels),
+        codes=tuple(draw(st.sampled_from("abc")) for _ in levels),
         facts=tuple(facts),
     )
 
 
-def candidates_of(matrix):
-    return [
+ORIGIN = "def f(x):\n    y = x\n    return y\n\n\ndef g(x):\n    return f(x) + 1\n"
+EDITS = [
+    ORIGIN,
+    ORIGIN + "# done\n",
+    ORIGIN.replace("y = x", "y  =  x"),
+    ORIGIN.replace("y = x", "y = x + 1"),
+    ORIGIN.replace("y = x", "y = x + 1  # one more"),
+    ORIGIN.replace("y = x", "y = x + 2"),
+    ORIGIN.replace("return y\n", "return [y, x]\n"),
+    ORIGIN.replace("return y\n", "return [y, x, x]\n"),
+    ORIGIN.replace("return y", "return z"),
+    ORIGIN.replace("return y", "return y("),
+    ORIGIN[: ORIGIN.index("\n\ndef g")],
+    "",
+]
+
+
+@st.composite
+def compared(draw):
+    """Draw real texts, compared as revisions of a file or as change sets of two."""
+    texts = draw(st.lists(st.sampled_from(EDITS), max_size=6))
+    if draw(st.booleans()):
+        return ScoreMatrix.from_texts(ORIGIN, texts, language="python")
+    beside = draw(st.lists(st.sampled_from(["b = 1\n", "b = 2\n"]), min_size=6, max_size=6))
+    return ChangeMatrix.from_change_sets(
+        {"a.py": ORIGIN, "b.py": "b = 1\n"},
+        {
+            f"c{number}": ChangeSet({"a.py": text, "b.py": other})
+            for number, (text, other) in enumerate(zip(texts, beside, strict=False))
+        },
+    )
+
+
+MATRICES = given_outright() | compared().map(
+    lambda matrix: Given(**{name: getattr(matrix, name) for name in Given.__annotations__})
+)
+
+
+def standing(matrix, intent):
+    """Return who is behind whole ones, by index: 0 whole, 1 broken, 2 without code, 3 no-ops."""
+    return {
+        r.index: 3
+        if r.no_op
+        else 2
+        if matrix.unchanged[r.index] or r.stub
+        else 1
+        if r.broken
+        else 0
+        for r in rank(matrix, intent=intent)
+    }
+
+
+@given(MATRICES, INTENTS)
+def test_the_order_is_that_of_the_page(matrix, intent):
+    candidates = [
         Candidate(
             similarities=tuple(np.delete(matrix.values[i], i)),
             size=matrix.edit_sizes[i],
+            code=matrix.codes[i],
             no_op=matrix.no_ops[i],
-            white=matrix.unchanged[i],
-            stub=facts.same_program,
+            codeless=matrix.unchanged[i] or facts.is_stub,
             errors=bool(facts.errors) or matrix.syntax_errors[i],
-            lost=frozenset(facts.lost),
+            lost=bool(facts.lost),
         )
         for i, facts in enumerate(matrix.facts)
     ]
+    ranking = rank(matrix, intent=intent)
+    assert [r.rank for r in sorted(ranking, key=lambda r: r.index)] == ranks(candidates, intent)
+    assert [(r.rank, r.index) for r in ranking] == sorted((r.rank, r.index) for r in ranking)
 
 
-@given(matrices())
-def test_the_order_is_that_of_the_page(matrix):
-    expected = order(candidates_of(matrix))
-    for r in rank(matrix):
-        score, place = expected[r.index]
-        assert (r.score, r.rank) == (pytest.approx(score, abs=1e-8), place)
+@given(MATRICES, INTENTS)
+def test_more_makers_of_an_edit_never_stand_below_fewer_and_broken_ones_are_last(matrix, intent):
+    level = standing(matrix, intent)
+    ranking = rank(matrix, intent=intent)
+    for above, below in pairwise(ranking):
+        assert level[above.index] <= level[below.index]
+        if level[above.index] == level[below.index]:
+            assert above.makers >= below.makers
 
 
-@given(matrices())
-def test_terms_add_up_and_one_regime_holds_for_all(matrix):
-    ranking = rank(matrix)
-    assert len({r.regime for r in ranking}) <= 1
-    for r in ranking:
-        assert r.score == pytest.approx(sum(r.terms), abs=1e-11)
-        assert r.terms.agreement >= 0 >= max(r.terms.size, r.terms.broken)
-        assert (r.terms.broken < 0) == bool(r.broken)
+@given(MATRICES, INTENTS, st.data())
+def test_adding_one_reorders_only_those_that_are_made_equally_often(matrix, intent, data):
+    """In a fix nobody, in a change only two made equally often, for the one that is nearer."""
+    count = len(matrix.ids)
+    if count < 3:
+        return
+    added = data.draw(st.integers(0, count - 1))
+    kept = [i for i in range(count) if i != added]
+    before = {kept[r.index]: r for r in rank(matrix.only(kept), intent=intent)}
+    after = {r.index: r for r in rank(matrix, intent=intent)}
+    level = standing(matrix, intent)
+
+    def makes(i):
+        return (matrix.codes[i], level[i]) == (matrix.codes[added], level[added])
+
+    for i in kept:
+        for j in kept:
+            if makes(i) or makes(j) or before[i].rank > before[j].rank:
+                continue
+            if after[i].rank <= after[j].rank and before[i].rank < before[j].rank:
+                continue
+            was, now = (
+                (found[i].rank > found[j].rank) - (found[i].rank < found[j].rank)
+                for found in (before, after)
+            )
+            if was != now:
+                assert intent == "change"
+                assert before[i].makers == before[j].makers
+                nearer = matrix.values[added, j] - matrix.values[added, i]
+                assert nearer * (now - was) > 0
 
 
-@given(matrices(), st.randoms(use_true_random=False))
-def test_no_term_depends_on_the_order_of_revisions(matrix, random):
+@given(MATRICES, INTENTS, st.randoms(use_true_random=False))
+def test_the_order_of_input_and_the_ids_change_nothing(matrix, intent, random):
     shuffled = list(range(len(matrix.ids)))
     random.shuffle(shuffled)
-    again = Given(
-        ids=tuple(matrix.ids[i] for i in shuffled),
-        values=matrix.values[np.ix_(shuffled, shuffled)],
-        notes=matrix.notes,
-        edit_sizes=tuple(matrix.edit_sizes[i] for i in shuffled),
-        no_ops=tuple(matrix.no_ops[i] for i in shuffled),
-        unchanged=tuple(matrix.unchanged[i] for i in shuffled),
-        syntax_errors=tuple(matrix.syntax_errors[i] for i in shuffled),
-        facts=tuple(matrix.facts[i] for i in shuffled),
-    )
-    before = {r.id: (r.rank, r.terms, r.regime, r.broken) for r in rank(matrix)}
-    assert {r.id: (r.rank, r.terms, r.regime, r.broken) for r in rank(again)} == before
-
-
-ORIGIN = '''import os
-
-
-def mean(values, default=0):
-    """Return the mean."""
-    total = sum(values)
-    if default:
-        print(default)
-    return total / len(values)
-
-
-class Shape:
-    def area(self):
-        side = self.side
-        return side
-'''
-FIXES = [
-    ORIGIN.replace("total / len(values)", "total / len(values) if values else default"),
-    ORIGIN.replace("    total", "    if not values:\n        return default\n    total"),
-    ORIGIN.replace("return side\n", "return side * side * self.scale\n"),
-]  # fmt: skip
-PLANTED = {
-    "dead parameter": ORIGIN.replace("default=0", "default=0, strict=False"),
-    "dead annotated parameter": ORIGIN.replace("area(self", "area(self, unit: str = 'm'"),
-    "comment": ORIGIN.replace("    total", "    # the sum\n    total"),
-    "comment at a line's end": ORIGIN.replace("return side", "return side  # squared?"),
-    "white space": ORIGIN.replace("total = sum(", "total  =  sum( "),
-    "blank lines": ORIGIN.replace("    total", "\n\n    total"),
-    "unused local": ORIGIN.replace("    total", "    result = None\n    total"),
-    "unused constant": ORIGIN.replace("\n\ndef", "\nEPSILON = 1e-9\n\n\ndef"),
-    "unused import": ORIGIN.replace("import os\n", "import os\nimport math\n"),
-    "unused attribute": ORIGIN.replace("side = self", "self.cached = None\n        side = self"),
-    "docstring": ORIGIN.replace("Return the mean.", "Return the mean of some values."),
-    "new docstring": ORIGIN.replace("        side =", '        """Return it."""\n        side ='),
-    "private helper": ORIGIN.replace("class Shape", "def _help(x):\n    return x\n\n\nclass Shape"),
-    "pass": ORIGIN.replace("    total = sum", "    pass\n    total = sum"),
-    "two of them": ORIGIN.replace("default=0", "default=0, strict=False") + "# done\n",
-    "no-op": ORIGIN,
-}
-
-
-@pytest.mark.parametrize("name", PLANTED)
-@pytest.mark.parametrize(("copies", "fixes"), [(1, FIXES), (4, FIXES[:1])])
-def test_a_stub_is_never_first_however_many_agree_on_it(name, copies, fixes):
-    """Neither in one file nor in a change set of several."""
-    texts = {f"fix{i}": text for i, text in enumerate(fixes)}
-    texts |= {f"stub{i}": PLANTED[name] for i in range(copies)}
-    alone = rank(ScoreMatrix.from_texts(ORIGIN, texts, language="python"))
-    files = {"a.py": ORIGIN, "b.py": "x = 1\n"}
-    sets = {
-        key: ChangeSet({"a.py": text, **({"b.py": "x = 1  # b\n"} if "stub" in key else {})})
-        for key, text in texts.items()
+    again = matrix.only(shuffled)
+    renamed = replace(again, ids=tuple(f"other {name}" for name in again.ids))
+    before = {
+        r.index: (r.rank, r.makers, r.mean_similarity, r.why) for r in rank(matrix, intent=intent)
     }
-    together = rank(ChangeMatrix.from_change_sets(files, sets))
-    for ranking in (alone, together):
-        assert all(r.id.startswith("fix") for r in ranking[: len(fixes)])
-        assert all(r.rank > len(fixes) for r in ranking[len(fixes) :])
+    after = {
+        shuffled[r.index]: (r.rank, r.makers, r.mean_similarity, r.why)
+        for r in rank(renamed, intent=intent)
+    }
+    assert after == before
 
 
-@pytest.mark.parametrize("name", [name for name in PLANTED if name != "no-op"])
-def test_stubs_alone_are_ranked_among_themselves(name):
-    ranking = rank(ScoreMatrix.from_texts(ORIGIN, [PLANTED[name]], language="python"))
-    assert ranking[0].rank == 1
-    assert ranking[0].stub
-
-
-def test_where_every_edit_is_large_and_some_agree_the_smallest_is_not_first():
-    body = "".join(f"    step_{i}(values)\n" for i in range(4))
-    more = ORIGIN.replace("    total", body.replace("step_3", "last") + "    total")
-    twin = ORIGIN.replace("    total", body + "    total")
-    small = ORIGIN.replace("return side", "return other(side, side) + side")
-    texts = {"small": small, "more": more, "twin": twin}
-    ranking = rank(ScoreMatrix.from_texts(ORIGIN, texts))
-    assert ranking[0].regime is Regime.AGREEMENT
-    assert ranking[-1].id == "small"
-    sized = rank(ScoreMatrix.from_texts(ORIGIN, {"small": small, "more": more}))
-    assert (sized[0].regime, sized[0].id) == (Regime.NO_AGREEMENT, "small")
-
-
-def test_a_definition_that_most_lose_is_not_missed():
-    gone = ORIGIN[: ORIGIN.index("class")]
-    texts = {"kept": FIXES[0], "gone": gone, "too": gone + "\n\nx = mean([1])\n"}
-    ranking = {r.id: r for r in rank(ScoreMatrix.from_texts(ORIGIN, texts, language="python"))}
-    assert not any(r.broken for r in ranking.values())
-    texts["other"] = FIXES[1]
-    ranking = {r.id: r for r in rank(ScoreMatrix.from_texts(ORIGIN, texts, language="python"))}
-    assert ranking["gone"].broken == ("no longer defines Shape",)
-    assert not ranking["other"].broken
+@given(MATRICES, INTENTS)
+def test_mean_similarity_is_that_to_the_others_and_never_nan(matrix, intent):
+    for r in rank(matrix, intent=intent):
+        if len(matrix.ids) < 2:
+            assert r.mean_similarity is None
+        else:
+            others = np.delete(matrix.values[r.index], r.index)
+            assert r.mean_similarity == pytest.approx(others.mean(), abs=1e-11)

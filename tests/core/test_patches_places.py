@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.reference.budget import examples
+from tests.reference.patch_blocks import name_in
 from tests.reference.patches import score as pooled_score
 
 from excise.patches import parse
+from excise.patches.blocks import function_in
 
 GUARD = ["+    if (c == NULL) {", '+        log_error("closed");', "+        return -1;", "+    }"]
 
@@ -248,3 +250,69 @@ def test_places_only_take_away(compare_patches, a, b):
     found = compare_patches(a, b)
     pooled = pooled_score(parse(a), parse(b))
     assert found.exact <= found.anywhere <= pooled
+
+
+def twin(heading, *above, name="x.c"):
+    """A guard under six lines of context that look alike in many functions."""
+    return hunk(
+        *(f" {line}" for line in above),
+        "     struct conn *c = get(p);",
+        "     int n = 0;",
+        "     lock(c);",
+        *GUARD,
+        "     n = pull(c, c->length);",
+        "     unlock(c);",
+        "     return n;",
+        heading=heading,
+        name=name,
+    )
+
+
+@pytest.mark.parametrize(
+    ("headings", "together"),
+    [
+        (("static int read_body(struct conn *p)", "static int read_tail(struct conn *p)"), False),
+        (("static int read_body(struct conn *p)", "static int read_body(struct pipe *p)"), True),
+        (("static int pull(struct conn *p)", "static int read_tail(struct conn *p)"), True),
+        (("def read_body(self, p):", "def read_tail(self, p):"), False),
+        (("func (c *Conn) Body(p int) {", "func (c *Conn) Tail(p int) {"), False),
+        (("pub(crate) fn body<T: Read>(p: T) {", "pub(crate) fn tail<T: Read>(p: T) {"), False),
+        (("public int body(Conn p) {", "public int tail(Conn p) {"), False),
+        (("class Reader(Base):", "def read_body(self, p):"), True),
+        (("struct conn {", "static int read_body(struct conn *p)"), True),
+        (("void f(x)" + " " * 200 + "// \xe9", "void\tg(x)\r"), False),
+        (("", "static int read_body(struct conn *p)"), True),
+        (("", ""), True),
+        (("static int f(int a)", "static int f(int b)"), True),
+    ],
+)
+def test_twin_functions_are_two_places_unless_one_may_be_a_new_name(
+    compare_patches, headings, together
+):
+    a, b = (twin(heading) for heading in headings)
+    for x, y in ((a, b), (b, a)):
+        found = compare_patches(x, y)
+        assert found.exact == (1 if together else Fraction(1, 4))
+
+
+def test_a_function_that_begins_or_ends_in_the_hunk_is_not_that_of_the_heading(compare_patches):
+    """What stands between functions has the heading of whichever is before it."""
+    body, tail = "static int body(int p)", "static int tail(int p)"
+    behind = twin(body, "}"), twin(tail, "}")
+    assert compare_patches(*behind).exact == 1
+    inside = twin("int other(void)", body), twin("int another(void)", body)
+    assert compare_patches(*inside).exact == 1
+    assert compare_patches(twin("int other(void)", body), twin(body)).exact == 1
+    assert compare_patches(twin("int other(void)", body), twin(tail)).exact == Fraction(1, 4)
+    assert compare_patches(twin(body, "int tail;", "}", tail), twin(tail)).exact == 1
+
+
+_PIECES = st.sampled_from(
+    [*"()<>[]*&~.$:,;{}= \t", "::", "func", "pub", "def", "fn", "class", "record", "pull", "int",
+     "é", "x1", "sub", "function"]
+)  # fmt: skip
+
+
+@given(st.lists(_PIECES, max_size=9).map("".join) | st.lists(_PIECES, max_size=9).map(" ".join))
+def test_the_name_in_a_heading_is_the_oracles(heading):
+    assert function_in(heading) == (name_in(heading) or "")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.reference.patch_edits import Reader as SlowReader
 
 from excise.patches import parse, read
-from excise.patches.features import BLOCK, IGNORED, NO_HEADING, compared
+from excise.patches.features import BLOCK, IGNORED, NO_HEADING, NO_NAME, compared
 from excise.patches.model import FilePair, Hunk, Patch
 from excise.patches.reader import Reader
 
@@ -23,7 +23,7 @@ LINES = st.sampled_from(
 )  # fmt: skip
 BODIES = st.lists(st.tuples(st.sampled_from([b" ", b"+", b"-"]), LINES), min_size=1, max_size=12)
 NAMES = st.sampled_from([b"x.c", b"d/x.c", b"y.c", b"go.sum", b"CHANGES.md"])
-HEADINGS = st.sampled_from([b"", b"f(void)", b"\xe9", b"foo(a);"])
+HEADINGS = st.sampled_from([b"", b"f(void)", b"\xe9", b"foo(a);", b"{", b"struct \xe9 bar {"])
 
 
 def hunk(body, heading):
@@ -46,10 +46,12 @@ def spelled(edits, vocabularies):
     """Return edits with what their ints stand for, as each reader has ints of its own."""
     tokens, names, lines = (vocabulary.items() for vocabulary in vocabularies)
     rows = [edits.blocks[at : at + BLOCK] for at in range(0, len(edits.blocks), BLOCK)]
+    spell = [tokens[token] for token in edits.tokens]
     return (
-        [tokens[token] for token in edits.tokens],
-        [(names[name], *places, None if heading == NO_HEADING else lines[heading], own)
-         for name, *places, heading, own in rows],
+        [(names[name], spell[o_lo:o_hi], spell[a_lo:a_hi],
+          None if heading == NO_HEADING else lines[heading], own,
+          None if function == NO_NAME else tokens[function], spell[start:stop])
+         for name, o_lo, o_hi, a_lo, a_hi, heading, own, function, start, stop in rows],
         [(lines[edits.around[at]], edits.around[at + 1]) for at in range(0, len(edits.around), 2)],
         [lines[line] for line in edits.context],
         edits.notes,

@@ -33,6 +33,11 @@ from excise.patches.reader import Reader
 NO_INTS = array("i")
 
 
+def added(tokens):
+    """One block without heading and context, that adds so many tokens."""
+    return array("i", [0, 0, 0, 0, len(tokens), -1, 0, -1, 0, 0])
+
+
 def hunk(*lines, name="x.c", heading=""):
     old = sum(line[:1] in " -" for line in lines)
     new = sum(line[:1] in " +" for line in lines)
@@ -52,7 +57,7 @@ _LINE = st.sampled_from(
 )
 _BODY = st.lists(st.tuples(st.sampled_from(" +-"), _LINE).map("".join), min_size=1, max_size=8)
 _NAMES = st.sampled_from(["x.c", "d/x.c", "y.c", "z.c"])
-_HEADINGS = st.sampled_from(["", "f", "g"])
+_HEADINGS = st.sampled_from(["", "f", "g", "int foo(void)", "int bar(a)"])
 _FILE = st.builds(
     lambda body, name, heading: hunk(*body, name=name, heading=heading), _BODY, _NAMES, _HEADINGS
 )
@@ -136,7 +141,7 @@ def test_postings_of_other_sizes_are_not_read():
     index = Index()
     for n in range(1, 13):
         tokens = array("i", range(1, 2**n + 1))
-        index.add(tokens, array("i", [0, 0, 0, 0, len(tokens), -1, 0]), NO_INTS, NO_INTS)
+        index.add(tokens, added(tokens), NO_INTS, NO_INTS)
     size = [index.size(at) for at in range(12)]
     i, j, _, (read, counted) = Search(index, 0.45).pairs(0, 12)
     assert sorted(zip(i, j, strict=True)) == [(at, at + 1) for at in range(11)]
@@ -351,7 +356,7 @@ def test_pieces_hold_about_as_much():
     index = Index()
     for n in range(1, 65):
         own = array("i", range(n * n))
-        index.add(own, array("i", [0, 0, 0, 0, len(own), -1, 0]), NO_INTS, NO_INTS)
+        index.add(own, added(own), NO_INTS, NO_INTS)
     search = Search(index, 0.45)
     ranges = search.ranges(8)
     assert [start for start, _ in ranges] == [0, *(stop for _, stop in ranges[:-1])]
@@ -377,7 +382,7 @@ def test_a_frequent_n_gram_is_not_walked():
     index = Index()
     for n in range(500):
         own = [1, 2, *range(100 * n + 3, 100 * n + 43)]
-        index.add(array("i", own), array("i", [0, 0, 0, 0, len(own), -1, 0]), NO_INTS, NO_INTS)
+        index.add(array("i", own), added(own), NO_INTS, NO_INTS)
     *_, (walked, counted) = Search(index, 0.45).pairs(0, 500)
     assert (walked, counted) == (0, 0)
     *_, (walked, _) = Search(index, 0.0).pairs(0, 500)

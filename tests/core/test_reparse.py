@@ -45,7 +45,8 @@ def inherits(origin: str, revision: str, grammar: str) -> bool:
 
 
 def plain(lines: Lines) -> tuple[list[object], ...]:
-    return list(lines.tokens), list(lines.first), list(lines.keys), list(lines.ids)
+    planes = lines.tokens, lines.first, lines.keys, lines.ids, lines.comments
+    return tuple(map(list, planes))
 
 
 def mutated(lines: list[str], rng: random.Random) -> list[str]:

@@ -21,11 +21,15 @@ NEAREST = 3
 class Block:
     """What a patch does between two lines that it keeps.
 
-    ``old`` and ``new`` are tokens (or raw lines), ``context`` the lines around the block.
+    ``old`` and ``new`` are tokens (or raw lines), ``context`` the lines around the block, ``said``
+    the words in the heading and on the removed and context lines of the hunk, ``function`` the name
+    of the function that it is in, if that is known.
     """
 
     key: str
     heading: str
+    said: frozenset[str]
+    function: str | None
     context: Counter
     old: list[Hashable]
     new: list[Hashable]
@@ -56,15 +60,87 @@ def submission(text: bytes) -> Submission:
 def blocks(submitted: Submission, key: str, *, raw: bool = False) -> list[Block]:
     """List the blocks of all hunks, with their tokens or, if ``raw``, with their raw lines."""
     return [
-        Block(pair.name if key == "name" else "", submitted.heading(hunk), *rest)
+        Block(
+            pair.name if key == "name" else "",
+            submitted.heading(hunk),
+            said_in(hunk, submitted.heading(hunk)),
+            function_of([submitted.heading(hunk), *above]),
+            *rest,
+        )
         for pair in submitted.patch.files
         for hunk in pair.hunks
-        for rest in between_kept_lines(hunk, raw=raw)
+        for above, *rest in between_kept_lines(hunk, raw=raw)
     ]
 
 
-def between_kept_lines(hunk, *, raw: bool) -> Iterator[tuple[Counter, list, list]]:
-    """Yield context, old and new tokens of what lies between matched lines of a hunk's images."""
+def said_in(hunk, heading: str) -> frozenset[str]:
+    """The words in a heading and on the lines of its hunk that are not inserted."""
+    old = [line[1:].decode("utf-8", "backslashreplace") for line in hunk.lines if line[:1] != b"+"]
+    return frozenset(word for line in (heading, *old) for word in words(line))
+
+
+def function_of(lines: list[str]) -> str | None:
+    """The name in the last line that begins a function, a heading or one at column 0.
+
+    Reading: behind a line that begins with ``}`` nobody knows.
+    """
+    title, *above = lines
+    name = name_in(title)
+    for line in above:
+        if line[:1] == "}":
+            name = None
+        elif line[:1] in {*"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_$"}:
+            name = name_in(line)
+    return name
+
+
+def name_in(line: str) -> str | None:
+    """The function that a line begins, found character by character."""
+    read, at, is_behind_word = [], 0, False
+    while at < len(line):
+        rest = line[at:]
+        if found := words(rest[:1]) and words(rest)[0]:
+            read.append(found)
+            at, is_behind_word = at + len(found), True
+            continue
+        if rest[0] in WHITE:
+            at += 1
+            continue
+        if rest[0] == "(" and is_behind_word and read[-1] in ("func", "pub"):
+            inside, closed, _ = rest[1:].partition(")")
+            if not closed or "(" in inside:
+                break
+            at += len(inside) + 2
+        elif rest.startswith("::"):
+            at += 2
+        elif not read or rest[0] in "*&~.$":
+            at += 1
+        else:
+            break
+        is_behind_word = False
+    if not read:
+        return None
+    *before, name = read
+    if before and before[-1] in ("def", "fn", "fun", "func", "function", "sub"):
+        return name
+    if {"class", "interface", "record"} & {*before}:
+        return None
+    return name if has_parameters(line[at:]) else None
+
+
+def has_parameters(rest: str) -> bool:
+    """Tell whether a text begins with a parenthesis, perhaps behind parameters of types."""
+    for left, right in ("<>", "[]"):
+        if rest[:1] == left:
+            inside, closed, behind = rest[1:].partition(right)
+            if closed and not {*inside} & {left, *"()"}:
+                rest = behind
+            break
+    return rest.lstrip(WHITE)[:1] == "("
+
+
+def between_kept_lines(hunk, *, raw: bool) -> Iterator[tuple[list, Counter, list, list]]:
+    """Yield what lies between matched lines: old lines above, context, old and new tokens."""
     old = [line[1:].decode() for line in hunk.lines if line[:1] != b"+"]
     new = [line[1:].decode() for line in hunk.lines if line[:1] != b"-"]
     if raw:
@@ -77,6 +153,7 @@ def between_kept_lines(hunk, *, raw: bool) -> Iterator[tuple[Counter, list, list
         if (o_from, a_from) != (o_to, a_to):
             deleted, inserted = old[o_from:o_to], new[a_from:a_to]
             yield (
+                old[:o_from],
                 context_of(old[:o_from], old[o_to:]),
                 [("raw", line) for line in deleted] if raw else tokens(deleted),
                 [("raw", line) for line in inserted] if raw else tokens(inserted),
@@ -107,10 +184,17 @@ def stand_together(x: Block, y: Block) -> bool:
         return not headings_differ
     agreement = Fraction(weight(x.context & y.context), smaller)
     if headings_differ:
-        return agreement >= Fraction(1, 2)
+        return agreement >= Fraction(1, 2) and may_be_one_function(x, y)
     if x.heading and y.heading:
         return agreement > 0
     return agreement >= Fraction(1, 5)
+
+
+def may_be_one_function(x: Block, y: Block) -> bool:
+    """Tell whether a function may only have been renamed between two patches."""
+    if x.function is None or y.function is None:
+        return True
+    return x.function in y.said or y.function in x.said
 
 
 def components(a: list[Block], b: list[Block]) -> list[tuple[list[Block], list[Block]]]:

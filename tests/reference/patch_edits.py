@@ -5,12 +5,17 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 
+from tests.reference.patch_blocks import function_of
+from tests.reference.patches import words
+
+import excise.lexical
 from excise.lexical import count_words
 from excise.patches import Patch
-from excise.patches.blocks import context_of
+from excise.patches.blocks import context_of, images
 from excise.patches.features import (
     IGNORED,
     NO_HEADING,
+    NO_NAME,
     EditedBlock,
     Edits,
     compared,
@@ -54,12 +59,25 @@ class Reader:
         tokens.extend(self._tokens.intern(edited.old))
         middle = len(tokens)
         tokens.extend(self._tokens.intern(edited.new))
+        stop = len(tokens)
         heading = self._lines.intern([edited.heading])[0] if edited.heading else NO_HEADING
         lines = [line for line in edited.around if self._weights[line]]
         for line, number in zip(lines, self._lines.intern(lines), strict=True):
             around.extend((number, self._weights[line]))
         name = self._names.intern([edited.name])[0]
-        blocks.extend((name, start, middle, middle, len(tokens), heading, len(lines)))
+        begin = end = 0
+        function = NO_NAME
+        if edited.heading:
+            old = images(edited.block.hunk)[0]
+            above = old[: edited.block.line - edited.block.hunk.old_start]
+            if (found := function_of([edited.heading, *above])) is not None:
+                function = self._tokens.intern([found])[0]
+            said = [*words(edited.heading), *excise.lexical.words("\n".join(old))]
+            begin = len(tokens)
+            tokens.extend(self._tokens.intern(dict.fromkeys(said)))
+            end = len(tokens)
+        blocks.extend((name, start, middle, middle, stop, heading, len(lines)))
+        blocks.extend((function, begin, end))
 
 
 class _Weights(dict[str, int]):

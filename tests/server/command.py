@@ -73,9 +73,9 @@ def document(origin: str, language: str | None = None, **texts: str) -> dict:
     return {"origin": origin, "language": language, "revisions": revisions}
 
 
-def one_line(ran: Ran, *parts: str) -> None:
+def one_line(ran: Ran, *parts: str, code: int = 2) -> None:
     """Check that a refusal is one line on standard error with these parts, and nothing else."""
-    assert ran.code == 2
+    assert ran.code == code
     assert ran.out == ""
     assert ran.err.count("\n") == 1, ran.err
     assert ran.err.startswith("excise: ")

@@ -46,7 +46,7 @@ CAPABILITIES: dict[str, Message] = {
 }
 
 # Nothing of a workspace is run; the client opens texts that stand in no file.
-OPTIONS = {"trusted": False, "virtualDocuments": True, "schema": 2}
+OPTIONS = {"trusted": False, "virtualDocuments": True}
 OWN_COMMANDS = {name: name for name in ("excise.compare", "excise.showHunk")}
 """Those of the rich client, as VS Code has its own."""
 

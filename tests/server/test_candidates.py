@@ -353,17 +353,18 @@ def test_limits_come_after_filters_and_cut_the_oldest(repo, monkeypatch):
 def test_equal_texts_of_different_makers_are_two_voices(repo):
     edited(repo, "ada")
     drift(repo, 2)
-    path = edited(repo, "bo")
-    text = (path / "a.py").read_text().replace("\n", "\r\n")
-    write(path, "a.py", text)
+    edited(repo, "bo")
     edited(repo, "chen", new="return 16")
+    path = edited(repo, "dana")
+    write(path, "a.py", (path / "a.py").read_text().replace("\n", "\r\n"))
     entries = by_id(report(repo))
     assert {name: entry["identical"] for name, entry in entries.items()} == {
-        "ada": ["worktree:bo"], "bo": ["worktree:ada"], "chen": [],
+        "ada": ["worktree:bo"], "bo": ["worktree:ada"], "chen": [], "dana": [],
     }  # fmt: skip
     out = excise("worktrees", str(repo.path)).out
-    assert "2 of 3 make this change" in out
+    assert "3 of 4 make this edit" in out
     assert "identical to ●" in out
+    assert "converts line ends from LF to CRLF (a.py)" in one_text(out)
 
 
 def one_text(out):

@@ -198,30 +198,59 @@ def test_a_worktree_that_is_removed_while_it_is_read(repo, tmp_path, monkeypatch
 
 def test_line_ends_that_git_converts_are_no_edit(repo):
     """Checked out with CRLF: nothing is edited; with one edited line, one line is."""
+    repo.git("config", "core.autocrlf", "true")
     ada, bo, chen = (worktree(repo, name) for name in ("ada", "bo", "chen"))
     converted = BASE.replace("\n", "\r\n")
     write(ada, "a.py", converted)
     write(bo, "a.py", converted.replace(*EDIT))
     write(chen, "a.py", converted)
-    committed(repo, "chen")
+    write(chen, "new.txt", "one\r\ntwo\r\n")
     found = report(repo)
     assert found["unchanged"] == ["worktree:ada"]
     entries = by_id(found)
     [file] = entries["bo"]["files"]
-    assert (file["added"], file["deleted"]) == (1, 1)
+    assert (file["added"], file["deleted"], file["facts"]) == (1, 1, [])
     assert entries["bo"]["uncommitted"] == 1
-    assert "line ends differ in a.py: that is not an edit" in entries["bo"]["notes"]
-    assert entries["chen"]["no_op"]
-    assert "line ends differ in a.py: that is not an edit" in entries["chen"]["notes"]
+    assert "git converts the line ends of a.py: that is not an edit" in entries["bo"]["notes"]
+    patch = excise("take", "--repo", str(repo.path), "chen").out
+    assert "+one\n+two\n" in patch
+
+
+@pytest.mark.parametrize(
+    ("attributes", "is_edit"),
+    [
+        ("", True), ("*.py -text\n", True), ("*.py binary\n", True), ("*.py text\n", False),
+        ("* text=auto\n", False), ("*.py eol=crlf\n", False), ("*.txt text\n", True),
+    ],
+)  # fmt: skip
+def test_without_gits_own_rules_another_line_end_is_an_edit(repo, attributes, is_edit):
+    repo.write(".gitattributes", attributes)
+    repo.commit("rules")
+    write(worktree(repo, "ada"), "a.py", BASE.replace("\n", "\r\n"))
+    found = report(repo)
+    if not is_edit:
+        assert found["unchanged"] == ["worktree:ada"]
+        return
+    [entry] = found["ranking"]
+    [file] = entry["files"]
+    assert file["facts"] == ["only converts line ends from LF to CRLF"]
+    assert (file["added"], file["deleted"]) == (0, 0)
+
+
+def test_line_ends_that_were_committed_are_an_edit_whatever_git_would_do_now(repo):
+    ada = worktree(repo, "ada")
+    write(ada, "a.py", BASE.replace("\n", "\r\n"))
+    committed(repo, "ada")
+    repo.git("config", "core.autocrlf", "input")
+    [entry] = report(repo)["ranking"]
+    assert entry["files"][0]["facts"] == ["only converts line ends from LF to CRLF"]
 
 
 def test_line_ends_of_a_base_that_had_crlf(repo):
     repo.commit("windows", a__py=BASE.replace("\n", "\r\n"))
-    path = worktree(repo, "ada")
-    write(path, "a.py", BASE)
-    found = report(repo)
-    assert found["unchanged"] == ["worktree:ada"]
-    assert "worktree:ada: line ends differ in a.py" in " ".join(found["notes"][""])
+    write(worktree(repo, "ada"), "a.py", BASE)
+    [entry] = report(repo)["ranking"]
+    assert entry["files"][0]["facts"] == ["only converts line ends from CRLF to LF"]
 
 
 def pointer(data):

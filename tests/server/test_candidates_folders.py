@@ -36,16 +36,19 @@ def compared(origin, *folders, options=(), code=0):
 def test_folders_are_compared_with_their_origin(origin):
     ada, bo, chen, dana = (copied(origin, name) for name in ("ada", "bo", "chen", "dana"))
     write(ada, "a.py", EDIT)
-    write(bo, "a.py", EDIT.replace("\n", "\r\n"))
+    write(bo, "a.py", EDIT)
     write(chen, "in/c.txt", "made\n")
     (chen / "in" / "b.txt").unlink()
     (chen / "a.py").rename(chen / "renamed.py")
-    found = compared(origin, ada, bo, chen, dana)
+    eli = copied(origin, "eli")
+    write(eli, "a.py", EDIT.replace("\n", "\r\n"))
+    found = compared(origin, ada, bo, chen, dana, eli)
     entries = by_id(found)
-    assert found["candidates"] == ["folder:ada", "folder:bo", "folder:chen"]
+    assert found["candidates"] == ["folder:ada", "folder:bo", "folder:chen", "folder:eli"]
     assert found["unchanged"] == ["folder:dana"]
     assert entries["ada"]["identical"] == ["folder:bo"]
-    assert "line ends differ in a.py: that is not an edit" in entries["bo"]["notes"]
+    assert entries["eli"]["identical"] == []
+    assert entries["eli"]["files"][0]["facts"] == ["converts line ends from LF to CRLF"]
     assert [(f["path"], f["status"]) for f in entries["chen"]["files"]] == [
         ("in/b.txt", "deleted"), ("in/c.txt", "created"), ("renamed.py", "renamed"),
     ]  # fmt: skip

@@ -11,7 +11,13 @@ from excise.patches import Patch, compare_on_one_base
 from excise.patches.blocks import blocks_of
 from excise.text import line_key, normalise, raw_lines
 from excise.tokens import Vocabulary
-from excise_server.foundation.changes import LINK, Side, changed_file, patch_files
+from excise_server.foundation.changes import (
+    LINK,
+    Side,
+    changed_file,
+    patch_files,
+    renamed_files,
+)
 
 LINE = st.sampled_from(["a", "b", "c d", "  e", "a ", "", "", "\t", "é\x0c", "x\x85y"])
 TEXT = st.builds(
@@ -44,9 +50,9 @@ def applied(old, pair):
     return "".join(out + lines[at:])
 
 
-@given(TEXT, TEXT, st.integers(0, 3))
-def test_hunks_give_the_new_text(old, new, context):
-    pair = changed_file("f", side(old), "f", side(new), context=context)
+@given(TEXT, TEXT)
+def test_hunks_give_the_new_text(old, new):
+    pair = changed_file("f", side(old), "f", side(new))
     if old == new:
         assert pair is None
     else:
@@ -106,11 +112,13 @@ def test_equal_lines_are_no_change(old, new):
     ("old", "new"),
     [("a\r\nb\r\n", "a\nb\n"), ("\ufeffa\n", "a\n"), ("a\rb\n", "a\nb\n")],
 )
-def test_line_ends_and_byte_order_marks_are_no_change(old, new):
+def test_line_ends_and_byte_order_marks_are_facts_and_no_lines(old, new):
     assert normalise(old) == normalise(new)
-    assert patch_files({"f": side(old)}, {"f": side(new)}) == ()
-    utf16 = side("a\nb\n".encode("utf-16"))
-    assert patch_files({"f": utf16}, {"f": side("a\nb\n")}) == ()
+    (pair,) = patch_files({"f": side(old)}, {"f": side(new)})
+    assert pair.hunks == ()
+    assert pair.facts == pair.beside != ()
+    (pair,) = patch_files({"f": side("a\nb\n".encode("utf-16"))}, {"f": side("a\nb\n")})
+    assert pair.facts == ("only converts the file from utf-16 to ascii",)
 
 
 def test_what_a_file_is():
@@ -138,3 +146,34 @@ def test_the_most_alike_is_the_renamed_one():
     new = {"c": side(lines + "more\n"), "d": side("other\n")}
     found = {(pair.old, pair.new) for pair in patch_files(old, new)}
     assert found == {("a", "c"), ("b", None), (None, "d")}
+
+
+def renamed_by_every_pair(old, new):
+    """The renames, by comparing every deleted file with every created one."""
+    deleted = {path: side for path, side in old.items() if path not in new}
+    created = {path: side for path, side in new.items() if path not in old}
+    pairs = []
+    for path, after in created.items():
+        for before, was in deleted.items():
+            lines = [set(raw_lines(side.text or "")) for side in (was, after)]
+            if longer := max(map(len, lines)):
+                pairs.append((len(lines[0] & lines[1]) / longer, path, before))
+    renames = {}
+    for share, path, before in sorted(pairs, reverse=True):
+        if share >= 0.5 and path not in renames and before not in renames.values():
+            renames[path] = before
+    return renames
+
+
+FILES = st.lists(
+    st.lists(st.sampled_from("abcdefgh"), max_size=9).map(lambda lines: "\n".join(lines) + "\n"),
+    max_size=5, unique=True,
+)  # fmt: skip
+
+
+@given(FILES, FILES, st.lists(st.sampled_from("xyz"), max_size=3))
+def test_renames_are_those_of_every_pair(olds, news, shared):
+    head = "".join(f"{line}\n" for line in shared)
+    old = {f"o{n}": side(head + text) for n, text in enumerate(olds)}
+    new = {f"n{n}": side(head + text + "end\n") for n, text in enumerate(news)}
+    assert renamed_files(old, new) == renamed_by_every_pair(old, new)

@@ -29,7 +29,7 @@ def test_the_demo_shows_a_session():
     _, opened, diagnostics, ranking, clusters, hover = session
     assert "accepted: ada, bo, chen, dana, eli" in opened
     assert diagnostics.count("╰─ ⓘ") == 6  # the file and five hunks
-    assert re.search(r"^ +1 +ada +0\.\d\d ", ranking, re.MULTILINE)
+    assert re.search(r"^ +1 +ada +\d+ +1 +nobody else makes it", ranking, re.MULTILINE)
     assert re.search(r"● ada +bo \(0\.\d\d\)", clusters)
     assert "raise OutOfStock(sku, quantity, available)" in hover
     for name in ("ada", "bo", "chen", "dana", "eli"):
@@ -49,7 +49,7 @@ def test_the_demo_shows_candidates_of_two_tasks_with_different_bases():
     assert [line.split(":")[0] for line in out.split("\n") if line.startswith("Batch ")] == [
         "Batch 1 of 2", "Batch 2 of 2",
     ]  # fmt: skip
-    assert "2 of 4 make this change" in out
+    assert "2 of 4 make this edit" in out
     assert "behind 6" in out
     assert "landed already: free-shipping\n" in out
     assert "unchanged: shop-later\n" in out

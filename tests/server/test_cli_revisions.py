@@ -47,14 +47,14 @@ def test_matrix_document():
 
 def test_rank_document():
     ran = excise("rank", ORIGIN, *SUGGESTIONS, "--json")
-    assert set(ran.json) == {"schema", "signature", "ranking", "confidence", "rejected"}
+    assert set(ran.json) == {
+        "schema", "signature", "intent", "disagree", "ranking", "rejected",
+    }  # fmt: skip
     for entry in ran.json["ranking"]:
         assert list(entry) == [
-            "id", "rank", "agreement", "edit_size", "no_op", "score", "terms", "regime", "stub",
+            "id", "rank", "makers", "mean_similarity", "why", "edit_size", "no_op", "stub",
             "broken", "syntax_errors", "notes",
         ]  # fmt: skip
-        assert entry["score"] == pytest.approx(sum(entry["terms"].values()), abs=1e-11)
-        assert entry["regime"] == "agreement"
     order = [NAMES[SUGGESTIONS.index(entry["id"])] for entry in ran.json["ranking"]]
     assert order == ["ada", "bo", "dana", "chen", "eli"]
     assert ran.json["ranking"][-1]["notes"] == ["whitespace-only"]
@@ -151,9 +151,9 @@ def test_ties_share_a_rank():
 def test_a_lone_revision_agrees_with_nobody():
     lone = document("x\n", a="y\n")
     ran = excise("rank", "-", "--json", stdin=lone)
-    assert ran.json["ranking"][0]["agreement"] is None
+    assert ran.json["ranking"][0]["mean_similarity"] is None
     assert excise("matrix", "-", "--json", stdin=lone).json["similarity"] == [[1.0]]
-    assert "–" in excise("rank", "-", stdin=lone).out
+    assert "makes it" not in excise("rank", "-", stdin=lone).out
     cluster = excise("cluster", "--origin", "-", "--json", stdin=lone).json["clusters"]
     assert cluster == [
         {
@@ -196,7 +196,7 @@ def test_a_revision_equal_to_the_origin_is_no_edit():
         ("same", True),
         ("crlf", True),
     ]
-    assert "no change" in excise("rank", "-", stdin=texts).out
+    assert "changes nothing" in excise("rank", "-", stdin=texts).out
 
 
 # --- for people ----------------------------------------------------------------------------------

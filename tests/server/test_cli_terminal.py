@@ -316,7 +316,7 @@ def test_few_columns_lose_no_cell(columns):
     def build(length: int) -> Table:
         table = Table(box=None)
         name_column(table, "revision", [cut("a" * 30 + str(row), length) for row in range(3)])
-        for head in ("agreement", "tokens", "score", "notes"):
+        for head in ("makers", "tokens", "size", "notes"):
             table.add_column(head, no_wrap=True)
         for row in range(3):
             table.add_row(cut("a" * 30 + str(row), length), *(f"{row}.{cell}" for cell in range(4)))

@@ -173,7 +173,8 @@ def test_the_command_labels_and_correlates_and_says_that_it_runs_code(tmp_path):
     assert ran.code == 0, ran.err
     assert "warning: --execute runs code from the records" in ran.err
     assert "1 agree with the label that was there, 2 do not" in ran.err
-    assert ran.json["executed"] == {"passed": 1, "failed": 3, "agree": 1, "disagree": 2}
+    counts = {"passed": 1, "failed": 3, "timed_out": 0, "agree": 1, "disagree": 2}
+    assert ran.json["executed"] == counts
     assert ran.json["measures"]["em"]["pearson"] == pytest.approx(1.0)
     written = [json.loads(line) for line in path.read_text().split("\n")[:-1]]
     assert [(one["label"], one["verdict"]) for one in written] == [
@@ -182,6 +183,13 @@ def test_the_command_labels_and_correlates_and_says_that_it_runs_code(tmp_path):
         (0, "died"),
     ]
     assert json.loads(record(GOOD, label=1)).items() <= written[0].items()
+
+
+def test_what_timed_out_is_counted_by_its_name():
+    data = record("while True: pass\n", count=2) + record(GOOD)
+    ran = excise("eval", "-", *OPTIONS, "--execute", "--timeout", "1", "--json", stdin=data)
+    assert ran.json["executed"]["failed"] == ran.json["executed"]["timed_out"] == 2
+    assert "2 do not, of which 2 timed out" in ran.err
 
 
 def test_without_being_asked_nothing_is_executed(tmp_path):

@@ -21,6 +21,7 @@ from excise_server.github.pulls import read_pulls
 pytestmark = [needs_git, pytest.mark.slow]
 
 ROOT = Path(__file__).parents[2]
+USES = re.compile(r"uses: (.*)")
 ACTION = (ROOT / "action.yml").read_text(encoding="utf-8")
 TITLE = "Keep the total above zero when the discount is large"
 HOSTILE = (
@@ -264,7 +265,9 @@ LIMIT = 403, {"x-ratelimit-remaining": "0"}, b"{}"
         ({"pulls?": (429, {}, b"{}")}, "rate limit"),
         ({"pulls/1": (401, {}, b"{}")}, "token is not accepted"),
         ({"pulls/1 application/vnd.github.v3.diff": (406, {}, b"")}, "too large"),
-        ({"pulls?": (200, {}, b'[{"number": 2')}, "cut, or not JSON"),
+        ({"pulls?": (200, {}, b'[{"number": 2')}, "cut, or not usable JSON"),
+        ({"pulls?": (200, {}, b"[" * 200_000)}, "cut, or not usable JSON"),
+        ({"pulls/1": (200, {}, b'{"a":' * 200_000)}, "cut, or not usable JSON"),
         ({"pulls?": (200, {"x-cut": "1"}, b"[]")}, "incomplete answer"),
         ({"pulls?": (200, {}, b"{}")}, "not a list"),
         ({"pulls/1": (302, {"location": "http://localhost:1/x"}, b"")}, "another host"),
@@ -294,6 +297,20 @@ def test_what_could_not_be_compared_is_named(run, host):
     assert "- #2" in done.stdout
 
 
+def test_only_diffs_of_this_run_stay_in_the_cache(run, host):
+    cache = run.folder / "excise-diffs"
+    cache.mkdir()
+    old = cache / f"9-{'0' * 40}.diff"
+    foreign = cache / "notes.txt"
+    for path in (old, cache / f"{old.name}.part", foreign):
+        path.write_text("old")
+    assert run().returncode == 0
+    kept = {path.name for path in cache.iterdir()}
+    assert kept == {foreign.name} | {
+        f"{number}-{head['head']['sha']}.diff" for number, head in host.heads.items()
+    }
+
+
 @pytest.mark.parametrize("number", ["", "0", "-1", "1\n2", "x", "$(id)", "9" * 40])
 def test_numbers_are_numbers(run, host, capsys, number):
     assert run(number, shell=False) == 1
@@ -303,9 +320,12 @@ def test_numbers_are_numbers(run, host, capsys, number):
 
 def test_the_action_takes_nothing_by_name_and_no_text_into_a_script():
     install, _ = steps()["Install from this action's folder"]
-    assert re.findall(r"pip install .*", install) == [
-        'pip install --quiet "${GITHUB_ACTION_PATH}[all]"'
-    ]
+    by_hash, own = re.findall(r" install (.*)", install)
+    assert "--require-hashes" in by_hash
+    assert by_hash.endswith('-r "$GITHUB_ACTION_PATH/.github/action.txt"')
+    assert {"--no-deps", "--no-index", "--no-build-isolation"} <= set(own.split())
+    assert own.endswith(' "$GITHUB_ACTION_PATH"')
+    assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v\S+", u) for u in USES.findall(ACTION))
     assert not any("${{" in script for script, _ in steps().values())
     assert "actions/checkout" not in ACTION
     assert defaults()["dry-run"] == "true"

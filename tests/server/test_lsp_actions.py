@@ -106,6 +106,71 @@ def test_what_is_stale_or_unknown_is_refused(client: RawClient, uri: str):
     assert {"1", "2"} <= set(re.findall(r"\d+", error["message"]))  # both versions
 
 
+def test_a_hunk_that_lacks_a_name_is_refused_with_data_unless_it_is_wanted(
+    client: RawClient, uri: str
+):
+    """The message is a sentence; what a client acts on is in the data."""
+    client.open(uri, ORIGIN)
+    whole = "import re\n\n\n" + ORIGIN.replace("a * 2", "re.sub(a, a)")
+    client.add(uri, {"gpt": whole, "claude": A})
+    report = client.call("excise/review", {"uri": uri})
+    [uses] = [n for n, h in enumerate(report["hunks"]) if "re.sub" in str(h["variants"])]
+    [binds] = [n for n, h in enumerate(report["hunks"]) if "import re" in str(h["variants"])]
+    [number] = [n for n, v in enumerate(report["hunks"][uses]["variants"]) if "re." in v["text"]]
+    params = {"uri": uri, "hunk": uses, "variant": number, "version": 1}
+    error = client.refused("excise/applyVariant", params)
+    assert error["code"] == REQUEST_FAILED
+    assert "uses re" in error["message"]
+    assert "of gpt" in error["message"]
+    assert error["data"]["kind"] == "brokenMix"
+    [finding] = error["data"]["findings"]
+    assert (finding["line"], finding["kind"], finding["name"]) == (7, "name", "re")
+    # in the menu it is a command, which says the same: an edit would be made without a word
+    offered = actions(client, uri, 6, ["refactor.rewrite.excise.variant"])
+    [action] = [action for action in offered if "gpt" in action["title"]]
+    assert "edit" not in action
+    again = client.request("workspace/executeCommand", action["command"] | {"title": None})
+    assert client.answer(again)["error"]["message"] == error["message"]
+    for wanted in (
+        params | {"anyway": True},
+        params | {"hunk": binds, "variant": 0},  # an import that nobody uses yet is no error
+        {"uri": uri, "id": "gpt", "version": 1},
+    ):
+        method = "excise/applyVariant" if "hunk" in wanted else "excise/applyRevision"
+        asked = client.request(method, wanted)
+        edit = client.wait(lambda m: m.get("method") == "workspace/applyEdit")
+        client.send({"jsonrpc": "2.0", "id": edit["id"], "result": {"applied": True}})
+        assert client.answer(asked)["result"]["applied"] is True
+    # with the import in the buffer the hunk is fine, and so is what was broken before
+    client.change(uri, 2, {"text": "import re\n\n\n" + ORIGIN})
+    asked = client.request("excise/applyVariant", params | {"version": 2})
+    edit = client.wait(lambda m: m.get("method") == "workspace/applyEdit")
+    client.send({"jsonrpc": "2.0", "id": edit["id"], "result": {"applied": True}})
+    assert client.answer(asked)["result"]["applied"] is True
+
+
+def test_a_client_without_code_of_ours_is_asked_whether_it_wants_a_broken_mix(uri: str):
+    asks = FULL | {"window": {"showMessage": {}}}
+    with RawClient() as client:
+        client.initialize(asks)
+        client.open(uri, ORIGIN)
+        client.add(uri, {"gpt": "import re\n\n\n" + ORIGIN.replace("a * 2", "re.sub(a, a)")})
+        params = {"uri": uri, "hunk": 1, "variant": 0, "version": 1}
+        for title in (None, "Cancel", "Take it all the same"):
+            asked = client.request("excise/applyVariant", params)
+            message = client.wait(lambda m: m.get("method") == "window/showMessageRequest")
+            assert "uses re" in message["params"]["message"]
+            result = None if title is None else {"title": title}
+            client.send({"jsonrpc": "2.0", "id": message["id"], "result": result})
+            if title != "Take it all the same":
+                assert client.answer(asked)["error"]["code"] == REQUEST_FAILED
+        edit = client.wait(lambda m: m.get("method") == "workspace/applyEdit")
+        client.send({"jsonrpc": "2.0", "id": edit["id"], "result": {"applied": True}})
+        assert client.answer(asked)["result"]["applied"] is True
+        assert client.exit() == 0
+        assert not any("Traceback" in line for line in client.log)
+
+
 def test_the_commands_of_lenses_can_be_run(client: RawClient, uri: str):
     params = {"textDocument": {"uri": uri}}
     assert client.call("textDocument/codeLens", params) is None
@@ -161,32 +226,6 @@ def test_the_client_may_have_its_own_commands(uri: str):
             "my.compare",
             "excise.standard.openReview",
         ]
-        assert client.exit() == 0
-
-
-def test_the_names_of_0_1_are_understood(uri: str):
-    with RawClient() as client:
-        own = {"clientCommands": {"excise.showPlace": "my.choose"}}
-        client.initialize({"workspace": {"applyEdit": True}}, initializationOptions=own)
-        client.open(uri, ORIGIN)
-        client.add(uri, REVISIONS)
-        report = client.call("excise/report", {"uri": uri})
-        assert report["regions"] == report["hunks"] != []
-        shown = client.call("excise/showPlace", {"uri": uri, "place": 1})
-        assert shown["region"] == report["regions"][1]
-        command = {"command": "excise.showPlace", "arguments": [{"uri": uri, "place": 1}]}
-        assert client.call("workspace/executeCommand", command) == shown
-        lenses = client.call("textDocument/codeLens", {"textDocument": {"uri": uri}})
-        lens = lenses[2]["command"]
-        assert (lens["command"], lens["arguments"][0]["place"]) == ("my.choose", 1)
-        wrong = {"uri": uri, "place": 99, "variant": 0, "version": 1}
-        assert client.refused("excise/applyVariant", wrong)["message"] == "unknown hunk"
-        assert client.exit() == 0
-        assert "excise/showPlace is called excise/showHunk now" in "".join(client.log)
-    with RawClient() as client:
-        client.initialize(initializationOptions={"schema": 2})
-        client.open(uri, ORIGIN)
-        assert "regions" not in client.call("excise/report", {"uri": uri})
         assert client.exit() == 0
 
 

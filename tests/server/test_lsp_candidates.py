@@ -480,3 +480,23 @@ def test_what_is_taken_is_the_command_s_patch_and_edits_of_the_editor_s_text(
         assert (error["code"], why in error["message"]) == (REQUEST_FAILED, True)
     params = {"uri": repo.path.as_uri(), "choices": [{"candidate": "worktree:ada"}], "digest": "0"}
     assert "the review has changed" in client.refused("excise/take", params)["message"]
+
+
+def test_a_mix_that_lacks_a_name_is_refused_with_its_data(repo: Repo, client: RawClient):
+    folder = repo.path.parent / "ada"
+    (folder / "a.py").write_text("import re\n\n\n" + ORIGIN.replace("* 2", "* re.I"))
+    choice = {"candidate": "worktree:ada", "path": "a.py", "hunk": "7"}
+    params = {"uri": repo.path.as_uri(), "choices": [choice]}
+    error = client.refused("excise/take", params)
+    assert error["code"] == REQUEST_FAILED
+    assert "a.py:7: uses re" in error["message"]
+    assert "--anyway" not in error["message"]
+    data = error["data"]
+    assert data["kind"] == "brokenMix"
+    assert [(f["path"], f["line"], f["name"]) for f in data["findings"]] == [("a.py", 7, "re")]
+    assert data["mend"].startswith("excise take ")
+    (entry,) = taken(client, repo, choice, anyway=True)["contents"]
+    assert "re.I" in after(entry, ORIGIN)
+    assert "import re" in after(
+        taken(client, repo, {"candidate": "worktree:ada", "path": "a.py"})["contents"][0], ORIGIN
+    )

@@ -47,21 +47,6 @@ def insert(line: int, character: int, text: str):
     return {"range": span((line, character), (line, character)), "text": text}
 
 
-def test_the_tree_of_the_clusters_comes_where_it_is_asked_for(client: RawClient, uri: str):
-    client.open(uri, ORIGIN)
-    client.add(uri, {"a": A, "b": B, "again": A})
-    assert report(client, uri)["merges"] is None
-    found = client.call("excise/report", {"uri": uri, "merges": True})
-    similarity = found["similarity"]
-    near, far = found["merges"]
-    assert (near, {far["a"], far["b"]}) == ({"a": 0, "b": 2, "distance": 0.0}, {1, 3})
-    mean = 1 - (similarity[0][1] + similarity[2][1]) / 2
-    assert far["distance"] == pytest.approx(mean)
-    client.add(uri, {"a": A})
-    client.call("excise/removeRevisions", {"uri": uri, "ids": ["b", "again"]})
-    assert client.call("excise/report", {"uri": uri, "merges": True})["merges"] == []
-
-
 # --- revisions ---
 
 
@@ -157,7 +142,7 @@ def test_a_single_revision_and_none(client: RawClient, uri: str):
     client.add(uri, {"a": A})
     found = report(client, uri)
     assert found["similarity"] == [[1.0]]
-    assert found["revisions"][0]["agreement"] is None
+    assert found["revisions"][0]["meanSimilarity"] is None
     assert found["hunks"][0]["es"] is None
     assert found["hunks"][0]["pairs"] == []
 

@@ -59,7 +59,7 @@ def test_a_git_that_hangs_dies_with_the_server_whatever_that_dies_of(tmp_path, m
         uri = (repo.path / "a.py").as_uri()
         server.initialize(
             workspaceFolders=[{"uri": repo.path.as_uri(), "name": "work"}],
-            initializationOptions={"trusted": True, "schema": 2},
+            initializationOptions={"trusted": True},
         )
         server.open(uri, "x = 1\n")
         wait_for(started.exists)

@@ -67,6 +67,26 @@ def test_the_next_change_starts_it_again(client: RawClient):
     assert [r["noOp"] for r in report["revisions"]] == [False, True]
 
 
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"token": {}}, {"token": []}, {"token": None}, {"token": [{}]}, {"token": "x" * 1_000_000},
+        {"token": 10**30}, {"token": 1.5}, {"token": True}, {}, [], None, "token",
+    ],
+    ids=range(12),
+)  # fmt: skip
+def test_any_value_may_come_in_place_of_a_token(params):
+    with RawClient() as client:
+        client.initialize()
+        client.notify("window/workDoneProgress/cancel", params)
+        client.open(URI, "<p>a</p>\n")
+        assert client.call("excise/report", {"uri": URI})["revisions"] == []
+        assert client.exit() == 0
+        log = "".join(client.log)
+    assert "Traceback" not in log
+    assert len(log) < 10_000
+
+
 def test_typing_on_keeps_one_progress(client: RawClient):
     token = shown(client)
     progress(client, "begin")

@@ -240,7 +240,7 @@ def test_capabilities_name_what_there_is():
         kinds += [f"source.excise.{name}" for name in ("show", "take", "start")]
         assert found["codeActionProvider"]["codeActionKinds"] == kinds
         assert "codeLensProvider" in found
-        assert found["experimental"] == {"excise": {"version": 2, "schema": 2}}
+        assert found["experimental"] == {"excise": {"version": 2}}
         assert client.exit() == 0
 
 

@@ -14,6 +14,9 @@ from tests.server.raw_client import RawClient
 from tests.server.test_lsp_review import ORIGIN, Review, repo
 
 from excise_server.editor.remembered import Remembered
+from excise_server.editor.set_aside import Choice
+from excise_server.lsp.remembering import NOT_KEPT
+from excise_server.memory import store as store_module
 from excise_server.memory.reviews import Reviews
 from excise_server.memory.store import DAYS, Store
 from excise_server.memory.workspace import Workspace
@@ -306,6 +309,73 @@ def test_after_thirty_days_it_is_forgotten(tmp_path, cache):
         pass
     assert not old.exists()
     assert store.path.exists()
+
+
+@contextmanager
+def locked(file: Path):
+    """Another process' lock: it neither reads nor lets read."""
+    other = sqlite3.connect(file, isolation_level=None)
+    other.execute("begin exclusive")
+    try:
+        yield
+    finally:
+        other.close()
+
+
+def test_a_foreign_lock_is_said_and_what_was_decided_meanwhile_is_written_later(repo, cache):
+    with served(repo.path) as review:
+        before = decided(review)
+        review.client.call("excise/hide", {"ids": ["worktree:ada"]})
+    (file,) = files(cache)
+    with served(repo.path) as review:
+        with locked(file):
+            answer = review.client.call("excise/hide", {"ids": ["worktree:bo"]})
+            assert "worktree:bo" in answer["hidden"]
+            (told,) = [
+                message["params"]["message"]
+                for message in review.client.received
+                if message.get("method") == "window/showMessage"
+            ]
+            assert told == NOT_KEPT
+        answer = review.client.call("excise/reject", {"ids": ["worktree:chen"]})
+        assert set(answer["hidden"]) == {"worktree:ada", "worktree:bo"}
+        said = [line for line in review.client.log if "what is remembered of reviews" in line]
+    assert len(said) <= 2
+    with served(repo.path) as review:
+        states = {c["id"]: c["state"] for c in decided(review)["candidates"]}
+        assert states["worktree:ada"] == states["worktree:bo"] == "hidden"
+        assert states["worktree:chen"] == "rejected"
+        assert decided(review)["origin"] == before["origin"]
+
+
+def test_a_lock_that_stays_is_waited_for_once(tmp_path, cache, monkeypatch):
+    reviews, workspace = Reviews(cache), Workspace((str(tmp_path),), trusted=False)
+    document = str(tmp_path / "a.py")
+    first = Remembered("x = 1\n", frozenset(), {"ada": "voice"})
+    reviews.keep(document, workspace, first)
+    (file,) = files(cache)
+    waits = []
+    connect = sqlite3.connect
+
+    def counted(path, *, timeout, **options):
+        waits.append(timeout)
+        return connect(path, timeout=timeout, **options)
+
+    monkeypatch.setattr(store_module.sqlite3, "connect", counted)
+    with connect(file, isolation_level=None) as other:
+        other.execute("begin exclusive")
+        for number in range(20):
+            assert reviews.recall(document, workspace) is None
+            reviews.choose(workspace, {f"worktree:{number}": Choice("hidden", None)})
+            assert not reviews.catch_up()
+        reviews.keep(document, workspace, Remembered("y = 1\n", frozenset(), {}))
+        other.execute("rollback")
+    assert sum(waits) <= 1
+    assert len(waits) > 20
+    assert reviews.catch_up()
+    assert len(Reviews(cache).choices(workspace)) == 20
+    # A review that could not be read is not replaced by the one that began without it.
+    assert Reviews(cache).recall(document, workspace) == first
 
 
 def test_what_is_half_written_is_not_there(tmp_path, cache):

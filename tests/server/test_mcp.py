@@ -15,7 +15,14 @@ from tests.server.git_repository import make, needs_git
 
 from excise_server.mcp.app import mcp_server
 from excise_server.mcp.folders import FolderError, allowed_folder, root_folder
-from excise_server.mcp.pages import PAGE_CHARACTERS, candidates_page, review_page
+from excise_server.mcp.pages import (
+    PAGE_CHARACTERS,
+    candidates_page,
+    cut,
+    review_page,
+    whole_names,
+    with_hidden,
+)
 
 EXECUTABLE = str(Path(sys.executable).with_name("excise"))
 ORIGIN = "".join(f"def f{n}(x):\n    return x + {n}\n\n\n" for n in range(8))
@@ -49,6 +56,12 @@ def asked(server, *calls, **options):
     return asyncio.run(ask())
 
 
+def content(answer):
+    """The one text of an answer, which has the same value however it is escaped."""
+    (block,) = answer.content
+    return json.loads(block.text)
+
+
 def served(folder, *calls, **options):
     """The same from a server in this process."""
     server, tools = mcp_server([str(folder)])
@@ -74,12 +87,13 @@ def test_a_real_client_over_the_pipe_of_the_command(repo):
     ]
     for tool in tools:
         assert tool.annotations.read_only_hint
-        assert tool.output_schema["properties"]
-    (batch,) = answer.structured_content["batches"]
+        assert tool.output_schema is None  # else each answer would be sent twice
+    (batch,) = content(answer)["batches"]
     groups = {c["id"]: c["group"] for c in batch["candidates"]}
     assert groups["worktree:ada"] == groups["worktree:bo"]
     assert [group["size"] for group in batch["groups"]] == [2, 1]
-    assert json.loads(answer.content[0].text) == answer.structured_content
+    assert len(answer.content) == 1
+    assert answer.structured_content is None
 
 
 @pytest.mark.slow
@@ -92,14 +106,14 @@ def test_a_review_shows_each_text_once_and_who_has_it(repo):
         ("review", {"batch": 7}),
         ("review", {"folder": str(repo.path.parent)}),
     )
-    (file,) = whole.structured_content["files"]
+    (file,) = content(whole)["files"]
     (hunk,) = file["hunks"]
     assert (file["path"], hunk["lines"], hunk["origin"]) == ("a.py", "10", "    return x + 2\n")
     assert [(v["candidates"], v["text"]) for v in hunk["variants"]] == [
         (["worktree:ada", "worktree:bo"], "    return x - 2\n"),
         (["worktree:chen"], "    return 2 * x\n"),
     ]
-    assert other.structured_content["files"] == []
+    assert content(other)["files"] == []
     assert none.is_error
     assert "list_candidates names 1" in none.content[0].text
     assert elsewhere.is_error
@@ -118,7 +132,7 @@ def test_pages_are_of_the_state_that_the_first_one_showed(repo):
         ("review", {}),
         ("review", {"page": 2, "branches": ["chen"]}),
     )
-    digests = [a.structured_content["digest"] for a in (first, turned, anew, elsewhere)]
+    digests = [content(a)["digest"] for a in (first, turned, anew, elsewhere)]
     assert digests[0] == digests[1] != digests[2]
     assert digests[3] not in digests[:2]
 
@@ -127,7 +141,7 @@ def test_pages_are_of_the_state_that_the_first_one_showed(repo):
 @needs_git
 def test_what_is_taken_is_a_patch_for_git_and_nothing_is_written(repo):
     (review,) = served(repo.path, ("review", {}))
-    digest = review.structured_content["digest"]
+    digest = content(review)["digest"]
     taken, both, stale, nobody = served(
         repo.path,
         ("take", {"choices": ["worktree:ada", "a.py#10"], "digest": digest}),
@@ -136,12 +150,28 @@ def test_what_is_taken_is_a_patch_for_git_and_nothing_is_written(repo):
         ("take", {"choices": ["worktree:zoe"], "digest": digest}),
     )
     assert repo.git("status", "--porcelain") == b""
-    repo.git("apply", "-", stdin=taken.structured_content["patch"].encode())
+    repo.git("apply", "-", stdin=content(taken)["patch"].encode())
     assert (repo.path / "a.py").read_text() == ORIGIN.replace("x + 2", "x - 2")
     assert all(answer.is_error for answer in (both, stale, nobody))
     assert "overlap" in both.content[0].text
     assert "the review has changed" in stale.content[0].text
     assert "zoe" in nobody.content[0].text
+
+
+@pytest.mark.slow
+@needs_git
+def test_a_mix_that_lacks_a_name_is_refused_unless_it_is_wanted(repo):
+    used = "import zlib\n\n\n" + ORIGIN.replace("x + 2", "zlib.crc32(x)")
+    (repo.path.parent / "ada" / "a.py").write_text(used)
+    (review,) = served(repo.path, ("review", {}))
+    chosen = {"choices": ["worktree:ada", "a.py#10"]}
+    chosen["digest"] = content(review)["digest"]
+    refused, anyway = served(repo.path, ("take", chosen), ("take", chosen | {"anyway": True}))
+    assert refused.is_error
+    for part in ("a.py:10: uses zlib", "excise take ada a.py#10", "anyway"):
+        assert part in refused.content[0].text
+    assert "zlib.crc32" in content(anyway)["patch"]
+    assert content(anyway)["notes"] == ["a.py:10: uses zlib, which nothing defines"]
 
 
 @pytest.mark.slow
@@ -159,15 +189,15 @@ def test_an_agent_asks_who_is_fixing_this_already(repo):
         ("find_duplicates", {"branches": ["nobody/*"], "patch": patch}),
         ("find_duplicates", mine | {"patch": "x" * 2_000_001}),
     )
-    found = asked.structured_content
+    found = content(asked)
     assert (found["asked"], found["among"], found["left_out"]) == (1, 2, 0)
     assert {pair["other"] for pair in found["pairs"]} == {"ada", "chen"}
     (pair, *_) = found["pairs"]
     assert pair["word"] == "likely the same issue"
     assert any("a.py:10 return x + 2" in reason for reason in pair["reasons"])
-    (pair,) = each.structured_content["pairs"]
+    (pair,) = content(each)["pairs"]
     assert pair["otherwise"] == "another of this author's"
-    assert none.structured_content["pairs"] == []
+    assert content(none)["pairs"] == []
     assert bad.is_error
     assert large.is_error
 
@@ -215,6 +245,7 @@ def entry(number):
         "id": f"worktree:candidate-{number}", "label": f"claude candidate-{number}",
         "batch": 1, "cluster": number % 3 + 1, "rank": number, "word": "overlaps",
         "representative": number <= 3, "conflicts": [], "notes": ["binary: a.png"],
+        "why": ["nobody else makes it"],
         "files": [
             {"status": "modified", "path": f"src/module_{n}.py", "added": 12, "deleted": 3}
             for n in range(9)
@@ -224,7 +255,8 @@ def entry(number):
 
 def test_eight_candidates_fit_into_two_thousand_tokens():
     document = {
-        "repository": "/home/ada/shop", "origin": "0" * 40, "unchanged": [], "rejected": [],
+        "repository": "/home/ada/shop", "origin": "0" * 40, "intent": "change",
+        "unchanged": [], "rejected": [],
         "ranking": [entry(number) for number in range(1, 65)],
         "clusters": [
             {
@@ -237,14 +269,14 @@ def test_eight_candidates_fit_into_two_thousand_tokens():
             }
             for number in (3, 1, 2)
         ],
-        "batches": [{"number": 1, "task": None, "members": [""] * 64}],
+        "batches": [{"number": 1, "task": None, "members": [""] * 64, "disagree": False}],
     }  # fmt: skip
     seen = []
     for page in range(1, 9):
         answer = candidates_page(document, page)
         assert answer.pages == 8
         # Four characters a token is what the makers of models reckon with; code takes three.
-        assert len(answer.model_dump_json()) < 3 * 2000
+        assert len(answer.sent) < 3 * 2000
         seen += [candidate.id for candidate in answer.batches[0].candidates]
     assert seen == [candidate["id"] for candidate in document["ranking"]]
     assert candidates_page(document, 99).page == 8
@@ -263,10 +295,201 @@ def test_a_long_review_is_cut_between_hunks_and_a_long_hunk_says_what_is_missing
     pages = [review_page(document, 1, "", page) for page in range(1, first.pages + 1)]
     names = [h.lines for page in pages for f in page.files for h in f.hunks]
     assert names == [h["name"] for h in hunks]
-    assert max(len(page.model_dump_json()) for page in pages) < 2 * PAGE_CHARACTERS
+    assert max(len(page.sent) for page in pages) <= PAGE_CHARACTERS
     last = pages[-1].files[-1].hunks[-1]
-    assert last.left_out == 3 * PAGE_CHARACTERS - PAGE_CHARACTERS // 2
+    shown = last.variants[0].text.removesuffix("\n[cut]\n")
+    assert last.left_out == 3 * PAGE_CHARACTERS - len(shown)
+    assert len(shown) > PAGE_CHARACTERS // 4
     assert review_page(document, 2, "", 1) is None
+
+
+def long_review(files):
+    return {"batches": [{"number": 1, "task": "t" * 4000, "digest": "d" * 64, "files": files,
+                         "candidates": []}]}  # fmt: skip
+
+
+def renamed(number, ids):
+    old = f"src/{number}/" + "a" * 120
+    changes = [
+        {"id": name, "status": "renamed", "path": f"{old}.{name}", "facts": [], "conflict": None}
+        for name in ids
+    ]
+    return {"path": old, "changes": changes, "hunks": []}
+
+
+LONG = "\u202e" + "x" * 3998 + "\U000e0041"
+HOSTILE = [
+    "\U000e0041" * 4096,
+    '"' * 4096,
+    "\\" * 4096,
+    "\x07\n\t" * 1400,
+    "\u202e" * 4000,
+    LONG,
+]
+
+
+def whole_review(document):
+    first = review_page(document, 1, "", 1)
+    return [review_page(document, 1, "", page) for page in range(1, first.pages + 1)]
+
+
+def test_nine_hundred_renames_are_pages_of_files_each_of_bounded_length():
+    ids = [f"worktree:candidate-{n}" for n in range(9)]
+    document = long_review([renamed(n, ids) for n in range(900)])
+    first = review_page(document, 1, "", 1)
+    assert 50 < first.pages < 200
+    turned = [first, *(review_page(document, 1, "", page) for page in (2, 3, first.pages))]
+    assert max(len(with_hidden(page).sent) for page in turned) <= PAGE_CHARACTERS
+    paths = [file.path for page in turned[:3] for file in page.files]
+    assert paths == [renamed(n, ids)["path"] for n in range(len(paths))]
+    assert turned[3].files[-1].path == renamed(899, ids)["path"]
+    assert first.files[0].facts[-1].startswith("and 5 more facts")
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_no_text_makes_a_page_of_a_review_longer(text):
+    ids = [f"{text}{n}" for n in range(60)]
+    hunks = [
+        {"name": "1", "origin": text, "unchanged": ids,
+         "variants": [{"ids": ids, "text": f"{text}{n}"} for n in range(60)]}
+    ] * 3  # fmt: skip
+    file = renamed(0, ids) | {"path": text, "hunks": hunks}
+    pages = whole_review(long_review([file, renamed(1, ids)]) | {"rejected": []})
+    assert max(len(with_hidden(page).sent) for page in pages) <= PAGE_CHARACTERS
+    shown = [hunk for page in pages for file in page.files for hunk in file.hunks]
+    assert len(shown) == 3
+    for hunk in shown:
+        assert hunk.more_variants == 60 - len(hunk.variants)
+        assert hunk.left_out > 0
+
+
+def survey(count, *, unchanged=(), rejected=(), **more):
+    entries = [entry(number) | more for number in range(1, count + 1)]
+    reasons = [{"text": more.get("id", "x"), "members": ["a"]}] * 9
+    cluster = {"members": ["m"] * 5, "representative": more.get("id", "a"), "reasons": reasons}
+    return {
+        "repository": "/home" * 1000, "origin": "0" * 40, "intent": "change",
+        "unchanged": list(unchanged), "rejected": list(rejected),
+        "ranking": entries, "clusters": [cluster] * 3,
+        "batches": [{"number": 1, "task": "t" * 4000, "members": [""] * count,
+                     "disagree": False}],
+    }  # fmt: skip
+
+
+def whole_list(document):
+    first = candidates_page(document, 1)
+    return [candidates_page(document, page) for page in range(1, first.pages + 1)]
+
+
+def test_all_unchanged_and_rejected_candidates_are_on_some_page_and_the_first_says_on_which():
+    unchanged = [f"worktree:{n}" for n in range(500)]
+    rejected = [{"id": f"r{n}", "reason": "why " * 100} for n in range(100)]
+    pages = whole_list(survey(20, unchanged=unchanged, rejected=rejected))
+    assert max(len(with_hidden(page).sent) for page in pages) <= PAGE_CHARACTERS
+    assert [name for page in pages for name in page.unchanged] == unchanged
+    assert [r.split(":")[0] for page in pages for r in page.rejected] == [
+        f"r{n}" for n in range(100)
+    ]
+    for kind, line in zip(("candidates", "unchanged", "rejected"), pages[0].more, strict=True):
+        number = int(line.rpartition(" ")[2])
+        assert f"more {kind}" in line
+        on_page = pages[number - 1]
+        assert on_page.batches if kind == "candidates" else getattr(on_page, kind)
+    assert pages[-1].more == []
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_no_label_id_path_or_note_makes_a_page_of_candidates_longer(text):
+    files = [{"status": "modified", "path": text, "added": 1, "deleted": 1}] * 900
+    conflicts = [{"path": text}] * 90
+    more = {"id": text, "label": text, "notes": [text] * 50, "files": files, "conflicts": conflicts}
+    rejected = [{"id": text, "reason": text}] * 9
+    pages = whole_list(survey(9, unchanged=[text] * 9, rejected=rejected, **more))
+    assert max(len(with_hidden(page).sent) for page in pages) <= PAGE_CHARACTERS
+    assert sum(len(batch.candidates) for page in pages for batch in page.batches) == 9
+    candidate = pages[0].batches[0].candidates[0]
+    assert candidate.files[-1] == "and 894 more files: see review"
+
+
+def test_invisible_characters_are_escaped_and_counted_and_the_value_stays():
+    file = {
+        "path": "a\u200b.py",
+        "changes": [],
+        "hunks": [
+            {
+                "name": "1",
+                "origin": "a\n",
+                "unchanged": [],
+                "variants": [
+                    {"ids": ["worktree:x\u2066"], "text": "\tb = '\u202e\U000e0041\U000e0042'\n"}
+                ],
+            }
+        ],
+    }
+    (page,) = whole_review(long_review([file]))
+    answer = with_hidden(page)
+    assert not set(answer.sent) & set("\u200b\u2066\u202e\U000e0041\U000e0042")
+    assert answer.hidden.startswith("5 invisible characters")
+    value = json.loads(answer.sent)["files"][0]
+    assert value["path"] == "a\u200b.py"
+    assert value["hunks"][0]["variants"][0]["text"] == "\tb = '\u202e\U000e0041\U000e0042'\n"
+    assert with_hidden(review_page(long_review([]), 1, "", 1)).hidden == ""
+
+
+def test_long_ids_and_paths_that_are_shown_cut_can_be_chosen():
+    name, path = "branch:" + "a" * 500, "src/" + "b" * 4092
+    document = long_review([renamed(1, ["x"]) | {"path": path}])
+    document["batches"][0]["candidates"] = [{"id": name}, {"id": "branch:short"}]
+    shown = [cut(name), "branch:short", f"{cut(path)}#1-2", cut(path), "other.py#3"]
+    assert shown[0] != name
+    assert whole_names(document, shown) == [name, "branch:short", f"{path}#1-2", path, "other.py#3"]
+    assert review_page(document, 1, cut(path), 1).files[0].path == cut(path)
+
+
+@pytest.mark.slow
+@needs_git
+def test_pages_that_are_no_pages_are_answers(repo):
+    calls = [-1, 0, 10**30, "two", None, [1], 1.5, True, 99]
+    answers = served(repo.path, *(("list_candidates", {"page": page}) for page in calls))
+    refused = [answer.is_error for answer in answers]
+    assert refused == [True, True, False, True, True, True, True, False, False]
+    assert content(answers[-1])["page"] == 1
+    for answer in answers:
+        assert "Traceback" not in answer.content[0].text
+
+
+@pytest.mark.slow
+@needs_git
+@pytest.mark.parametrize("closed", ["stdin", "both"])
+def test_a_client_that_goes_away_before_its_answer_leaves_no_error(repo, closed):
+    def line(**message):
+        return json.dumps({"jsonrpc": "2.0"} | message).encode() + b"\n"
+
+    server = subprocess.Popen(
+        [EXECUTABLE, "mcp", str(repo.path)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    hello = {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }  # fmt: skip
+    server.stdin.write(line(id=1, method="initialize", params=hello))
+    server.stdin.flush()
+    assert b"result" in server.stdout.readline()
+    server.stdin.write(line(method="notifications/initialized"))
+    call = {"name": "review", "arguments": {}}
+    server.stdin.write(line(id=2, method="tools/call", params=call) * 3)
+    server.stdin.flush()
+    if closed == "both":
+        server.stdout.close()
+    server.stdin.close()
+    server.stdin = None
+    if closed == "both":
+        server.stdout = None
+    _, errors = server.communicate(timeout=60)
+    assert server.returncode in (0, 141), errors
+    assert b"Traceback" not in errors
+    assert b"internal error" not in errors
 
 
 def test_without_the_extra_it_says_what_to_install():

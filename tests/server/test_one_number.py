@@ -88,7 +88,7 @@ def test_ranks_come_from_the_same_numbers(repo, files):
     ranked = excise("rank", "--json", files["origin"], *(files[name] for name in NAMES)).json
     for entry in ranked["ranking"]:
         name = entry["id"].rpartition("/")[2].removesuffix(".py")
-        for key in ("rank", "agreement", "edit_size", "syntax_errors"):
+        for key in ("rank", "makers", "mean_similarity", "edit_size", "syntax_errors"):
             assert entry[key] == by_worktree[name][key], (name, key)
 
 

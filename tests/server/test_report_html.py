@@ -163,7 +163,7 @@ def test_the_page_of_candidates_has_a_table_for_each_task_and_speaks_in_words(
     assert "Batch 1, 3 candidates in 2 groups: a.py" in text
     assert "Batch 2, 2 candidates in" in text
     assert "1 candidate, alone with its task: listed, not ranked" in text
-    assert "2 of 3 make this change" in text
+    assert "2 of 3 make this edit" in text
     assert "identical to ●" in text
     assert "changes c.md" in text
     assert "revision" not in text

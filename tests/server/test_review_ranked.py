@@ -26,16 +26,18 @@ class Review:
     no_ops: tuple[bool, ...] = ()
     unchanged: tuple[bool, ...] = ()
     syntax_errors: tuple[bool, ...] = ()
+    codes: tuple[str, ...] = ()
     facts: tuple[EditFacts, ...] = ()
 
 
-def review(values, sizes):
+def review(values, sizes, codes=None):
     count = len(sizes)
     nobody = (False,) * count
     ids = tuple(f"c{i:02}" for i in range(count))
     return Review(
-        ids, values, tuple(sizes), ((),) * count, nobody, nobody, nobody, (EditFacts(),) * count
-    )
+        ids, values, tuple(sizes), ((),) * count, nobody, nobody, nobody, tuple(codes or ids),
+        (EditFacts(),) * count,
+    )  # fmt: skip
 
 
 def ranked(compared, *batches):
@@ -49,7 +51,8 @@ def reviews(draw):
     for i in range(count):
         for j in range(i):
             values[i, j] = values[j, i] = draw(st.sampled_from([0, 0.2, 0.5, 0.9, 1]))
-    return review(values, draw(st.lists(st.integers(0, 50), min_size=count, max_size=count)))
+    sizes = draw(st.lists(st.integers(0, 50), min_size=count, max_size=count))
+    return review(values, sizes, [draw(st.sampled_from("abcd")) for _ in sizes])
 
 
 @given(reviews(), st.integers(0, 8))
@@ -59,7 +62,11 @@ def test_candidates_of_other_batches_have_no_vote(compared, cut):
     parts = [part for part in (range(cut), range(cut, len(compared.ids))) if part]
     result = ranked(compared, *(Batch(tuple(compared.ids[i] for i in part)) for part in parts))
     for part, batch in zip(parts, result, strict=True):
-        alone = review(compared.values[part][:, part], [compared.edit_sizes[i] for i in part])
+        alone = review(
+            compared.values[part][:, part],
+            [compared.edit_sizes[i] for i in part],
+            [compared.codes[i] for i in part],
+        )
         alone = replace(alone, ids=tuple(compared.ids[i] for i in part))
         expected = [replace(r, index=part[r.index]) for r in rank(alone)]
         assert list(batch.ranking) == expected
@@ -79,11 +86,26 @@ def test_groups_come_in_the_order_of_their_best_candidates(compared):
     assert best[0] == 0
 
 
+@given(reviews(), st.data())
+def test_verdicts_stand_before_all_and_ties_stay_as_they_are(compared, data):
+    levels = {name: data.draw(st.integers(0, 2)) for name in compared.ids}
+    plain, judged = (
+        rank_batches(
+            compared, [Batch(compared.ids)], threshold=0.5, linkage="average", level=level
+        )[0].ranking
+        for level in (lambda identity: 0, levels.__getitem__)
+    )
+    place = {entry.id: entry.rank for entry in plain}
+    keys = [(levels[entry.id], place[entry.id]) for entry in judged]
+    assert keys == sorted(keys)
+    assert [entry.rank for entry in judged] == [1 + keys.index(key) for key in keys]
+
+
 def test_a_batch_of_one_is_not_ranked():
     one, two = ranked(review(np.eye(3), [1, 2, 3]), Batch(("c00", "c02")), Batch(("c01",)))
     assert one.is_ranked
     assert not two.is_ranked
-    assert two.ranking[0].agreement is None
+    assert two.ranking[0].mean_similarity is None
 
 
 @pytest.mark.parametrize(

@@ -164,12 +164,11 @@ def test_deleted_lines_of_code():
     assert "deletes" not in kinds(candidate("ada", {"README.md": long}, {"README.md": "x\n"}))[0]
 
 
-def test_definitions_that_are_gone():
-    without = CODE[: CODE.index("def g")].replace("return g(a)", "return os.path.join(a)")
-    (found,) = reasons(change("ada", a__py=without))
-    assert ("lost-names", "removes g (a.py)", ("ada",)) in found
-    moved = change("bo", a__py=without, c__py="def g(a):\n    return a\n")
-    assert "lost-names" not in kinds(moved)[0], "it is defined elsewhere now"
+def test_methods_that_fall_out_of_their_class_break_it():
+    old = "class C:\n    def f(self):\n        return self.g()\n\n    def g(self):\n        pass\n"
+    new = old.replace("    def g", "def helper():\n    pass\n\n    def g")
+    (found,) = reasons(candidate("ada", {"a.py": old}, {"a.py": new}))
+    assert ("broken", "lets g fall out of class C (a.py)", ("ada",)) in found
 
 
 def test_a_conflict_comes_first_and_says_of_whom_it_is_true():

@@ -22,7 +22,7 @@ SETS = {
     "labelled/hef_java_astraios.jsonl": "humanevalfix_java.jsonl",
     "labelled/canitedit_18models_dev.jsonl.gz": "canitedit_dev.jsonl",
 }
-DEMOTE = ("broken", "no-code", "comments-only", "lost-names")
+DEMOTE = ("broken", "no-code", "comments-only")
 
 
 def rows(path):

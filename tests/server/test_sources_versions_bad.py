@@ -249,7 +249,7 @@ def test_git_that_hangs_is_a_reason_and_files_beside_are_found(repo, tmp_path, m
     (folder / "git").write_text(script)
     (folder / "git").chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setattr(command, "_CALL_SECONDS", 0.5)
+    monkeypatch.setattr(command, "SECONDS", 0.5)
     found = collect(repo.context())
     assert texts(found) == {"file:a.py.suggestion-x": EDITED}
     assert "took over" in reasons(found)["git"]

@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 import stat
 import subprocess
+import time
 
 import msgspec
 import pytest
-from tests.server.command import excise, one_line, spawn
+from tests.server.command import command_line, excise, one_line, spawn
 from tests.server.git_repository import make, needs_git
 
 from excise_server.cli.worktrees import opened
-from excise_server.report.take_shapes import TakeDocument
+from excise_server.report.take_shapes import TakeDocument, UndoneDocument
 from excise_server.sources.candidates import Selection, find_candidates
 
 pytestmark = [pytest.mark.slow, needs_git]
@@ -173,11 +175,11 @@ def test_a_mix_applies_and_round_trips(repo):
         (["ada", "--among", "zoe"], ["no candidate is called zoe"]),
     ],
 )
-def test_what_cannot_be_taken_is_refused_by_name(repo, tmp_path, choices, parts):
+def test_what_cannot_be_taken_is_refused_by_name(repo, choices, parts):
     before = snapshot(repo.path)
     one_line(excise("take", "--repo", str(repo.path), "--write", *choices), *parts)
     assert snapshot(repo.path) == before
-    assert not list((tmp_path / "cache").rglob("*.patch"))
+    assert excise("take", "--repo", str(repo.path), "--undo").code == 2
 
 
 def test_what_touches_is_two_texts_of_one_hunk_unless_each_is_named(repo):
@@ -187,13 +189,54 @@ def test_what_touches_is_two_texts_of_one_hunk_unless_each_is_named(repo):
     assert "+iota\n" in named
 
 
-def test_a_broken_mix_is_said(repo):
+def test_what_a_whole_candidate_breaks_is_said_and_taken(repo):
     ran = excise("take", "--repo", str(repo.path), "eli", "--json")
     assert ran.code == 0
     (note,) = ran.json["notes"]
-    assert note.startswith("a.py: ")
+    assert note.startswith("a.py:21: is not Python ")
     assert note in ran.err
     assert excise("take", "--repo", str(repo.path), "ada", "--json").json["notes"] == []
+
+
+def test_a_mix_that_lacks_a_name_is_refused_and_the_command_that_mends_it_works(repo, tmp_path):
+    head = f"import os\nimport sys\n\n{BASE}".replace("a + 3", "a + 33")
+    used = head.replace("import sys\n", "import sys\nimport zlib\n").replace(
+        "a + 2", "zlib.crc32(a)"
+    )
+    worktree(repo, "hal", a__py=used)
+    settle(repo)
+    before = snapshot(repo.path)
+    chosen = ["ada", "a.py#25", "hal", "a.py#13"]
+    for more in ([], ["--write"], ["--json"], ["--json", "--write"]):
+        ran = excise("take", "--repo", str(repo.path), *chosen, *more)
+        assert (ran.code, ran.out) == (1, "")
+        one_line(ran, "a.py:13: uses zlib", "a.py#2+ of hal", "--anyway", code=1)
+    assert snapshot(repo.path) == before
+    assert not list((tmp_path / "cache").rglob("*.patch"))
+    ran = excise("take", "--repo", str(repo.path), "--branches", "no/*", *chosen)
+    command = shlex.split(ran.err.rpartition("excise take ")[2].partition("; take it")[0])
+    assert command[:4] == ["--repo", str(repo.path), "--branches", "no/*"]
+    mended = excise("take", *command)
+    assert mended.code == 0
+    assert "+import zlib" in mended.out
+    assert "a.py: parses, and no name is missing" in mended.err
+    anyway = take(repo, *chosen, "--anyway")
+    assert "zlib.crc32" in anyway.out
+    assert "a.py:13: uses zlib, which nothing defines" in anyway.err
+    digest = take(repo, *chosen, "--anyway", "--json").json["digest"]
+    choices = [
+        {"candidate": "worktree:ada", "path": "a.py", "hunk": "25"},
+        {"candidate": "worktree:hal", "path": "a.py", "hunk": "13"},
+    ]
+    plan = {"digest": digest, "choices": choices}
+    refused = excise("take", "--repo", str(repo.path), "--plan", "-", stdin=json.dumps(plan))
+    assert (refused.code, refused.out) == (1, "")
+    planned = json.dumps(plan | {"anyway": True}).encode()
+    assert take(repo, "--plan", "-", stdin=planned).out == anyway.out
+    # what the user typed into the file is not what the mix breaks, and stays
+    (repo.path / "a.py").write_text((repo.path / "a.py").read_text() + "\nunknown\n")
+    assert excise("take", *command, "--write").code == 0
+    assert (repo.path / "a.py").read_text().endswith("\nunknown\n")
 
 
 def test_a_hunk_in_conflict_is_refused_with_both_texts_unless_it_is_wanted(repo):
@@ -226,14 +269,17 @@ def test_a_file_that_is_called_like_a_candidate(repo):
 # --- --write, and back ---
 
 
-def undo(ran, program="git"):
+def undo(ran):
+    """Run the command that was printed."""
     command = shlex.split(ran.out)
-    assert command[0] == program
-    subprocess.run(command, check=True, capture_output=True)
+    assert command[:3] == ["excise", "take", "--undo"]
+    undone = excise(*command[1:])
+    assert undone.code == 0, undone.err
+    return undone
 
 
 @pytest.mark.parametrize("name", ["bo", "chen", "dana", "fay"])
-def test_write_does_what_the_patch_does_and_its_undo_restores_every_byte(repo, tmp_path, name):
+def test_write_does_what_the_patch_does_and_its_undo_restores_every_byte(repo, name):
     before = snapshot(repo.path)
     head, status = repo.head(), repo.git("status", "--porcelain")
     repo.git("apply", "--whitespace=nowarn", stdin=take(repo, name).out.encode())
@@ -248,8 +294,6 @@ def test_write_does_what_the_patch_does_and_its_undo_restores_every_byte(repo, t
     undo(ran)
     assert snapshot(repo.path) == before
     assert repo.git("status", "--porcelain") == status
-    (patch,) = (tmp_path / "cache").rglob("*.patch")
-    assert patch.stat().st_mode & 0o077 == 0
 
 
 def test_a_dirty_file_keeps_its_other_lines_and_comes_back_to_the_byte(repo):
@@ -320,32 +364,87 @@ def test_no_link_leads_out_of_the_tree(repo, tmp_path):
     assert (outside / "file.txt").read_text() == "one\n"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
-def test_a_folder_that_cannot_be_written_leaves_all_as_it_was(repo):
-    before = snapshot(repo.path)
-    repo.path.chmod(0o555)
-    try:
-        one_line(excise("take", "--repo", str(repo.path), "--write", "ada"), "as they were")
-    finally:
-        repo.path.chmod(0o755)
-    assert snapshot(repo.path) == before
+def test_undo_keeps_later_edits_and_refuses_where_they_are_on_the_same_lines(repo):
+    before = (repo.path / "a.py").read_text()
+    ran = take(repo, "ada", "--write")
+    (repo.path / "a.py").write_text((repo.path / "a.py").read_text().replace("a + 2", "mine"))
+    undo(ran)
+    assert (repo.path / "a.py").read_text() == before.replace("a + 2", "mine")
+    one_line(excise("take", "--undo", "--repo", str(repo.path)), "was undone at")
+    take(repo, "ada", "--write")
+    (repo.path / "a.py").write_text((repo.path / "a.py").read_text().replace("a - 0", "mine"))
+    kept = snapshot(repo.path)
+    refused = excise("take", "--undo", "--repo", str(repo.path))
+    one_line(refused, "nothing was undone", "a.py: line ", "mine")
+    assert snapshot(repo.path) == kept
 
 
-def test_an_error_in_the_middle_puts_back_what_was_replaced(repo, tmp_path, monkeypatch):
-    before = snapshot(repo.path)
-    real, calls = os.rename, []
+def test_undo_for_programs_and_where_the_command_runs(repo, monkeypatch):
+    monkeypatch.chdir(repo.path)
+    assert excise("take", "bo", "--write").out == "excise take --undo\n"
+    assert (repo.path / ".git" / "excise").stat().st_mode & 0o077 == 0
+    printed = excise("take", "--undo", "--json").json
+    assert msgspec.to_builtins(msgspec.convert(printed, UndoneDocument)) == printed
+    assert [(file["path"], file["status"]) for file in printed["files"]] == [
+        ("a.py", "modified"), ("new.txt", "deleted"),
+    ]  # fmt: skip
+    assert excise("take", "--undo", "bo").code == 2
 
-    def failing(*arguments, **options):
-        calls.append(arguments)
-        if len(calls) == 3:
-            raise OSError(28, "No space left on device")
-        return real(*arguments, **options)
 
-    monkeypatch.setattr(os, "rename", failing)
-    ran = excise("take", "--repo", str(repo.path), "--write", "ada", "bo", "new.txt", "chen")
-    one_line(ran, "No space left", "all files are as they were")
-    assert snapshot(repo.path) == before
-    assert not list((tmp_path / "cache").rglob("*.patch"))
+def test_a_linked_worktree_has_a_journal_of_its_own(repo):
+    there, elsewhere = (repo.path.parent / name for name in ("there", "elsewhere"))
+    worktree(repo, "there")
+    worktree(repo, "elsewhere")
+    settle(repo)
+    ran = excise("take", "--repo", str(there), "bo", "--write")
+    assert ran.code == 0, ran.err
+    assert (repo.path / ".git" / "worktrees" / "there" / "excise" / "1" / "done").exists()
+    one_line(excise("take", "--undo", "--repo", str(elsewhere)), "nothing to undo")
+    undo(ran)
+    assert repo.git("status", "--porcelain", cwd=there) == b""
+
+
+# --- a take that is interrupted, or meets a save, as a command of its own ---
+
+
+def begun(repo, count):
+    """Start a take of so many files; return the process when some of them are new."""
+    repo.commit(**{f"many/{index:03}__txt": f"one\n{index}\n" for index in range(count)})
+    worktree(repo, "many", **{f"many/{i:03}__txt": f"ONE\n{i}\n" for i in range(count)})
+    settle(repo)
+    inode = (repo.path / "many" / "100.txt").stat().st_ino
+    process = subprocess.Popen(
+        command_line("take", "--repo", str(repo.path), "many", "--write"),
+        env=repo.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    while (repo.path / "many" / "100.txt").stat().st_ino == inode and process.poll() is None:
+        time.sleep(0.0002)
+    return process
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
+def test_an_interrupted_take_of_400_files_is_all_old_or_all_new(repo, sent):
+    process = begun(repo, 400)
+    process.send_signal(sent)
+    _, said = process.communicate(timeout=60)
+    if process.returncode == 0 or "when all files were written" in said:
+        return  # it was faster
+    then = excise("take", "--repo", str(repo.path), "--undo").err
+    assert {path.read_text()[:3] for path in (repo.path / "many").iterdir()} == {"one"}
+    assert "all files are as they were" in said or "has been put back: many/000.txt" in then
+
+
+def test_a_save_among_300_files_is_there_afterwards(repo):
+    process = begun(repo, 300)
+    saved = repo.path / "many" / "299.txt"
+    (repo.path / "editor.tmp").write_text("saved\n")
+    (repo.path / "editor.tmp").rename(saved)
+    _, said = process.communicate(timeout=60)
+    data = {path.name: path.read_text() for path in (repo.path / "many").iterdir()}
+    assert data.pop("299.txt") == "saved\n"
+    words = {text[:3] for text in data.values()}
+    assert words == ({"ONE"} if process.returncode == 0 else {"one"}), said
+    assert process.returncode == 0 or "299.txt" in said
 
 
 def test_the_permissions_of_a_file_stay(repo):
@@ -399,7 +498,7 @@ def test_plain_folders_are_taken_and_come_back(plain):
     assert snapshot(plain / "base") == snapshot(plain / "ada") | {
         "new.txt": snapshot(plain / "bo")["new.txt"]
     }
-    undo(ran, "env")
+    undo(ran)
     assert snapshot(plain / "base") == before
 
 
@@ -493,7 +592,7 @@ def test_the_document(repo):
     ).json["digest"]  # fmt: skip
     written = excise("take", "--repo", str(repo.path), "bo", "--write", "--json").json
     assert written["written"]
-    subprocess.run(shlex.split(written["undo"]), check=True)
+    assert excise(*shlex.split(written["undo"])[1:]).code == 0
     assert repo.git("status", "--porcelain") == b""
 
 

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.server import byte_laws
 from tests.server.git_repository import GIT, needs_git
 
 from excise.patches import apply as apply_patch
@@ -17,7 +18,6 @@ from excise_server.foundation.inputs import SourceError
 from excise_server.review.candidate import Candidate
 from excise_server.review.git_patch import FileEdit, git_patch
 from excise_server.review.hunks import review_files
-from excise_server.review.line_ends import edited_bytes
 from excise_server.review.taking import Choice, take
 
 LINES = st.sampled_from(["a", "b", "c", "", "  d", "é"])
@@ -60,11 +60,19 @@ def taken_text(candidates, choices, origin):
     return normalise(result.files[0].new.data.decode() if result.files else origin)
 
 
-@given(raw_texts(), raw_texts(st.just("\n")))
-def test_new_bytes_have_the_new_text_and_keep_the_lines_that_stay(before, after):
-    data = edited_bytes(before.encode(), after)
-    assert normalise(data.decode()) == after
-    assert edited_bytes(before.encode(), normalise(before)) == before.encode()
+SEEDS = st.integers(0, 1 << 40)
+
+
+@settings(max_examples=4 * settings.default.max_examples)
+@given(SEEDS)
+def test_a_candidate_taken_from_its_own_base_is_its_bytes(seed):
+    byte_laws.clean(seed)
+
+
+@settings(max_examples=4 * settings.default.max_examples)
+@given(SEEDS)
+def test_no_byte_outside_the_hunks_changes(seed):
+    byte_laws.drifted(seed)
 
 
 @given(edits(1))

@@ -114,7 +114,7 @@ def test_a_no_op_never_ranks_above_an_edit_and_a_broken_one_goes_down(repo):
     assert entries["chen"]["syntax_errors"]
 
 
-def test_stubs_come_behind_and_what_agreement_says_is_that_of_files(repo):
+def test_candidates_without_code_come_behind(repo):
     worktree(repo, "ada", a__py=GUARD)
     worktree(repo, "bo", a__py=GUARD)
     worktree(repo, "chen", a__py=BASE.replace("g(a):", "g(a, b=0):"))
@@ -125,10 +125,7 @@ def test_stubs_come_behind_and_what_agreement_says_is_that_of_files(repo):
     assert [entries[name]["stub"] for name in ("ada", "bo", "chen", "dana")] == [False] * 2 + [
         True
     ] * 2
-    (batch,) = found["batches"]
-    said = batch["confidence"]
-    assert (said["kind"], said["agreement"] >= 1 / 3) == ("files", True)
-    assert said["low"] <= said["share"] <= said["high"]
+    assert [batch["disagree"] for batch in found["batches"]] == [False]
 
 
 def test_renames_modes_links_and_deletions(repo):
@@ -194,7 +191,7 @@ def test_submodules_count_by_their_commit(repo, tmp_path, monkeypatch):
     found = report(repo)
     files = by_id(found)["ada"]["files"]
     assert [(file["path"], file["added"], file["deleted"]) for file in files] == [("sub", 1, 1)]
-    assert "only its recorded commit counts" in by_id(found)["ada"]["notes"][0]
+    assert "only its commit counts, and not its files" in by_id(found)["ada"]["notes"][0]
 
 
 def test_a_repository_inside_is_not_entered(repo, tmp_path):
@@ -249,7 +246,7 @@ def test_one_worktree(repo):
     assert "nothing to compare" in ran.out
     repo.write("a.py", GUARD)
     [entry] = report(repo, "--include-target")["ranking"]
-    assert (entry["rank"], entry["agreement"], entry["representative"]) == (None, None, True)
+    assert (entry["rank"], entry["mean_similarity"], entry["representative"]) == (None, None, True)
 
 
 def test_unrelated_histories_are_left_out(repo):
@@ -534,5 +531,5 @@ def test_the_order_of_worktrees_changes_no_number(repo):
         write(path, "a.py", text)
     again = by_id(report(repo))
     for name, entry in found.items():
-        for key in ("agreement", "rank", "edit_size", "similarity", "representative"):
+        for key in ("mean_similarity", "rank", "edit_size", "similarity", "representative"):
             assert again[name][key] == entry[key], (name, key)

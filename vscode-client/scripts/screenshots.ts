@@ -22,7 +22,7 @@ const THEMES = { light: "Default Light Modern", dark: "Default Dark Modern" };
 const MORE = { "contrast-dark": "Default High Contrast", "contrast-light": "Default High Contrast Light" };
 
 /** Pictures that a page shows. */
-const SHOWN = ["candidates-light", "candidates-dark", "hunks-dark", "whole-light", "similarity-dark"];
+const SHOWN = ["candidates-light", "candidates-dark", "hunks-dark", "whole-light"];
 
 const NOTEBOOK = JSON.stringify({ cells: [], metadata: {}, nbformat: 4, nbformat_minor: 5 });
 
@@ -94,12 +94,6 @@ async function pictures(browser: Browser, server: Server, work: string, path: Pa
   await bench.candidate("bo").click();
   await bench.page.locator(".multiDiffEntry").first().waitFor();
   await take(bench, path("whole"));
-
-  await bench.openFile(FILE);
-  await bench.showCandidates();
-  await bench.command("Excise: Show Similarity Picture");
-  await bench.similarity().waitFor();
-  await take(bench, path("similarity"));
   await window.context.close();
 }
 

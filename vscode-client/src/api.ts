@@ -29,6 +29,5 @@ function shown(report: ReportResult): Report {
     representative,
     minSimilarity: min_similarity,
   }));
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- other extensions may read it still
-  return { version, signature, revisions, similarity, clusters, hunks, regions: hunks };
+  return { version, signature, revisions, similarity, clusters, hunks };
 }

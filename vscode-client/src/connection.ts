@@ -23,11 +23,11 @@ import type { Session, Supervisor } from "./supervisor";
 /** How long a process may take to end after its output has. */
 const EXIT_MS = 1000;
 
-/** Version of the shapes in protocol/: older servers speak of regions where these speak of hunks. */
-const SCHEMA = 2;
+/** Version of the shapes in protocol/. */
+const VERSION = 2;
 
 interface Experimental {
-  readonly excise?: { readonly schema?: number };
+  readonly excise?: { readonly version?: number };
 }
 
 /** Lenses of the server run these commands of ours. */
@@ -167,7 +167,7 @@ export class Connection implements Session {
       clearTimeout(timer);
     }
     const { excise } = (this.client.initializeResult?.capabilities.experimental ?? {}) as Experimental;
-    if ((excise?.schema ?? 1) < SCHEMA) {
+    if ((excise?.version ?? 1) < VERSION) {
       throw new Error("the server is older than the extension: update the package of the server");
     }
   }
@@ -208,7 +208,7 @@ function clientOf(
 
 /** The information that the server needs besides the settings. */
 function ours(): object {
-  return { trusted: vscode.workspace.isTrusted, clientCommands: CLIENT_COMMANDS, schema: SCHEMA };
+  return { trusted: vscode.workspace.isTrusted, clientCommands: CLIENT_COMMANDS };
 }
 
 async function configured(

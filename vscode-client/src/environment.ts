@@ -74,7 +74,7 @@ export function whyNotCarried(server: CarriedServer | undefined): string | undef
   const carried = server === undefined ? "carries no server" : `carries the server for ${server.platform}, not for ${PLATFORM}`;
   return (
     `This package of the extension ${carried}. Install the package for ${PLATFORM}, excise-${PLATFORM}.vsix; or, where ` +
-    "there is none, install the server from a clone of the project (pip install '.[all]') and name it in the setting excise.path"
+    "there is none, install the server from a clone of the project (pip install .) and name it in the setting excise.path"
   );
 }
 

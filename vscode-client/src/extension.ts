@@ -34,7 +34,6 @@ import { HunksView } from "./hunks/view";
 import { Reports } from "./reports";
 import { Reviews } from "./reviews";
 import { Revisions } from "./revisions";
-import { showSimilarity } from "./similarity/panel";
 import { Status } from "./status";
 import { Supervisor } from "./supervisor";
 import { Contents } from "./take/contents";
@@ -67,24 +66,11 @@ const COMMANDS: Record<string, Command> = {
   setCandidateBase,
   showCandidate,
   showLogs,
-  showSimilarity,
   startReviewAgain,
   takeCandidate,
   takeFile,
   takeSelected,
   takeVariant,
-};
-
-/** The names that 0.1 had, for key bindings: they go with the release after the next. */
-const FORMER: Record<string, string> = {
-  apply: "takeCandidate",
-  applyHunk: "takeVariant",
-  applyRegion: "takeVariant",
-  chooseVariant: "takeVariant",
-  compareAll: "openHunks",
-  compareRevision: "showCandidate",
-  revealRegion: "revealHunk",
-  scoreWorktrees: "reviewCandidates",
 };
 
 let servers: Servers | undefined;
@@ -125,7 +111,6 @@ export function activate(context: vscode.ExtensionContext): ExciseApi {
     takeLinks(parts),
     new Status(current, reports, supervisor),
     ...Object.entries(COMMANDS).map(([name, command]) => register(parts, `excise.${name}`, command)),
-    ...Object.entries(FORMER).map(([name, now]) => renamed(log, `excise.${name}`, `excise.${now}`)),
     ...listeners(parts),
   );
   void startIfRevised(parts);
@@ -135,14 +120,6 @@ export function activate(context: vscode.ExtensionContext): ExciseApi {
 /** The server ends with the editor, and is given the time to do so. */
 export async function deactivate(): Promise<void> {
   await servers?.stop();
-}
-
-/** A command under its former name, which says so in the log. */
-function renamed(log: vscode.LogOutputChannel, former: string, now: string): vscode.Disposable {
-  return vscode.commands.registerCommand(former, (...args: unknown[]) => {
-    log.warn(`the command ${former} is called ${now} now`);
-    return vscode.commands.executeCommand(now, ...args);
-  });
 }
 
 function listeners(parts: Parts): vscode.Disposable[] {

@@ -58,9 +58,8 @@ export class Reports extends Newest<Reported> {
     super.dispose();
   }
 
-  /** In detail: with the merges of the dendrogram. */
-  protected override async ask(uri: vscode.Uri, merges: boolean): Promise<Reported> {
-    const { result, problem } = await this.answer("excise/report", { uri: uri.toString(), merges });
+  protected override async ask(uri: vscode.Uri): Promise<Reported> {
+    const { result, problem } = await this.answer("excise/report", { uri: uri.toString() });
     return { uri, report: result, problem };
   }
 

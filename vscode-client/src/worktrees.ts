@@ -41,7 +41,9 @@ export interface WorktreesResult {
     readonly batch: number;
     /** Null: it is alone in its batch. */
     readonly rank: number | null;
-    readonly agreement: number | null;
+    readonly makers: number;
+    /** The facts that give it its rank. */
+    readonly why: readonly string[];
     readonly edit_size: number;
     readonly verdict: string | null;
     readonly no_op: boolean;

@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 Ints = array[int]
 
 def assemble(
-    origin: tuple[Ints, Ints, Ints],
+    origin: tuple[Ints, Ints, Ints, Ints],
     edits: Ints,
     stretches: list[tuple[int, int]],
     spans: Ints,
@@ -12,4 +12,4 @@ def assemble(
     starts: Ints,
     keys: Sequence[Hashable | None],
     intern: Callable[[Iterable[Hashable]], Ints],
-) -> tuple[Ints, Ints, Ints]: ...
+) -> tuple[Ints, Ints, Ints, Ints]: ...

@@ -12,6 +12,7 @@ from libc.stdlib cimport free
 from libc.string cimport memcpy
 
 from array import array
+from bisect import bisect_left
 
 from excise.kernels._bytes cimport is_white
 from excise.kernels._tables cimport enlarged
@@ -25,6 +26,7 @@ cdef enum:
     VERBATIM = 1
     BLOCK_START = 2
     BLOCK_END = 3
+    COMMENT = 4
     INDENT = -1           # tokens that are marks
     DEDENT = -2
     BLANK = -1            # the name of a line without a key
@@ -36,6 +38,7 @@ cdef struct Token:
     int32_t start         # bytes of the text, or INDENT or DEDENT
     int32_t stop
     int32_t line
+    bint is_comment
 
 
 cdef class Writer:
@@ -52,6 +55,7 @@ cdef class Writer:
     cdef Py_ssize_t line
     cdef Py_ssize_t at                # end of the processed text
     cdef list indents
+    cdef bint in_comment
 
     def __dealloc__(self):
         free(self.tokens)
@@ -91,7 +95,7 @@ cdef class Writer:
                 else:
                     continue
             start, end = self.snapped(start), self.snapped(end)
-            if start == end and kind < BLOCK_START:
+            if start == end and kind != BLOCK_START and kind != BLOCK_END:
                 continue  # a missing node: it must not split the text it stands in
             if self.at < start:
                 self.gap(start)
@@ -101,7 +105,9 @@ cdef class Writer:
             elif kind == BLOCK_END:
                 self.dedent()
             else:
+                self.in_comment = kind == COMMENT
                 self.piece(start, end, kind == VERBATIM)
+                self.in_comment = False
         self.gap(high)
         for place in reversed(self.indents):  # an INDENT may be followed by another
             if place + 1 < self.n:
@@ -193,6 +199,7 @@ cdef class Writer:
         self.tokens[self.n].start = start
         self.tokens[self.n].stop = stop
         self.tokens[self.n].line = line
+        self.tokens[self.n].is_comment = self.in_comment
         self.n += 1
         return 0
 
@@ -213,12 +220,12 @@ cdef class Writer:
 def assemble(tuple origin, const int32_t[::1] edits not None, list stretches not None,
              const int32_t[::1] spans not None, bytes data not None,
              const int32_t[::1] starts not None, keys not None, intern not None):
-    """Return the lines of a text: the tokens, the first of every line, and the lines' ids.
+    """Return the lines of a text: tokens, the first of every line, the lines' ids, comments.
 
     Parameters
     ----------
     origin
-        The same three of the origin; empty ones, but for one 0, where all lines are written.
+        The same four of the origin; empty ones, but for one 0, where all lines are written.
     edits
         Of lines, from the origin to the text, flat.
     stretches
@@ -234,7 +241,7 @@ def assemble(tuple origin, const int32_t[::1] edits not None, list stretches not
 
     Notes
     -----
-    Definition, section 1; `excise.tokens.Lines` says what the three are.
+    Definition, section 1; `excise.tokens.Lines` says what the four are.
     """
     cdef Writer writer = Writer.__new__(Writer)
     cdef const int32_t[::1] o_tokens, o_first, o_ids, own, own_ids
@@ -248,7 +255,7 @@ def assemble(tuple origin, const int32_t[::1] edits not None, list stretches not
     writer.starts = starts
     writer.n_spans = spans.shape[0] // 3
     writer.spans = &spans[0] if writer.n_spans else NULL
-    o_tokens, o_first, o_ids = origin
+    o_tokens, o_first, o_ids, o_comments = origin
     runs, shift, n = [], 0, 0
     for start, stop in [*stretches, (n_lines, n_lines)]:
         low, high = line + shift, start + shift
@@ -266,6 +273,7 @@ def assemble(tuple origin, const int32_t[::1] edits not None, list stretches not
     all_tokens = array("i", (0,)) * (n + <Py_ssize_t>writer.n)
     all_first, all_ids = array("i", (0,)) * (n_lines + 1), array("i", (BLANK,)) * n_lines
     tokens, first, ids = all_tokens, all_first, all_ids
+    comments = array("i")
     line = n = 0
     for low, high, stop, bound in runs:
         if low < high:
@@ -277,11 +285,16 @@ def assemble(tuple origin, const int32_t[::1] edits not None, list stretches not
             if o_first[low] < o_first[high]:
                 memcpy(&tokens[n], &o_tokens[o_first[low]],
                        (o_first[high] - o_first[low]) * sizeof(int32_t))
+                comments.extend(
+                    [place + moved for place in o_comments[bisect_left(o_comments, o_first[low]):
+                                                           bisect_left(o_comments, o_first[high])]])
                 n += o_first[high] - o_first[low]
         while line < stop:
             first[line] = <int32_t>n
             while token < bound and writer.tokens[token].line == line:
                 tokens[n] = own[token]
+                if writer.tokens[token].is_comment:
+                    comments.append(n)
                 n += 1
                 token += 1
             if keys[line] is not None:
@@ -289,7 +302,7 @@ def assemble(tuple origin, const int32_t[::1] edits not None, list stretches not
                 own_id += 1
             line += 1
     first[n_lines] = <int32_t>n
-    return all_tokens, all_first, all_ids
+    return all_tokens, all_first, all_ids, comments
 
 
 cdef list keyed(Writer writer, list stretches, const int32_t[::1] names, keys):

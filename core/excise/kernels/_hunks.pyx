@@ -18,22 +18,24 @@ from excise.errors import OptionError
 from excise.kernels._bytes cimport is_white, is_word
 from excise.kernels._lcs cimport canonical
 from excise.kernels._lexer cimport Lexer
-from excise.kernels._sites cimport MOST_LINES
+from excise.kernels._sites cimport MOST_LINES, NO_HEADING, NO_NAME, SITE_INTS
 from excise.kernels._tables cimport NO_MEMORY, enlarged
 from excise.kernels._walk cimport Edits, Work, clear_work
 
 cdef enum:
-    UNNAMED = -1
+    UNNAMED = -2
+    BODY = -3
     AROUND = MOST_LINES // 2
     LONGER_THAN = 3       # characters of a context line that tells something
 
-# The largest number of bytes of the hunks of a patch: twice as many tokens fit 32 bits.
-MAX_LENGTH = (1 << 30) - 1
+# The largest number of bytes of the hunks of a patch: three times as many tokens fit 32 bits.
+MAX_LENGTH = (1 << 29) - 1
 
 cdef struct Told:
     # What a line says of a place: its name among such lines, and how many words it has.
     int32_t name
     int32_t words         # UNNAMED: nobody has looked
+    int32_t function      # the name in it where one begins there; NO_NAME: one ends; BODY; UNNAMED
     bint is_long
 
 cdef struct Ints:
@@ -118,19 +120,26 @@ cdef class Hunks:
         Names their lines and tokens.
     lines
         An `excise.tokens.Vocabulary`: names the lines around blocks, and context lines.
+    function_of
+        Returns the name in a line, as a token, or -1.
     """
     cdef Lexer lexer
     cdef object lines
+    cdef object function_of
     cdef Told* told       # of each line of the lexer
     cdef int64_t n_told
     cdef int64_t told_room
+    cdef Ints said        # for each token the last hunk, from 1, of whose words it was
+    cdef int32_t n_hunks
 
-    def __init__(self, Lexer lexer not None, lines):
+    def __init__(self, Lexer lexer not None, lines, function_of):
         self.lexer = lexer
         self.lines = lines
+        self.function_of = function_of
 
     def __dealloc__(self):
         free(self.told)
+        free(self.said.data)
 
     def read(self, list hunks not None):
         """Return what of a patch is compared.
@@ -138,7 +147,8 @@ cdef class Hunks:
         Parameters
         ----------
         hunks
-            For each hunk its lines as bytes, and as ints the name of its file and its heading.
+            For each hunk its lines as bytes, and as ints the name of its file, its heading, the
+            name in that (-1: none) and the words in it.
 
         Returns
         -------
@@ -153,9 +163,9 @@ cdef class Hunks:
         memset(&written, 0, sizeof(Written))
         try:
             stops = []
-            for data, _, _ in hunks:
+            for data, *_, title in hunks:
                 data = as_utf8(data)
-                size += len(data)
+                size += len(data) + len(title)
                 if size > MAX_LENGTH:
                     raise OptionError(
                         f"a patch of {size} bytes is too long; the limit is {MAX_LENGTH}")
@@ -163,9 +173,8 @@ cdef class Hunks:
                 stops.append(written.lines.n)
             while self.lexer.named_lines < self.lexer.lines.n:
                 self.lexer.name()
-            for (_, name, heading), stop in zip(hunks, stops):
-                if self.align(&written, start, stop, name, heading) != 0:
-                    raise MemoryError("excise: out of memory while reading a patch")
+            for (_, name, heading, function, title), stop in zip(hunks, stops):
+                self.align(&written, start, stop, name, heading, function, title)
                 start = stop
             self.give_names(&written)
             return (as_array(&written.tokens), as_array(&written.blocks),
@@ -204,8 +213,23 @@ cdef class Hunks:
         return 0
 
     cdef int align(self, Written* written, int64_t start, int64_t stop, int32_t name,
-                   int32_t heading) noexcept:
+                   int32_t heading, int32_t function, const int32_t[::1] title) except -1:
         """Write the blocks and the context lines of a hunk."""
+        cdef int64_t first = written.blocks.n, words
+        cdef int status = self.lay_out(written, start, stop, name, heading)
+        if status == 0 and heading != NO_HEADING and written.blocks.n > first:
+            self.find_functions(written, first, function)
+            words = written.tokens.n
+            status = self.say(written, title)
+            for start in range(first, written.blocks.n, SITE_INTS):
+                written.blocks.data[start + 8] = <int32_t>words
+                written.blocks.data[start + 9] = <int32_t>written.tokens.n
+        if status != 0:
+            raise MemoryError("excise: out of memory while reading a patch")
+        return 0
+
+    cdef int lay_out(self, Written* written, int64_t start, int64_t stop, int32_t name,
+                     int32_t heading) noexcept:
         cdef Py_ssize_t edit
         cdef int64_t at
         cdef int32_t mark
@@ -227,6 +251,60 @@ cdef class Hunks:
                 return NO_MEMORY
         return 0
 
+    cdef int find_functions(self, Written* written, int64_t first, int32_t function) except -1:
+        """Write in which function each block of a hunk is; at its first line it is `function`."""
+        cdef int64_t line = 0, number = 0
+        cdef int32_t begun
+        for first in range(first, written.blocks.n, SITE_INTS):
+            while line < written.edits.data[4 * number]:
+                begun = self.begun(written.old.data[line])
+                if begun != BODY:
+                    function = begun
+                line += 1
+            written.blocks.data[first + 7] = function
+            number += 1
+        return 0
+
+    cdef int32_t begun(self, int32_t line) except? -4:
+        """Return the name of the function that a line begins, NO_NAME where one ends, or BODY."""
+        cdef Told* told = self.looked_at(line)
+        cdef unsigned char mark
+        if told is NULL:
+            raise MemoryError("excise: out of memory while reading a patch")
+        if told.function == UNNAMED:
+            mark = self.lexer.lines.data[line][0]
+            if mark == c"}":
+                told.function = NO_NAME
+            elif mark == c"_" or mark == c"$" or c"a" <= mark | 32 <= c"z":
+                told.function = self.function_of(
+                    (<const char*>self.lexer.lines.data[line])[:self.lexer.lines.sizes[line]])
+            else:
+                told.function = BODY
+        return told.function
+
+    cdef int say(self, Written* written, const int32_t[::1] title) noexcept:
+        """Append the words of a heading and the tokens of the hunk's old image, each once."""
+        cdef int64_t line, at
+        self.n_hunks += 1
+        for at in range(title.shape[0]):
+            if self.say_word(written, title[at]) != 0:
+                return NO_MEMORY
+        for line in range(written.old.n):
+            for at in range(self.lexer.starts[written.old.data[line]],
+                            self.lexer.starts[written.old.data[line] + 1]):
+                if self.say_word(written, self.lexer.held[at]) != 0:
+                    return NO_MEMORY
+        return 0
+
+    cdef int say_word(self, Written* written, int32_t word) noexcept:
+        while self.said.n <= word:
+            if put(&self.said, 0) != 0:
+                return NO_MEMORY
+        if self.said.data[word] == self.n_hunks:
+            return 0
+        self.said.data[word] = self.n_hunks
+        return put(&written.tokens, word)
+
     cdef int block(self, Written* written, const int32_t* edit, int32_t name, int32_t heading
                    ) noexcept:
         cdef int64_t first = written.tokens.n, middle, at, before = written.around.n
@@ -246,7 +324,7 @@ cdef class Hunks:
             written.differs or middle - first != written.tokens.n - middle
             or memcmp(written.tokens.data + first, written.tokens.data + middle,
                       (middle - first) * sizeof(int32_t)) != 0)
-        if room(&written.blocks, 7) != 0:
+        if room(&written.blocks, SITE_INTS) != 0:
             return NO_MEMORY
         put(&written.blocks, name)
         put(&written.blocks, <int32_t>first)
@@ -255,6 +333,9 @@ cdef class Hunks:
         put(&written.blocks, <int32_t>written.tokens.n)
         put(&written.blocks, heading)
         put(&written.blocks, <int32_t>((written.around.n - before) // 2))
+        put(&written.blocks, NO_NAME)           # `align` finds these where there is a heading
+        put(&written.blocks, 0)
+        put(&written.blocks, 0)
         return 0
 
     cdef int take(self, Ints* tokens, const int32_t* lines, int64_t n) noexcept:
@@ -292,6 +373,7 @@ cdef class Hunks:
         self.told = <Told*>moved
         while self.n_told < self.lexer.lines.n:
             self.told[self.n_told].name = self.told[self.n_told].words = UNNAMED
+            self.told[self.n_told].function = UNNAMED
             self.n_told += 1
         told = &self.told[line]
         if told.words != UNNAMED:

@@ -17,7 +17,7 @@ from hashlib import blake2b
 from excise.kernels._blocks cimport Gram, count_grams, forget, free_grams
 from excise.kernels._multisets cimport append, free_multisets, merged, ordered
 from excise.kernels._sites cimport (
-    MOST_LINES, NO_HEADING, SITE_INTS, end_patch, free_sites, put_site,
+    MOST_LINES, NO_HEADING, NO_NAME, SITE_INTS, end_patch, free_sites, put_site,
 )
 from excise.kernels._tables cimport (
     NO_MEMORY, TOGETHER, empty, enlarged, free_large, keep_large, number_all, release,
@@ -228,6 +228,7 @@ cdef class Index:
         cdef int64_t n = 0, at, lines = 0
         cdef int status = 0
         cdef const int32_t* block
+        cdef const int32_t* last = NULL
         cdef void* moved
         cdef Placed* order = <Placed*>malloc(n_blocks * sizeof(Placed) + 1)
         if order is NULL:
@@ -244,7 +245,8 @@ cdef class Index:
                 status = self.block(tokens, block, <uint32_t>at, &n)
             if status == 0:
                 status = put_site(
-                    &self.sites, order[at].at, block, around + 2 * order[at].around)
+                    &self.sites, order[at].at, block, around + 2 * order[at].around, tokens, last)
+            last = block
         free(order)
         ordered(self.items, n)
         if (status != 0 or self.note_parts(n) != 0 or self.note_sizes(n) != 0
@@ -269,10 +271,12 @@ cdef class Index:
         Parameters
         ----------
         tokens
-            Of all its blocks.
+            Of all its blocks, and the words of their hunks.
         blocks
-            Seven ints each: the file's name as an int; from, to (exclusive) in O and in A; the
-            heading of its hunk (-1: none); how many of the pairs in `around` are its own.
+            Ten ints each: the file's name as an int; from, to (exclusive) in O and in A; the
+            heading of its hunk (-1: none); how many of the pairs in `around` are its own; the name
+            of its function as a token (-1: unknown); from, to of the words in the heading and on
+            the old lines of its hunk.
         around
             The context lines of the blocks in their order: a line as an int, and its words.
         context
@@ -281,13 +285,15 @@ cdef class Index:
         cdef int64_t at, lines = 0
         cdef int status
         if blocks.shape[0] % SITE_INTS:
-            raise ValueError("a block is seven ints")
+            raise ValueError("a block is ten ints")
         for at in range(0, blocks.shape[0], SITE_INTS):
             if not (0 <= blocks[at + 1] <= blocks[at + 2] <= tokens.shape[0]
                     and 0 <= blocks[at + 3] <= blocks[at + 4] <= tokens.shape[0]
+                    and 0 <= blocks[at + 8] <= blocks[at + 9] <= tokens.shape[0]
                     and blocks[at] >= 0):
                 raise ValueError("a block lies outside the tokens")
-            if blocks[at + 5] < NO_HEADING or not 0 <= blocks[at + 6] <= MOST_LINES:
+            if (blocks[at + 5] < NO_HEADING or blocks[at + 7] < NO_NAME
+                    or not 0 <= blocks[at + 6] <= MOST_LINES):
                 raise ValueError("a block has no such heading or context")
             lines += blocks[at + 6]
         if around.shape[0] != 2 * lines:

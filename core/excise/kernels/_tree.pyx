@@ -19,9 +19,11 @@ cdef enum:
     VERBATIM = 1
     BLOCK_START = 2
     BLOCK_END = 3
+    COMMENT = 4
     TURNS = 1
     WHOLE = 2
     BLOCK = 4
+    DROPPED = 8
 
 cdef struct Found:
     int32_t* data        # spans, flat: start, end, kind
@@ -39,6 +41,12 @@ cdef int push(Found* found, Py_ssize_t start, Py_ssize_t end, int kind) except -
     found.data[found.n + 2] = kind
     found.n += 3
     return 0
+
+
+cdef inline int leaf(int role, int kind) noexcept:
+    """Return what the span of a node is whose parent's leaves are of a kind."""
+    kind ^= role & TURNS
+    return COMMENT if role & DROPPED and kind == PLAIN else kind
 
 
 cdef class Walk:
@@ -103,7 +111,7 @@ cdef class Walk:
             start = node.start_byte
             end = node.end_byte
             if role & WHOLE or not node.child_count:
-                push(&self.found, start, end, kind ^ (role & TURNS))
+                push(&self.found, start, end, leaf(role, kind))
                 continue
             children = node.children
             if kind ^ (role & TURNS) and self.leaves_of_string(node, start, end, children):
@@ -112,7 +120,7 @@ cdef class Walk:
                 children = self.overlapping(start, end, children)
                 if not children:
                     continue  # no leaf, although nothing of it is left: its text is between leaves
-            if role:
+            if role & ~DROPPED:
                 block = role & BLOCK and start < end
                 if block:
                     push(&self.found, start, start, BLOCK_START)
@@ -141,7 +149,7 @@ cdef class Walk:
             if not role & WHOLE and child.child_count:
                 deeper = True
             gap |= child_start != at
-            push(&self.found, child_start, child_end, VERBATIM ^ (role & TURNS))
+            push(&self.found, child_start, child_end, leaf(role, VERBATIM))
             at = child_end
         if gap or at != end:
             self.loose.append(node)

@@ -5,23 +5,32 @@ A diff tool's own alignment is not canonical: two tools cut the same edit in dif
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from excise.alignment import Edits
 from excise.kernels._lcs import edits
+from excise.lexical import WORD, only_words
 from excise.patches.model import FilePair, Hunk
 from excise.text import WHITE
 from excise.tokens import Vocabulary
 
-__all__ = ["Block", "blocks_of", "context_of", "images", "raw_images", "text_of"]
+__all__ = ["Block", "blocks_of", "context_of", "function_in", "images", "raw_images", "text_of"]
 
 CONTEXT_LONGER_THAN = 3
 """Characters above which a stripped context line tells something about its file."""
 
 AROUND = 3
 """Lines before a block, and behind it, that say where it stands."""
+
+_GROUP = re.compile(rf"(?<!{WORD[:-1]})(func|pub)[{WHITE}]*\([^()]*\)")
+_UP_TO_NAME = re.compile(rf"(?:{WORD}|::|[*&~.${WHITE}])+")
+_BEGINS = re.compile(r"[A-Za-z_$}]")
+_PARAMETERS = re.compile(rf"(?:<[^<>()]*>|\[[^\[\]()]*\])?[{WHITE}]*\(")
+_TYPES = frozenset({"class", "interface", "record"})
+_DEFINING = (["def"], ["fn"], ["fun"], ["func"], ["function"], ["sub"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +39,9 @@ class Block:
 
     ``line`` is the first deleted line of the old file (or the line before which the new ones go),
     from 1. ``around`` are the nearest lines of the hunk's old image that are not blank, stripped:
-    up to three before the block and three behind it.
+    up to three before the block and three behind it. ``function`` is the name of the function that
+    it is in: the one in the last line above it in the hunk that could be a heading for git, else
+    the one in the heading; "" if that is not known, as behind a line that begins with ``}``.
     """
 
     pair: FilePair
@@ -39,6 +50,7 @@ class Block:
     old: tuple[str, ...]
     new: tuple[str, ...]
     around: tuple[str, ...]
+    function: str
 
     @property
     def heading(self) -> str:
@@ -59,6 +71,29 @@ def _decoded(line: bytes) -> str:
         return line.decode()
     except UnicodeDecodeError:
         return line.decode("latin-1")
+
+
+def function_in(line: str) -> str:
+    """Return the name of the function that a line or a heading begins, or "" if it begins none.
+
+    It is the last word in front of a list of parameters, or the one behind a word such as ``def``
+    (docs/algorithm.md).
+
+    >>> [function_in(line) for line in ("static int *pull(struct conn *c)", "def pull(self, n):")]
+    ['pull', 'pull']
+    >>> function_in("func (c *Conn) Pull(n int) error {"), function_in("pub fn pull<T: Read>(x: T)")
+    ('Pull', 'pull')
+    >>> [function_in(line) for line in ("class Pool(Base):", "struct conn {", "out:")]
+    ['', '', '']
+    """
+    # A receiver (Go) or a visibility (Rust) in parentheses is no list of parameters.
+    bare = _GROUP.sub(r"\1 ", line)
+    first = re.search(WORD, bare)
+    if first is None or (run := _UP_TO_NAME.match(bare, first.start())) is None:
+        return ""
+    *before, name = only_words(run.group())
+    has_parameters = _PARAMETERS.match(bare, run.end()) and _TYPES.isdisjoint(before)
+    return name if has_parameters or before[-1:] in _DEFINING else ""
 
 
 def images(hunk: Hunk) -> tuple[list[str], list[str]]:
@@ -93,9 +128,14 @@ def blocks_of(pair: FilePair, vocabulary: Vocabulary, *, raw: bool = False) -> I
             keys = ([lines[at].rstrip(WHITE) for at in places]
                     for lines, places in zip((old, new), aligned, strict=True))  # fmt: skip
             flat = edits(*map(vocabulary.intern, keys))
+        function, above = function_in(text_of([hunk.heading])[0]), 0
         for edit in Edits(flat):
             o, a = aligned[0][edit.o_lo : edit.o_hi], aligned[1][edit.a_lo : edit.a_hi]
             start = aligned[0][edit.o_lo] if edit.o_lo < len(aligned[0]) else len(old)
+            for line in old[above:start]:
+                if _BEGINS.match(line):
+                    function = function_in(line)
+            above = start
             nearest = _nearest(solid, start, o[-1] + 1 if o else start)
             yield Block(
                 pair,
@@ -104,6 +144,7 @@ def blocks_of(pair: FilePair, vocabulary: Vocabulary, *, raw: bool = False) -> I
                 tuple([old[place] for place in o]),
                 tuple([new[place] for place in a]),
                 tuple([old[place].strip(WHITE) for place in nearest]),
+                function,
             )
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "IGNORED",
     "MOST_LINES",
     "NO_HEADING",
+    "NO_NAME",
     "ONLY_IGNORED",
     "EditedBlock",
     "Edits",
@@ -45,9 +46,9 @@ BLANKS = b" \t\v\f\r"
 WHITESPACE_ONLY = "whitespace-only"
 NO_TEXT = "header facts only"
 NO_FACT = "no change"
-NO_HEADING = -1
+NO_HEADING = NO_NAME = -1
 ONLY_IGNORED = "only ignored paths: compared all the same"
-BLOCK = 7
+BLOCK = 10
 """Ints of a block in `Edits.blocks`."""
 
 MOST_LINES = 2 * AROUND
@@ -61,10 +62,12 @@ class Edits:
     Attributes
     ----------
     tokens
-        Of all its blocks.
+        Of all its blocks, and the words of the hunks that have headings.
     blocks
         `BLOCK` ints each: name of its file; O from, to and A from, to in `tokens`; heading of its
-        hunk (-1: none); how many lines of `around` are its own.
+        hunk (-1: none); how many lines of `around` are its own; the name of its function
+        (-1: unknown); from, to in `tokens` of the words in the heading and on the old lines of its
+        hunk.
     around
         The lines around the blocks in their order: a line, and how many words it has (at least 1).
     context

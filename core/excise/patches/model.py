@@ -84,6 +84,8 @@ class FilePair:
     moved: str = ""
     """``rename`` or ``copy``, else empty."""
     binary: Binary | None = None
+    beside: tuple[str, ...] = ()
+    """What changes beside lines and header, in words: an encoding, line ends, a submodule."""
 
     @property
     def path(self) -> str:
@@ -107,7 +109,7 @@ class FilePair:
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """Facts in the header: created, deleted, renamed, mode, binary data."""
+        """Facts in the header (created, deleted, renamed, mode, binary data), and those beside."""
         found = []
         if self.moved:
             found.append(f"{self.moved} from {self.old}")
@@ -121,7 +123,7 @@ class FilePair:
             found.append(f"mode {self.old_mode} to {self.new_mode}")
         if self.binary is not None:
             found.append("binary")
-        return tuple(found)
+        return (*found, *self.beside)
 
 
 @dataclass(frozen=True, slots=True)

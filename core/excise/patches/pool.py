@@ -32,6 +32,9 @@ __all__ = [
 ]
 
 EDITS = "edits"
+HEADS = 3
+"""The version of the rule for blocks under different headings."""
+
 RESCUE = Fraction(9, 10)
 Searcher = Callable[[float, bool], Iterable[Pairs]]
 """Given the least value and ``idf``, all pairs of a pool that reach it."""
@@ -41,14 +44,14 @@ def signature(key: str = "name", *, idf: bool = False) -> str:
     """Return the signature of ``basis:edits``. `idf` applies to groups, never to a score.
 
     >>> signature()
-    'es|n:4|comments:keep|tok:lexical|basis:edits|key:name|place:anchored|v:2'
+    'es|n:4|comments:keep|tok:lexical|basis:edits|key:name|place:anchored|heads:3|v:2'
     >>> signature("none", idf=True)
-    'es|n:4|comments:keep|tok:lexical|basis:edits|key:none|place:anchored|idf:yes|v:2'
+    'es|n:4|comments:keep|tok:lexical|basis:edits|key:none|place:anchored|heads:3|idf:yes|v:2'
     """
     weighted = "|idf:yes" if idf else ""
     return (
-        f"es|n:{MAX_ORDER}|comments:keep|tok:lexical|basis:edits|key:{key}|place:anchored{weighted}"
-        f"|v:{DEFINITION}"
+        f"es|n:{MAX_ORDER}|comments:keep|tok:lexical|basis:edits|key:{key}|place:anchored"
+        f"|heads:{HEADS}{weighted}|v:{DEFINITION}"
     )
 
 

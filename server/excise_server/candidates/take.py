@@ -43,6 +43,7 @@ def take_from_review(
     *,
     batch: str = "",
     digest: str | None = None,
+    anyway: bool = False,
     sha256: bool = False,
 ) -> TakenFromReview:
     """Put the chosen parts of some candidates together.
@@ -55,6 +56,8 @@ def take_from_review(
         The only batch that is reviewed: its number, its task or a candidate in it. Empty: all.
     digest
         The digest of the review in which the choice was made, where it is known.
+    anyway
+        Whether a mix that cannot work is taken all the same.
     sha256
         Whether the repository that the patch is for names its objects by SHA-256.
 
@@ -62,12 +65,14 @@ def take_from_review(
     ------
     SourceError
         If no batch has that name, the review has another digest by now, or a choice cannot be made.
+    BrokenMixError
+        If what was chosen cannot work together.
     """
     reviewed, batches, _ = chosen_batches(candidates, batch)
     companies = [members_of(reviewed, members) for members in batches]
     if digest is not None:
         check_digest(digest, reviewed, companies)
-    taken = take(companies, choose(reviewed.found))
+    taken = take(companies, choose(reviewed.found), anyway=anyway)
     patch = git_patch(taken.files, sha256=sha256)
     return TakenFromReview(
         reviewed.origin, review_digest(reviewed.origin, reviewed.found), taken, patch

@@ -11,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from excise import CancelFlag, ChangeMatrix, Cluster, Confidence, Ranked, confidence
+from excise import CancelFlag, ChangeMatrix, Cluster, Ranked
 from excise.clustering import DISTANCE, LINKAGE
 from excise.facts import EditFacts, joined_facts
 from excise.patches import IGNORED, Patch
 from excise.patches.features import compared
+from excise.ranking import INTENT
 from excise.reading import PARSER_SECONDS
 from excise_server.candidates.chosen import chosen_batches
 from excise_server.foundation.changes import patch_files
@@ -65,6 +66,8 @@ class Worktrees:
         For each batch, the files that it changes, hunk by hunk.
     reasons
         For each batch, what sets its groups apart, in the order of its clusters.
+    intent
+        What the candidates are for, as in `excise.rank`.
     """
 
     top: str
@@ -78,6 +81,7 @@ class Worktrees:
     verdicts: Verdicts = NO_VERDICTS
     files: tuple[tuple[ReviewedFile, ...], ...] = ()
     reasons: tuple[tuple[tuple[Reason, ...], ...], ...] = ()
+    intent: str = INTENT
 
     @property
     def values(self) -> Values:
@@ -105,16 +109,6 @@ class Worktrees:
         """All groups, batch after batch."""
         return tuple(cluster for batch in self.batches for cluster in batch.clusters)
 
-    def confidence(self, batch: RankedBatch) -> Confidence:
-        """Return how far the first of a batch can be trusted, with one voice for each tool.
-
-        Without any if checks have given verdicts, which are better evidence than agreement.
-        """
-        if self.verdicts:
-            return Confidence.none("as checks decide, and say more than agreement")
-        voices = {c.id: c.tool for c in self.candidates.found if c.tool}
-        return confidence(batch.ranking, "files", voices=voices, values=self.values)
-
 
 def compare_worktrees(
     repository: Repository,
@@ -124,6 +118,7 @@ def compare_worktrees(
     ignored: Sequence[str] = IGNORED,
     threshold: float = DISTANCE,
     linkage: str = LINKAGE,
+    intent: str = INTENT,
     cancel: CancelFlag | None = None,
 ) -> Worktrees:
     """Score, rank and cluster the worktrees or branches of a repository.
@@ -138,6 +133,8 @@ def compare_worktrees(
         Globs of base names or paths that are left out, unless there is nothing else.
     threshold, linkage
         As in `excise.cluster`.
+    intent
+        As in `excise.rank`.
     cancel
         A flag that is checked between two pairs.
 
@@ -151,7 +148,7 @@ def compare_worktrees(
     candidates = find_candidates(repository, selection or Selection())
     return compare_candidates(
         repository.top, candidates, batch=batch, ignored=ignored, threshold=threshold,
-        linkage=linkage, cancel=cancel,
+        linkage=linkage, intent=intent, cancel=cancel,
     )  # fmt: skip
 
 
@@ -163,6 +160,7 @@ def compare_candidates(
     ignored: Sequence[str] = IGNORED,
     threshold: float = DISTANCE,
     linkage: str = LINKAGE,
+    intent: str = INTENT,
     verdicts: Sequence[Verdict] = (),
     cancel: CancelFlag | None = None,
 ) -> Worktrees:
@@ -170,7 +168,7 @@ def compare_candidates(
 
     Parameters
     ----------
-    batch, ignored, threshold, linkage, cancel
+    batch, ignored, threshold, linkage, intent, cancel
         As in `compare_worktrees`.
     verdicts
         The results of checks on them: the first key of the order.
@@ -194,7 +192,7 @@ def compare_candidates(
     ranked_by = replace(matrix, notes=notes, edited=tuple(map(_of_code, matrix.edited)))
     ranked = rank_batches(
         ranked_by, chosen, threshold=threshold, linkage=linkage, level=judged.level,
-        facts=tuple(map(_facts_of_code, by_path)),
+        facts=tuple(map(_facts_of_code, by_path)), intent=intent,
     )  # fmt: skip
     files = tuple(
         review_files(_members(candidates, batch), cancel, matrix.readings) for batch in ranked
@@ -207,8 +205,9 @@ def compare_candidates(
         for batch, of_batch in zip(ranked, files, strict=True)
     )  # fmt: skip
     return Worktrees(
-        top, candidates, patches, matrix, ranked, threshold, linkage, others, judged, files, reasons
-    )
+        top, candidates, patches, matrix, ranked, threshold, linkage, others, judged, files,
+        reasons, intent,
+    )  # fmt: skip
 
 
 def _members(candidates: Candidates, batch: RankedBatch) -> tuple[Candidate, ...]:

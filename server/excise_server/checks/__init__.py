@@ -2,7 +2,6 @@
 
 Nothing else in this program starts a user's command, and no repository can name one.
 
-    runs        the call: its folder, interrupts, the file of verdicts
-    crew        the candidates one after another, or a few at a time, and the verdict on each
-    guardian    a process for each run, which ends all that the run started
+    runs        the candidates one after another, or a few at a time, and the verdict on each
+    supervisor  a process for each run, which holds together and ends all that the run started
 """

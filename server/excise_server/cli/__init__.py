@@ -19,7 +19,7 @@ __all__ = ["COMMANDS", "excise", "main"]
 COMMANDS = {
     "score": "Score a hypothesis against a reference.",
     "matrix": "Compare every pair of revisions of a file.",
-    "rank": "Order the revisions of a file by how far they agree.",
+    "rank": "Order the revisions of a file: first the edit that most make.",
     "explain": "Show where two revisions of a file diverge.",
     "cluster": "Group patches, or revisions of a file, that are alike.",
     "duplicates": "Find patches that may be about the same issue.",
@@ -156,9 +156,9 @@ def _run(arguments: Sequence[str] | None, before_parsing: Callable[[], None]) ->
 def _is_of_the_input(error: Exception) -> bool:
     """Tell whether an error is about the input, and not a bug of ours."""
     from excise.errors import ExciseError
-    from excise_server.foundation.inputs import SourceError
+    from excise_server.foundation.inputs import SourceError, UnansweredError
 
-    return isinstance(error, SourceError | ExciseError)
+    return isinstance(error, SourceError | UnansweredError | ExciseError)
 
 
 def _say_usage(error: click.UsageError) -> None:

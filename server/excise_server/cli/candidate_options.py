@@ -7,10 +7,12 @@ from functools import wraps
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
+from excise.ranking import INTENT, INTENTS
 from excise_server.sources.candidates import Selection
 
-__all__ = ["batch_option", "selection_options"]
+__all__ = ["batch_option", "given_options", "intent_option", "selection_options"]
 
 _OPTIONS = (
     click.option(
@@ -51,6 +53,14 @@ batch_option = click.option(
     default="all",
     show_default=True,
     help="Only one batch: its number, its task, or the name of a candidate in it.",
+)
+
+intent_option = click.option(
+    "--intent",
+    type=click.Choice(INTENTS),
+    default=INTENT,
+    show_default=True,
+    help="A bug fix, where fewer tokens come first, or any other change.",
 )
 
 _Command = Callable[..., Any]
@@ -95,3 +105,27 @@ def _own_base(option: str) -> tuple[str, str]:
             "from, or --onto REV to compare all on another commit (what --base REV was until 0.1)."
         )
     return name, revision
+
+
+def given_options(*left_out: str) -> list[str]:
+    """Return the options that the user typed for this command, as arguments of another call.
+
+    Parameters
+    ----------
+    left_out
+        The names of options that the other call has not.
+    """
+    context = click.get_current_context()
+    arguments: list[str] = []
+    for option in context.command.params:
+        name = option.name or ""
+        typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if not isinstance(option, click.Option) or not typed or name in left_out:
+            continue
+        if option.is_flag:
+            arguments.append(option.opts[0])
+            continue
+        value = context.params[name]
+        for each in value if option.multiple else (value,):
+            arguments += [option.opts[0], str(each)]
+    return arguments

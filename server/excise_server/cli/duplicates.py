@@ -200,7 +200,7 @@ def _read_git(
     pulls: Mapping[str, PullFacts],
     advance: Callable[[float], None],
 ) -> _Read:
-    requests = read_requests(opened(folder), patterns, onto, advance)
+    requests = read_requests(opened(folder, only_commits=True), patterns, onto, advance)
     if not (requests.proposals or requests.rejected or requests.notes):
         raise SourceError("no ref matches", name=patterns[0], hint="fetch pull requests first")
     proposals = with_pull_facts(requests.proposals, pulls)

@@ -168,12 +168,14 @@ def executed(
         say(f"not executed: line {outcome.line.number}: {outcome.reason}")
     if len(refused) > _SHOWN:
         say(f"not executed: {len(refused) - _SHOWN:,} more; --json counts them")
-    say(f"tests: {done.passed:,} outputs pass, {done.failed:,} do not")
+    slow = f", of which {done.timed_out:,} timed out" if done.timed_out else ""
+    say(f"tests: {done.passed:,} outputs pass, {done.failed:,} do not{slow}")
     if done.agree + done.disagree:
         say(f"tests: {done.agree:,} agree with the label that was there, {done.disagree:,} do not")
     if path is not None:
         write_text(path, "".join(f"{line}\n" for line in labelled_lines(done)))
-    counts = {key: getattr(done, key) for key in ("passed", "failed", "agree", "disagree")}
+    keys = ("passed", "failed", "timed_out", "agree", "disagree")
+    counts = {key: getattr(done, key) for key in keys}
     return [outcome.line for outcome in done.lines], {
         "executed": counts,
         "not_executed": len(refused),

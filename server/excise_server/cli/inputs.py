@@ -47,7 +47,7 @@ def read_set(origin: str, paths: tuple[str, ...], choices: Choices) -> RevisionS
 def similarities(revision_set: RevisionSet, choices: Choices) -> excise.ScoreMatrix:
     """Score every pair of revisions.
 
-    The matrix alone: what `analysis.compare` adds to it may cost the import of SciPy.
+    The matrix alone: what `analysis.compare` adds to it may cost the import of scikit-learn.
     """
     return excise.ScoreMatrix.from_texts(
         revision_set.origin,

@@ -74,7 +74,7 @@ def cluster_commits(folder: str, name: str, choices: Choices, chosen: PatchChoic
     if chosen.incremental is not None:
         raise click.UsageError("--incremental keeps mails and files, not commits.")
     with progress("Reading", 1.0) as advance:
-        queue = read_commits(opened(folder), name, advance)
+        queue = read_commits(opened(folder, only_commits=True), name, advance)
     if not (queue.patches or queue.covers or queue.rejected):
         raise SourceError("it holds no commit", name=name, hint="check the order: OLD..NEW")
     with _crew(chosen) as crew:
@@ -92,7 +92,7 @@ def cluster_in_repository(
             f"{', '.join(unsuited)}: not with --repo, which compares whole files."
         )
     with progress("Reading"):
-        repository = opened(folder)
+        repository = opened(folder, only_commits=True)
         queue = read_queue(paths, sys.stdin.buffer)
         _check_patches(queue)
         candidates = find_patches(repository, newest(queue) if chosen.newest else queue, onto)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import click
 
 from excise_server.candidates.worktrees import compare_candidates
-from excise_server.cli.candidate_options import batch_option, selection_options
+from excise_server.cli.candidate_options import batch_option, intent_option, selection_options
 from excise_server.cli.output import write_text
 from excise_server.cli.progress import progress
 from excise_server.cli.reviewed import read_candidates
@@ -30,7 +30,7 @@ _FORMATS = ("text", "markdown", "json", "html")
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """The parts of the review to show, and how."""
+    """The parts of the review to show, how, and what the candidates are for."""
 
     format: str
     against: str
@@ -38,6 +38,7 @@ class _Shown:
     paths: tuple[str, ...]
     hunks: tuple[str, ...]
     output: str | None
+    intent: str
 
 
 @click.command("review", short_help="Show what candidates change, hunk by hunk, side by side.")
@@ -50,6 +51,7 @@ class _Shown:
 )
 @selection_options
 @batch_option
+@intent_option
 @verdict_option
 @click.option("--path", metavar="GLOB", multiple=True, help="Show only files so named.")
 @click.option(
@@ -81,6 +83,7 @@ def command(
     repo: str,
     origin: str | None,
     batch: str,
+    intent: str,
     verdicts: tuple[str, ...],
     path: tuple[str, ...],
     hunk: tuple[str, ...],
@@ -103,7 +106,7 @@ def command(
     names an insertion by the line before it.
     """
     top, every = read_candidates(repo, origin, candidates, selection)
-    shown = _Shown(format, against, whole, path, hunk, output)
+    shown = _Shown(format, against, whole, path, hunk, output, intent)
     return _review(top, every, "" if batch == "all" else batch, shown, verdicts)
 
 
@@ -112,7 +115,9 @@ def _review(
 ) -> int:
     verdicts, bad = read_verdicts(files)
     with progress("Comparing"):
-        compared = compare_candidates(top, candidates, batch=batch, verdicts=verdicts)
+        compared = compare_candidates(
+            top, candidates, batch=batch, intent=shown.intent, verdicts=verdicts
+        )
         document = chosen_hunks(review_document(compared), shown.paths, shown.hunks)
     _print(document, replace(shown, against=_id_of(document, shown.against)))
     say_left_out(bad)

@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shlex
 import sys
-import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 
 import click
 import msgspec
 
 from excise_server.candidates.take import TakenFromReview, take_from_review
-from excise_server.candidates.written import write_files
-from excise_server.cli.candidate_options import batch_option, selection_options
+from excise_server.candidates.written import Checkout, opened_checkout
+from excise_server.cli.candidate_options import (
+    batch_option,
+    given_options,
+    selection_options,
+)
 from excise_server.cli.progress import progress
 from excise_server.cli.reviewed import read_candidates
 from excise_server.cli.streams import say
+from excise_server.cli.worktrees import opened
 from excise_server.foundation.escape import source_text
 from excise_server.foundation.files import file_error
 from excise_server.foundation.inputs import SourceError
 from excise_server.foundation.paths import visible
+from excise_server.foundation.processes import held_signals
 from excise_server.git.worktree_files import SHA256_DIGITS
 from excise_server.report.documents import json_text
-from excise_server.report.take import take_document
+from excise_server.report.take import take_document, undone_document
 from excise_server.review.choices import Plan, choices_named, choices_planned
+from excise_server.review.mixes import BrokenMixError
 from excise_server.review.taking import Taken
 from excise_server.sources.candidates import Selection
 from excise_server.workers.quarantine import cache_folder
@@ -50,7 +56,9 @@ _MAX_PLAN = 10_000_000
     "--origin", metavar="DIR", help="The folder that folders without git (--among) began as."
 )
 @click.option("--conflicts", is_flag=True, help="Also take parts that conflict with the target.")
+@click.option("--anyway", is_flag=True, help="Also take a mix that cannot work: see below.")
 @click.option("--write", is_flag=True, help="Change the files of this checkout, all or none.")
+@click.option("--undo", is_flag=True, help="Undo the last --write of this checkout.")
 @selection_options
 @batch_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for programs (docs/json.md).")
@@ -63,7 +71,9 @@ def command(
     among: tuple[str, ...],
     origin: str | None,
     conflicts: bool,
+    anyway: bool,
     write: bool,
+    undo: bool,
     as_json: bool,
     batch: str,
     selection: Selection,
@@ -80,29 +90,51 @@ def command(
     choices overlap, or if the target has changed the same lines since (--conflicts takes these).
     If a file has the name of a candidate, write ./NAME.
 
+    A mix is checked: it is refused if it does not parse, or (Python) if a name is missing or a
+    method fell out of its class, although the origin and the whole candidates are fine. The message
+    names the hunk that is missing; --anyway takes the mix all the same. A mix that passes parses,
+    and no name is missing: that it works is not checked.
+
     --write changes the files of this checkout instead, and prints the command that undoes it. Your
     other edits in these files stay. If one of them is on the lines of a hunk, nothing is written.
-    The command never stages or commits.
+    The command never stages or commits. --undo also undoes what was interrupted, and keeps what you
+    edited since; if that is on the same lines, nothing is undone.
     """
+    if undo:
+        if choices or plan is not None or among or digest is not None or conflicts or write:
+            raise click.UsageError("--undo undoes all of the last take: give no choices with it.")
+        return _undo(repo, origin, as_json=as_json)
     if (plan is None) is not bool(choices):
         raise click.UsageError("name a CANDIDATE, or give a --plan FILE, and not both.")
-    if plan is not None and (digest is not None or conflicts):
-        raise click.UsageError("a --plan has its own digest, and says which conflicts it takes.")
+    if plan is not None and (digest is not None or conflicts or anyway):
+        raise click.UsageError("a --plan has its own digest, conflicts and anyway.")
     planned = None if plan is None else _read_plan(plan)
+    if not write or origin is not None:
+        _make_good(repo, origin)
     top, candidates = read_candidates(repo, origin, among, selection, ": --among FOLDER")
     if planned is None:
         choose = partial(choices_named, choices, in_conflict=conflicts)
     else:
         choose, digest = partial(choices_planned, planned), planned.digest
+        anyway = planned.anyway
     with progress("Putting together"):
-        result = take_from_review(
-            candidates,
-            choose,
-            batch="" if batch == "all" else batch,
-            digest=digest,
-            sha256=origin is None and len(candidates.origin) == SHA256_DIGITS,
-        )
-    return _hand_over(top, result, write=write, as_json=as_json)
+        try:
+            result = take_from_review(
+                candidates,
+                choose,
+                batch="" if batch == "all" else batch,
+                digest=digest,
+                anyway=anyway,
+                sha256=origin is None and len(candidates.origin) == SHA256_DIGITS,
+            )
+        except BrokenMixError as error:
+            # The choices alone are no command: the candidates were found by these options.
+            options = shlex.join(given_options("plan", "conflicts"))
+            mend = error.mend.replace("excise take", f"excise take {options}", 1)
+            say(str(error).replace(error.mend, mend, 1) if options else str(error))
+            return 1
+    undo_command = _write(repo, origin, result.taken) if write else None
+    return _hand_over(top, result, undo_command, write=write, as_json=as_json)
 
 
 def _read_plan(path: str) -> Plan:
@@ -124,10 +156,11 @@ def _read_plan(path: str) -> Plan:
         raise SourceError(f"not a plan: {error}", name=name, hint=hint) from error
 
 
-def _hand_over(top: str, result: TakenFromReview, *, write: bool, as_json: bool) -> int:
-    """Write the files, or print the patch."""
+def _hand_over(
+    top: str, result: TakenFromReview, undo: str | None, *, write: bool, as_json: bool
+) -> int:
+    """Print the command that undoes what was written, or the patch."""
     taken = result.taken
-    undo = _write(top, taken) if write else None
     if as_json:
         print(json_text(take_document(top, result, undo)))
     elif write:
@@ -146,28 +179,80 @@ def _hand_over(top: str, result: TakenFromReview, *, write: bool, as_json: bool)
     return 0
 
 
-def _write(top: str, taken: Taken) -> str | None:
+def _checkout(repo: str, origin: str | None) -> tuple[str, str | None]:
+    """Return the top folder of the checkout and its own part of the repository, if there is one."""
+    if origin is not None:
+        return os.path.realpath(origin), None
+    repository = opened(repo)
+    return repository.top, repository.git_dir
+
+
+@contextmanager
+def _opened(
+    top: str, git_dir: str | None, *, make: bool = True
+) -> Iterator[tuple[Checkout | None, Callable[[], bool]]]:
+    """Open the checkout to write, with signals held back, and say what became of earlier takes."""
+    with held_signals() as stop:
+        try:
+            with opened_checkout(top, git_dir, cache_folder(), make=make) as checkout:
+                try:
+                    yield checkout, stop
+                finally:
+                    for note in checkout.said if checkout else ():
+                        say(f"note: {note}")
+        except SourceError as error:
+            if not stop():
+                raise
+            say(str(error))
+            raise click.Abort from error
+        finally:
+            sys.stderr.flush()  # a signal that was held back ends the process now
+
+
+def _make_good(repo: str, origin: str | None) -> None:
+    """Put back what an interrupted take changed, so that it is not read as somebody's edits."""
+    top, git_dir = _checkout(repo, origin)
+    try:
+        with _opened(top, git_dir, make=False):
+            pass
+    except SourceError as error:
+        say(f"note: {error}")
+
+
+def _write(repo: str, origin: str | None, taken: Taken) -> str | None:
     """Write the files, and return the command that undoes it, unless there was nothing to do."""
-    cache = cache_folder()
-    if cache is None:
-        raise SourceError("no folder to save the undo patch in", hint="set HOME or XDG_CACHE_HOME")
-    name = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}-{secrets.token_hex(2)}.patch"
-    file = cache / "undo" / name
-    written = write_files(top, taken.files, file)
-    for change in written:
-        say(f"{change.edit.status}: {visible(change.edit.path)}")
+    top, git_dir = _checkout(repo, origin)
+    with _opened(top, git_dir) as (checkout, stop):
+        assert checkout is not None
+        written = checkout.write(taken.files, stop)
+        for change in written:
+            say(f"{change.edit.status}: {visible(change.edit.path)}")
+        where = ["--origin", top] if origin is not None else ["--repo", top] if repo != "." else []
+        undo = shlex.join(["excise", "take", "--undo", *where])
+        if written and stop():
+            say(f"interrupted when all files were written: {undo}")
     if not written:
         say("nothing was written: the files already have this content")
         return None
-    return _command(top, file)
+    return undo
 
 
-def _command(top: str, file: Path) -> str:
-    """Return a command that also works in a folder of another repository.
-
-    There git would look for the paths from the top of that repository, and do nothing.
-    """
-    apply = ["git", "-C", top, "apply", "--whitespace=nowarn", str(file)]
-    if not os.path.lexists(os.path.join(top, ".git")):
-        apply = ["env", f"GIT_CEILING_DIRECTORIES={os.path.dirname(top)}", *apply]
-    return shlex.join(apply)
+def _undo(repo: str, origin: str | None, *, as_json: bool) -> int:
+    """Undo the last take, or say that this command has just put back one that was interrupted."""
+    top, git_dir = _checkout(repo, origin)
+    with _opened(top, git_dir, make=False) as (checkout, stop):
+        if checkout is None:
+            raise SourceError("nothing to undo: no take of this checkout is known")
+        if (plan := checkout.rolled_back) is None:
+            plan, written = checkout.undo(stop)
+            files = [change.edit for change in written]
+        else:
+            files = [edit.reversed for edit in plan.edits]
+        notes = [*checkout.said]
+        for file in files:
+            say(f"{file.status}: {visible(file.path)}")
+    if not files:
+        say("nothing was undone: the files already are as before")
+    if as_json:
+        print(json_text(undone_document(top, plan.utc, files, notes)))
+    return 0

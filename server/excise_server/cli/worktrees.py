@@ -10,9 +10,10 @@ import click
 
 from excise.clustering import DISTANCE, LINKAGE, LINKAGES
 from excise.patches import IGNORED
+from excise.ranking import INTENT
 from excise_server.candidates.chosen import in_batch
 from excise_server.candidates.worktrees import Worktrees, compare_candidates
-from excise_server.cli.candidate_options import batch_option, selection_options
+from excise_server.cli.candidate_options import batch_option, intent_option, selection_options
 from excise_server.cli.output import write_text
 from excise_server.cli.progress import progress
 from excise_server.cli.streams import console, say
@@ -26,7 +27,7 @@ from excise_server.cli.verdicts import (
     verdict_option,
 )
 from excise_server.foundation.inputs import SourceError
-from excise_server.git.repository import Repository, open_folder
+from excise_server.git.repository import Repository, open_commits, open_folder
 from excise_server.report.documents import json_text
 from excise_server.report.worktrees import worktrees_document
 from excise_server.sources.candidates import Candidates, Selection, find_candidates
@@ -48,6 +49,7 @@ class Shown:
     batch: str = ""
     verdicts: tuple[str, ...] = ()
     run: RunOptions | None = None
+    intent: str = INTENT
 
 
 @click.command("worktrees", short_help="Rank and group whole worktrees or branches.")
@@ -59,6 +61,7 @@ class Shown:
 )
 @selection_options
 @batch_option
+@intent_option
 @click.option(
     "--threshold",
     type=click.FloatRange(0, 1),
@@ -84,6 +87,7 @@ def command(
     folders: tuple[str, ...],
     origin: str | None,
     batch: str,
+    intent: str,
     threshold: float | None,
     linkage: str | None,
     ignore_path: tuple[str, ...],
@@ -107,18 +111,15 @@ def command(
     no vote in it. A candidate that is alone in its batch is listed, not ranked.
 
     A table is sorted by groups of similar candidates, the group of the best candidate first, and
-    within a group by rank. The rank follows from
+    within a group by rank. First comes the edit that most candidates of the batch make: those with
+    the same code, comments aside. Of edits that are made equally often, the first is what is
+    nearest to all others, and of these the one with fewer tokens (in code; in all files, if no code
+    is changed). With --intent fix, for a bug fix, only the number of tokens counts here.
 
-    \b
-      score = 3 * agreement - ln(4 + tokens) - (3 if it is broken)
-
-    the larger the better: agreement is the mean similarity to the other candidates of the batch,
-    and tokens are those deleted and inserted in code (in all files, if no code is changed). If
-    every edit has over 5 tokens and some agreement reaches .2, the size counts a hundredth of that
-    and breaks ties. A candidate is broken if it cannot work although the target could: its syntax
-    is invalid, it uses an undefined name, or a function or class is gone. Candidates that change no
-    code, or only add names that are never read, come after all others, then those that change only
-    white space, and those that change nothing last. All of that is printed. The order is advice.
+    A candidate is broken if it cannot work although the target could: its syntax is invalid, or it
+    uses an undefined name (or, with --intent fix, a function or class is gone). Broken ones come
+    after all whole ones, then those that change no code or only add names that are never read, and
+    those that change nothing last. Each place is printed with its reason. The order is advice.
 
     With --verdicts or --run, test results take precedence: candidates that pass come first, then
     those without a verdict (including timeouts), then those that fail.
@@ -129,7 +130,7 @@ def command(
     only_batch = "" if batch == "all" else batch
     shown = Shown(
         threshold, linkage, ignore_path, as_json, html, only_batch, verdicts,
-        run_options_of(run, jobs, timeout),
+        run_options_of(run, jobs, timeout), intent,
     )  # fmt: skip
     if origin is not None:
         if selection != Selection(only=selection.only):
@@ -145,7 +146,7 @@ def command(
 def compare(folder: str, selection: Selection, shown: Shown) -> int:
     """Compare worktrees or branches, and print the result."""
     with progress("Comparing"):
-        repository = opened(folder)
+        repository = opened(folder, only_commits=not selection.worktrees)
         candidates = find_candidates(repository, selection)
     return compare_found(repository.top, candidates, shown)
 
@@ -174,6 +175,7 @@ def compare_found(top: str, candidates: Candidates, shown: Shown) -> int:
             ignored=tuple(glob for glob in shown.ignore_path or IGNORED if glob),
             threshold=DISTANCE if shown.threshold is None else shown.threshold,
             linkage=shown.linkage or LINKAGE,
+            intent=shown.intent,
             verdicts=verdicts,
         )
     if shown.html is not None:
@@ -202,8 +204,13 @@ def say_rejected(worktrees: Worktrees) -> None:
         say(f"left out: {SourceError(rejected.reason, name=name, hint=rejected.hint)}")
 
 
-def opened(folder: str) -> Repository:
+def opened(folder: str, *, only_commits: bool = False) -> Repository:
     """Open the repository of a folder that the user named.
+
+    Parameters
+    ----------
+    only_commits
+        Whether nothing but commits is read, so that it may be bare.
 
     Raises
     ------
@@ -215,7 +222,7 @@ def opened(folder: str) -> Repository:
         reason = "it is not a folder" if os.path.exists(real) else "no such folder"
         raise SourceError(reason, name=folder, hint="name a folder of a git repository")
     try:
-        return open_folder(real, [real])
+        return open_commits(real) if only_commits else open_folder(real, [real])
     except SourceError as error:
         hint = error.hint or "name a folder of a working tree"
         raise SourceError(error.reason, name=folder, hint=hint) from error

@@ -51,8 +51,8 @@ class Matrix(Protocol):
 class Comparison:
     """The scores, order and groups of the revisions as whole texts.
 
-    ``ranking`` is in rank order and ``clusters`` are largest first; both name revisions by their
-    index in the snapshot. ``notes`` holds one tuple per revision, in the snapshot's order.
+    ``ranking`` is in rank order and ``clusters`` in that of their best members; both name revisions
+    by their index in the snapshot. ``notes`` holds one tuple per revision, in the snapshot's order.
     """
 
     matrix: Matrix
@@ -103,7 +103,7 @@ def compare(
         timeout=PARSER_SECONDS,
         strict=False,
     )
-    return _described(matrix)
+    return _described(matrix, snapshot.intent)
 
 
 def recompare(
@@ -120,14 +120,17 @@ def recompare(
     matrix = _counted(comparison)
     for revision in changed:
         matrix = matrix.replaced(revision.id, revision.text, cancel=cancel)
-    return _described(matrix)
+    return _described(matrix, snapshot.intent)
 
 
-def _described(matrix: excise.ScoreMatrix) -> Comparison:
+def _described(matrix: excise.ScoreMatrix, intent: str) -> Comparison:
+    ranking = excise.rank(matrix, intent=intent)
+    place = {ranked.index: place for place, ranked in enumerate(ranking)}
+    clusters = excise.cluster(matrix)
     return Comparison(
         matrix=matrix,
-        ranking=excise.rank(matrix),
-        clusters=excise.cluster(matrix),
+        ranking=ranking,
+        clusters=tuple(sorted(clusters, key=lambda c: min(place[i] for i in c.members))),
         signature=matrix.signature,
         notes=matrix.notes,
     )

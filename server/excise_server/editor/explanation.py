@@ -25,7 +25,7 @@ from excise_server.editor.wording import (
 )
 from excise_server.foundation.escape import printable
 from excise_server.report.digits import digits
-from excise_server.report.order_words import order_words
+from excise_server.report.order_words import DISAGREE, disagree, order_words
 
 __all__ = ["Block", "Code", "Line", "Table", "explain_file", "explain_hunk"]
 
@@ -105,7 +105,8 @@ def explain_file(analysis: Analysis) -> list[Block]:
     if len(order) > 1:
         blocks += _words(analysis, order, names)
         blocks.append(Line(f"Best first: {listed((names[index] for index in order), MAX_NAMES)}"))
-        blocks.append(Line(f"Order: {order_words(comparison.ranking)}"))
+        blocks.append(Line(f"Order: {order_words(analysis.snapshot.intent)}"))
+        blocks += [Line(DISAGREE)] * disagree(comparison.ranking)
         blocks.append(_scores(analysis, order, names))
     return [*blocks, Line(comparison.signature)]
 

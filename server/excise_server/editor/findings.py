@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from excise.excision import WHITESPACE_ONLY
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.hunk_scores import MAX_PAIRS, HunkScores
-from excise_server.editor.wording import changers, group_words, hunk_words, names_of
+from excise_server.editor.wording import changers, group_words, hunk_words, listed, names_of
 from excise_server.foundation.escape import printable
 from excise_server.report.digits import digits
-from excise_server.report.order_words import said_of
+from excise_server.report.order_words import DISAGREE, disagree
 from excise_server.report.words import between, words_of
 
 __all__ = [
@@ -74,6 +75,7 @@ def find(analysis: Analysis, most: int = MAX_HUNKS) -> Findings | None:
             [
                 headline(analysis, names, most),
                 *group_lines(analysis, names),
+                *([DISAGREE] if disagree(analysis.comparison.ranking) else []),
                 *_pairs(analysis, names),
             ]
         ),
@@ -113,25 +115,22 @@ def headline(analysis: Analysis, names: Sequence[str], most: int) -> str:
 
 
 def group_lines(analysis: Analysis, names: Sequence[str]) -> list[str]:
-    """Return a line for each group, the largest first, with the facts about its members."""
+    """Return a line for each group in order, with the facts that give its members their places."""
     comparison = analysis.comparison
-    facts = {
-        ranked.index: [
-            *(["changes nothing"] if ranked.no_op else []),
-            *map(printable, said_of(ranked)),
-            *map(printable, ranked.notes),
-        ]
-        for ranked in comparison.ranking
-    }
     lines = []
     for index, cluster in enumerate(comparison.clusters[:MAX_GROUPS]):
-        alone = len(cluster.members) == 1
+        members_by_facts: dict[str, list[str]] = {}
+        for ranked in comparison.ranking:
+            if ranked.index in cluster.members:
+                notes = (note for note in ranked.notes if note != WHITESPACE_ONLY)
+                facts = ", ".join(map(printable, (*ranked.why, *notes)))
+                members_by_facts.setdefault(facts, []).append(names[ranked.index])
         phrases = [
-            (f"{names[member]} " if not alone else "") + ", ".join(facts[member])
-            for member in cluster.members
-            if facts[member]
+            facts if len(members_by_facts) == 1 else f"{listed(members)} ({facts})"
+            for facts, members in members_by_facts.items()
+            if facts
         ]
-        if alone and len(names) == 1 and not phrases:
+        if len(names) == 1 and not phrases:
             continue  # the first line already says it
         remarks = f": {'; '.join(phrases)}" if phrases else ""
         lines.append(f"{group_words(analysis, names, index)}{remarks}")

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import unquote, urlsplit
 
 from excise import languages
+from excise.ranking import INTENT
 from excise.signature import Options
 from excise.text import Revision, normalise
 from excise_server.editor.document import (
@@ -73,6 +74,7 @@ class Session:
         """Start without documents."""
         self._changed, self._read = changed, read
         self.options = options or Options()
+        self.intent = INTENT
         self.own_edits = False
         """Whether the editor's text, which is the result of the review, counts as a revision."""
         self.choices = Choices()
@@ -374,10 +376,10 @@ class Session:
         (document.kept.add if kept else document.kept.discard)(lines)
         self._changed(document_key(uri))
 
-    def score_by(self, options: Options) -> None:
-        """Score by other options from now on, the documents there are included."""
-        if options != self.options:
-            self.options = options
+    def score_by(self, options: Options, intent: str = INTENT) -> None:
+        """Score by other options and rank for another intent from now on, in all documents."""
+        if (options, intent) != (self.options, self.intent):
+            self.options, self.intent = options, intent
             self.changed_all()
 
     def changed_all(self) -> None:
@@ -407,6 +409,7 @@ class Session:
             buffer=document.buffer.text() if document.buffer is not None else None,
             version=document.version,
             kept=frozenset(document.kept),
+            intent=self.intent,
         )
 
 

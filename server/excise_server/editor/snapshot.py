@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from excise.ranking import INTENT
 from excise.signature import Options
 from excise.text import Revision
 
@@ -21,7 +22,7 @@ class Snapshot:
     editor (None if the document is not open), and ``version`` its number. ``language`` has
     precedence over ``path``, and either may be None. ``kept`` are lines of the origin that the user
     wants to keep. ``deleted`` are the ids of revisions that delete the file: they are scored by the
-    deleted tokens, and have no text in any hunk.
+    deleted tokens, and have no text in any hunk. ``intent`` is that of `excise.rank`.
     """
 
     uri_or_path: str
@@ -34,6 +35,7 @@ class Snapshot:
     version: int | None = None
     kept: frozenset[tuple[int, int]] = frozenset()
     deleted: frozenset[str] = frozenset()
+    intent: str = INTENT
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -52,7 +54,8 @@ class Snapshot:
     def scored(self) -> tuple[object, ...]:
         """All that the scores depend on: the key under which they may be kept."""
         return (
-            self.origin, self.revisions, self.language, self.path, self.options, self.deleted
+            self.origin, self.revisions, self.language, self.path, self.options, self.deleted,
+            self.intent,
         )  # fmt: skip
 
     @property

@@ -32,8 +32,8 @@ class Labelling:
 
     Attributes
     ----------
-    passed, failed
-        Outputs, each as often as it occurred.
+    passed, failed, timed_out
+        Outputs, each as often as it occurred. One that timed out has failed, too.
     agree, disagree
         Of those that had a label of 0 or 1 before.
     """
@@ -41,6 +41,7 @@ class Labelling:
     lines: tuple[Labelled, ...]
     passed: int
     failed: int
+    timed_out: int
     agree: int
     disagree: int
 
@@ -102,7 +103,7 @@ def _program(value: Mapping[str, Any], line: Line) -> tuple[str, ...] | str:
 
 
 def _summary(originals: Sequence[Line], labelled: Sequence[Labelled]) -> Labelling:
-    passed = failed = agree = disagree = 0
+    passed = failed = timed_out = agree = disagree = 0
     for line, outcome in zip(originals, labelled, strict=True):
         if outcome.verdict is None:
             continue
@@ -111,10 +112,11 @@ def _summary(originals: Sequence[Line], labelled: Sequence[Labelled]) -> Labelli
             passed + outcome.verdict.passed * count,
             failed + (not outcome.verdict.passed) * count,
         )
+        timed_out += (outcome.verdict.reason == "timeout") * count
         if line.record.label in (0.0, 1.0):
             same = bool(line.record.label) == outcome.verdict.passed
             agree, disagree = agree + same * count, disagree + (not same) * count
-    return Labelling(tuple(labelled), passed, failed, agree, disagree)
+    return Labelling(tuple(labelled), passed, failed, timed_out, agree, disagree)
 
 
 def labelled_lines(labelling: Labelling) -> Iterable[str]:

@@ -111,7 +111,7 @@ class Remote:
         except (BrokenPipeError, EOFError) as error:
             self.close()
             raise self._failed("its process ended") from error
-        except (TimeoutError, ValueError) as error:
+        except (TimeoutError, ValueError, RecursionError) as error:
             self.close()
             raise self._failed(str(error)) from error
         if not isinstance(answer, dict) or "error" in answer:

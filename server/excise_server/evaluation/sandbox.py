@@ -199,7 +199,7 @@ def _verdict(answer: bytes | None) -> Verdict:
         return Verdict(False, "timeout")
     try:
         ((kind, reason),) = json.loads(answer).items()
-    except ValueError:
+    except (ValueError, RecursionError, AttributeError):
         return Verdict(False, "died")
     if kind == "refused":
         raise _refused(reason)

@@ -7,14 +7,16 @@ score does not depend on which tool would have made the diff.
 from __future__ import annotations
 
 import hashlib
+import math
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from excise.alignment import align
-from excise.errors import BinaryTextError, UndecodableTextError
 from excise.patches import Binary, FilePair, Hunk
-from excise.text import decode, line_key, normalise, raw_lines
+from excise.text import line_key, raw_lines
 from excise.tokens import Vocabulary
+from excise_server.foundation.file_bytes import ByteLines, byte_facts, text_of_bytes
 
 __all__ = [
     "LINK",
@@ -32,6 +34,8 @@ _RENAMED = 0.5
 _MAX_RENAMES = 200
 """The most deleted or created files among which renames with changes are searched."""
 
+_OTHER_BYTES = "changes bytes that its text does not show"
+
 Span = tuple[int, int, int, int]
 
 
@@ -39,7 +43,8 @@ Span = tuple[int, int, int, int]
 class Side:
     """A file before or after: its mode as git writes it, its bytes, the name of its blob.
 
-    Of a link the bytes are where it leads, of a submodule a sentence that names its commit.
+    Of a link the bytes are where it leads, of a submodule a sentence that names its commit, which
+    is its blob.
     """
 
     mode: str
@@ -48,36 +53,36 @@ class Side:
 
     @property
     def text(self) -> str | None:
-        """The normalised text, or None for binary data. Bytes that are not UTF-8 are latin-1."""
-        try:
-            return normalise(decode(self.data))
-        except UndecodableTextError:
-            return None if b"\0" in self.data else normalise(self.data.decode("latin-1"))
-        except BinaryTextError:
-            return None
+        """The normalised text, or None for binary data. A line that is not UTF-8 is latin-1."""
+        return text_of_bytes(self.data)
+
+    @property
+    def lines(self) -> ByteLines | None:
+        """The lines that can be taken or replaced by themselves; None if there are none."""
+        return None if self.mode in (LINK, SUBMODULE) else ByteLines.of(self.data)
 
 
-def patch_files(
-    old: Mapping[str, Side], new: Mapping[str, Side], *, context: int = 0
-) -> tuple[FilePair, ...]:
+def patch_files(old: Mapping[str, Side], new: Mapping[str, Side]) -> tuple[FilePair, ...]:
     """Return the changes between two sets of files, by path, with renamed files recognised.
 
-    A difference in line ends or a byte order mark alone is not a change.
+    Hunks are single runs of lines without context: they count lines, and no score is made of them.
+    A difference of bytes is a change, even if the texts are equal.
     """
     moved = renamed_files(old, new)
+    gone = set(moved.values())
     pairs = []
     for path in sorted(old.keys() | new.keys()):
-        if path in moved.values():
+        if path in gone:
             continue
         before = moved.get(path, path)
-        pair = changed_file(before, old.get(before), path, new.get(path), context=context)
+        pair = changed_file(before, old.get(before), path, new.get(path))
         if pair is not None:
             pairs.append(pair)
     return tuple(pairs)
 
 
 def changed_file(
-    old_path: str, old: Side | None, new_path: str, new: Side | None, *, context: int = 0
+    old_path: str, old: Side | None, new_path: str, new: Side | None
 ) -> FilePair | None:
     """Return what happened to one file, or None if nothing did."""
     pair = FilePair(
@@ -95,23 +100,43 @@ def changed_file(
         if old and new and old.data == new.data:
             return pair if pair.facts else None
         return replace(pair, binary=Binary(f"{_name(old)} {_name(new)}".encode()))
-    pair = replace(pair, hunks=tuple(_hunks(raw_lines(before), raw_lines(after), context)))
+    if before != after:
+        pair = replace(pair, hunks=_hunks(raw_lines(before), raw_lines(after)))
+    facts = tuple(_facts_beside(pair, old, new))
+    if old and new and old.data != new.data and not (pair.hunks or facts):
+        facts = (_OTHER_BYTES,)
+    only = len(facts) == 1 and old is not None and not (pair.hunks or pair.facts)
+    pair = replace(pair, beside=(f"only {facts[0]}",) if only else facts)
     return pair if pair.hunks or pair.facts else None
+
+
+def _facts_beside(pair: FilePair, old: Side | None, new: Side | None) -> Iterator[str]:
+    """Yield what changes beside lines and mode: what the bytes tell, or a submodule's commit."""
+    commits = [side.blob if side and side.mode == SUBMODULE else "" for side in (old, new)]
+    if commits[0] != commits[1]:
+        shown = _told_apart(*commits)
+        if not commits[0]:
+            yield f"makes {pair.path} a submodule at {shown[1]}"
+        elif not commits[1]:
+            yield f"removes submodule {pair.path} at {shown[0]}"
+        else:
+            yield f"moves submodule {pair.path} from {shown[0]} to {shown[1]}"
+    elif new is not None and new.mode not in (LINK, SUBMODULE):
+        yield from byte_facts(old.data if old and old.mode != LINK else None, new.data)
+
+
+def _told_apart(old: str, new: str) -> tuple[str, str]:
+    """Return two commits with so many digits, from 7, that they differ."""
+    digits = next((n for n in range(7, len(old)) if old[:n] != new[:n]), len(old) or 7)
+    return old[:digits], new[:digits]
 
 
 def _name(side: Side | None) -> str:
     return hashlib.sha1(side.data, usedforsecurity=False).hexdigest() if side else ""
 
 
-def _hunks(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[Hunk]:
-    group: list[Span] = []
-    for span in differing_lines(old, new):
-        if group and span[0] - group[-1][1] > 2 * context:
-            yield _hunk(old, new, group, context)
-            group = []
-        group.append(span)
-    if group:
-        yield _hunk(old, new, group, context)
+def _hunks(old: Sequence[str], new: Sequence[str]) -> tuple[Hunk, ...]:
+    return tuple(_hunk(old, new, span) for span in differing_lines(old, new))
 
 
 def differing_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[Span]:
@@ -166,17 +191,9 @@ def _shared(old: Sequence[str], new: Sequence[str]) -> int:
     return next((index for index in range(shortest) if old[index] != new[index]), shortest)
 
 
-def _hunk(old: Sequence[str], new: Sequence[str], spans: Sequence[Span], context: int) -> Hunk:
-    o_lo, a_lo = max(spans[0][0] - context, 0), max(spans[0][2] - context, 0)
-    lines: list[str] = []
-    o, a = o_lo, a_lo
-    for o_start, o_stop, a_start, a_stop in spans:
-        lines += [f" {line}" for line in old[o:o_start]]
-        lines += [f"-{line}" for line in old[o_start:o_stop]]
-        lines += [f"+{line}" for line in new[a_start:a_stop]]
-        o, a = o_stop, a_stop
-    o_hi, a_hi = min(o + context, len(old)), min(a + context, len(new))
-    lines += [f" {line}" for line in old[o:o_hi]]
+def _hunk(old: Sequence[str], new: Sequence[str], span: Span) -> Hunk:
+    o_lo, o_hi, a_lo, a_hi = span
+    lines = [f"-{line}" for line in old[o_lo:o_hi]] + [f"+{line}" for line in new[a_lo:a_hi]]
     return Hunk(
         o_lo + (o_hi > o_lo),
         a_lo + (a_hi > a_lo),
@@ -204,22 +221,50 @@ def renamed_files(old: Mapping[str, Side], new: Mapping[str, Side]) -> dict[str,
     created = {path: side for path, side in created.items() if path not in renames}
     if len(deleted) > _MAX_RENAMES or len(created) > _MAX_RENAMES:
         return renames
+    gone = set(renames.values())
     for share, path, before in sorted(_alike(deleted, created), reverse=True):
-        if share >= _RENAMED and path not in renames and before not in renames.values():
+        if share >= _RENAMED and path not in renames and before not in gone:
             renames[path] = before
+            gone.add(before)
     return renames
 
 
 def _alike(
     deleted: Mapping[str, Side], created: Mapping[str, Side]
 ) -> Iterator[tuple[float, str, str]]:
-    """Yield the share of the longer file's lines that each deleted and created file share."""
-    lines = [
+    """Yield the share of the longer file's lines that files have in common, if it is large enough.
+
+    Of the lines in common, one is among the rarest of each file: so many that fewer than the
+    wanted share are left. Only files with such a line in common are compared.
+    """
+    sets = [
         {path: set(raw_lines(side.text or "")) for path, side in files.items()}
         for files in (deleted, created)
     ]
-    for path, after_lines in lines[1].items():
-        for before, before_lines in lines[0].items():
-            longer = max(len(after_lines), len(before_lines))
-            if longer:
-                yield len(after_lines & before_lines) / longer, path, before
+    every = [lines for files in sets for lines in files.values()]
+    spread = Counter(line for lines in every for line in lines)
+    rare = [
+        {
+            path: sorted(lines, key=lambda line: (spread[line], line))[: _rare(len(lines))]
+            for path, lines in files.items()
+        }
+        for files in sets
+    ]
+    having: dict[str, list[str]] = defaultdict(list)
+    for before, lines in rare[0].items():
+        for line in lines:
+            having[line].append(before)
+    # What all files have in common, such as a licence, is counted once.
+    shared = {line for line, count in spread.items() if count == len(every)}
+    own = [{path: lines - shared for path, lines in files.items()} for files in sets]
+    for path, lines in rare[1].items():
+        after_lines = own[1][path]
+        for before in {before for line in lines for before in having.get(line, ())}:
+            longer = max(len(after_lines), len(own[0][before])) + len(shared)
+            equal = len(after_lines & own[0][before]) + len(shared)
+            yield equal / longer, path, before
+
+
+def _rare(count: int) -> int:
+    """Return how many of so many lines, all but one less than the share, are looked up."""
+    return count - math.ceil(count * _RENAMED) + 1 if count else 0

@@ -6,17 +6,23 @@ them are shown as visible escapes (``\x1b``, ``\u202e``).
 
 from __future__ import annotations
 
+import json
 import re
+from collections import Counter
+from collections.abc import Iterable
 
-__all__ = ["printable", "source_text"]
+__all__ = ["hidden_characters", "hidden_note", "json_text", "path_spelled", "printable"]
+__all__ += ["shortened", "source_text", "spelled", "visible"]
 
 # Controls (C0, DEL, C1), lone surrogates, line and paragraph separators, bidirectional marks,
 # embeddings, overrides and isolates, zero-width and other default-ignorable characters.
 _HIDDEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
-    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0"
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0"
     "\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
+_HIDDEN_RUN = re.compile(f"{_HIDDEN.pattern}+")
+_ESCAPE = re.compile(rb"\\x([0-9a-f]{2})")
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _TAB = "→   "
 
@@ -38,6 +44,85 @@ def source_text(text: str) -> str:
     """
     lines = (printable(line.replace("\t", _TAB)) for line in text.split("\n"))
     return "\n".join(lines)
+
+
+def json_text(text: str) -> str:
+    r"""Return a JSON document with its invisible characters as JSON's own escapes: the same value.
+
+    >>> print(json_text('{"a": "\u202e\U000e0041"}'))
+    {"a": "\u202e\udb40\udc41"}
+    """
+    return _HIDDEN_RUN.sub(lambda match: json.dumps(match[0])[1:-1], text)
+
+
+def hidden_characters(text: str) -> Counter[str]:
+    r"""Count the characters that `printable` escapes, but for tabs and line ends.
+
+    >>> hidden_characters("a\tb\u202e\u200b\u200b\n")
+    Counter({'\u200b': 2, '\u202e': 1})
+    """
+    return Counter(char for char in _HIDDEN.findall(text) if char not in _SHORT)
+
+
+def hidden_note(texts: Iterable[str]) -> str:
+    r"""Say how many characters of some texts are shown as escapes, and which, or nothing.
+
+    >>> hidden_note(["a\u202e", "\U000e0041"])
+    '2 invisible characters are shown escaped (\\u202e, \\U000e0041)'
+    """
+    counts = sum(map(hidden_characters, texts), Counter[str]())
+    if not counts:
+        return ""
+    kinds = [printable(char) for char in sorted(counts)]
+    more = f" and {len(kinds) - 5} more" if len(kinds) > 5 else ""
+    total = counts.total()
+    are = "invisible character is" if total == 1 else "invisible characters are"
+    return f"{total:,} {are} shown escaped ({', '.join(kinds[:5])}{more})"
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text of at most ``most`` characters, cut in its middle, with the number left out.
+
+    >>> shortened("branch:" + 40 * "a" + "-fix", 30)
+    'branch:aaa…[31 cut]…aaaaaa-fix'
+    """
+    if len(text) <= most:
+        return text
+    kept = most - len(f"…[{len(text):,} cut]…")
+    tail = kept // 2
+    return f"{text[: kept - tail]}…[{len(text) - kept:,} cut]…{text[len(text) - tail :]}"
+
+
+def visible(name: str) -> str:
+    r"""Return a file name as text that can be sent, with bytes that are not UTF-8 escaped.
+
+    >>> visible("a\udce4.py")
+    'a\\xe4.py'
+    """
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+def spelled(path: str) -> str:
+    r"""Return a path as text for a JSON document, from which `path_spelled` makes the path again.
+
+    Bytes that are not UTF-8 are escaped, and a backslash in the path that would look like that.
+
+    >>> spelled("a\udce4.py"), spelled(r"a\xe4.py"), spelled(r"a\b")
+    ('a\\xe4.py', 'a\\x5cxe4.py', 'a\\b')
+    """
+    name = _ESCAPE.sub(rb"\\x5cx\1", path.encode("utf-8", "surrogateescape"))
+    return name.decode("utf-8", "backslashreplace")
+
+
+def path_spelled(text: str) -> str:
+    r"""Return the path that a document spells so.
+
+    >>> path_spelled(r"a\xe4.py"), path_spelled(r"a\x5cxe4.py"), path_spelled(r"a\b")
+    ('a\udce4.py', 'a\\xe4.py', 'a\\b')
+    """
+    encoded = text.encode("utf-8", "surrogateescape")
+    path = _ESCAPE.sub(lambda escape: bytes.fromhex(escape[1].decode()), encoded)
+    return path.decode("utf-8", "surrogateescape")
 
 
 def _escaped(match: re.Match[str]) -> str:

@@ -15,9 +15,11 @@ __all__ = [
     "Rejected",
     "RevisionSet",
     "SourceError",
+    "UnansweredError",
     "check_text",
     "first_few",
     "megabytes",
+    "too_large",
     "unique_ids",
 ]
 
@@ -25,8 +27,8 @@ MAX_BYTES = 10_000_000
 """Largest text read, in bytes of UTF-8 (or of the file): 10 MB."""
 
 
-class SourceError(Exception):
-    """The error for a source that cannot be used.
+class _NamedError(Exception):
+    """What is wrong with an input.
 
     Attributes
     ----------
@@ -48,9 +50,21 @@ class SourceError(Exception):
         subject = f"cannot read {self.name}: " if self.name else ""
         return f"{subject}{self.reason}{f'; {self.hint}' if self.hint else ''}"
 
+
+class SourceError(_NamedError):
+    """The error for a source that cannot be used. The others are used without it."""
+
     def named(self, name: str) -> SourceError:
         """Return the same error about a name."""
         return SourceError(self.reason, name=name, hint=self.hint)
+
+
+class UnansweredError(_NamedError):
+    """The error for a question that was given up after a time, and might be answered the next time.
+
+    No `SourceError`: whatever goes on without a source must not go on here, since the answer would
+    depend on how busy the machine is.
+    """
 
 
 @dataclass(frozen=True, slots=True)

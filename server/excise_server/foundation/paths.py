@@ -8,21 +8,25 @@ refused as well. A hard link cannot be distinguished from a file, but a checkout
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterable
 
 from excise.errors import BinaryTextError, UndecodableTextError
 from excise.text import decode
+from excise_server.foundation.escape import visible
 from excise_server.foundation.files import file_error
 from excise_server.foundation.inputs import MAX_BYTES, SourceError, check_text, too_large
 
-__all__ = ["MAX_ENTRIES", "contained", "inside", "list_folder", "read_bytes", "text_of", "visible"]
+__all__ = ["MAX_ENTRIES", "contained", "inside", "is_refused_by_git", "list_folder", "read_bytes"]
+__all__ += ["text_of", "visible"]
 
 MAX_ENTRIES = 10_000
 """Most entries of a folder that are read."""
 
 # Kernel interfaces: reading one may block, have effects, or reveal other processes.
 _SYSTEM = ("/proc", "/sys", "/dev")
+_SHARED_MEMORY = "/dev/shm"  # noqa: S108  a file system like another, though below /dev
 _AT = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW") and hasattr(os, "O_DIRECTORY")
 # Opening must neither follow a link, nor wait for a writer (FIFO), nor take over a terminal.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -35,6 +39,16 @@ _KINDS = {
     stat.S_IFCHR: "it is a device",
     stat.S_IFLNK: "it became a link while it was opened",
 }
+
+# Code points that HFS+ ignores in names, and those that git takes for the end of a name.
+_IGNORED_BY_HFS = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
+_MALFORMED = re.compile("[\ud800-\udfff\ufffe\uffff].*", re.DOTALL)
+# NTFS drops dots and spaces from the end of a name, and a colon begins an alternate stream.
+_NTFS_DOTGIT = re.compile(r"(?:\.git|git~1)[. ]*(?:[\\/:]|\Z)", re.IGNORECASE | re.ASCII)
+_SHORT_NAMES = "|".join(f"{'gi7eba'[:kept]}~[1-9][0-9]{{{6 - kept}}}" for kept in range(7))
+_NTFS_DOTGITMODULES = re.compile(
+    rf"(?:\.gitmodules|gitmod~[1-4]|{_SHORT_NAMES})[. ]*(?::|\Z)", re.IGNORECASE | re.ASCII
+)
 
 
 def contained(path: str, folders: Iterable[str]) -> tuple[str, str]:
@@ -50,7 +64,8 @@ def contained(path: str, folders: Iterable[str]) -> tuple[str, str]:
         roots = [os.path.realpath(folder) for folder in folders]
     except (OSError, ValueError) as error:
         raise file_error(path, error) from error
-    if any(_inside(system, real) for system in _SYSTEM):
+    is_system = any(_inside(system, real) for system in _SYSTEM)
+    if is_system and not _inside(_SHARED_MEMORY, real):
         raise SourceError("a system path, not a file of the workspace")
     # The innermost folder: the fewest components that someone else could change meanwhile.
     holding = [root for root in roots if _inside(root, real)]
@@ -126,13 +141,36 @@ def text_of(data: bytes) -> str:
         raise SourceError(str(error)) from error
 
 
-def visible(name: str) -> str:
-    r"""Return a file name as text that can be sent, with bytes that are not UTF-8 escaped.
+def is_refused_by_git(path: str, *, is_link: bool = False) -> bool:
+    r"""Whether git refuses a path in a tree, with the names that HFS+ and NTFS take for ``.git``.
 
-    >>> visible("a\udce4.py")
-    'a\\xe4.py'
+    The rule is git's ``verify_path`` with ``core.protectHFS`` and ``core.protectNTFS``, on every
+    system, because a file below another spelling of ``.git`` may be a hook of somebody else. Names
+    that only Windows cannot have (``aux``, ``a:b``) are not refused: git refuses them only there.
+    ``\\.git`` is refused, although git overlooks a backslash at the beginning of a component.
+
+    >>> paths = ("a/b", "../a", "/a", ".GIT/config", "a//b", ".g\u200cit/x", "git~1", ".git::$x")
+    >>> [is_refused_by_git(path) for path in paths]
+    [False, True, True, True, True, True, True, True]
+    >>> is_refused_by_git(".gitmodules"), is_refused_by_git(".gitmodules", is_link=True)
+    (False, True)
     """
-    return os.fsencode(name).decode("utf-8", "backslashreplace")
+    names = (".git", ".gitmodules") if is_link else (".git",)
+    ntfs = (_NTFS_DOTGIT, _NTFS_DOTGITMODULES) if is_link else (_NTFS_DOTGIT,)
+    if "\0" in path:
+        return True
+    start = 0
+    for part in path.split("/"):
+        hfs = _IGNORED_BY_HFS.sub("", _MALFORMED.sub("", part))
+        if part in ("", ".", "..") or (hfs.isascii() and hfs.lower() in names):
+            return True
+        if part.isascii() and part.lower() in names:
+            return True
+        starts = [start, *(start + match.end() for match in re.finditer(r"\\", part))]
+        if any(pattern.match(path, at) for pattern in ntfs for at in starts):
+            return True
+        start += len(part) + 1
+    return False
 
 
 def _inside(root: str, path: str) -> bool:

@@ -16,9 +16,8 @@ import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 
-from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.inputs import SourceError, UnansweredError
 from excise_server.foundation.processes import dying_with_parent
 
 __all__ = [
@@ -34,6 +33,8 @@ __all__ = [
 ALLOWED = frozenset(
     {
         "cat-file",
+        "check-attr",
+        "config --get",
         "diff-index",
         "diff-tree",
         "for-each-ref",
@@ -50,8 +51,9 @@ ALLOWED = frozenset(
 MAX_OUTPUT = 110_000_000
 """The largest output of one call, far above that of any question."""
 
-_CALL_SECONDS = 10.0
-_BUDGET_SECONDS = 30.0
+SECONDS = 60.0
+"""After so many seconds a call hangs: work is bounded by bytes and counts, not by this."""
+
 _TICK = 0.05
 
 # The running processes, of all threads: an exit in a hurry must not leave them behind.
@@ -68,6 +70,7 @@ _OVERRIDES = (
     "core.pager=cat",
     "credential.helper=",
     "diff.external=",
+    "diff.suppressBlankEmpty=false",
     "protocol.allow=never",
     "safe.bareRepository=explicit",
     "submodule.recurse=false",
@@ -119,25 +122,17 @@ def find_git(path: str | None = None) -> str | None:
     return None
 
 
-@dataclass(slots=True)
-class _Budget:
-    """When the last call must have ended, on the monotonic clock."""
-
-    deadline: float
-
-    @property
-    def left(self) -> bool:
-        return self.deadline > time.monotonic()
-
-    def spend(self) -> None:
-        """Leave nothing: what made one call hang would make all others hang."""
-        self.deadline = 0.0
-
-
 class Git:
-    """Git in one folder, with a budget of time over all its calls.
+    """Git in one folder.
 
-    A call that takes too long spends all of it.
+    Parameters
+    ----------
+    executable
+        The program, instead of the one on PATH.
+    seconds
+        After this time a call is ended.
+    is_bare
+        Whether the folder itself is a bare repository.
 
     Raises
     ------
@@ -146,24 +141,36 @@ class Git:
     """
 
     def __init__(
-        self, folder: str, *, executable: str | None = None, seconds: float = _BUDGET_SECONDS
+        self,
+        folder: str,
+        *,
+        executable: str | None = None,
+        seconds: float | None = None,
+        is_bare: bool = False,
     ) -> None:
         """Find git without starting anything."""
         git = executable or find_git()
         if git is None:
             raise SourceError("git is not installed: no git on PATH", hint="install git")
         self.folder, self._executable = folder, git
-        self._budget = _Budget(time.monotonic() + seconds)
+        self._seconds = SECONDS if seconds is None else seconds
+        self._bare = ["-c", "safe.bareRepository=all"] if is_bare else []
+        # What made one call hang would make all others hang: the calls that were given up.
+        self._given_up: list[str] = []
 
-    def at(self, folder: str, *, seconds: float | None = None) -> Git:
-        """Return the same git in another folder, with the same budget or a new one."""
-        git = Git(folder, executable=self._executable, seconds=seconds or 0)
-        if seconds is None or not self._budget.left:
-            git._budget = self._budget
+    def at(self, folder: str) -> Git:
+        """Return the same git in another folder."""
+        git = Git(folder, executable=self._executable, seconds=self._seconds)
+        git._given_up = self._given_up
         return git
 
     def run(
-        self, *arguments: str, stdin: bytes = b"", status: tuple[int, ...] = (0,), git_dir: str = ""
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        status: tuple[int, ...] = (0,),
+        git_dir: str = "",
+        warnings: list[str] | None = None,
     ) -> bytes:
         """Return what a plumbing command prints.
 
@@ -177,19 +184,24 @@ class Git:
             The exit statuses of success.
         git_dir : str
             The repository, instead of the one that holds the folder.
+        warnings : list of str, optional
+            Receives what git says of a command that succeeds, line by line.
 
         Raises
         ------
         NoRepositoryError
             If the folder is in no repository.
         GitError
-            If git fails, takes too long or prints too much.
+            If git fails or prints too much.
+        UnansweredError
+            If it takes too long, or another call did.
         """
-        command = " ".join(arguments[:2]) if arguments[0] == "worktree" else arguments[0]
+        words = 2 if arguments[0] in ("config", "worktree") else 1
+        command = " ".join(arguments[:words])
         if command not in ALLOWED:
             raise ValueError(f"git {command} is not one of the commands that only read")
-        if not self._budget.left:
-            raise GitError(f"git {command} was not run: git has taken too long already")
+        if self._given_up:
+            raise UnansweredError(f"git {command} was not run: {self._given_up[0]}")
         with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out:
             with tempfile.TemporaryFile() as errors:
                 source.write(stdin)
@@ -206,12 +218,15 @@ class Git:
             out.seek(0)
             if process.returncode not in status:
                 raise _failure(command, process.returncode, message)
+            if warnings is not None:
+                warnings += message.split("\n")
             return out.read()
 
     def _line(self, arguments: tuple[str, ...], git_dir: str) -> list[str]:
         line = [self._executable, "--no-pager"]
         for override in _OVERRIDES:
             line += ["-c", override]
+        line += self._bare
         if git_dir:
             line.append(f"--git-dir={git_dir}")
         return [*line, *arguments]
@@ -234,23 +249,19 @@ class Git:
 
     def _wait(self, process: subprocess.Popen[bytes], command: str, *outputs: int) -> None:
         """Wait for the end, and end it if it takes too long or prints too much."""
-        started = time.monotonic()
-        end = min(started + _CALL_SECONDS, self._budget.deadline)
-        reason = ""
-        while not reason:
-            try:
+        end = time.monotonic() + self._seconds
+        while process.returncode is None:
+            with suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.001, min(_TICK, end - time.monotonic())))
-            except subprocess.TimeoutExpired:
-                if time.monotonic() >= end:
-                    reason = f"took over {max(0.0, end - started):.1f} s"
             if any(os.fstat(output).st_size > MAX_OUTPUT for output in outputs):
-                reason = f"printed over {MAX_OUTPUT // 1_000_000} MB"
-            if process.returncode is not None:
-                break
-        if reason:
-            _end(process)
-            self._budget.spend()
-            raise GitError(f"git {command} {reason}: stopped")
+                _end(process)
+                raise GitError(f"git {command} printed over {MAX_OUTPUT // 1_000_000} MB: stopped")
+            if process.returncode is None and time.monotonic() >= end:
+                _end(process)
+                self._given_up.append(f"git {command} took over {self._seconds:g} s")
+                raise UnansweredError(
+                    f"{self._given_up[0]}: stopped", hint="try again when less else is running"
+                )
 
 
 def end_all() -> None:
@@ -281,7 +292,7 @@ def _failure(command: str, status: int, message: str) -> GitError:
     if "must be run in a work tree" in message:
         return NoRepositoryError("inside the .git folder of a repository")
     if "cannot use bare repository" in message:
-        return NoRepositoryError("in a bare repository, which has no files to compare")
+        return NoRepositoryError("in a bare repository, which has no working tree")
     if match := re.search(r"dubious ownership in repository at '(.+)'", message):
         return GitError(
             f"git refuses the repository at {match[1]}: another user owns it",

@@ -1,25 +1,29 @@
-"""Conversions by git in a working tree that are not edits: line ends, and LFS pointers."""
+"""Conversions by git in a working tree that are not edits: line ends, and LFS pointers.
+
+A file of a working tree counts as git would commit it. Only by git's own rules (``core.autocrlf``
+and the attributes ``text`` and ``eol``) is another line end no edit.
+"""
 
 from __future__ import annotations
 
-import codecs
 import hashlib
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from excise_server.foundation.changes import LINK, SUBMODULE, Side
 from excise_server.foundation.inputs import first_few
 from excise_server.foundation.paths import visible
+from excise_server.git.command import Git
 from excise_server.git.trees import Sides
 
-__all__ = ["Converted", "without_conversions"]
+__all__ = ["Converted", "converted_by_git", "without_conversions"]
 
 _POINTER = re.compile(
     rb"version https://git-lfs\.github\.com/spec/v1\n(?:ext-[^\n]*\n)*"
     rb"oid sha256:[0-9a-f]{64}\nsize \d+\n?"
 )
-_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,29 +45,65 @@ class Converted:
     notes: tuple[str, ...] = ()
 
 
-def without_conversions(sides: Sides) -> Converted:
+def converted_by_git(git: Git, paths: Sequence[str]) -> frozenset[str]:
+    """Return those of some files of a working tree of which git commits each CRLF as LF.
+
+    Nothing is run: git reads its configuration and the attributes.
+
+    Raises
+    ------
+    SourceError
+        If git fails.
+    """
+    names = b"".join(os.fsencode(path) + b"\0" for path in paths)
+    out = git.run("check-attr", "-z", "--stdin", "text", "eol", stdin=names).split(b"\0")
+    values = dict(zip(zip(out[::3], out[1::3], strict=False), out[2::3], strict=False))
+    # Git for Windows sets it in the configuration of the system, which is not read.
+    by_default = os.name == "nt" or git.run(
+        "config", "--get", "core.autocrlf", status=(0, 1)
+    ).strip().lower() in (b"true", b"input", b"yes", b"on", b"1")
+    converted = set()
+    for path in paths:
+        name = os.fsencode(path)
+        text = values.get((name, b"text"), b"unspecified")
+        end = values.get((name, b"eol"), b"unspecified")
+        if text == b"unspecified":
+            text = b"set" if end in (b"lf", b"crlf") else b"auto" if by_default else b"unset"
+        if text != b"unset":
+            converted.add(path)
+    return frozenset(converted)
+
+
+def without_conversions(sides: Sides, line_ends: Collection[str] = ()) -> Converted:
     """Return a candidate's files without those that git's conversions alone made different.
 
     A file that git LFS checked out is the pointer that would be committed for it.
+
+    Parameters
+    ----------
+    line_ends
+        Paths of which git would commit each CRLF as LF, unless they have CRLF already.
     """
     old, new = dict(sides.old), dict(sides.new)
-    line_ends, pointers, dropped = [], [], set[str]()
+    converted, pointers, dropped = [], [], set[str]()
     for path in sorted(old.keys() | new.keys()):
         before, after = old.get(path), new.get(path)
         if after is not None and before is not None and _is_pointer(before):
             new[path] = after = _as_pointer(after)
         if any(side is not None and _is_pointer(side) for side in (before, after)):
             pointers.append(path)
+        had_crlf = before is not None and b"\r\n" in before.data
+        if path in line_ends and after is not None and after.lines is not None and not had_crlf:
+            converted.append(path)
+            new[path] = after = Side(after.mode, after.data.replace(b"\r\n", b"\n"))
         if before is None or after is None:
             continue
-        if _has_crlf(before) != _has_crlf(after) and not _is_binary(before, after):
-            line_ends.append(path)
-        if before.mode == after.mode and _is_equal(before, after):
+        if (before.mode, before.data) == (after.mode, after.data):
             dropped.add(path)
             del old[path], new[path]
     notes = []
-    if line_ends:
-        notes.append(f"line ends differ in {_names(line_ends)}: that is not an edit")
+    if converted:
+        notes.append(f"git converts the line ends of {_names(converted)}: that is not an edit")
     if pointers := [path for path in pointers if path not in dropped]:
         notes.append(f"only the Git LFS pointer is compared of {_names(pointers)}")
     return Converted(replace(sides, old=old, new=new), frozenset(dropped), tuple(notes))
@@ -80,22 +120,6 @@ def _as_pointer(side: Side) -> Side:
     oid = hashlib.sha256(side.data).hexdigest()
     text = f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize {len(side.data)}\n"
     return Side(side.mode, text.encode())
-
-
-def _has_crlf(side: Side) -> bool:
-    return b"\r\n" in side.data
-
-
-def _is_binary(*sides: Side) -> bool:
-    return any(side.mode in (LINK, SUBMODULE) or side.text is None for side in sides)
-
-
-def _is_equal(before: Side, after: Side) -> bool:
-    if before.data == after.data:
-        return True
-    if not any(b"\r" in side.data or side.data.startswith(_MARKS) for side in (before, after)):
-        return False
-    return not _is_binary(before, after) and before.text == after.text
 
 
 def _names(paths: Sequence[str]) -> str:

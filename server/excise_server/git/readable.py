@@ -15,7 +15,7 @@ from contextlib import suppress
 from excise_server.foundation.inputs import SourceError
 from excise_server.foundation.paths import read_bytes, visible
 
-__all__ = ["check_readable"]
+__all__ = ["check_readable", "is_git_dir"]
 
 _NAMES = (
     "HEAD",
@@ -45,6 +45,8 @@ def check_readable(folder: str) -> None:
     SourceError
         Naming the file.
     """
+    if is_git_dir(folder):
+        _check_git_dir(folder)
     top = _top(os.path.realpath(folder))
     if top is None:
         return
@@ -56,10 +58,22 @@ def check_readable(folder: str) -> None:
         link = os.fsdecode(read_bytes(os.path.join(git_dir, "commondir"), [git_dir], limit=8192))
         common = os.path.join(git_dir, link.rstrip("\n"))
     for part in dict.fromkeys((git_dir, common)):
-        for name in _NAMES:
-            _check(os.path.join(part, *name.split("/")))
-        for path in _files(os.path.join(part, "refs")):
-            _check(path)
+        _check_git_dir(part)
+
+
+def _check_git_dir(folder: str) -> None:
+    """Refuse the folder of a repository's own files like `check_readable`."""
+    for name in _NAMES:
+        _check(os.path.join(folder, *name.split("/")))
+    for path in _files(os.path.join(folder, "refs")):
+        _check(path)
+
+
+def is_git_dir(folder: str) -> bool:
+    """Whether git would take a folder for a repository itself, as a bare one is."""
+    return os.path.lexists(os.path.join(folder, "HEAD")) and all(
+        os.path.isdir(os.path.join(folder, name)) for name in ("objects", "refs")
+    )
 
 
 def _top(folder: str) -> str | None:

@@ -13,26 +13,26 @@ import re
 import stat
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from excise_server.foundation.inputs import MAX_BYTES, SourceError, too_large
 from excise_server.foundation.paths import contained, read_bytes
-from excise_server.git.command import Git
-from excise_server.git.readable import check_readable
+from excise_server.git.command import Git, NoRepositoryError
+from excise_server.git.readable import check_readable, is_git_dir
 
 __all__ = [
     "AbsentError",
     "Blob",
     "Repository",
     "Worktree",
+    "open_commits",
     "open_folder",
     "own_folder",
     "points_back",
 ]
 
 _MAX_TOTAL = 100_000_000
-_SECONDS, _SECONDS_EACH = 30.0, 1.0
-"""The seconds that git may take in all, and those for each candidate."""
+_COMMON = "--path-format=absolute", "--git-common-dir"
 _LINK = re.compile(rb"gitdir: ([^\n]+)\n?")
 _OBJECT = re.compile(rb"([0-9a-f]{40,64}) (\w+) (\d+)\n")
 _DETOUR = re.compile(rb"(symlink|dangling|loop|notdir) (\d+)\n")
@@ -82,11 +82,6 @@ class Repository:
     common: str
     git_dir: str
     path: str
-
-    def for_many(self, count: int) -> Repository:
-        """Return the same repository with time for git to answer about so many candidates."""
-        seconds = _SECONDS + count * _SECONDS_EACH
-        return replace(self, git=self.git.at(self.top, seconds=seconds))
 
     def head(self) -> str | None:
         """Return the commit of HEAD, or None before the first one."""
@@ -142,6 +137,13 @@ class Repository:
                 answers.append(Blob(answer[0], b""))
         texts = self._contents(list(within_limits))
         return [Blob(a.id, texts[a.id]) if isinstance(a, Blob) else a for a in answers]
+
+    def sizes(self, names: Sequence[str]) -> list[int | SourceError]:
+        """Return how many bytes the blob of each name has, or why there is none."""
+        return [
+            answer if isinstance(answer, SourceError) else answer[1]
+            for answer in self._batch("--batch-check", names)
+        ]
 
     def blob(self, name: str) -> Blob:
         """Return one blob.
@@ -229,10 +231,31 @@ def open_folder(folder: str, folders: Sequence[str]) -> Repository:
     check_readable(folder)
     top = _asked(git, "--show-toplevel")
     git_dir = _asked(git, "--absolute-git-dir")
-    common = _asked(git, "--path-format=absolute", "--git-common-dir")
+    common = _asked(git, *_COMMON)
     if reason := _objection(git, top, git_dir, common, folders):
         raise SourceError(f"the repository is not used: {reason}")
     return Repository(git.at(top), top, common, git_dir, "")
+
+
+def open_commits(folder: str) -> Repository:
+    """Return the repository of a folder, or the bare one that it is: for reading commits alone.
+
+    Raises
+    ------
+    SourceError
+        As `open_folder`. A bare repository is used only under its own name, never from inside.
+    """
+    try:
+        return open_folder(folder, [folder])
+    except NoRepositoryError:
+        if not is_git_dir(folder):
+            raise
+    git = Git(folder, is_bare=True)
+    answers = git.run("rev-parse", "--is-bare-repository", "--is-inside-work-tree")
+    own, common = _asked(git, "--absolute-git-dir"), _asked(git, *_COMMON)
+    if answers.split() != [b"true", b"false"] or {own, common} != {folder}:
+        raise SourceError("the repository is not used: it is not the bare one that its folder is")
+    return Repository(git, folder, folder, folder, "")
 
 
 def points_back(top: str, common: str) -> str:

@@ -65,11 +65,13 @@ class Tree:
     """The differences from a commit, by path, before and after, with notes.
 
     ``notes`` tell of something that may differ and is not compared, ``asides`` of something else.
+    ``converted`` are working files of which git would commit each CRLF as LF.
     """
 
     old: dict[str, Entry] = field(default_factory=dict)
     new: dict[str, Entry] = field(default_factory=dict)
     uncommitted: set[str] = field(default_factory=set)
+    converted: frozenset[str] = frozenset()
     notes: list[str] = field(default_factory=list)
     asides: list[str] = field(default_factory=list)
 

@@ -10,14 +10,16 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from excise_server.foundation.changes import LINK, SUBMODULE
 from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.foundation.paths import read_bytes, visible
 from excise_server.git.command import Git
+from excise_server.git.conversions import converted_by_git
 from excise_server.git.repository import Repository, own_folder
+from excise_server.git.submodules import checked_out_commit
 from excise_server.git.trees import Entry, Listing
 from excise_server.git.worktree_files import SHA1_DIGITS, Folder, blob_name
 
@@ -26,6 +28,7 @@ __all__ = ["MAX_UNTRACKED", "Working", "is_under_way", "read_working"]
 MAX_UNTRACKED = 1_000
 """Most untracked files that are taken as created."""
 
+_UNLISTED = "could not open directory"
 _INDEX = re.compile(
     rb"(\S) (\d{6}) ([0-9a-f]{40,64}) ([0-3])\t([^\0]+)\0"
     rb"  ctime: (\d+):(\d+)\n  mtime: (\d+):(\d+)\n  dev: \d+\tino: \d+\n  uid: \d+\tgid: \d+\n"
@@ -66,7 +69,9 @@ class Working:
     changes
         The changed files, by path; None if a file is gone.
     submodules
-        Paths of submodules, of which only the recorded commit counts.
+        Paths of submodules, of which only the commit counts that is checked out, or else recorded.
+    converted
+        Changed files of which git would commit each CRLF as LF.
     notes, asides
         As in `Tree`.
     """
@@ -74,6 +79,7 @@ class Working:
     folder: Folder
     changes: dict[str, Entry | None] = field(default_factory=dict)
     submodules: list[str] = field(default_factory=list)
+    converted: frozenset[str] = frozenset()
     notes: list[str] = field(default_factory=list)
     asides: list[str] = field(default_factory=list)
 
@@ -127,13 +133,20 @@ def _read(
         if os.path.realpath(answer) != top:
             raise SourceError("its working tree is elsewhere")
     untracked_options = ("--others", "--exclude-standard") if untracked else ()
-    out = git.run("ls-files", "--cached", "--stage", "--debug", "-t", "-z", *untracked_options)
+    warnings: list[str] = []
+    options = ("--cached", "--stage", "--debug", "-t", "-z", *untracked_options)
+    out = git.run("ls-files", *options, warnings=warnings)
     digits = len(next(iter(head.values()), ("", "0" * SHA1_DIGITS))[1])
     working = Working(Folder(top, digits))
+    unlisted = [line for line in warnings if _UNLISTED in line]
+    working.notes += [f"{visible(line)}: new files in it are not compared" for line in unlisted[:3]]
     position = _untracked(working, out, worktrees)
     written = _written(os.path.join(git_dir, "index"))
-    for path in head.keys() - _indexed(working, head, out, position, written):
+    common = os.path.dirname(os.path.dirname(git_dir)) if _is_linked(top, git_dir) else git_dir
+    indexed = _indexed(working, head, (top, common), out, position, written)
+    for path in head.keys() - indexed.keys():
         working.changes.setdefault(path, None)
+    _convert(git, working, head, indexed)
     for name, note in _UNDER_WAY.items():
         if os.path.lexists(os.path.join(git_dir, name)) and note not in working.asides:
             working.asides.append(note)
@@ -145,13 +158,17 @@ def _own_folder(top: str) -> str:
     return link if os.path.isdir(link) else own_folder(top)
 
 
+def _is_linked(top: str, git_dir: str) -> bool:
+    return git_dir != os.path.join(top, ".git")
+
+
 def _may_be_elsewhere(top: str, git_dir: str) -> bool:
     """Whether a config may place the working tree elsewhere, so that git has to be asked.
 
     Of a linked worktree ``core.worktree`` counts only with ``extensions.worktreeConfig``, which
     git takes from the repository's own config file, and from nothing that this includes.
     """
-    if git_dir == os.path.join(top, ".git"):
+    if not _is_linked(top, git_dir):
         return True
     common = os.path.dirname(os.path.dirname(git_dir))
     try:
@@ -180,9 +197,16 @@ def _untracked(working: Working, out: bytes, worktrees: Collection[str]) -> int:
     return position
 
 
-def _indexed(working: Working, head: Listing, out: bytes, position: int, written: int) -> set[str]:
-    """Take the index's and the working files' changes to HEAD, and return the index's paths."""
-    paths = set[str]()
+def _indexed(
+    working: Working,
+    head: Listing,
+    roots: tuple[str, str],
+    out: bytes,
+    position: int,
+    written: int,
+) -> dict[str, str]:
+    """Take the index's and the working files' changes to HEAD, and return the index's blobs."""
+    blobs: dict[str, str] = {}
     unmerged: dict[str, None] = {}
     while position < len(out):
         if (match := _INDEX.match(out, position)) is None:
@@ -193,22 +217,21 @@ def _indexed(working: Working, head: Listing, out: bytes, position: int, written
             if (entry := working.folder.file(path, mode.decode())) is not None:
                 working.changes[path] = entry
             continue
-        paths.add(path)
+        blobs[path] = blob.decode()
         if match[4] != b"0":
             unmerged[path] = None
         elif mode == SUBMODULE.encode():
             working.submodules.append(path)
-            _take(working, path, head, Entry(SUBMODULE, blob.decode()))
+            _take(working, path, head, _submodule(working.folder, path, blob.decode(), roots))
         elif match[1] == _SKIPPED or _is_clean(working.folder.path(path), match, written):
             if head.get(path) != (mode, blob):
                 working.changes[path] = Entry(mode.decode(), blob.decode())
         else:
-            indexed = Entry(mode.decode(), blob.decode())
-            _take(working, path, head, _working_entry(working.folder, path, indexed))
+            _take(working, path, head, working.folder.file(path, mode.decode()))
     if unmerged:
         names = first_few([visible(path) for path in unmerged])
         raise SourceError(f"an unfinished merge: conflicts in {names}", hint="finish it")
-    return paths
+    return blobs
 
 
 def _take(working: Working, path: str, head: Listing, entry: Entry | None) -> None:
@@ -216,15 +239,31 @@ def _take(working: Working, path: str, head: Listing, entry: Entry | None) -> No
         working.changes[path] = entry
 
 
-def _working_entry(folder: Folder, path: str, indexed: Entry) -> Entry | None:
-    """Return a working file, without its bytes if git's conversion of line ends made it."""
-    entry = folder.file(path, indexed.mode)
-    if entry is not None and entry.data and b"\r\n" in entry.data and entry.blob != indexed.blob:
-        # core.autocrlf and eol=crlf check text out with these.
-        converted = blob_name(entry.data.replace(b"\r\n", b"\n"), folder.digits)
-        if converted == indexed.blob:
-            return Entry(entry.mode, indexed.blob)
-    return entry
+def _submodule(folder: Folder, path: str, recorded: str, roots: Sequence[str]) -> Entry | None:
+    """Return a submodule at the commit that is checked out, or what is there in its place."""
+    full = folder.path(path)
+    try:
+        if not os.path.isdir(full) or os.path.islink(full):
+            return folder.file(path)
+        return Entry(SUBMODULE, checked_out_commit(full, roots) or recorded)
+    except SourceError as error:
+        return Entry(SUBMODULE, refused=error.reason)
+
+
+def _convert(git: Git, working: Working, head: Listing, indexed: Mapping[str, str]) -> None:
+    """Find the files whose line ends git converts, and drop those that it made different."""
+    data_of = {
+        path: entry.data
+        for path, entry in working.changes.items()
+        if entry is not None and entry.data and b"\r\n" in entry.data and entry.mode != LINK
+    }
+    working.converted = converted_by_git(git, sorted(data_of)) if data_of else frozenset()
+    for path in working.converted:
+        entry, blob = working.changes[path], indexed.get(path, "")
+        plain = data_of[path].replace(b"\r\n", b"\n")
+        if entry is not None and blob_name(plain, working.folder.digits) == blob:
+            del working.changes[path]
+            _take(working, path, head, Entry(entry.mode, blob))
 
 
 def _is_clean(path: str, match: re.Match[bytes], written: int) -> bool:

@@ -39,8 +39,9 @@ def worktree_tree(working: Working, committed: Tree, head: Listing) -> Tree:
         elif entry is not None:
             tree.new[path] = entry
     tree.uncommitted = set(working.changes)
+    tree.converted = working.converted
     tree.notes = [
-        f"submodule {visible(path)}: only its recorded commit counts"
+        f"submodule {visible(path)}: only its commit counts, and not its files"
         for path in working.submodules
         if path in tree.new
     ]

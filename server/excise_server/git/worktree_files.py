@@ -8,6 +8,7 @@ import stat
 from dataclasses import dataclass
 
 from excise_server.foundation.changes import LINK
+from excise_server.foundation.files import file_error
 from excise_server.foundation.inputs import SourceError
 from excise_server.foundation.paths import read_bytes
 from excise_server.git.trees import Entry
@@ -29,7 +30,10 @@ class Folder:
         return os.path.join(self.top, name)
 
     def file(self, name: str, mode: str = "") -> Entry | None:
-        """Return a working file, or None if it does not exist or its path leads elsewhere."""
+        """Return a working file, or None if it does not exist or its path leads elsewhere.
+
+        One that cannot be read is refused with the reason: it may be there, and changed.
+        """
         full = self.path(name)
         try:
             if os.path.realpath(os.path.dirname(full)) != os.path.dirname(full):
@@ -44,8 +48,10 @@ class Folder:
             return Entry(_mode(status, mode), blob_name(data, self.digits), data)
         except SourceError as error:
             return Entry(mode or "100644", refused=error.reason)
-        except (OSError, ValueError):
+        except (FileNotFoundError, NotADirectoryError):
             return None
+        except (OSError, ValueError) as error:
+            return Entry(mode or "100644", refused=file_error(full, error).reason)
 
 
 def _mode(status: os.stat_result, mode: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from excise_server.cli.output import write_text
 from excise_server.cli.streams import say, set_up_streams
 from excise_server.duplicates.find import find_duplicates
-from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.inputs import SourceError, UnansweredError
 from excise_server.github.api import Api
 from excise_server.github.comment import comment_text, publish, said_pairs
 from excise_server.github.pulls import Pulls, read_pulls
@@ -28,7 +28,7 @@ def main(environment: Mapping[str, str] = os.environ) -> int:
     set_up_streams()
     try:
         return _run(environment)
-    except SourceError as error:
+    except (SourceError, UnansweredError) as error:
         say(str(error))
         return 1
 

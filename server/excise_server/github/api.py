@@ -100,8 +100,8 @@ class Api:
     def _json(self, method: str, path: str) -> Any:  # noqa: ANN401 - JSON
         try:
             return json.loads(self._call(method, path))
-        except ValueError as error:
-            raise ApiError("an answer that is cut, or not JSON", name=path) from error
+        except (ValueError, RecursionError) as error:
+            raise ApiError("an answer that is cut, or not usable JSON", name=path) from error
 
     def _call(
         self, method: str, path: str, data: bytes | None = None, accept: str = _JSON

@@ -6,6 +6,7 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +20,7 @@ from excise_server.sources.pull_list import PullFacts
 
 __all__ = ["Pulls", "read_pulls"]
 
+_KEPT = re.compile(r"\d+-[0-9a-f]{40,64}\.diff(\.part)?")
 _SHA = re.compile(r"[0-9a-f]{40,64}")
 
 
@@ -49,6 +51,7 @@ def read_pulls(api: Api, number: int, most: int, cache: str = "") -> Pulls:
     ApiError
         If the pull request in question, or the list of the others, cannot be read.
     """
+    kept = _kept(cache)
     first = api.one(f"/pulls/{number}")
     listed = list(api.listed("/pulls?state=open&sort=updated&direction=desc", most))
     pulls = [first, *(pull for pull in listed if pull.get("number") != number)]
@@ -74,7 +77,21 @@ def read_pulls(api: Api, number: int, most: int, cache: str = "") -> Pulls:
             result.asked = proposal
         else:
             result.others.append(proposal)
+    # What this run did not use is of other heads: each run would add to it without end.
+    for name in kept - {_kept_name(pull) for pull in pulls}:
+        with suppress(OSError):
+            os.unlink(os.path.join(cache, name))
     return result
+
+
+def _kept(cache: str) -> set[str]:
+    with suppress(OSError):
+        return {name for name in os.listdir(cache) if _KEPT.fullmatch(name)}
+    return set()
+
+
+def _kept_name(pull: Mapping[str, Any]) -> str:
+    return f"{pull.get('number')}-{(pull.get('head') or {}).get('sha')}.diff"
 
 
 def _proposal(

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from pygls.exceptions import JsonRpcInvalidParams
 
-from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.inputs import SourceError, UnansweredError
 from excise_server.foundation.paths import inside
 from excise_server.lsp.disk import local_path
 from excise_server.lsp.protocol import (
@@ -93,6 +93,6 @@ def _checked(
         )
         try:
             outcomes.append(checked(proposal, folder, folders, trusted=trusted))
-        except SourceError as error:
+        except (SourceError, UnansweredError) as error:
             outcomes.append(str(error))
     return outcomes

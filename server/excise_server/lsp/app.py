@@ -39,7 +39,6 @@ from excise_server.lsp.did_close import did_close
 from excise_server.lsp.did_open import did_open
 from excise_server.lsp.did_save import did_save
 from excise_server.lsp.execute_command import executor
-from excise_server.lsp.former import show_place
 from excise_server.lsp.hover import hover
 from excise_server.lsp.initialized import initialize, initialized
 from excise_server.lsp.list_revisions import list_revisions
@@ -86,7 +85,6 @@ CUSTOM: dict[str, Callable[..., Any]] = {
     protocol.SET_BASE: set_base,
     protocol.TAKE: take,
     protocol.COUNTERS: counters,
-    protocol.SHOW_PLACE: show_place,
 }
 HANDLERS: dict[str, Callable[..., Any]] = {
     t.INITIALIZE: initialize,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import attrs
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcInvalidParams
 
@@ -10,7 +11,10 @@ from excise_server.editor.analysis import Analysis
 from excise_server.editor.apply import BlockedError, buffer_lines, replacing, restate
 from excise_server.editor.titles import candidate_title, variant_title
 from excise_server.editor.wording import names_of
+from excise_server.lsp.checking import agreed, refusals
 from excise_server.lsp.protocol import (
+    APPLY_REVISION,
+    APPLY_VARIANT,
     ApplyResult,
     ApplyRevisionParams,
     ApplyVariantParams,
@@ -20,7 +24,7 @@ from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.workspace_edit import workspace_edit
 
-__all__ = ["analysed", "apply_choice", "edit_of"]
+__all__ = ["analysed", "apply_choice", "choice_command", "edit_of"]
 
 Choice = ApplyRevisionParams | ApplyVariantParams
 Params = Choice | DecideParams
@@ -31,7 +35,14 @@ async def apply_choice(ls: ExciseServer, params: Choice) -> ApplyResult:
     workspace = ls.client_capabilities.workspace
     if not (workspace and workspace.apply_edit):
         raise RequestFailed("the client takes no edits (workspace/applyEdit)")
-    title, edit = await edit_of(ls, params)
+    try:
+        title, edit = await edit_of(ls, params)
+    except RequestFailed as error:
+        # A client with code for us asks by itself: it knows the error by its data.
+        asks = not ls.settings.client_commands and error.data is not None
+        if not (asks and await agreed(ls, f"{error.message}.")):
+            raise
+        title, edit = await edit_of(ls, attrs.evolve(params, anyway=True))
     if edit is None:
         return ApplyResult(applied=False, reason="it is applied already")
     answer = await ls.workspace_apply_edit_async(t.ApplyWorkspaceEditParams(edit, title))
@@ -46,7 +57,8 @@ async def edit_of(ls: ExciseServer, params: Choice) -> tuple[str, t.WorkspaceEdi
     JsonRpcInvalidParams
         If there is no such candidate, hunk or variant.
     RequestFailed
-        If the document or its candidates have changed since, or the user's edits are in the way.
+        If the document or its candidates have changed since, the user's edits are in the way, or
+        the document would lack a name or not parse; the last has data.
     """
     analysis = await analysed(ls, params)
     lines, names = buffer_lines(analysis), names_of(analysis.snapshot.revisions)
@@ -64,7 +76,16 @@ async def edit_of(ls: ExciseServer, params: Choice) -> tuple[str, t.WorkspaceEdi
         raise RequestFailed(str(error)) from error
     if not edits:
         return title, None
+    [refusal] = [None] if params.anyway else await refusals(ls, analysis, [edits])
+    if refusal is not None:
+        raise refusal
     return title, workspace_edit(analysis, edits, title, ls.encoding, ls.client_capabilities)
+
+
+def choice_command(ls: ExciseServer, title: str, params: Choice) -> t.Command:
+    """Return the command that makes the server send the edit of a choice."""
+    method = APPLY_VARIANT if isinstance(params, ApplyVariantParams) else APPLY_REVISION
+    return t.Command(title, method.replace("/", "."), arguments=[ls.protocol.unstructured(params)])
 
 
 def _variant(analysis: Analysis, params: ApplyVariantParams) -> Variant:

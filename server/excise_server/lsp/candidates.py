@@ -13,7 +13,7 @@ from typing import Any
 from excise_server.foundation.inputs import SourceError
 from excise_server.lsp.disk import local_path
 from excise_server.lsp.protocol import CandidatesParams
-from excise_server.lsp.repository import Place, place_of
+from excise_server.lsp.repository import Place, intent_of, place_of
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 from excise_server.review.given import Given
@@ -28,14 +28,14 @@ async def candidates(ls: ExciseServer, params: CandidatesParams) -> dict[str, An
     Raises
     ------
     JsonRpcInvalidParams
-        If it is not inside of a workspace folder.
+        If it is not inside of a workspace folder, or the intent is unknown.
     RequestFailed
         If the workspace is not trusted, there is no repository, or git cannot tell.
     """
     place = place_of(ls, params.uri)
     await ls.memory.ready()
-    batch = params.batch or ""
-    arguments = survey_arguments(ls, place, branches=params.branches, batch=batch)
+    batch, intent = params.batch or "", intent_of(ls, params.intent)
+    arguments = survey_arguments(ls, place, branches=params.branches, batch=batch, intent=intent)
     with ls.requests.running(f"candidates of {place.name}") as cancel:
         try:
             return await asyncio.to_thread(ls.crew.survey, "candidates", arguments, cancel)

@@ -15,7 +15,8 @@ from excise_server.editor.apply import BlockedError, LineEdit, buffer_lines, rep
 from excise_server.editor.titles import candidate_title, variant_title
 from excise_server.editor.wording import names_of
 from excise_server.lsp import protocol
-from excise_server.lsp.apply import Choice
+from excise_server.lsp.apply import Choice, choice_command
+from excise_server.lsp.checking import refusals
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.standard_actions import SOURCE_KINDS, standard_actions
 from excise_server.lsp.to_proto import SOURCE, Mapper
@@ -43,7 +44,13 @@ async def code_action(ls: ExciseServer, params: t.CodeActionParams) -> list[Acti
     analysis = await ls.to_show(uri)
     if analysis is None or analysis.snapshot.version is None:
         return None
-    return list(_Menu(ls, analysis, params).actions()) or None
+    menu = _Menu(ls, analysis, params)
+    actions = list(menu.actions())
+    checked = await refusals(ls, analysis, [edits for _, edits, _ in menu.edited])
+    for (action, _, choice), refusal in zip(menu.edited, checked, strict=True):
+        if refusal is not None:  # the command says what is wrong
+            action.edit, action.command = None, choice_command(ls, action.title, choice)
+    return actions or None
 
 
 class _Menu:
@@ -59,6 +66,7 @@ class _Menu:
         self._literals = bool(can and can.code_action_literal_support)
         self._disabled = bool(can and can.disabled_support)
         resolved = can.resolve_support.properties if can and can.resolve_support else ()
+        self.edited: list[tuple[t.CodeAction, list[LineEdit], Choice]] = []
         self._lazy = bool(can and can.data_support and "edit" in resolved)
 
     def actions(self) -> Iterator[Action]:
@@ -150,15 +158,16 @@ class _Menu:
         else:
             can, encoding = self._ls.client_capabilities, self._ls.encoding
             edit = workspace_edit(self._analysis, edits, title, encoding, can)
-            yield t.CodeAction(title, kind, diagnostics=fixed or None, edit=edit)
+            action = t.CodeAction(title, kind, diagnostics=fixed or None, edit=edit)
+            self.edited.append((action, edits, params))
+            yield action
 
     def _unresolved(self, title: str, kind: str, params: Choice) -> t.CodeAction:
         data = {"method": _method(params), "params": self._ls.protocol.unstructured(params)}
         return t.CodeAction(title, kind, data=data)
 
     def _command(self, title: str, kind: str, params: Choice) -> Action:
-        argument = self._ls.protocol.unstructured(params)
-        command = t.Command(title, _method(params).replace("/", "."), arguments=[argument])
+        command = choice_command(self._ls, title, params)
         return t.CodeAction(title, kind, command=command) if self._literals else command
 
 

@@ -6,7 +6,7 @@ from lsprotocol import types as t
 from pygls.exceptions import JsonRpcInvalidParams
 
 from excise_server.lsp import protocol
-from excise_server.lsp.apply import Choice, edit_of
+from excise_server.lsp.apply import Choice, choice_command, edit_of
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 
@@ -30,7 +30,16 @@ async def code_action_resolve(ls: ExciseServer, action: t.CodeAction) -> t.CodeA
         raise JsonRpcInvalidParams("not an action of this server")
     params = ls.protocol.params_of(data["method"], data.get("params"))
     assert isinstance(params, Choice)
-    _, action.edit = await edit_of(ls, params)
+    try:
+        _, action.edit = await edit_of(ls, params)
+    except RequestFailed as error:
+        can = ls.client_capabilities.text_document
+        resolve = can.code_action.resolve_support if can and can.code_action else None
+        if error.data is None or "command" not in (resolve.properties if resolve else ()):
+            raise
+        # The command says what is wrong, and asks whether to take it all the same.
+        action.command = choice_command(ls, action.title, params)
+        return action
     if action.edit is None:
         raise RequestFailed("the document already has this text")
     return action

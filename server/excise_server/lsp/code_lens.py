@@ -8,7 +8,6 @@ from excise_server.editor.document import document_key
 from excise_server.editor.titles import file_title
 from excise_server.editor.wording import hunk_words, names_of
 from excise_server.lsp import protocol
-from excise_server.lsp.former import client_command
 from excise_server.lsp.mailboxes import titles
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.standard import OPEN_REVIEW
@@ -54,8 +53,6 @@ def _lens(
     ls: ExciseServer, shown: t.Range, title: str, method: str, argument: dict[str, object]
 ) -> t.CodeLens:
     """Return a lens on one line: with the client's own command, or ours that shows a page."""
-    command, argument = client_command(ls, method.replace("/", "."), argument)
-    if command not in ls.settings.client_commands.values():
-        command = OPEN_REVIEW
+    command = ls.settings.client_commands.get(method.replace("/", "."), OPEN_REVIEW)
     line = t.Range(shown.start, shown.start)
     return t.CodeLens(line, t.Command(title, command, arguments=[argument]))

@@ -28,7 +28,7 @@ def executor(handlers: dict[str, Handler]) -> Handler:
                 raise JsonRpcInvalidParams(f"{params.command} takes one argument: an object")
             await standard(ls, arguments[0])
             return None
-        method = (protocol.COMMANDS | protocol.FORMER_COMMANDS).get(params.command)
+        method = protocol.COMMANDS.get(params.command)
         if method is None:
             raise JsonRpcInvalidParams("unknown command: the capabilities name those there are")
         if len(arguments) != 1:

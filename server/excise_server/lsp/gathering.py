@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from lsprotocol import types as t
 from pygls.lsp.server import LanguageServer
 
 from excise import CancelFlag
@@ -97,7 +98,13 @@ class Gatherer:
         """Prepare without a thread, which starts when a document of a workspace folder opens."""
         self._session, self._folders = session, folders
         self.memory = Memory(
-            session, folders, lambda: self._choices.trusted, self.everything_changed
+            session,
+            folders,
+            lambda: self._choices.trusted,
+            self.everything_changed,
+            lambda text: server.window_show_message(
+                t.ShowMessageParams(t.MessageType.Warning, text)
+            ),
         )
         self._choices = SourceChoices()
         self._watcher = Watcher(server)

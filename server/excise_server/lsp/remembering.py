@@ -22,7 +22,12 @@ from excise_server.memory.workspace import Workspace
 if TYPE_CHECKING:
     from excise_server.memory.reviews import Reviews
 
-__all__ = ["Memory"]
+__all__ = ["NOT_KEPT", "Memory"]
+
+NOT_KEPT = (
+    "Excise: another process locks the file of decisions about candidates. They count in this "
+    "session, but are not on disk until the file is free."
+)
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +43,8 @@ class Memory:
         Return the absolute paths of the workspace folders, and whether git may be started there.
     ask_again : callable
         Asks the sources again, when candidates have other bases.
+    warn : callable
+        Shows the user a sentence.
     """
 
     def __init__(
@@ -46,29 +53,38 @@ class Memory:
         folders: Callable[[], list[str]],
         trusted: Callable[[], bool],
         ask_again: Callable[[], None],
+        warn: Callable[[str], None],
     ) -> None:
         """Read nothing yet."""
         self._session, self._folders, self._trusted = session, folders, trusted
-        self._ask_again = ask_again
+        self._ask_again, self._warn = ask_again, warn
         self._pool = ThreadPoolExecutor(1, "excise-memory")
         self._reviews: Reviews | None = None
         self._written: dict[str, Remembered] = {}
         self._choices: dict[str, Choice] = {}
         self._loading: asyncio.Future[None] | None = None
         self._last: asyncio.Future[None] | None = None
+        self._is_late = self._said_late = False
 
     async def ready(self) -> None:
         """Wait until the session knows the earlier decisions about candidates."""
-        if self._loading is None:
+        is_again = self._reviews is not None and self._reviews.is_locked
+        if self._loading is None or (is_again and self._loading.done()):
             self._loading = asyncio.ensure_future(self._load())
         await asyncio.shield(self._loading)
 
     async def written(self) -> None:
-        """Wait until everything that the session decided until now is on the disk."""
+        """Wait until everything that the session decided until now is on the disk.
+
+        If another process locks the file, the client is told that it is not, once for each time.
+        """
         await self.ready()
         self._note_choices()
         if self._last is not None:
             await asyncio.shield(self._last)
+        if self._is_late and not self._said_late:
+            self._warn(NOT_KEPT)
+        self._said_late = self._is_late
 
     def recall(self, path: str, workspace: Workspace) -> Remembered | None:
         """Return the remembered review of a document, for a thread that may wait.
@@ -103,8 +119,12 @@ class Memory:
     def close(self, timeout: float) -> None:
         """Write the pending changes, for at most so many seconds."""
         with suppress(TimeoutError, RuntimeError):
-            self._pool.submit(lambda: None).result(timeout)
+            self._pool.submit(_safely(self._catch_up)).result(timeout)
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _catch_up(self) -> None:
+        if self._reviews is not None:
+            self._reviews.catch_up()
 
     async def _load(self) -> None:
         workspace = self._workspace()
@@ -115,7 +135,7 @@ class Memory:
             choices.update(self._files().choices(workspace))
 
         await loop.run_in_executor(self._pool, _safely(read))
-        self._choices = dict(choices)
+        self._choices = choices | self._choices
         self._session.recall(choices)
         if any(choice.base is not None for choice in choices.values()):
             self._ask_again()
@@ -133,7 +153,12 @@ class Memory:
 
     def _do(self, work: Callable[[], None]) -> None:
         loop = asyncio.get_running_loop()
-        self._last = loop.run_in_executor(self._pool, _safely(work))
+
+        def keep() -> None:
+            work()
+            self._is_late = not self._files().catch_up()
+
+        self._last = loop.run_in_executor(self._pool, _safely(keep))
 
     def _files(self) -> Reviews:
         if self._reviews is None:

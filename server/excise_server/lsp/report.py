@@ -7,14 +7,9 @@ from typing import Any
 
 from pygls.exceptions import JsonRpcInvalidParams
 
-from excise.clustering import Merge, merges
-from excise.errors import MissingPackageError
-from excise_server.editor.analysis import Analysis
 from excise_server.editor.document import document_key
 from excise_server.lsp import to_proto
-from excise_server.lsp.former import with_regions
 from excise_server.lsp.protocol import ReportParams
-from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 
 __all__ = ["report"]
@@ -36,22 +31,8 @@ async def report(ls: ExciseServer, params: ReportParams) -> dict[str, Any]:
     notes = ls.gatherer.notes(key)
 
     def build() -> dict[str, Any]:
-        tree = _tree(analysis) if params.merges else None
-        result = to_proto.report(analysis, encoding, state, files, notes, tree)
-        return with_regions(ls, ls.protocol.unstructured(result))
+        result = to_proto.report(analysis, encoding, state, files, notes)
+        unstructured: dict[str, Any] = ls.protocol.unstructured(result)
+        return unstructured
 
     return await asyncio.to_thread(build)
-
-
-def _tree(analysis: Analysis) -> tuple[Merge, ...]:
-    """Return the whole tree from which the clusters are cut.
-
-    NumPy and SciPy are imported for this alone. Nothing else in this process needs them.
-    """
-    import numpy as np
-
-    similarity = np.array(analysis.comparison.matrix.values.tolist(), dtype=np.float64)
-    try:
-        return merges(1.0 - similarity)
-    except MissingPackageError as error:
-        raise RequestFailed(str(error)) from error

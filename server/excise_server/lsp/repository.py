@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 from pygls.exceptions import JsonRpcInvalidParams
 
+from excise.errors import OptionError
+from excise.ranking import check_intent
 from excise_server.foundation.escape import printable
 from excise_server.foundation.paths import inside
 from excise_server.lsp.disk import local_path
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 
-__all__ = ["Place", "place_of"]
+__all__ = ["Place", "intent_of", "place_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +48,19 @@ def place_of(ls: ExciseServer, uri: str) -> Place:
         raise RequestFailed("the workspace is not trusted: git is not started")
     folder = os.path.realpath(path)
     return Place(folder if os.path.isdir(folder) else os.path.dirname(folder), folders)
+
+
+def intent_of(ls: ExciseServer, named: str | None) -> str:
+    """Return the intent of a request, or that of the settings.
+
+    Raises
+    ------
+    JsonRpcInvalidParams
+        If there is no such intent.
+    """
+    intent = ls.settings.intent if named is None else named
+    try:
+        check_intent(intent)
+    except OptionError as error:
+        raise JsonRpcInvalidParams(str(error)) from error
+    return intent

@@ -182,10 +182,15 @@ class Protocol(LanguageServerProtocol):
         """Answer like pygls, and accept other requests from now on."""
         result = yield from super().lsp_initialize(params)
         self._initialized = True
-        result.capabilities.experimental = {
-            "excise": {"version": protocol.SCHEMA, "schema": protocol.SCHEMA}
-        }
+        result.capabilities.experimental = {"excise": {"version": protocol.SCHEMA}}
         return result
+
+    @lsp_method(t.WINDOW_WORK_DONE_PROGRESS_CANCEL)
+    def lsp_work_done_progress_cancel(self, params: t.WorkDoneProgressCancelParams) -> None:
+        """Stop the work that a token shows. Any JSON value may come in place of a token."""
+        token: object = params.token
+        if isinstance(token, int | str) and (future := self.progress.tokens.get(token)):
+            future.cancel()
 
     # --- going out ---
 
@@ -209,6 +214,8 @@ class Protocol(LanguageServerProtocol):
 
     def _refuse(self, msg_id: int | str | None, error: JsonRpcException) -> None:
         problem = {"code": error.code, "message": error.message}
+        if isinstance(error, RequestFailed) and error.data is not None:
+            problem["data"] = error.data
         self._send_data({"jsonrpc": self.VERSION, "id": msg_id, "error": problem})
 
     def _send_data(self, data: object) -> None:

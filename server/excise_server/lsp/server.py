@@ -109,7 +109,7 @@ class ExciseServer(Connection):
             return
         self.settings = settings
         self._work.most = settings.max_per_file
-        self.session.score_by(settings.options)
+        self.session.score_by(settings.options, settings.intent)
         self.session.changed_all()
         self.publisher.settings_changed()
 

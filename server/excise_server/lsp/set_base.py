@@ -8,7 +8,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from excise_server.editor.document import MAX_ID
 from excise_server.editor.set_aside import MAX_DECISIONS
-from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.inputs import SourceError, UnansweredError
 from excise_server.lsp.protocol import SetBaseParams, SetBaseResult
 from excise_server.lsp.repository import Place, place_of
 from excise_server.lsp.rpc import RequestFailed
@@ -34,7 +34,7 @@ async def set_base(ls: ExciseServer, params: SetBaseParams) -> SetBaseResult:
     if params.base is not None:
         try:
             commit = await asyncio.to_thread(_commit, place, params.base)
-        except SourceError as error:
+        except (SourceError, UnansweredError) as error:
             raise RequestFailed(str(error)) from error
         if len(ls.session.choices.bases) >= MAX_DECISIONS:
             raise RequestFailed(f"limit {MAX_DECISIONS:,} bases")

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from lsprotocol import types as t
 
+from excise.ranking import INTENT, INTENTS
 from excise.signature import COMMENTS, GRANULARITIES, LCS, Options
 from excise_server.editor.findings import MAX_HUNKS
 
@@ -34,18 +35,17 @@ class Settings:
 
     ``client_commands`` are the client's own commands by the names of ours. With
     ``virtual_documents``, it opens URIs of revisions by itself. With ``standard_navigation``, hunks
-    are symbols, and variants implementations. ``schema`` is the version of the shapes
-    (`protocol.SCHEMA`) that it reads; clients of version 0.1 do not send it.
+    are symbols, and variants implementations.
     """
 
     severity: t.DiagnosticSeverity = t.DiagnosticSeverity.Information
     diagnostics: bool = True
     max_per_file: int = MAX_HUNKS
     options: Options = field(default_factory=Options)
+    intent: str = INTENT
     client_commands: Mapping[str, str] = field(default_factory=dict)
     virtual_documents: bool = False
     standard_navigation: bool = False
-    schema: int = 1
 
 
 def settings_of(options: object) -> Settings:
@@ -67,10 +67,10 @@ def settings_of(options: object) -> Settings:
             lcs=top.choice("lcs", LCS, Options().lcs),
             comments=top.choice("comments", COMMENTS, Options().comments),
         ),
+        intent=top.choice("intent", INTENTS, INTENT),
         client_commands=top.mapping("clientCommands", str),
         virtual_documents=top.given("virtualDocuments", bool, False),
         standard_navigation=top.given("standardNavigation", bool, False),
-        schema=top.given("schema", int, 1),
     )
 
 

@@ -16,6 +16,7 @@ from excise_server.editor.apply import LineEdit, line_end
 from excise_server.foundation.changes import Side, differing_lines
 from excise_server.foundation.inputs import SourceError
 from excise_server.lsp.candidates import survey_arguments
+from excise_server.lsp.checking import refused
 from excise_server.lsp.disk import read_inside
 from excise_server.lsp.protocol import TakeChoice, TakeParams
 from excise_server.lsp.repository import Place, place_of
@@ -35,18 +36,24 @@ async def take(ls: ExciseServer, params: TakeParams) -> dict[str, Any]:
     JsonRpcInvalidParams
         If the URI is not inside of a workspace folder.
     RequestFailed
-        If the workspace is not trusted, a choice names nothing, two choices overlap, or one is in
-        conflict with the target.
+        If the workspace is not trusted, a choice names nothing, two choices overlap, one is in
+        conflict with the target, or the mix cannot work.
     """
     place = place_of(ls, params.uri)
     await ls.memory.ready()
-    plan = {"digest": params.digest or "", "choices": [_planned(c) for c in params.choices]}
+    plan = {
+        "digest": params.digest or "",
+        "choices": [_planned(c) for c in params.choices],
+        "anyway": params.anyway is True,
+    }
     arguments = survey_arguments(ls, place, plan=plan)
     with ls.requests.running(f"candidates of {place.name}") as cancel:
         try:
             document = await asyncio.to_thread(ls.crew.survey, "taken", arguments, cancel)
         except SourceError as error:
             raise RequestFailed(str(error)) from error
+    if (refusal := document.pop("refusal")) is not None:
+        raise refused(refusal)
     top = Path(document["repository"])
     texts = {
         entry["old_path"]: _shown(ls, top / entry["old_path"]) for entry in document["contents"]

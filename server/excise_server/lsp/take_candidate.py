@@ -10,6 +10,7 @@ from lsprotocol import types as t
 from pygls.exceptions import JsonRpcInvalidParams
 
 from excise_server.foundation.escape import printable
+from excise_server.lsp.checking import agreed
 from excise_server.lsp.protocol import TakeChoice, TakeParams
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
@@ -19,7 +20,6 @@ from excise_server.review.taking import CONFLICTS_HINT
 __all__ = ["take_candidate"]
 
 Change = t.TextDocumentEdit | t.CreateFile | t.RenameFile | t.DeleteFile
-_TAKE = "Take it all the same"
 _OPERATIONS = {
     "created": t.ResourceOperationKind.Create,
     "renamed": t.ResourceOperationKind.Rename,
@@ -66,15 +66,8 @@ async def _taken(ls: ExciseServer, uri: str, identity: str) -> dict[str, Any]:
     try:
         return await take(ls, TakeParams(uri, [TakeChoice(identity)]))
     except RequestFailed as error:
-        window = ls.client_capabilities.window
-        if CONFLICTS_HINT not in error.message or not (window and window.show_message):
-            raise
-        actions = [t.MessageActionItem(_TAKE), t.MessageActionItem("Cancel")]
         message = f"{error.message.partition(CONFLICTS_HINT)[0].rstrip('; ')}."
-        chosen = await ls.window_show_message_request_async(
-            t.ShowMessageRequestParams(t.MessageType.Warning, message, actions)
-        )
-        if chosen is None or chosen.title != _TAKE:
+        if CONFLICTS_HINT not in error.message or not await agreed(ls, message):
             raise
     return await take(ls, TakeParams(uri, [TakeChoice(identity, conflicts=True)]))
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from lsprotocol import types as t
 from pygls.uris import from_fs_path
 
-from excise.clustering import Merge
 from excise.text import normalise, raw_lines
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.findings import Findings
@@ -16,6 +15,7 @@ from excise_server.editor.hunk_scores import MAX_PAIRS, HunkScores
 from excise_server.lsp import protocol as p
 from excise_server.lsp.related import Related
 from excise_server.lsp.sync import Encoding, width
+from excise_server.report.order_words import disagree
 from excise_server.report.words import words_of
 
 __all__ = ["Mapper", "diagnostics", "hunk", "report"]
@@ -108,7 +108,6 @@ def report(
     state: int,
     files: Mapping[str, str],
     notes: Mapping[str, list[str]],
-    tree: Sequence[Merge] | None = None,
 ) -> p.ReportResult:
     """Return the report of a document, with the files and notes that its sources know by id."""
     snapshot, comparison = analysis.snapshot, analysis.comparison
@@ -130,8 +129,8 @@ def report(
             )
             for cluster in comparison.clusters
         ],
-        merges=None if tree is None else [p.ReportMerge(m.a, m.b, m.distance) for m in tree],
-        regime=comparison.ranking[0].regime.value if comparison.ranking else None,
+        intent=snapshot.intent,
+        disagree=disagree(comparison.ranking),
         hunks=[
             hunk(scores, mapper.exact(*lines), ids)
             for scores, lines in zip(analysis.hunks, analysis.lines, strict=True)
@@ -157,9 +156,10 @@ def _revisions(
             cluster=cluster_numbers[index],
             no_op=comparison.matrix.no_ops[index],
             notes=[*comparison.notes[index], *notes.get(revision.id, ())],
-            agreement=ranking[index].agreement,
+            makers=ranking[index].makers,
+            mean_similarity=ranking[index].mean_similarity,
+            why=list(ranking[index].why),
             edit_size=ranking[index].edit_size,
-            score=ranking[index].score,
             syntax_errors=ranking[index].syntax_errors,
             stub=ranking[index].stub,
             broken=list(ranking[index].broken),

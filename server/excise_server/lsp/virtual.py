@@ -37,7 +37,7 @@ def parse_uri(uri: str) -> tuple[str, str | None] | None:
         return None
     try:
         decoded = json.loads(base64.urlsafe_b64decode(query + "=" * (-len(query) % 4)))
-    except (binascii.Error, ValueError):
+    except (binascii.Error, ValueError, RecursionError):
         return None
     match decoded:
         case [str(document), str() | None as revision]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from excise_server.foundation.inputs import SourceError
 from excise_server.lsp.protocol import WorktreesParams
-from excise_server.lsp.repository import place_of
+from excise_server.lsp.repository import intent_of, place_of
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 from excise_server.workers.surveys import arguments_of
@@ -21,7 +21,7 @@ async def worktrees(ls: ExciseServer, params: WorktreesParams) -> dict[str, Any]
     Raises
     ------
     JsonRpcInvalidParams
-        If it is not inside of a workspace folder.
+        If it is not inside of a workspace folder, or the intent is unknown.
     RequestFailed
         If the workspace is not trusted, or git cannot tell.
     """
@@ -31,6 +31,7 @@ async def worktrees(ls: ExciseServer, params: WorktreesParams) -> dict[str, Any]
         folders=place.folders,
         branches=params.branches or (),
         base=params.base or "",
+        intent=intent_of(ls, params.intent),
     )
     with ls.requests.running(f"worktrees of {place.name}") as cancel:
         try:

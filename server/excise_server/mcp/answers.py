@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict
 
+from excise_server.foundation.escape import json_text
+
 __all__ = ["BatchAnswer", "CandidateAnswer", "CandidatesAnswer", "FileAnswer", "GroupAnswer"]
 __all__ += ["DuplicateAnswer", "DuplicatesAnswer"]
 __all__ += ["HunkAnswer", "ReviewAnswer", "TakeAnswer", "VariantAnswer"]
@@ -11,6 +13,11 @@ __all__ += ["HunkAnswer", "ReviewAnswer", "TakeAnswer", "VariantAnswer"]
 
 class _Answer(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @property
+    def sent(self) -> str:
+        """The answer as it is sent: JSON without white space, invisible characters escaped."""
+        return json_text(self.model_dump_json())
 
 
 class CandidateAnswer(_Answer):
@@ -21,9 +28,9 @@ class CandidateAnswer(_Answer):
     group: int
     """Candidates of one group make similar edits."""
     rank: int | None
-    """In its batch, the likeliest first; null if it is alone there."""
+    """In its batch, from 1; null if it is alone there."""
     says: str
-    """How it relates to the representative of its group."""
+    """Why it has its rank, and how it relates to the representative of its group."""
     files: list[str]
     """Its changes, `M path +added -deleted`, the first few."""
     notes: list[str]
@@ -44,6 +51,8 @@ class BatchAnswer(_Answer):
     number: int
     task: str | None
     size: int
+    disagree: bool
+    """No two make the same edit, and the order says little: read, or have your user run them."""
     groups: list[GroupAnswer]
     candidates: list[CandidateAnswer]
 
@@ -54,11 +63,17 @@ class CandidatesAnswer(_Answer):
     repository: str
     origin: str
     """The commit that all are replayed on."""
+    intent: str
+    """What the order supposes: `fix` or `change`."""
     batches: list[BatchAnswer]
     unchanged: list[str]
     rejected: list[str]
+    more: list[str]
+    """What is on later pages."""
     page: int
     pages: int
+    hidden: str = ""
+    """How many invisible characters are shown escaped, and which."""
 
 
 class VariantAnswer(_Answer):
@@ -75,10 +90,12 @@ class HunkAnswer(_Answer):
     """As `take` names them: `12-14`, `12`, or `11+` for the gap after line 11."""
     origin: str
     variants: list[VariantAnswer]
+    more_variants: int = 0
+    """Variants that did not fit: your user sees them with `excise review`."""
     unchanged: list[str]
     """Candidates that leave these lines as they are."""
     left_out: int = 0
-    """Characters of texts that did not fit; ask for this path alone, or `take` it."""
+    """Characters of texts that did not fit: `take` gives them whole, as a patch."""
 
 
 class FileAnswer(_Answer):
@@ -102,6 +119,7 @@ class ReviewAnswer(_Answer):
     pages: int
     batches: int
     """How many batches there are."""
+    hidden: str = ""
 
 
 class TakeAnswer(_Answer):
@@ -114,6 +132,7 @@ class TakeAnswer(_Answer):
     base64: bool
     """Whether the patch is in base64, as it is not UTF-8."""
     notes: list[str]
+    hidden: str = ""
 
 
 class DuplicateAnswer(_Answer):
@@ -148,6 +167,7 @@ class DuplicatesAnswer(_Answer):
     """0: they were compared with each other."""
     pairs: list[DuplicateAnswer]
     left_out: int
-    """Pairs that did not fit."""
+    """Pairs that did not fit: ask about fewer branches."""
     notes: list[str]
     rejected: list[str]
+    hidden: str = ""

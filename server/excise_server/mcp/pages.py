@@ -1,16 +1,23 @@
-"""Answers made from the documents of the commands, page by page."""
+"""Answers made from the documents of the commands, page by page.
+
+A page has at most `PAGE_CHARACTERS` of JSON, whatever the texts of candidates are: names and facts
+are cut in their middle, lists end with the number of what is left out and where it is, and what
+does not fit is on the next page.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from excise.agreement import CONTAINS, DIFFERENT, ELSEWHERE, OVERLAPS, SAME
-from excise_server.foundation.inputs import first_few
+from excise_server.foundation.escape import hidden_note, json_text, shortened
 from excise_server.mcp.answers import (
     BatchAnswer,
     CandidateAnswer,
     CandidatesAnswer,
+    DuplicatesAnswer,
     FileAnswer,
     GroupAnswer,
     HunkAnswer,
@@ -19,11 +26,12 @@ from excise_server.mcp.answers import (
     VariantAnswer,
 )
 
-__all__ = ["PAGE_CANDIDATES", "PAGE_CHARACTERS", "candidates_page", "review_page", "take_answer"]
+__all__ = ["PAGE_CANDIDATES", "PAGE_CHARACTERS", "candidates_page", "cut", "review_page"]
+__all__ += ["some", "take_answer", "whole_names", "with_hidden"]
 
 PAGE_CANDIDATES = 8
 PAGE_CHARACTERS = 12_000
-"""Characters of code on a page of a review, about 4,000 tokens; one hunk may take a whole page."""
+"""Most characters of a page, about 4,000 tokens; one hunk may take a whole page."""
 
 _PHRASES = {
     SAME: "the same as",
@@ -35,6 +43,15 @@ _PHRASES = {
 _MOST_FILES = 6
 _MOST_NOTES = 4
 _MOST_FACTS = 4
+_MOST_IDS = 12
+_MOST_VARIANTS = 16
+_MOST_TAKEN = 50
+# Characters of JSON: what is longer is cut in its middle.
+_LABEL, _LINE = 120, 300
+_HEAD = 1_500
+"""Characters that are kept for the rest of an answer: what it is about, and what is hidden."""
+_LONGEST_ESCAPE = 12
+"""Characters of JSON that one character takes at most: two surrogates."""
 _LETTERS = {"created": "A", "deleted": "D", "renamed": "R", "modified": "M"}
 
 Document = Mapping[str, Any]
@@ -42,30 +59,93 @@ Document = Mapping[str, Any]
 
 def candidates_page(document: Document, page: int) -> CandidatesAnswer:
     """Return a page of what `excise worktrees --json` prints, counted from 1."""
-    ranking = document["ranking"]
-    pages = max(1, -(-len(ranking) // PAGE_CANDIDATES))
-    page = min(page, pages)
-    shown = ranking[(page - 1) * PAGE_CANDIDATES : page * PAGE_CANDIDATES]
+    items: list[tuple[str, Any]] = [("candidates", entry) for entry in document["ranking"]]
+    items += [("unchanged", cut(name)) for name in document["unchanged"]]
+    items += [("rejected", cut(f"{r['id']}: {r['reason']}")) for r in document["rejected"]]
+    pages = _packed(items, lambda page, item: _added(document, page, item), PAGE_CANDIDATES)
+    page = min(page, len(pages))
+    shown = [entry for kind, entry in pages[page - 1] if kind == "candidates"]
     return CandidatesAnswer(
-        repository=document["repository"],
+        repository=cut(document["repository"]),
         origin=document["origin"],
+        intent=document["intent"],
         batches=[
             _batch(batch, members, document["clusters"])
             for batch in document["batches"]
             if (members := [c for c in shown if c["batch"] == batch["number"]])
         ],
-        unchanged=document["unchanged"] if page == 1 else [],
-        rejected=[f"{r['id']}: {r['reason']}" for r in document["rejected"]] if page == 1 else [],
+        unchanged=[entry for kind, entry in pages[page - 1] if kind == "unchanged"],
+        rejected=[entry for kind, entry in pages[page - 1] if kind == "rejected"],
+        more=_more(pages, page),
         page=page,
-        pages=pages,
+        pages=len(pages),
     )
+
+
+def _added(document: Document, page: Sequence[tuple[str, Any]], item: tuple[str, Any]) -> int:
+    """Return the characters that one more item takes on a page, with its group and its batch."""
+    kind, entry = item
+    if kind != "candidates":
+        return _length(entry)
+    before = [earlier for kind, earlier in page if kind == "candidates"]
+    batch = next(batch for batch in document["batches"] if batch["number"] == entry["batch"])
+    answer = _batch(batch, [entry], document["clusters"])
+    if any(earlier["cluster"] == entry["cluster"] for earlier in before):
+        return len(answer.candidates[0].sent) + 1
+    if any(earlier["batch"] == entry["batch"] for earlier in before):
+        return len(answer.candidates[0].sent) + len(answer.groups[0].sent) + 2
+    return len(answer.sent) + 1
+
+
+def _more(pages: Sequence[Sequence[tuple[str, Any]]], page: int) -> list[str]:
+    """Say what the later pages have, and on which page it begins."""
+    later = [(kind, number) for number in range(page, len(pages)) for kind, _ in pages[number]]
+    kinds = dict.fromkeys(kind for kind, _ in later)
+    first = {kind: number + 1 for kind, number in reversed(later)}
+    counts = {kind: sum(kind == other for other, _ in later) for kind in kinds}
+    return [f"and {counts[kind]:,} more {kind}: from page {first[kind]}" for kind in kinds]
+
+
+Item = TypeVar("Item")
+
+
+def _packed(
+    items: Iterable[Item],
+    added: Callable[[Sequence[Item], Item], int],
+    most: int | None = None,
+) -> list[list[Item]]:
+    """Return items in pages; ``added`` gives the characters that one takes on a page with some."""
+    pages: list[list[Item]] = [[]]
+    room = PAGE_CHARACTERS - _HEAD
+    for item in items:
+        size = added(pages[-1], item)
+        if pages[-1] and (size > room or len(pages[-1]) == most):
+            pages.append([])
+            room = PAGE_CHARACTERS - _HEAD
+            size = added([], item)
+        pages[-1].append(item)
+        room -= size
+    return pages
+
+
+def _length(text: str) -> int:
+    return len(json_text(json.dumps(text, ensure_ascii=False))) + 1
+
+
+def cut(text: str, most: int = _LINE) -> str:
+    """Return a text that takes at most so many characters of JSON, cut in its middle if longer."""
+    if len(text) * _LONGEST_ESCAPE < most or (len(text) < most and _length(text) <= most):
+        return text
+    shorter = (shortened(text, most // share) for share in (1, 2, 4, _LONGEST_ESCAPE))
+    return next((fitting for fitting in shorter if _length(fitting) <= most), "")
 
 
 def _batch(batch: Document, shown: Sequence[Document], clusters: Sequence[Document]) -> BatchAnswer:
     return BatchAnswer(
         number=batch["number"],
-        task=batch["task"],
+        task=batch["task"] and cut(batch["task"]),
         size=len(batch["members"]),
+        disagree=batch["disagree"],
         groups=[
             _group(number, clusters[number - 1])
             for number in sorted({candidate["cluster"] for candidate in shown})
@@ -82,10 +162,16 @@ def _group(number: int, cluster: Document) -> GroupAnswer:
     facts = [
         reason["text"]
         if len(reason["members"]) == size
-        else f"{first_few(reason['members'])}: {reason['text']}"
+        else f"{_few(reason['members'])}: {reason['text']}"
         for reason in cluster["reasons"]
     ]
-    return GroupAnswer(number=number, size=size, facts=_some(facts, _MOST_FACTS, "facts"))
+    return GroupAnswer(number=number, size=size, facts=some(facts, _MOST_FACTS, "facts"))
+
+
+def _few(ids: Sequence[str]) -> str:
+    """Return the first of some ids, each whole enough to be recognised."""
+    more = f" and {len(ids) - 3:,} more" if len(ids) > 3 else ""
+    return ", ".join(cut(name, _LABEL) for name in ids[:3]) + more
 
 
 def _candidate(candidate: Document, representative: str) -> CandidateAnswer:
@@ -96,27 +182,28 @@ def _candidate(candidate: Document, representative: str) -> CandidateAnswer:
     ]
     conflicts = [f"the target changed {c['path']}, too" for c in candidate["conflicts"]]
     return CandidateAnswer(
-        id=candidate["id"],
-        label=candidate["label"],
+        id=cut(candidate["id"]),
+        label=cut(candidate["label"], _LABEL),
         group=candidate["cluster"],
         rank=candidate["rank"],
-        says=_says(candidate, representative),
-        files=_some(files, _MOST_FILES, "files"),
-        notes=_some([*conflicts, *candidate["notes"]], _MOST_NOTES, "notes"),
+        says=cut(_says(candidate, representative)),
+        files=some(files, _MOST_FILES, "files: see review"),
+        notes=some([*conflicts, *candidate["notes"]], _MOST_NOTES, "notes"),
     )
 
 
 def _says(candidate: Document, representative: str) -> str:
-    """Say how a candidate relates to the representative of its group."""
-    if candidate["id"] == representative:
-        return "represents its group"
-    return f"{_PHRASES[candidate['word']]} {representative}"
+    """Say why a candidate has its rank, and how it relates to the representative of its group."""
+    relation = "represents its group"
+    if candidate["id"] != representative:
+        relation = f"{_PHRASES[candidate['word']]} {representative}"
+    return "; ".join([*candidate["why"], relation])
 
 
-def _some(lines: Sequence[str], most: int, noun: str) -> list[str]:
-    if len(lines) <= most:
-        return list(lines)
-    return [*lines[:most], f"and {len(lines) - most} more {noun}"]
+def some(lines: Sequence[str], most: int, noun: str) -> list[str]:
+    """Return the first of some lines, each cut, and the number of the others."""
+    shown = [cut(line) for line in lines[:most]]
+    return [*shown, f"and {len(lines) - most:,} more {noun}"] if len(lines) > most else shown
 
 
 def review_page(document: Document, batch: int, path: str, page: int) -> ReviewAnswer | None:
@@ -130,62 +217,74 @@ def review_page(document: Document, batch: int, path: str, page: int) -> ReviewA
     chosen = next((b for b in document["batches"] if b["number"] == batch), None)
     if chosen is None:
         return None
-    pages = list(_paged(file for file in chosen["files"] if path in ("", file["path"])))
-    page = min(page, max(1, len(pages)))
+    files = [file for file in chosen["files"] if path in ("", file["path"], cut(file["path"]))]
+    items = [(file, hunk) for file in files for hunk in map(_hunk, file["hunks"] or [None])]
+    pages = _packed(items, _file_added)
+    page = min(page, len(pages))
+    hunks_by_path: dict[str, tuple[Document, list[HunkAnswer]]] = {}
+    for file, hunk in pages[page - 1]:
+        _, hunks = hunks_by_path.setdefault(file["path"], (file, []))
+        hunks += [hunk] if hunk is not None else []
     return ReviewAnswer(
         batch=batch,
-        task=chosen["task"],
+        task=chosen["task"] and cut(chosen["task"]),
         digest=chosen["digest"],
-        files=pages[page - 1] if pages else [],
+        files=[_file(file, hunks) for file, hunks in hunks_by_path.values()],
         page=page,
-        pages=max(1, len(pages)),
+        pages=len(pages),
         batches=len(document["batches"]),
     )
 
 
-def _paged(files: Iterable[Document]) -> Iterable[list[FileAnswer]]:
-    """Cut files into pages, between two hunks."""
-    page: list[FileAnswer] = []
-    room = PAGE_CHARACTERS
-    for file in files:
-        hunks: list[HunkAnswer] = []
-        for hunk in map(_hunk, file["hunks"]):
-            size = _size(hunk)
-            if size > room and (hunks or page):
-                if hunks:
-                    page.append(FileAnswer(path=file["path"], facts=_facts(file), hunks=hunks))
-                yield page
-                page, hunks, room = [], [], PAGE_CHARACTERS
-            hunks.append(hunk)
-            room -= size
-        page.append(FileAnswer(path=file["path"], facts=_facts(file), hunks=hunks))
-    if page:
-        yield page
+_Part = tuple[Document, HunkAnswer | None]
 
 
-def _size(hunk: HunkAnswer) -> int:
-    return len(hunk.origin) + sum(len(variant.text) + 40 for variant in hunk.variants)
+def _file_added(page: Sequence[_Part], part: _Part) -> int:
+    file, hunk = part
+    head = 0 if page and page[-1][0] is file else len(_file(file, []).sent) + 1
+    return head + (len(hunk.sent) + 1 if hunk is not None else 0)
 
 
-def _hunk(hunk: Document) -> HunkAnswer:
-    """Return a hunk, with only the beginning of each text if it is longer than a page."""
-    texts = [hunk["origin"], *(variant["text"] for variant in hunk["variants"])]
-    most = PAGE_CHARACTERS // len(texts)
-    shortened = [text if len(text) <= most else f"{text[:most]}\n[cut]\n" for text in texts]
+def _file(file: Document, hunks: list[HunkAnswer]) -> FileAnswer:
+    facts = list(_facts(file).items())
+    shown = [cut(f"{cut(fact, _LINE // 2)}: {_few(ids)}") for fact, ids in facts[:_MOST_FACTS]]
+    if len(facts) > _MOST_FACTS:
+        shown.append(f"and {len(facts) - _MOST_FACTS:,} more facts: your user has excise review")
+    return FileAnswer(path=cut(file["path"]), facts=shown, hunks=hunks)
+
+
+def _hunk(hunk: Document | None) -> HunkAnswer | None:
+    """Return a hunk, with the beginnings of its texts and lists if it is longer than a page."""
+    if hunk is None:
+        return None
+    share = 1
+    while len((answer := _hunk_cut(hunk, share)).sent) > PAGE_CHARACTERS - 3 * _HEAD:
+        share *= 2
+    return answer
+
+
+def _hunk_cut(hunk: Document, share: int) -> HunkAnswer:
+    ids = max(1, _MOST_IDS // share)
+    variants = hunk["variants"][: max(1, _MOST_VARIANTS // share)]
+    texts = [hunk["origin"], *(variant["text"] for variant in variants)]
+    most = (PAGE_CHARACTERS - 3 * _HEAD) // len(texts) // share
+    shown = [text if len(text) <= most else f"{text[:most]}\n[cut]\n" for text in texts]
+    missing = [variant["text"] for variant in hunk["variants"][len(variants) :]]
     return HunkAnswer(
         lines=hunk["name"],
-        origin=shortened[0],
+        origin=shown[0],
         variants=[
-            VariantAnswer(candidates=variant["ids"], text=text)
-            for variant, text in zip(hunk["variants"], shortened[1:], strict=True)
+            VariantAnswer(candidates=some(variant["ids"], ids, "candidates"), text=text)
+            for variant, text in zip(variants, shown[1:], strict=True)
         ],
-        unchanged=hunk["unchanged"],
-        left_out=sum(max(0, len(text) - most) for text in texts),
+        more_variants=len(missing),
+        unchanged=some(hunk["unchanged"], ids, "candidates"),
+        left_out=sum(max(0, len(text) - most) for text in texts) + sum(map(len, missing)),
     )
 
 
-def _facts(file: Document) -> list[str]:
-    """Return the changes other than text, each with its candidates."""
+def _facts(file: Document) -> dict[str, list[str]]:
+    """Return the candidates of each change that is not of text."""
     ids_by_fact: dict[str, list[str]] = {}
     for change in file["changes"]:
         facts = [change["status"]] if change["status"] != "modified" else []
@@ -194,15 +293,41 @@ def _facts(file: Document) -> list[str]:
         facts += [*change["facts"], *(["the target changed it, too"] if change["conflict"] else [])]
         for fact in facts:
             ids_by_fact.setdefault(fact, []).append(change["id"])
-    return [f"{fact}: {first_few(ids)}" for fact, ids in ids_by_fact.items()]
+    return ids_by_fact
+
+
+def whole_names(document: Document, names: Iterable[str]) -> list[str]:
+    """Return the ids and the files of a choice, of which a review shows long ones cut."""
+    ids = [entry["id"] for batch in document["batches"] for entry in batch["candidates"]]
+    paths = [file["path"] for batch in document["batches"] for file in batch["files"]]
+    by_shown = {cut(name): name for name in (*ids, *paths)}
+    whole = []
+    for name in names:
+        path, number_sign, lines = name.rpartition("#")
+        full = by_shown.get(path)
+        whole.append(f"{full}#{lines}" if full and number_sign else by_shown.get(name, name))
+    return whole
 
 
 def take_answer(document: Document) -> TakeAnswer:
     """Return the output of `excise take --json`, without the parts that the caller knows."""
     return TakeAnswer(
         origin=document["origin"],
-        files=[f"{_LETTERS.get(file['status'], '?')} {file['path']}" for file in document["files"]],
+        files=some(
+            [f"{_LETTERS.get(file['status'], '?')} {file['path']}" for file in document["files"]],
+            _MOST_TAKEN,
+            "files",
+        ),
         patch=document["patch"],
         base64=document["base64"],
-        notes=document["notes"],
+        notes=some(document["notes"], _MOST_NOTES, "notes"),
     )
+
+
+Answer = TypeVar("Answer", CandidatesAnswer, DuplicatesAnswer, ReviewAnswer, TakeAnswer)
+
+
+def with_hidden(answer: Answer) -> Answer:
+    """Return an answer that says how many invisible characters it shows escaped."""
+    note = hidden_note([answer.model_dump_json()])
+    return answer.model_copy(update={"hidden": note}) if note else answer

@@ -20,7 +20,7 @@ from excise_server.editor.remembered import Remembered, voice_of
 from excise_server.editor.set_aside import CandidateState, Choice
 from excise_server.foundation.inputs import SourceError
 from excise_server.foundation.paths import text_of
-from excise_server.memory.store import Store, StoreError
+from excise_server.memory.store import LockedError, Store, StoreError
 from excise_server.memory.workspace import Workspace
 from excise_server.sources.finding import Context
 
@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 __all__ = ["Reviews"]
 
 logger = logging.getLogger(__name__)
+
+_KEEP = "insert or replace into pins values (?, ?, ?, ?, ?, ?, ?, ?)"
+_KEEP_OLD = "insert or ignore into pins values (?, ?, ?, ?, ?, ?, ?, ?)"
+_MOST_LATE = 10_000
+"""Most writes that wait for a lock."""
 
 _STATES: tuple[CandidateState, ...] = ("hidden", "rejected")
 
@@ -48,6 +53,12 @@ class Reviews:
         self._cache = cache
         self._known: dict[str, Store] = {}
         self._said: set[str] = set()
+        # What could not be written as the file was locked, by one thread, in order.
+        self._late: dict[Store, list[tuple[str, Sequence[tuple[object, ...]]]]] = {}
+        # Documents whose review could not be read as the file was locked, which is kept therefore.
+        self._unread: set[tuple[Store, str]] = set()
+        self.is_locked = False
+        """Whether the decisions about candidates could not be read for a lock."""
         self._lock = threading.Lock()
 
     def recall(self, path: str, workspace: Workspace) -> Remembered | None:
@@ -67,13 +78,18 @@ class Reviews:
                 )
         except (StoreError, sqlite3.Error) as error:
             self._say(store[0], "cannot be read", error)
+            if isinstance(error, LockedError):
+                self._unread.add(store)
             return None
+        self._unread.discard(store)
         self._tell(store[0])
         if not row or (row[0] and not workspace.trusted):
             return None  # a commit is read by git, which is not started without trust
         try:
             return _remembered(row, path, workspace)
-        except (SourceError, ValueError, TypeError, KeyError, AttributeError) as error:
+        except (
+            *(SourceError, ValueError, TypeError, KeyError, AttributeError, RecursionError),
+        ) as error:
             logger.warning("the review of %s starts again: its origin is gone (%s)", path, error)
             self.drop(path, workspace)
             return None
@@ -89,16 +105,18 @@ class Reviews:
             store[1], commit, blob_path, "" if commit else origin, voice_of(origin),
             json.dumps(sorted(review.kept)), json.dumps(dict(review.voices)), store[0].now,
         )  # fmt: skip
-        self._write(store[0], "insert or replace into pins values (?, ?, ?, ?, ?, ?, ?, ?)", [row])
+        self._write(store[0], _KEEP_OLD if store in self._unread else _KEEP, [row])
 
     def drop(self, path: str, workspace: Workspace) -> None:
         """Forget the review of a document."""
-        if (store := self._store_of(path, workspace)) is not None and store[0].path.exists():
+        store = self._store_of(path, workspace)
+        if store is not None and store not in self._unread and store[0].path.exists():
             self._write(store[0], "delete from pins where path = ?", [(store[1],)])
 
     def choices(self, workspace: Workspace) -> dict[str, Choice]:
         """Return the decisions about candidates, by id."""
         choices: dict[str, Choice] = {}
+        self.is_locked = False
         for store in self._stores(workspace):
             try:
                 with store.reading() as connection:
@@ -110,6 +128,7 @@ class Reviews:
                     )
             except (StoreError, sqlite3.Error) as error:
                 self._say(store, "cannot be read", error)
+                self.is_locked = self.is_locked or isinstance(error, LockedError)
                 continue
             self._tell(store)
             for name, state, base in rows or ():
@@ -158,12 +177,33 @@ class Reviews:
             return self._known.setdefault(folder, Store(self._cache, folder))
 
     def _write(self, store: Store, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
+        """Write rows, after those that had to wait for a lock, all of them or none."""
+        self._late.setdefault(store, []).append((statement, rows))
+        self._write_late(store)
+
+    def _write_late(self, store: Store) -> None:
+        late = self._late[store]
         try:
             with store.writing() as connection:
-                connection.executemany(statement, rows)
+                for each_statement, each_rows in late:
+                    connection.executemany(each_statement, each_rows)
+        except LockedError as error:
+            del late[:-_MOST_LATE]
+            self._say(
+                store, "cannot be written yet, and is kept only while this server runs", error
+            )
         except (StoreError, sqlite3.Error, UnicodeEncodeError) as error:
+            late.clear()
             self._say(store, "cannot be written", error)
+        else:
+            late.clear()
         self._tell(store)
+
+    def catch_up(self) -> bool:
+        """Write what had to wait for a lock, and return whether nothing waits any longer."""
+        for store in [store for store, late in self._late.items() if late]:
+            self._write_late(store)
+        return not any(self._late.values())
 
     def _tell(self, store: Store) -> None:
         if store.repaired:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["DAYS", "MAX_PINS", "Store", "StoreError"]
+__all__ = ["DAYS", "MAX_PINS", "LockedError", "Store", "StoreError"]
 
 DAYS = 30
 """Days after which unused entries are removed."""
@@ -25,8 +25,8 @@ MAX_PINS = 1000
 """Most documents of a folder that are remembered: those used last."""
 
 _VERSION = 1
-_SECONDS = 5.0
-"""Seconds to wait for another server's write."""
+_SECONDS = 0.5
+"""Seconds to wait for another server's write, once: until the file is free again, nothing waits."""
 
 _TABLES = """
 create table if not exists pins (
@@ -39,6 +39,10 @@ create table if not exists choices (
 
 class StoreError(Exception):
     """The error for a file that cannot be used. The message says why."""
+
+
+class LockedError(StoreError):
+    """The error for a file that another process keeps locked, and that may be free later."""
 
 
 class Store:
@@ -60,6 +64,7 @@ class Store:
         self._path = cache / "reviews" / f"{name}.sqlite3"
         self._clock = clock
         self._is_sound = False
+        self._patience = _SECONDS
         self.repaired = ""
         """What had to be done to use the file, in words for people, or empty."""
 
@@ -104,16 +109,26 @@ class Store:
                 self._forget_old(connection)
                 connection.execute("commit")
             except sqlite3.Error as error:
-                raise StoreError(str(error)) from error
+                raise self._failure(error) from error
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
         try:
             connection = self._opened()
         except (OSError, sqlite3.Error) as error:
-            raise StoreError(getattr(error, "strerror", None) or str(error)) from error
+            raise self._failure(error) from error
         with closing(connection):
             yield connection
+        self._patience = _SECONDS
+
+    def _failure(self, error: OSError | sqlite3.Error) -> StoreError:
+        """Return the error for people. After a lock, no attempt waits until one succeeds."""
+        reason = getattr(error, "strerror", None) or str(error)
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return StoreError(reason)
+        self._patience = 0.0
+        return LockedError(reason)
 
     def _opened(self) -> sqlite3.Connection:
         try:
@@ -128,7 +143,7 @@ class Store:
 
     def _connect(self) -> sqlite3.Connection:
         _make_file(self._path)
-        connection = sqlite3.connect(self._path, timeout=_SECONDS, isolation_level=None)
+        connection = sqlite3.connect(self._path, timeout=self._patience, isolation_level=None)
         try:
             (version,) = connection.execute("pragma user_version").fetchone()
             if version > _VERSION:

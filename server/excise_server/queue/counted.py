@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from excise.patches import IGNORED, Message, Patch, Pool, patch_id
-from excise.patches.features import BLOCK, NO_HEADING, Edits, text_id
+from excise.patches.features import BLOCK, NO_HEADING, NO_NAME, Edits, text_id
 from excise.patches.mail import pieces, read_piece
 from excise.patches.model import FilePair
 from excise.patches.reader import Reader
@@ -147,6 +147,8 @@ class Merger:
         blocks[:, 0] = name[blocks[:, 0]]
         titled = blocks[:, 5] != NO_HEADING
         blocks[titled, 5] = line[blocks[titled, 5]]
+        named = blocks[:, 7] != NO_NAME
+        blocks[named, 7] = token[blocks[named, 7]]
         around = around.copy()
         around[::2] = line[around[::2]]
         merged = token[tokens], blocks.ravel(), around, line[context]

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from excise.patches.evidence import ChangeCounts
-from excise.patches.features import BLOCK, MOST_LINES, NO_HEADING, Edits
+from excise.patches.features import BLOCK, MOST_LINES, NO_HEADING, NO_NAME, Edits
 from excise.patches.model import Binary, FilePair, Message, Patch, Series, Warned
 
 __all__ = ["BadStateError", "checked", "pack_changes", "pack_message", "packed"]
@@ -56,7 +56,7 @@ def unpack_message(text: str) -> Message:
         series = Series(**found.pop("series"))
         references = tuple(found.pop("references"))
         return Message(**found, series=series, references=references, patch=Patch(files, warnings))
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise BadStateError(f"unreadable message: {error}") from error
 
 
@@ -80,7 +80,7 @@ def unpack_changes(data: bytes) -> ChangeCounts:
     try:
         shape = tuple[dict[str, int], dict[str, int], list[str], list[str], dict[str, float], bool]
         read = msgspec.convert(json.loads(zlib.decompress(data)), shape)
-    except (msgspec.ValidationError, ValueError, zlib.error) as error:
+    except (msgspec.ValidationError, ValueError, RecursionError, zlib.error) as error:
         raise BadStateError(f"unreadable changes: {error}") from error
     added, deleted, context, facts, where, is_aside = read
     if min((*added.values(), *deleted.values()), default=1) < 1:
@@ -120,10 +120,12 @@ def checked(edits: Edits, words: int, names: int, lines: int) -> Edits:
     ordered = all(
         0 <= o_lo <= o_hi and 0 <= a_lo <= a_hi and max(o_hi, a_hi) <= len(tokens)
         for o_lo, o_hi, a_lo, a_hi in zip(*columns[1:5], strict=False)
-    )
+    ) and all(0 <= lo <= hi <= len(tokens) for lo, hi in zip(*columns[8:], strict=False))
     headings = array("i", (heading for heading in columns[5] if heading != NO_HEADING))
+    functions = array("i", (name for name in columns[7] if name != NO_NAME))
     inside = (
         _below(tokens, words)
+        and _below(functions, words)
         and _below(edits.names, names)
         and all(_below(ints, lines) for ints in (headings, around[::2], edits.context))
         and _below(columns[6], MOST_LINES + 1)

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 from excise import Cluster, Ranked
 from excise.agreement import CONTAINS, DIFFERENT, ELSEWHERE, NEARLY_ALL, OVERLAPS, SAME
-from excise.excision import WHITESPACE_ONLY
 from excise.patches import Patch
 from excise_server.candidates.worktrees import Worktrees
 from excise_server.foundation.inputs import first_few
 from excise_server.foundation.paths import visible
-from excise_server.report.order_words import said_of
 from excise_server.review.kinds import KINDS, Kind, kind_of
 from excise_server.review.ranked import RankedBatch
 from excise_server.sources.candidates import Candidate
@@ -49,9 +47,9 @@ class CandidateRow:
     """One candidate as people read it.
 
     ``batch`` and ``group`` count from 1, the groups through all batches. ``stands`` marks the
-    representative of a group of several. ``says`` is how it relates to the others, and ``checks``
-    what its checks found, in words. ``level`` is the first key of the order: a candidate that fails
-    is never above one that passes, even if the order of their groups says otherwise.
+    representative of a group of several. ``says`` is why it has its place and how it relates to the
+    others, and ``checks`` what its checks found, in words. ``level`` is the first key of the order:
+    a candidate that fails is never above one that passes, whatever the order of their groups.
     """
 
     candidate: Candidate
@@ -106,18 +104,16 @@ def _row(
     candidate = worktrees.candidates.found[ranked.index]
     stands = ranked.index == cluster.representative
     if ranked.no_op:
-        words = "changes nothing"
+        words = ""
     elif not batch.is_ranked:
         words = _where(worktrees.patches[ranked.index])
     elif stands:
-        words = _of_group(worktrees, batch, cluster, shown)
+        words = _nearest(worktrees, batch, cluster, shown)
     else:
         words = _beside(worktrees, ranked.index, cluster.representative, STAND)
         if worktrees.candidates.found[cluster.representative].id in candidate.identical:
             words = f"identical to {STAND}"
-    more = said_of(ranked)
-    more += ["in conflict with the target"] if candidate.conflicts else []
-    more += ["only white space"] * (WHITESPACE_ONLY in ranked.notes)
+    conflict = "in conflict with the target" if candidate.conflicts else ""
     return CandidateRow(
         candidate=candidate,
         ranked=ranked,
@@ -126,37 +122,30 @@ def _row(
         stands=stands and len(cluster.members) > 1,
         is_ranked=batch.is_ranked,
         lines=lines_by_kind(worktrees.patches[ranked.index]),
-        says="; ".join(filter(None, [words, *more])),
+        says="; ".join(filter(None, [*ranked.why, words, conflict])),
         checks=worktrees.verdicts.words(candidate.id),
         level=worktrees.verdicts.level(candidate.id),
     )
 
 
-def _of_group(
+def _nearest(
     worktrees: Worktrees, batch: RankedBatch, cluster: Cluster, shown: Callable[[str], str]
 ) -> str:
-    """Say how many make the representative's change, and how it relates to the nearest one."""
-    best, everyone = cluster.representative, len(batch.ranking)
-    equal = [i for i in cluster.members if worktrees.matrix.word(best, i) == SAME]
-    same = len(equal)
-    text = f"{same} of {everyone} make{'s' if same == 1 else ''} this change"
-    # In a conflict, a candidate is compared by its own lines: "all" would not be true of it.
-    agreed = len({bool(worktrees.candidates.found[i].conflicts) for i in equal}) == 1
-    if same == everyone and agreed:
-        text = "both make this change" if everyone == 2 else f"all {everyone} make this change"
-    if near := len(cluster.members) - same:
-        return f"{text}, {near} {'is' if near == 1 else 'are'} near it"
+    """Say how the representative relates to the nearest candidate of other groups, if at all."""
+    best = cluster.representative
     others = [ranked.index for ranked in batch.ranking if ranked.index not in cluster.members]
     nearest = max(others, key=lambda i: (worktrees.values[best, i], -i), default=best)
     if worktrees.matrix.word(best, nearest) in (DIFFERENT, SAME):
-        return text
+        return ""
     label = shown(visible(worktrees.candidates.found[nearest].label))
-    return f"{text}; {_beside(worktrees, best, nearest, label)}"
+    return _beside(worktrees, best, nearest, label)
 
 
 def _beside(worktrees: Worktrees, i: int, nearest: int, name: str) -> str:
     """Say how a candidate relates to another one of that name."""
     word = worktrees.matrix.word(i, nearest)
+    if word != SAME and worktrees.matrix.codes[i] == worktrees.matrix.codes[nearest]:
+        return f"same code as {name}, other comments"
     if word != CONTAINS:
         return _PHRASES[word].format(name)
     shares = worktrees.matrix.contained[i, nearest], worktrees.matrix.contained[nearest, i]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from excise_server.report.shapes import Shape
-from excise_server.report.take_shapes import TakeDocument
+from excise_server.report.take_shapes import RefusalEntry, TakeDocument
 from excise_server.report.worktree_shapes import WorktreesDocument
 
 __all__ = ["CandidatesDocument", "ContentEntry", "SetAsideEntry", "TakenDocument"]
@@ -43,6 +43,10 @@ class ContentEntry(Shape, frozen=True, kw_only=True):
 
 
 class TakenDocument(TakeDocument, frozen=True, kw_only=True):
-    """The answer of `excise/take`: the command's document, and the files themselves."""
+    """The answer of `excise/take`: the command's document, and the files themselves.
+
+    Of a mix that is refused there are none, but the ``refusal``, which is sent as an error.
+    """
 
     contents: list[ContentEntry]
+    refusal: RefusalEntry | None = None

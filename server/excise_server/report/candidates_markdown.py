@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from excise_server.report.markdown import code_span, inert
+from excise_server.foundation.escape import printable, shortened
+from excise_server.report.markdown import LONGEST_PAGE, bounded, code_span, inert
 from excise_server.report.tables import plural
 
 __all__ = ["candidates_page"]
 
 _LETTERS = {"created": "A", "deleted": "D", "renamed": "R", "modified": "M"}
 _MOST_FILES = 50
+_LONGEST_END = 4_000
+_WAY = "the terminal's excise worktrees has them all"
 
 Document = Mapping[str, Any]
 
@@ -26,8 +29,8 @@ def candidates_page(document: Document) -> str:
     """
     count = len(document["ranking"])
     parts = [f"# {plural(count, 'candidate')} for {code_span(document['repository'])}"]
-    for batch in document["batches"]:
-        parts += _batch(document, batch)
+    blocks = (block for batch in document["batches"] for block in _batch(document, batch))
+    parts += bounded(blocks, LONGEST_PAGE, _WAY)
     if not count:
         parts.append("No candidate changes anything.")
     left_out = [f"{inert(c['label'])} is {c['state']}" for c in document["set_aside"]]
@@ -37,7 +40,8 @@ def candidates_page(document: Document) -> str:
         f"all of {code_span(name)} is in the target already" for name in document["landed"]
     ]
     if left_out:
-        parts += ["## Left out", "\n".join(f"- {line}" for line in left_out)]
+        lines = (f"- {line}" for line in left_out)
+        parts += ["## Left out", "\n".join(bounded(lines, _LONGEST_END, _WAY))]
     about = (("Origin", document["origin"]), ("Scores", document["signature"]))
     parts.append("\n".join(f"- {name}: {code_span(value)}" for name, value in about))
     return "\n\n".join([*parts, ""])
@@ -49,20 +53,20 @@ def _batch(document: Document, batch: Document) -> Iterator[str]:
     members = [c for c in document["ranking"] if c["batch"] == batch["number"]]
     if several or task:
         yield f"## {plural(len(members), 'candidate')}{task}"
-    numbers = list(dict.fromkeys(candidate["cluster"] for candidate in members))
-    numbers.sort(key=lambda number: -sum(c["cluster"] == number for c in members))
-    for number in numbers:
+    for number in sorted({candidate["cluster"] for candidate in members}):
         group = [candidate for candidate in members if candidate["cluster"] == number]
         facts = "; ".join(reason["text"] for reason in document["clusters"][number - 1]["reasons"])
         if len(group) > 1:
             yield f"### {len(group)} of {len(members)} make similar changes"
         if facts:
             yield f"{inert(facts)}."
-        yield "\n".join(line for candidate in group for line in _candidate(candidate))
+        shown = ("\n".join(_candidate(candidate)) for candidate in group)
+        yield "\n".join(bounded(shown, LONGEST_PAGE // 2, _WAY))
 
 
 def _candidate(candidate: Document) -> Iterator[str]:
     about = [
+        *map(inert, candidate["why"]),
         *([f"branch {code_span(candidate['branch'])}"] if candidate["branch"] else []),
         *([f"{candidate['behind']} behind"] if candidate["behind"] else []),
         *(f"{kind} +{lines['added']} -{lines['deleted']}" for kind, lines in
@@ -72,7 +76,9 @@ def _candidate(candidate: Document) -> Iterator[str]:
         *(f"the target changed {code_span(c['path'])}, too" for c in candidate["conflicts"]),
         *map(inert, candidate["notes"]),
     ]  # fmt: skip
-    yield f"- **{inert(candidate['label'])}** ({code_span(candidate['id'])}): {', '.join(about)}"
+    about = bounded(about, _LONGEST_END, _WAY)
+    label = inert(shortened(printable(candidate["label"]), 120))
+    yield f"- **{label}** ({code_span(candidate['id'])}): {', '.join(about)}"
     yield from _files(candidate["files"])
 
 

@@ -15,7 +15,6 @@ import msgspec
 
 from excise import (
     Cluster,
-    Confidence,
     CorpusDifference,
     CorpusScore,
     Count,
@@ -28,6 +27,7 @@ from excise import (
 )
 from excise_server.foundation.inputs import RevisionSet
 from excise_server.report import shapes
+from excise_server.report.order_words import disagree
 from excise_server.report.words import words_of
 
 __all__ = [
@@ -170,23 +170,24 @@ def matrix_document(matrix: ScoreMatrix, revision_set: RevisionSet) -> shapes.Ma
 def rank_document(
     matrix: ScoreMatrix,
     ranking: Sequence[Ranked],
-    confidence: Confidence,
+    intent: str,
     revision_set: RevisionSet,
 ) -> shapes.RankDocument:
-    """Return the order of suggestions, with its reasons as numbers."""
+    """Return the order of suggestions, with the facts behind it."""
     notes = revision_set.notes_by_id
     return shapes.RankDocument(
         signature=matrix.signature,
+        intent=intent,
+        disagree=disagree(ranking),
         ranking=[
             shapes.RankedEntry(
                 id=ranked.id,
                 rank=ranked.rank,
-                agreement=ranked.agreement,
+                makers=ranked.makers,
+                mean_similarity=ranked.mean_similarity,
+                why=list(ranked.why),
                 edit_size=ranked.edit_size,
                 no_op=ranked.no_op,
-                score=ranked.score,
-                terms=shapes.TermsEntry.of(ranked),
-                regime=ranked.regime.value,
                 stub=ranked.stub,
                 broken=list(ranked.broken),
                 syntax_errors=ranked.syntax_errors,
@@ -194,7 +195,6 @@ def rank_document(
             )
             for ranked in ranking
         ],
-        confidence=shapes.ConfidenceEntry.of(confidence),
         rejected=_rejected(revision_set),
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from excise import Cluster
 from excise_server.foundation.inputs import first_few
 from excise_server.foundation.paths import visible
 from excise_server.report.shapes import ReasonEntry
@@ -15,15 +14,7 @@ if TYPE_CHECKING:
     from excise_server.candidates.worktrees import Worktrees
     from excise_server.review.ranked import RankedBatch
 
-__all__ = ["by_size", "group_lines", "reason_entries", "reasons_text"]
-
-
-def by_size(
-    clusters: Sequence[Cluster], reasons: Sequence[Sequence[Reason]]
-) -> list[tuple[Cluster, Sequence[Reason]]]:
-    """Return groups with their reasons, the largest first, otherwise in their order."""
-    pairs = zip(clusters, reasons, strict=True)
-    return sorted(pairs, key=lambda pair: -len(pair[0].members))
+__all__ = ["group_lines", "reason_entries", "reasons_text"]
 
 
 def reason_entries(reasons: Sequence[Reason]) -> list[ReasonEntry]:
@@ -46,7 +37,7 @@ def reasons_text(
 def group_lines(
     worktrees: Worktrees, index: int, batch: RankedBatch, first: int
 ) -> Iterator[tuple[int, int, str]]:
-    """Yield number, size and line of facts of each group that has any, the largest group first.
+    """Yield number, size and line of facts of each group that has any.
 
     Parameters
     ----------
@@ -57,8 +48,8 @@ def group_lines(
     """
     ids = [candidate.id for candidate in worktrees.candidates.found]
     labels = {c.id: visible(c.label) for c in worktrees.candidates.found}
-    numbers = {cluster: number for number, cluster in enumerate(batch.clusters, start=first)}
-    for cluster, reasons in by_size(batch.clusters, worktrees.reasons[index]):
+    groups = zip(batch.clusters, worktrees.reasons[index], strict=True)
+    for number, (cluster, reasons) in enumerate(groups, start=first):
         members = [ids[i] for i in cluster.members]
         if text := reasons_text(reason_entries(reasons), members, labels):
-            yield numbers[cluster], len(members), text
+            yield number, len(members), text

@@ -15,7 +15,15 @@ from excise_server.report.review_shapes import (
     ReviewDocument,
     ReviewGroupEntry,
 )
-from excise_server.report.review_words import NOTHING, Names, batch_head, file_head, heading, idle
+from excise_server.report.review_words import (
+    NOTHING,
+    Names,
+    batch_head,
+    file_head,
+    heading,
+    idle,
+    order_lines,
+)
 
 __all__ = ["review_page"]
 
@@ -31,7 +39,7 @@ def review_page(document: ReviewDocument, folding: Folding) -> str:
         title = batch_head(document, batch)
         name = f"b{batch.number}"
         links.append(element("li", element("a", title, href=f"#{name}")))
-        parts.append(_batch(batch, title, name, folding))
+        parts.append(_batch(document, batch, title, name, folding))
     if not document.batches:
         parts.append(element("p", NOTHING))
     if facts := list(_facts(document)):
@@ -70,7 +78,9 @@ def _foot(document: ReviewDocument) -> Markup:
     return joined(joined((f"{name} ", element("code", value), ". ")) for name, value in values)
 
 
-def _batch(batch: ReviewBatchEntry, title: str, name: str, folding: Folding) -> Markup:
+def _batch(
+    document: ReviewDocument, batch: ReviewBatchEntry, title: str, name: str, folding: Folding
+) -> Markup:
     names = Names.of(batch)
     hunks = HunkPage(batch, names, folding, name)
     groups = [
@@ -88,6 +98,7 @@ def _batch(batch: ReviewBatchEntry, title: str, name: str, folding: Folding) -> 
     return element(
         "section",
         element("h2", title),
+        *(element("p", line, class_="small") for line in order_lines(document, batch)),
         *groups,
         element("h3", f"Files ({len(files):,})", id=f"{name}-files"),
         element("ul", *files, class_="files"),
@@ -138,5 +149,4 @@ def _row(candidate: ReviewCandidateEntry, hunks: HunkPage) -> Iterator[Child]:
         )
         yield element("div", "changes", shown, more, class_="small")
     if candidate.rank is not None:
-        numbers = f"rank {candidate.rank}, score {candidate.score:.2f}"
-        yield element("div", numbers, class_="small dim")
+        yield element("div", f"rank {candidate.rank}", class_="small dim")

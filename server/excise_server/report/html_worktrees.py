@@ -15,7 +15,6 @@ from excise_server.report.candidate_rows import (
     Lines,
     candidate_rows,
 )
-from excise_server.report.digits import digits
 from excise_server.report.fitting import cut
 from excise_server.report.group_words import group_lines
 from excise_server.report.html_clusters import render, table
@@ -103,7 +102,7 @@ def _table(caption: str, rows: Sequence[CandidateRow]) -> Markup:
     ranked = any(row.is_ranked for row in rows)
     checked = any(row.checks for row in rows)
     names = ["candidate", *["group"] * ranked, *["checks"] * checked, "what it is", *kinds]
-    numbers = ["rank", "agreement", "tokens"] if ranked else ["tokens"]
+    numbers = ["rank", "tokens"] if ranked else ["tokens"]
     return table(
         caption,
         [*names, *numbers],
@@ -124,7 +123,7 @@ def _cells(row: CandidateRow, kinds: Sequence[str], *, ranked: bool, checked: bo
     notes += ["still being written"] if candidate.is_written else []
     numbers: list[Child] = [f"{result.edit_size:,}"]
     if ranked:
-        numbers = [result.rank, digits(result.agreement), *numbers]
+        numbers = [result.rank, *numbers]
     name = element("span", cut(label, _NAME), class_="id n", title=label)
     return [
         joined((name, element("br"), element("span", ", ".join(about), class_="n dim small"))),

@@ -8,11 +8,17 @@ show them: a colon or a dot is escaped only where it could make a link.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from excise_server.foundation.escape import printable
+from excise_server.foundation.escape import printable, shortened
 
-__all__ = ["code_span", "fenced", "inert"]
+__all__ = ["LONGEST_LINE", "LONGEST_PAGE", "bounded", "code_span", "fenced", "inert"]
+
+LONGEST_PAGE = 50_000
+"""Characters of the blocks of a page; a comment on GitHub has at most 65,536."""
+
+LONGEST_LINE = 2_000
+"""Characters of a name, a fact or a line of code, of which a longer one is cut in its middle."""
 
 _ACTIVE = re.compile(r"([\\`*_\[\]<>|~&$@]|:(?=\S)|(?<!\d)\.(?=\S)|\.(?=[^\s\d]))")
 _FENCES = re.compile("`+")
@@ -24,7 +30,24 @@ def inert(text: str) -> str:
     >>> inert("0.62: [x](command:y) <b> www.example.com")
     '0.62: \\[x\\](command\\:y) \\<b\\> www\\.example\\.com'
     """
-    return _ACTIVE.sub(r"\\\1", printable(text))
+    return _ACTIVE.sub(r"\\\1", shortened(printable(text), LONGEST_LINE))
+
+
+def bounded(parts: Iterable[str], most: int, way: str) -> list[str]:
+    """Return the first parts that have so many characters together, and where the others are.
+
+    >>> bounded(["aaaa", "bbbb", "c"], 8, "see --all")
+    ['aaaa', 'and 2 more: see --all']
+    """
+    kept: list[str] = []
+    missing = 0
+    for part in parts:
+        most -= len(part) + 2
+        if most < 0:
+            missing += 1
+        else:
+            kept.append(part)
+    return [*kept, f"and {missing:,} more: {way}"] if missing else kept
 
 
 def fenced(lines: Sequence[str], language: str = "") -> str:
@@ -47,7 +70,7 @@ def code_span(text: str) -> str:
     >>> code_span("a`b"), code_span("a.py#3")
     ('`` a`b ``', '`a.py#3`')
     """
-    shown = printable(text)
+    shown = shortened(printable(text), LONGEST_LINE)
     longest = max((len(run) for run in _FENCES.findall(shown)), default=0)
     ticks = "`" * (longest + 1)
     gap = " " if longest or shown != shown.strip() else ""

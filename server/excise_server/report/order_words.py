@@ -4,41 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from excise import Confidence, Ranked
-from excise.excision import WHITESPACE_ONLY
-from excise.ranking import AGREEMENT, APART, BROKEN, SLACK, TIE_BREAK, TINY, Regime
+from excise import Ranked
 
-__all__ = ["FORMULA", "confidence_words", "order_words", "said_of"]
+__all__ = ["DISAGREE", "disagree", "order_words"]
 
-_SIZES = f"ln({SLACK} + tokens)"
-FORMULA = f"score = {AGREEMENT:g} * agreement - {_SIZES}, {BROKEN:g} less if broken"
-"""The formula of the score if sizes count."""
+DISAGREE = "they disagree: read, or run excise worktrees --run 'COMMAND'"
+"""What is said where no two make the same edit: no order says much of that."""
 
-_BY_AGREEMENT = FORMULA.replace(_SIZES, f"{TIE_BREAK:g} * {_SIZES}")
-_WHY = {
-    Regime.SMALL_EDIT: f"{FORMULA} (sizes count, as some edit has {TINY} tokens at most)",
-    Regime.NO_AGREEMENT: f"{FORMULA} (sizes count, as no agreement reaches {APART:g})",
-    Regime.AGREEMENT: f"{_BY_AGREEMENT} (every edit has over {TINY} tokens, and some agree)",
+_NEXT = {
+    "fix": "then fewer tokens",
+    "change": "then what is nearest to the others, then fewer tokens",
+}
+_OTHER = {
+    "fix": "for any other change: --intent change",
+    "change": "for a bug fix: --intent fix",
 }
 
 
-def order_words(ranking: Sequence[Ranked]) -> str:
-    """Return the formula that decided an order, and why, or "" if there are no ranks.
+def order_words(intent: str) -> str:
+    """Return the rule that decided an order.
 
-    >>> order_words([])
-    ''
+    >>> order_words("fix").partition(":")[0]
+    'intent fix (for any other change'
     """
-    return _WHY[ranking[0].regime] if ranking else ""
+    whole = "whole edits first, then the edit that more make"
+    return f"intent {intent} ({_OTHER[intent]}): {whole}, {_NEXT[intent]}"
 
 
-def confidence_words(confidence: Confidence) -> str:
-    """Return how far agreement supports the first pick of an order."""
-    level = "no" if confidence.level == "none" else confidence.level
-    return f"agreement says: {level} confidence, {confidence.reason}"
-
-
-def said_of(ranked: Ranked) -> list[str]:
-    """Return why a revision is further down than its numbers would put it, as phrases."""
-    is_stated = ranked.no_op or WHITESPACE_ONLY in ranked.notes
-    stub = ["changes no code that anybody reads"] * (ranked.stub and not is_stated)
-    return [*stub, *ranked.broken]
+def disagree(ranking: Sequence[Ranked]) -> bool:
+    """Whether several whole edits are ranked, and nobody makes one that another makes."""
+    whole = [r for r in ranking if not (r.no_op or r.stub or r.broken)]
+    return len(whole) > 1 and all(ranked.makers == 1 for ranked in whole)

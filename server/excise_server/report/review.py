@@ -10,10 +10,11 @@ from fnmatch import fnmatchcase
 import msgspec
 
 from excise_server.candidates.worktrees import Worktrees
+from excise_server.foundation.escape import spelled, visible
 from excise_server.foundation.inputs import SourceError, first_few
-from excise_server.foundation.paths import visible
 from excise_server.report.candidate_rows import STAND, CandidateRow, candidate_rows
-from excise_server.report.group_words import by_size, reason_entries
+from excise_server.report.group_words import reason_entries
+from excise_server.report.order_words import disagree
 from excise_server.report.review_shapes import (
     FileChangeEntry,
     ReviewBatchEntry,
@@ -44,6 +45,7 @@ def review_document(worktrees: Worktrees) -> ReviewDocument:
     return ReviewDocument(
         signature=worktrees.signature,
         basis="origin",
+        intent=worktrees.intent,
         repository=visible(worktrees.top),
         origin=candidates.origin,
         digest=review_digest(candidates.origin, candidates.found),
@@ -76,6 +78,7 @@ def chosen_hunks(
     SourceError
         If there is no such file or hunk.
     """
+    globs, hunks = [*map(_typed, globs)], [*map(_typed, hunks)]
     files = [file for batch in document.batches for file in batch.files]
     named: dict[str, set[tuple[int, int]] | None] = {}
     for name in hunks:
@@ -105,6 +108,11 @@ def chosen_hunks(
     if batches and not remaining:
         raise SourceError("no hunk is left", hint="--path and --hunk choose different files")
     return msgspec.structs.replace(document, batches=remaining)
+
+
+def _typed(name: str) -> str:
+    """Return what was typed as the document spells it: with its bytes, or as it is shown."""
+    return name if name == visible(name) else spelled(name)
 
 
 def _file_and_lines(
@@ -142,6 +150,7 @@ def _batch(
     return ReviewBatchEntry(
         number=number,
         task=visible(ranked.batch.task) or None,
+        disagree=disagree(ranked.ranking),
         digest=review_digest(worktrees.candidates.origin, members),
         candidates=[_candidate(row, stands[row.group]) for row in rows],
         groups=[
@@ -152,7 +161,7 @@ def _batch(
                 min_similarity=cluster.min_similarity,
                 reasons=reason_entries(of_group),
             )
-            for cluster, of_group in by_size(ranked.clusters, reasons)
+            for cluster, of_group in zip(ranked.clusters, reasons, strict=True)
         ],
         files=sorted(map(_file, files), key=_code_first),
     )
@@ -168,7 +177,7 @@ def _candidate(row: CandidateRow, representative: str) -> ReviewCandidateEntry:
         behind=candidate.behind,
         group=row.group,
         rank=ranked.rank if row.is_ranked else None,
-        score=ranked.score,
+        why=[visible(why) for why in ranked.why],
         says=row.says.replace(STAND, representative),
         digest=candidate.digest,
         being_written=candidate.is_written,
@@ -181,7 +190,7 @@ def _code_first(file: ReviewFileEntry) -> tuple[int, str]:
 
 
 def _file(file: ReviewedFile) -> ReviewFileEntry:
-    path = visible(file.path)
+    path = spelled(file.path)
     return ReviewFileEntry(
         path=path,
         kind=kind_of(path),
@@ -200,7 +209,7 @@ def _change(change: FileChange) -> FileChangeEntry:
     return FileChangeEntry(
         id=change.id,
         status=change.status,
-        path=visible(change.path) if side is not None else None,
+        path=spelled(change.path) if side is not None else None,
         mode=side.mode if side is not None else None,
         binary=hashlib.sha256(side.data).hexdigest() if side is not None and is_binary else None,
         facts=[visible(fact) for fact in change.facts],

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from excise.languages import resolve
-from excise_server.foundation.escape import source_text
+from excise_server.foundation.escape import shortened, source_text
 from excise_server.report.group_words import reasons_text
-from excise_server.report.markdown import code_span, fenced, inert
+from excise_server.report.markdown import (
+    LONGEST_LINE,
+    LONGEST_PAGE,
+    bounded,
+    code_span,
+    fenced,
+    inert,
+)
 from excise_server.report.review_lines import (
     ORIGIN,
     Folding,
@@ -34,6 +41,8 @@ from excise_server.report.review_words import (
     idle,
     is_deleted_by_all,
     leave,
+    order_lines,
+    places,
     range_words,
     rest_words,
 )
@@ -41,17 +50,25 @@ from excise_server.report.tables import plural
 
 __all__ = ["markdown_page"]
 
+_LONGEST_END = 4_000
+_WAY = "excise review with --path GLOB shows some files, with --whole everything"
+
 
 def markdown_page(document: ReviewDocument, folding: Folding) -> str:
     """Return the review as one Markdown text."""
     parts = [f"# {inert(heading(document))}"]
-    for batch in document.batches:
-        parts += _batch(document, batch, folding)
+    blocks = (block for batch in document.batches for block in _batch(document, batch, folding))
+    parts += blocks if folding.is_whole else bounded(blocks, LONGEST_PAGE, _WAY)
     if not document.batches:
         parts.append(NOTHING)
-    about = [f"{head}: {', '.join(map(code_span, ids))}" for head, ids in idle(document)]
+    about = [
+        f"{head}: {', '.join(bounded(map(code_span, ids), _LONGEST_END // 2, _WAY))}"
+        for head, ids in idle(document)
+    ]
     about += [f"Left out: {code_span(r.id)}: {inert(r.reason)}" for r in document.rejected]
     about += [f"Note: {inert(note)}" for note in document.notes]
+    if not folding.is_whole:
+        about = bounded(about, 2 * _LONGEST_END, _WAY)
     about += [f"{name}: {code_span(value)}" for name, value in (
         ("Origin", document.origin), ("Digest", document.digest), ("Scores", document.signature),
     )]  # fmt: skip
@@ -67,7 +84,9 @@ def _batch(document: ReviewDocument, batch: ReviewBatchEntry, folding: Folding) 
         reasons = inert(reasons_text(group.reasons, group.members, names.labels))
         who = _who(f"group {group.number}, {names.share(group.members)}", group.members, names)
         groups.append(f"- {who}{': ' * bool(reasons)}{reasons}")
-    yield "\n".join(groups)
+        for place, ids in places(batch, group):
+            groups.append(f"  - {inert(place)}: {', '.join(map(inert, names.each(ids)))}")
+    yield "\n".join([*groups, *(f"- {inert(line)}" for line in order_lines(document, batch))])
     for file in batch.files:
         yield from _file(file, names, folding)
 
@@ -122,10 +141,15 @@ def _hunk(
 
 def _code(lines: Sequence[ShownLine], file: ReviewFileEntry, folding: Folding) -> str:
     shown = [
-        source_text(line.text) if isinstance(line, ShownLine) else f"… {line:,} more lines"
+        _line(line, folding) if isinstance(line, ShownLine) else f"… {line:,} more lines"
         for line in folded(lines, folding)
     ]
     return fenced(shown, resolve(None, file.path) or "")
+
+
+def _line(line: ShownLine, folding: Folding) -> str:
+    text = source_text(line.text)
+    return text if folding.is_whole else shortened(text, LONGEST_LINE)
 
 
 def _difference(lines: Sequence[ShownLine], folding: Folding) -> str:
@@ -137,5 +161,5 @@ def _difference(lines: Sequence[ShownLine], folding: Folding) -> str:
         elif line.sign == "=":
             shown.append(f"@@ {line.text} @@")
         else:
-            shown.append(f"{line.sign}{source_text(line.text)}")
+            shown.append(f"{line.sign}{_line(line, folding)}")
     return fenced(shown, "diff")

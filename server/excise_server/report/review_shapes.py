@@ -85,7 +85,7 @@ class ReviewCandidateEntry(Shape, frozen=True, kw_only=True):
     behind: int
     group: int
     rank: int | None
-    score: float
+    why: list[str]
     says: str
     digest: str
     being_written: bool
@@ -97,6 +97,7 @@ class ReviewBatchEntry(Shape, frozen=True, kw_only=True):
 
     number: int
     task: str | None
+    disagree: bool
     digest: str
     candidates: list[ReviewCandidateEntry]
     groups: list[ReviewGroupEntry]
@@ -107,6 +108,7 @@ class ReviewDocument(Document, frozen=True, kw_only=True):
     """The output of ``review --format json``."""
 
     basis: str
+    intent: str
     repository: str
     origin: str
     digest: str

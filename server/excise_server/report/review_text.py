@@ -42,6 +42,8 @@ from excise_server.report.review_words import (
     idle,
     is_deleted_by_all,
     leave,
+    order_lines,
+    places,
     rest_words,
 )
 from excise_server.report.tables import plural, signature_text
@@ -116,10 +118,20 @@ class _Page:
         names = Names.of(batch)
         yield from sentence(Text(""), printable(batch_head(document, batch)), self.out)
         for group in batch.groups:
-            start = f"  group {group.number}, {names.share(group.members)}: "
-            yield from self.who(start if len(batch.groups) > 1 else "  ", group.members, names)
+            of_group = list(places(batch, group))
+            if len(of_group) == 1:
+                [(place, _)] = of_group
+                start = f"  group {group.number}, {place}: "
+                yield from self.who(start, group.members, names)
+            else:
+                start = f"  group {group.number}, {names.share(group.members)}: "
+                yield from self.who(start if of_group else "  ", group.members, names)
+                for place, ids in of_group:
+                    yield from self.who(f"    {place}: ", ids, names)
             if text := reasons_text(group.reasons, group.members, names.labels):
                 yield from sentence(Text("    "), printable(text), self.out)
+        for line in order_lines(document, batch):
+            yield from sentence(Text("  "), line, self.out)
         for file in batch.files:
             yield Text("")
             yield from self.file(file, names)

@@ -6,12 +6,15 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from excise_server.foundation.escape import printable, shortened
+from excise_server.report.order_words import DISAGREE, order_words
 from excise_server.report.review_lines import ORIGIN, Folding, HunkLines, ShownBlock
 from excise_server.report.review_shapes import (
     FileChangeEntry,
     ReviewBatchEntry,
     ReviewDocument,
     ReviewFileEntry,
+    ReviewGroupEntry,
     ReviewHunkEntry,
 )
 from excise_server.report.tables import plural
@@ -29,10 +32,13 @@ __all__ = [
     "is_deleted_by_all",
     "leave",
     "lines_changed",
+    "order_lines",
+    "places",
     "range_words",
     "rest_words",
 ]
 
+_LONGEST_LABEL = 120
 NOTHING = "No candidate changes anything: there is nothing to review."
 
 
@@ -45,7 +51,7 @@ class Names:
     @classmethod
     def of(cls, batch: ReviewBatchEntry) -> Names:
         """Return those of a batch."""
-        return cls({candidate.id: candidate.label for candidate in batch.candidates})
+        return cls({c.id: shortened(printable(c.label), _LONGEST_LABEL) for c in batch.candidates})
 
     def each(self, ids: Sequence[str]) -> list[str]:
         """Return the labels of some candidates, in the order of the table, without the origin."""
@@ -79,6 +85,24 @@ def batch_head(document: ReviewDocument, batch: ReviewBatchEntry) -> str:
     task = f" for {batch.task}" if batch.task else ""
     groups = f" in {plural(len(batch.groups), 'group')}" if len(batch.candidates) > 1 else ""
     return f"{which}{plural(len(batch.candidates), 'candidate')}{task}{groups}"
+
+
+def order_lines(document: ReviewDocument, batch: ReviewBatchEntry) -> Iterator[str]:
+    """Yield the rule of the order of several candidates, and where it is worth nothing."""
+    if len(batch.candidates) > 1:
+        yield f"order: {order_words(document.intent)}"
+    if batch.disagree:
+        yield DISAGREE
+
+
+def places(batch: ReviewBatchEntry, group: ReviewGroupEntry) -> Iterator[tuple[str, list[str]]]:
+    """Yield the places in the order that members of a group have: rank and why, and their ids."""
+    ids_by_place: dict[str, list[str]] = defaultdict(list)
+    for candidate in batch.candidates:
+        if candidate.id in group.members and candidate.rank is not None:
+            place = f"rank {candidate.rank:,}, {'; '.join(candidate.why)}"
+            ids_by_place[place].append(candidate.id)
+    yield from ids_by_place.items()
 
 
 def range_words(hunk: ReviewHunkEntry) -> str:
@@ -151,10 +175,10 @@ def _facts(change: FileChangeEntry) -> Iterator[str]:
     elif change.status == "renamed":
         yield f"renames it to {change.path}"
     for fact in change.facts:
-        if fact.startswith("mode "):
+        if fact == "binary":
+            yield f"binary, SHA-256 {(change.binary or 'of nothing')[:12]}"
+        elif fact not in ("created", "deleted") and not fact.startswith("rename from "):
             yield fact
-        elif fact == "binary" and change.binary:
-            yield f"binary, SHA-256 {change.binary[:12]}"
     if change.conflict:
         yield f"conflict: {change.conflict}"
 

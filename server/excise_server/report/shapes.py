@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import msgspec
 
-from excise import Confidence, Ranked
-
 __all__ = [
     "SCHEMA",
     "ClusterDocument",
     "ClusterEntry",
-    "ConfidenceEntry",
     "Contained",
     "Counts",
     "DifferenceEntry",
@@ -38,7 +35,6 @@ __all__ = [
     "Shape",
     "SummaryDocument",
     "SystemEntry",
-    "TermsEntry",
 ]
 
 SCHEMA = 2
@@ -239,71 +235,28 @@ class MatrixDocument(Document, frozen=True, kw_only=True):
     rejected: list[RejectedEntry]
 
 
-class TermsEntry(Shape, frozen=True, kw_only=True):
-    """The terms of a score."""
-
-    agreement: float
-    size: float
-    broken: float
-
-    @classmethod
-    def of(cls, ranked: Ranked) -> TermsEntry:
-        """Return the terms of a revision in an order."""
-        return cls(**ranked.terms._asdict())
-
-
 class RankedEntry(Shape, frozen=True, kw_only=True):
     """A revision in rank order."""
 
     id: str
     rank: int
-    agreement: float | None
+    makers: int
+    mean_similarity: float | None
+    why: list[str]
     edit_size: int
     no_op: bool
-    score: float
-    terms: TermsEntry
-    regime: str
     stub: bool
     broken: list[str]
     syntax_errors: bool
     notes: list[str]
 
 
-class ConfidenceEntry(Shape, frozen=True, kw_only=True):
-    """How far the agreement of the first pick can be trusted."""
-
-    level: str
-    agreement: float | None
-    share: float | None
-    low: float | None
-    high: float | None
-    reason: str
-    kind: str | None
-    sets: str | None
-    date: str | None
-
-    @classmethod
-    def of(cls, confidence: Confidence) -> ConfidenceEntry:
-        """Return a confidence with its source."""
-        table = confidence.calibration
-        return cls(
-            level=confidence.level,
-            agreement=confidence.agreement,
-            share=confidence.share,
-            low=confidence.low,
-            high=confidence.high,
-            reason=confidence.reason,
-            kind=table.kind if table else None,
-            sets=table.sets if table else None,
-            date=table.date if table else None,
-        )
-
-
 class RankDocument(Document, frozen=True, kw_only=True):
     """The output of ``rank --json``."""
 
+    intent: str
+    disagree: bool
     ranking: list[RankedEntry]
-    confidence: ConfidenceEntry
     rejected: list[RejectedEntry]
 
 

@@ -10,12 +10,13 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.table import Table
 from rich.text import Text
 
-from excise import Cluster, Confidence, Ranked, Score, ScoreMatrix
+from excise import Cluster, Ranked, Score, ScoreMatrix
+from excise.excision import WHITESPACE_ONLY
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import RevisionSet
 from excise_server.report.digits import digits
 from excise_server.report.fitting import Sentence, cut
-from excise_server.report.order_words import confidence_words, order_words, said_of
+from excise_server.report.order_words import DISAGREE, disagree, order_words
 from excise_server.report.records import Records, name_column
 from excise_server.report.words import between, word_beside
 
@@ -111,9 +112,7 @@ def matrix_table(matrix: ScoreMatrix, width: int) -> Iterable[RenderableType]:
         yield Records(build)
 
 
-def rank_table(
-    ranking: Sequence[Ranked], confidence: Confidence, revision_set: RevisionSet
-) -> RenderableType:
+def rank_table(ranking: Sequence[Ranked], intent: str, revision_set: RevisionSet) -> RenderableType:
     """Return the order of suggestions, with what decided it."""
     read = revision_set.notes_by_id
 
@@ -122,26 +121,22 @@ def rank_table(
         table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
         table.add_column("rank", justify="right")
         name_column(table, "revision", names)
-        table.add_column("agreement", no_wrap=True)
         table.add_column("tokens", justify="right")
-        table.add_column("score", justify="right")
-        table.add_column("notes", overflow="fold")
+        table.add_column("why", overflow="fold")
         for name, ranked in zip(names, ranking, strict=True):
-            notes = (["no change"] if ranked.no_op else []) + said_of(ranked)
-            notes += [*ranked.notes, *read.get(ranked.id, ())]
+            notes = [note for note in ranked.notes if note != WHITESPACE_ONLY]
+            why = [*ranked.why, *notes, *read.get(ranked.id, ())]
             table.add_row(
                 str(ranked.rank),
                 Text(name, "bold" if ranked.rank == 1 else ""),
-                Text.assemble(number(ranked.agreement), " ", bar(ranked.agreement, 10)),
                 str(ranked.edit_size),
-                f"{ranked.score:.2f}",
-                Text(printable("; ".join(notes)), "dim"),
+                printable("; ".join(why)),
             )
         return table
 
     if not ranking:
         return Records(build)
-    below = f"order  {order_words(ranking)}", confidence_words(confidence)
+    below = [f"order  {order_words(intent)}"] + [DISAGREE] * disagree(ranking)
     return Group(Records(build), *(Text(line, "dim") for line in below))
 
 

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from excise_server.report.shapes import SCHEMA, Shape
 
-__all__ = ["TakeDocument", "TakenFileEntry", "TakenPartEntry"]
+__all__ = [
+    "CheckedDocument",
+    "FindingEntry",
+    "RefusalEntry",
+    "TakeDocument",
+    "TakenFileEntry",
+    "TakenPartEntry",
+    "UndoneDocument",
+]
 
 
 class TakenPartEntry(Shape, frozen=True, kw_only=True):
@@ -37,3 +45,37 @@ class TakeDocument(Shape, frozen=True, kw_only=True):
     written: bool
     undo: str | None
     notes: list[str]
+
+
+class UndoneDocument(Shape, frozen=True, kw_only=True):
+    """The output of ``take --undo --json``: when the take was made, and how its files change."""
+
+    schema: int = SCHEMA
+    repository: str
+    time: str
+    files: list[TakenFileEntry]
+    notes: list[str]
+
+
+class FindingEntry(Shape, frozen=True, kw_only=True):
+    """Something in a mix that cannot work: its line (from 1), its kind and the missing name."""
+
+    path: str
+    line: int
+    kind: str
+    name: str
+    message: str
+
+
+class RefusalEntry(Shape, frozen=True, kw_only=True):
+    """Why a mix is refused, and the command that takes what is missing, or an empty string."""
+
+    message: str
+    findings: list[FindingEntry]
+    mend: str
+
+
+class CheckedDocument(Shape, frozen=True, kw_only=True):
+    """What a worker says of each edit of a document: why it is refused, or `null`."""
+
+    refusals: list[RefusalEntry | None]

@@ -11,7 +11,7 @@ from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import first_few
 from excise_server.foundation.paths import visible
 from excise_server.report.candidate_rows import CHECKS_FIRST
-from excise_server.report.order_words import confidence_words, order_words
+from excise_server.report.order_words import DISAGREE, disagree, order_words
 from excise_server.report.tables import plural
 
 __all__ = ["rejected_names", "worktree_facts"]
@@ -48,22 +48,18 @@ def worktree_facts(worktrees: Worktrees) -> Iterator[tuple[str, list[str]]]:
 
 
 def _orders(worktrees: Worktrees) -> Iterator[tuple[str, list[str]]]:
-    """Yield the formula of each order, equal ones once, and the confidence in each first pick."""
-    by_words: dict[str, list[str]] = defaultdict(list)
-    for number, batch in enumerate(worktrees.batches, start=1):
-        if batch.is_ranked:
-            by_words[order_words(batch.ranking)].append(str(number))
-    for words, numbers in by_words.items():
-        several = "es" if len(numbers) > 1 else ""
-        of = f"in batch{several} {', '.join(numbers)}, " if len(by_words) > 1 else ""
-        first = CHECKS_FIRST if worktrees.verdicts else ""
-        yield "order", [f"{of}{first}groups by their best candidate, candidates by {words}"]
+    """Yield the rule of the order, and where it is worth nothing."""
+    ranked = [(n, batch) for n, batch in enumerate(worktrees.batches, start=1) if batch.is_ranked]
+    if not ranked:
+        return
+    first = CHECKS_FIRST if worktrees.verdicts else ""
+    yield "order", [f"{first}{order_words(worktrees.intent)}; groups by their best candidate"]
     if worktrees.verdicts:
         return
-    ranked = [(n, batch) for n, batch in enumerate(worktrees.batches, start=1) if batch.is_ranked]
-    for number, batch in ranked:
-        of = f"in batch {number}, " if len(ranked) > 1 else ""
-        head, _, says = confidence_words(worktrees.confidence(batch)).partition(": ")
+    if apart := [str(n) for n, batch in ranked if disagree(batch.ranking)]:
+        several = "es" if len(apart) > 1 else ""
+        head, _, says = DISAGREE.partition(": ")
+        of = f"in batch{several} {', '.join(apart)}, " if len(worktrees.batches) > 1 else ""
         yield head, [f"{of}{says}"]
 
 

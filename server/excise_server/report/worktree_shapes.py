@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from excise_server.report.shapes import (
     ClusterEntry,
-    ConfidenceEntry,
     Document,
     RejectedEntry,
     Shape,
-    TermsEntry,
     Values,
 )
 
@@ -36,7 +34,7 @@ class BatchEntry(Shape, frozen=True, kw_only=True):
     ranked: bool
     shared: list[str]
     attached: list[str]
-    confidence: ConfidenceEntry
+    disagree: bool
 
 
 class CandidateCluster(ClusterEntry, frozen=True, kw_only=True):
@@ -91,11 +89,10 @@ class CandidateEntry(Shape, frozen=True, kw_only=True):
     tool: str | None
     batch: int
     rank: int | None
-    agreement: float | None
+    makers: int
+    mean_similarity: float | None
+    why: list[str]
     edit_size: int
-    score: float
-    terms: TermsEntry
-    regime: str
     verdict: str | None
     checks: list[CheckEntry]
     no_op: bool
@@ -128,6 +125,7 @@ class WorktreesDocument(Document, frozen=True, kw_only=True):
     """The output of ``worktrees --json`` and ``cluster --git --json``."""
 
     basis: str
+    intent: str
     threshold: float
     linkage: str
     repository: str

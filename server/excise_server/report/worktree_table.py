@@ -24,7 +24,6 @@ from excise_server.report.candidate_rows import (
     Lines,
     candidate_rows,
 )
-from excise_server.report.digits import digits
 from excise_server.report.fitting import INDENT, cut, filled, sentence
 from excise_server.report.group_words import group_lines
 from excise_server.report.records import UNWRAPPED, Records
@@ -120,7 +119,7 @@ def _table(rows: Sequence[CandidateRow], worktrees: Worktrees, length: int, out:
     heads += ["base"] if any(row.behind for row in rows) else []
     heads += ["checks"] if any(row.checks for row in rows) else []
     heads += [*kinds, "what it is"]
-    numbers = ["rank", "agreement", "tokens"] if ranked else ["tokens"]
+    numbers = ["rank", "tokens"] if ranked else ["tokens"]
     for head in heads:
         table.add_column(head, no_wrap=True, overflow="ignore")
     for head in numbers:
@@ -196,8 +195,7 @@ def _numbers(row: CandidateRow) -> dict[str, str]:
     tokens = {"tokens": f"{row.ranked.edit_size:,}"}
     if not row.is_ranked:
         return tokens
-    # The score behind the rank is only in JSON: next to ES, a "score" of 1.51 looks wrong.
-    return {"rank": str(row.ranked.rank), "agreement": digits(row.ranked.agreement), **tokens}
+    return {"rank": str(row.ranked.rank), **tokens}
 
 
 def about_worktrees(worktrees: Worktrees, out: Console) -> Iterator[RenderableType]:

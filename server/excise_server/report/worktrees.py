@@ -6,11 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 
 from excise.patches import FilePair
 from excise_server.candidates.worktrees import Worktrees
-from excise_server.foundation.paths import visible
+from excise_server.foundation.escape import spelled, visible
 from excise_server.report.candidate_rows import CandidateRow, candidate_rows
 from excise_server.report.candidate_shapes import CandidatesDocument, SetAsideEntry
 from excise_server.report.group_words import reason_entries
-from excise_server.report.shapes import ConfidenceEntry, RejectedEntry, TermsEntry
+from excise_server.report.order_words import disagree
+from excise_server.report.shapes import RejectedEntry
 from excise_server.report.worktree_shapes import (
     BatchEntry,
     CandidateCluster,
@@ -38,6 +39,7 @@ def worktrees_document(worktrees: Worktrees) -> WorktreesDocument:
     return WorktreesDocument(
         signature=worktrees.signature,
         basis="origin",
+        intent=worktrees.intent,
         threshold=worktrees.threshold,
         linkage=worktrees.linkage,
         repository=visible(worktrees.top),
@@ -127,9 +129,9 @@ def _batch(worktrees: Worktrees, number: int, ranked: RankedBatch) -> BatchEntry
         task=visible(ranked.batch.task) or None,
         members=list(ranked.batch.members),
         ranked=ranked.is_ranked,
-        shared=[visible(path) for path in ranked.batch.shared],
+        shared=[spelled(path) for path in ranked.batch.shared],
         attached=list(ranked.batch.attached),
-        confidence=ConfidenceEntry.of(worktrees.confidence(ranked)),
+        disagree=disagree(ranked.ranking),
     )
 
 
@@ -142,11 +144,10 @@ def _entry(worktrees: Worktrees, row: CandidateRow) -> CandidateEntry:
         tool=candidate.tool or None,
         batch=row.batch,
         rank=ranked.rank if row.is_ranked else None,
-        agreement=ranked.agreement,
+        makers=ranked.makers,
+        mean_similarity=ranked.mean_similarity,
+        why=[visible(why) for why in ranked.why],
         edit_size=ranked.edit_size,
-        score=ranked.score,
-        terms=TermsEntry.of(ranked),
-        regime=ranked.regime.value,
         verdict=worktrees.verdicts.outcome(candidate.id),
         checks=[
             CheckEntry(check=v.check, passed=v.passed, seconds=v.seconds, reason=v.reason)
@@ -172,7 +173,7 @@ def _entry(worktrees: Worktrees, row: CandidateRow) -> CandidateEntry:
         identical=list(candidate.identical),
         being_written=candidate.is_written,
         conflicts=[
-            ConflictEntry(path=visible(path), reason=reason)
+            ConflictEntry(path=spelled(path), reason=reason)
             for path, reason in candidate.conflicts.items()
         ],
         uncommitted=candidate.uncommitted,
@@ -187,7 +188,7 @@ def _entry(worktrees: Worktrees, row: CandidateRow) -> CandidateEntry:
 
 def _file(pair: FilePair) -> FileEntry:
     return FileEntry(
-        path=visible(pair.path),
+        path=spelled(pair.path),
         kind=kind_of(visible(pair.path)),
         status=file_status(pair),
         added=pair.added,

@@ -161,9 +161,6 @@ def marked_identical(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
 
 
 def _result(candidate: Candidate) -> object:
-    """Return a candidate's version of the target's files, with line ends not counting as text."""
-    files = []
-    for path, side in sorted(candidate.new.items()):
-        text = side.text
-        files.append((path, side.mode, side.data if text is None else text.encode()))
+    """Return a candidate's version of the target's files."""
+    files = [(path, side.mode, side.data) for path, side in sorted(candidate.new.items())]
     return tuple(files), frozenset(candidate.old.keys() - candidate.new.keys())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from excise import ChangeSet
 from excise.patches import FilePair
@@ -29,7 +31,14 @@ def change_set(old: Files, new: Files, pairs: Sequence[FilePair]) -> ChangeSet:
         key = _key(pair, old, new)
         if pair.hunks:
             texts[key] = _text(new, pair.new)
-        facts[key] = (*facts_of(pair), *([f"to {pair.new}"] if pair.moved else []))
+        # Where only bytes differ, the same words need not mean the same bytes.
+        data = new[pair.new].data if pair.new and pair.beside and not pair.hunks else b""
+        facts[key] = (
+            # Beside lines of code, other line ends or another encoding make no other edit.
+            *facts_of(replace(pair, beside=()) if pair.hunks else pair),
+            *([f"to {pair.new}"] if pair.moved else []),
+            *([hashlib.sha256(data).hexdigest()] if data else []),
+        )
     return ChangeSet(texts, facts)
 
 

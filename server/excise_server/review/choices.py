@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import msgspec
 
+from excise_server.foundation.escape import path_spelled
 from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.review.candidate import Candidate, candidates_called
 from excise_server.review.composing import visible
@@ -36,6 +37,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     digest: str
     choices: list[PlannedChoice]
+    anyway: bool = False
 
 
 def choices_named(
@@ -88,8 +90,15 @@ def choices_planned(plan: Plan, candidates: Sequence[Candidate]) -> list[Choice]
         if choice.hunk and (lines is None or not choice.path):
             name = visible(f"{choice.path}#{choice.hunk}")
             raise SourceError(f"{name} does not name a hunk", hint="give path, and hunk as in 3-8")
-        choices.append(Choice(candidate.id, choice.path, lines, choice.conflicts))
+        path = choice.path and _path(choice.path, candidate)
+        choices.append(Choice(candidate.id, path, lines, choice.conflicts))
     return choices
+
+
+def _path(name: str, candidate: Candidate) -> str:
+    """Return the path that documents spell so, or else the name itself."""
+    path = path_spelled(name)
+    return path if path in candidate.old.keys() | candidate.new.keys() else name
 
 
 def _candidate(name: str, candidates: Sequence[Candidate]) -> Candidate:
@@ -107,11 +116,12 @@ def _candidate(name: str, candidates: Sequence[Candidate]) -> Candidate:
 def _part(argument: str, candidate: Candidate) -> Choice | None:
     """Return the file or hunk that an argument names, if any. A path may contain a #."""
     paths = candidate.old.keys() | candidate.new.keys()
-    path = argument.removeprefix("./")
+    name = argument.removeprefix("./")
+    path = _path(name, candidate)
     if path in paths:
         return Choice(candidate.id, path)
-    path, number_sign, name = path.rpartition("#")
-    lines = lines_named(name)
+    name, number_sign, numbers = name.rpartition("#")
+    path, lines = _path(name, candidate), lines_named(numbers)
     if number_sign and lines is not None and path in paths:
         return Choice(candidate.id, path, lines)
     return None

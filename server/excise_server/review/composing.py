@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from excise.text import raw_lines
+from excise.text import byte_lines
+from excise_server.foundation import escape
 from excise_server.foundation.changes import Side
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.review.candidate import Candidate
 from excise_server.review.git_patch import FileEdit
 from excise_server.review.hunks import FileChange, hunk_name
-from excise_server.review.line_ends import edited_bytes
+from excise_server.review.merged_bytes import joined
 
 __all__ = ["Fact", "Lines", "TakenPart", "check_names", "composed_file", "visible"]
 
 
 def visible(name: str) -> str:
     """Return a name as text that can be shown: bytes that are not UTF-8 are escaped."""
-    return printable(name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"))
+    return printable(escape.visible(name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +34,39 @@ class TakenPart:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Other lines in place of some of a file's, by a candidate."""
+    """Other bytes in place of some of a file's lines, by a candidate.
+
+    Attributes
+    ----------
+    lo, hi
+        The lines of the origin (from, to).
+    data
+        The candidate's lines.
+    is_of_all
+        Whether it is part of all that the candidate does to the file.
+    is_hunk
+        Whether the text differs, and not only the bytes.
+    """
 
     owner: Candidate
     path: str
     lo: int
     hi: int
-    text: str
+    data: bytes
+    is_of_all: bool = False
+    is_hunk: bool = True
 
     @property
     def name(self) -> str:
         """The hunk, and whose it is."""
-        return f"{visible(self.path)}#{hunk_name(self.lo, self.hi)} of {visible(self.owner.label)}"
+        bytes_of = "" if self.is_hunk else "the line ends or encoding of "
+        hunk = f"{visible(self.path)}#{hunk_name(self.lo, self.hi)}"
+        return f"{bytes_of}{hunk} of {visible(self.owner.label)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A change that is not in lines: a new name, a mode, or the whole file (see ``kind``)."""
+    """A change that is not in lines: a name, a mode, a byte order mark, or the whole file."""
 
     owner: Candidate
     path: str
@@ -89,11 +106,23 @@ def composed_file(
         return FileEdit(new_path, path if origin else new_path, origin, side), _distinct(parts)
     assert origin is not None  # a file that is created is taken as a whole
     chosen = _disjoint(lines)
-    text = origin.text or ""
-    data = edited_bytes(origin.data, _composed(text, chosen)) if chosen else origin.data
+    data = origin.data
+    if (own := origin.lines) is not None and (chosen or "mark" in by_kind):
+        pieces_of_lines: list[tuple[Sequence[bytes], bool]] = []
+        line = 0
+        for edit in chosen:
+            pieces_of_lines += [(own.lines[line : edit.lo], False), (byte_lines(edit.data), True)]
+            line = edit.hi
+        pieces_of_lines.append((own.lines[line:], False))
+        mark = by_kind["mark"].value if "mark" in by_kind else own.mark
+        assert isinstance(mark, bytes)
+        data = mark + joined(pieces_of_lines, own.end or b"\n")
     mode = by_kind["mode"].value if "mode" in by_kind else origin.mode
     name = by_kind["name"].value if "name" in by_kind else path
-    parts += [TakenPart(edit.owner.id, path, (edit.lo, edit.hi)) for edit in chosen]
+    parts += [
+        TakenPart(edit.owner.id, path, (edit.lo, edit.hi) if edit.is_hunk else None)
+        for edit in chosen
+    ]
     new = replace(origin, mode=str(mode), data=data, blob="")
     return FileEdit(str(name), path, origin, new), _distinct(parts)
 
@@ -106,28 +135,40 @@ def _overlap(a: Lines | Fact, b: Lines | Fact) -> SourceError:
     return SourceError(f"two choices overlap: {a.name} and {b.name}", hint="take one of them")
 
 
-def _disjoint(lines: Iterable[Lines]) -> list[Lines]:
+def _disjoint(lines: Sequence[Lines]) -> list[Lines]:
     """Return edits in the order of the file, each once.
+
+    Of a candidate that is chosen as a whole, its single hunks add nothing. An edit that lies in
+    another one of the same candidate adds nothing either.
 
     Raises
     ------
     SourceError
         If two overlap.
     """
+    of_all = {edit.owner.id for edit in lines if edit.is_of_all}
+    wanted = [edit for edit in lines if edit.is_of_all or edit.owner.id not in of_all]
     chosen: list[Lines] = []
-    # The larger edits first, so that a smaller one of the same candidate lies in one seen before.
-    for edit in sorted(lines, key=lambda edit: (edit.lo - edit.hi, edit.lo)):
-        for larger in chosen:
-            if (edit.lo, edit.hi, edit.text) == (larger.lo, larger.hi, larger.text):
-                break
-            inside = larger.lo <= edit.lo and edit.hi <= larger.hi
-            if inside and edit.owner.id == larger.owner.id:
-                break
-            if _overlaps(edit, larger):
-                raise _overlap(larger, edit)
-        else:
-            chosen.append(edit)
+    near: list[Lines] = []  # the chosen edits that end at this line or after it: at most three
+    for edit in sorted(wanted, key=lambda edit: (edit.lo, -edit.hi)):
+        near = [other for other in near if other.hi >= edit.lo]
+        if any(_holds(other, edit) for other in near):
+            continue
+        for other in near:
+            if _overlaps(edit, other):
+                larger, smaller = sorted((other, edit), key=lambda edit: edit.lo - edit.hi)
+                raise _overlap(larger, smaller)
+        chosen.append(edit)
+        near.append(edit)
     return sorted(chosen, key=lambda edit: (edit.lo, edit.hi))
+
+
+def _holds(a: Lines, b: Lines) -> bool:
+    """Whether the second edit is the first one, or lies in a larger one of the same candidate."""
+    if (a.lo, a.hi, a.data) == (b.lo, b.hi, b.data):
+        return True
+    is_apart = b.is_of_all or a.owner.id != b.owner.id
+    return not is_apart and a.lo <= b.lo and b.hi <= a.hi
 
 
 def _overlaps(a: Lines, b: Lines) -> bool:
@@ -135,21 +176,6 @@ def _overlaps(a: Lines, b: Lines) -> bool:
     if a.lo == a.hi == b.lo == b.hi:
         return True
     return a.lo < b.hi and b.lo < a.hi
-
-
-def _composed(text: str, chosen: Iterable[Lines]) -> str:
-    """Return the text with the chosen edits. A line that is no longer the last gets a line end."""
-    origin = raw_lines(text)
-    pieces: list[str] = []
-    line = 0
-    for edit in chosen:
-        pieces += [*origin[line : edit.lo], edit.text]
-        line = edit.hi
-    pieces = [piece for piece in (*pieces, *origin[line:]) if piece]
-    return "".join(
-        piece if piece.endswith("\n") or index == len(pieces) - 1 else f"{piece}\n"
-        for index, piece in enumerate(pieces)
-    )
 
 
 def check_names(files: Iterable[FileEdit], parts: Mapping[str, Sequence[TakenPart]]) -> None:

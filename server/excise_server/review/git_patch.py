@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from excise.alignment import align
 from excise.tokens import Vocabulary
-from excise_server.foundation.changes import Side
+from excise_server.foundation.changes import SUBMODULE, Side
 
 __all__ = ["FileEdit", "git_patch"]
 
@@ -127,6 +127,8 @@ def _marked(name: bytes) -> bytes:
 def _blob(side: Side | None, sha256: bool) -> str:
     if side is None:
         return "0" * 64 if sha256 else _NULL
+    if side.mode == SUBMODULE:
+        return side.blob  # the commit that it is at
     data = b"blob %d\0%b" % (len(side.data), side.data)
     if sha256:
         return hashlib.sha256(data).hexdigest()

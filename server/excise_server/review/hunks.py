@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,6 +15,7 @@ import excise
 from excise.patches import FilePair
 from excise.preparation import Readings
 from excise.reading import PARSER_SECONDS
+from excise.text import raw_lines
 from excise_server.foundation.changes import LINK, SUBMODULE, Side, patch_files
 from excise_server.review.candidate import Candidate
 
@@ -47,11 +48,14 @@ class FileChange:
     path : str
         Its path in the candidate, or its old path if it is deleted.
     facts : tuple of str
-        Changes other than text: a new name, a mode, binary data.
+        Changes other than text: a new name, a mode, binary data, an encoding, line ends, a
+        submodule's commit, invisible characters.
     conflict : str
         What the target changed here as well, or empty.
     added, deleted : int
         The numbers of lines that it adds and deletes.
+    beside : tuple of str
+        The facts that neither lines nor mode tell.
     """
 
     id: str
@@ -63,6 +67,12 @@ class FileChange:
     conflict: str = ""
     added: int = 0
     deleted: int = 0
+    beside: tuple[str, ...] = ()
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether it changes lines."""
+        return self.added + self.deleted > 0
 
     @property
     def text(self) -> str | None:
@@ -131,6 +141,16 @@ class ReviewedFile:
         """The origin's normalised text, empty for a created file, or None for binary data."""
         return "" if self.origin is None else self.origin.text
 
+    def spans(self, name: str) -> Iterator[tuple[int, int, int, int]]:
+        """Yield the hunks that a candidate changes: lines of the origin, and its own lines."""
+        shift = 0
+        for hunk in self.hunks:
+            text = next((v.text for v in hunk.variants if name in v.ids), None)
+            if text is not None:
+                start, count = hunk.lo + shift, len(raw_lines(text))
+                yield hunk.lo, hunk.hi, start, start + count
+                shift += count - (hunk.hi - hunk.lo)
+
 
 def review_files(
     candidates: Sequence[Candidate],
@@ -183,6 +203,7 @@ def _change(candidate: Candidate, pair: FilePair) -> FileChange:
         candidate.conflicts.get(pair.path, ""),
         pair.added,
         pair.deleted,
+        pair.beside,
     )
 
 

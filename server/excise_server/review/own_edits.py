@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 
-import excise
-from excise.text import raw_lines
-from excise_server.foundation.changes import LINK, Side
+from excise_server.foundation.changes import LINK, SUBMODULE, Side
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
-from excise_server.review.line_ends import edited_bytes
+from excise_server.review.composing import visible
+from excise_server.review.git_patch import FileEdit
+from excise_server.review.merged_bytes import merged_bytes
 
-__all__ = ["edited_beside", "is_same_file"]
+__all__ = ["check_no_submodule", "edited_beside", "is_same_file"]
+
+
+def check_no_submodule(file: FileEdit) -> None:
+    """Refuse to move a submodule, whose files are another repository's.
+
+    Raises
+    ------
+    SourceError
+        If it is one, with the command of git that moves it.
+    """
+    commit = file.new.blob if file.new is not None and file.new.mode == SUBMODULE else ""
+    if commit:
+        hint = f"git -C {shlex.quote(visible(file.path))} checkout {commit}"
+        raise SourceError("it is a submodule, which only git moves", hint=hint)
+    if file.old is not None and file.old.mode == SUBMODULE:
+        hint = f"git rm {shlex.quote(visible(file.old_path))}"
+        raise SourceError("it is a submodule, which only git removes", hint=hint)
 
 
 def is_same_file(working: Side, target: Side) -> bool:
@@ -35,16 +53,12 @@ def edited_beside(old: Side, new: Side, working: Side) -> Side:
         new = replace(new, mode=working.mode)
     if working.data in (old.data, new.data):
         return replace(new, blob="")
-    texts = [None if side.mode == LINK else side.text for side in (old, working, new)]
-    before, current, after = texts
-    if before is None or current is None or after is None:
-        raise SourceError("it differs from the target")
-    if current == before:
-        return Side(new.mode, edited_bytes(working.data, after))
-    merged = excise.replay(before, current, after)
+    merged = merged_bytes(old, working, new)
+    if merged is None:
+        raise SourceError("it differs from the target, and has no lines to merge")
     if merged.conflicts:
         lo, hi = merged.conflicts[0].origin
         lines = f"line {lo + 1}" if hi <= lo + 1 else f"lines {lo + 1} to {hi}"
-        first = printable("".join(raw_lines(current)[lo:hi][:1]).strip())[:60]
+        first = printable(merged.conflicts[0].origin_text.partition("\n")[0].strip())[:60]
         raise SourceError(f"{lines} of the working tree, {first!a}, are not the target's")
-    return Side(new.mode, edited_bytes(working.data, merged.text))
+    return Side(new.mode, merged.data)

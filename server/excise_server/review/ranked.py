@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from excise import Cluster, Ranked
 from excise.clustering import cluster_values
 from excise.facts import EditFacts
-from excise.ranking import Compared, rank
+from excise.ranking import INTENT, Compared, rank
 from excise_server.review.batches import Batch
 
 if TYPE_CHECKING:
@@ -54,6 +54,7 @@ class _Part:
     no_ops: tuple[bool, ...]
     unchanged: tuple[bool, ...]
     syntax_errors: tuple[bool, ...]
+    codes: tuple[str, ...]
     facts: tuple[EditFacts, ...]
 
 
@@ -65,6 +66,7 @@ def rank_batches(
     linkage: str,
     level: Callable[[str], int] = lambda identity: 0,
     facts: Sequence[EditFacts] | None = None,
+    intent: str = INTENT,
 ) -> tuple[RankedBatch, ...]:
     """Return every batch with its ranking and groups, made of its own members' scores alone.
 
@@ -80,11 +82,15 @@ def rank_batches(
         The first key of the order, by id, the smallest first: the verdicts on a candidate.
     facts
         What each candidate does to its code, if not the facts of `compared`.
+    intent
+        As in `excise.rank`.
     """
     index = {name: i for i, name in enumerate(compared.ids)}
     all_facts = compared.facts if facts is None else facts
     return tuple(
-        _ranked(_part(compared, all_facts, members), batch, members, (threshold, linkage), level)
+        _ranked(
+            _part(compared, all_facts, members), batch, members, (threshold, linkage), level, intent
+        )
         for batch in batches
         for members in (sorted(index[name] for name in batch.members),)
     )
@@ -96,8 +102,9 @@ def _ranked(
     members: list[int],
     how: tuple[float, str],
     level: Callable[[str], int],
+    intent: str,
 ) -> RankedBatch:
-    by_rank = [replace(ranked, index=members[ranked.index]) for ranked in rank(part)]
+    by_rank = [replace(r, index=members[r.index]) for r in rank(part, intent=intent)]
     ranking = _by_level(by_rank, level)
     place = {ranked.index: place for place, ranked in enumerate(ranking)}
     clusters = [
@@ -131,6 +138,7 @@ def _part(compared: Compared, facts: Sequence[EditFacts], members: Sequence[int]
         no_ops=tuple(compared.no_ops[i] for i in members),
         unchanged=tuple(compared.unchanged[i] for i in members),
         syntax_errors=tuple(compared.syntax_errors[i] for i in members),
+        codes=tuple(compared.codes[i] for i in members),
         facts=tuple(facts[i] for i in members),
     )
 

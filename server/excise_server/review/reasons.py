@@ -24,12 +24,12 @@ from excise_server.review.kinds import KINDS, Kind, kind_of
 __all__ = ["REASONS", "Reason", "ReasonKind", "group_reasons"]
 
 ReasonKind = Literal[
-    "checks", "conflict", "broken", "no-code", "comments-only", "unread-names", "alone", "tests",
-    "deletes", "lost-names",
+    "checks", "conflict", "broken", "bytes", "no-code", "comments-only", "unread-names", "alone",
+    "tests", "deletes",
 ]  # fmt: skip
 REASONS: tuple[ReasonKind, ...] = (
-    "checks", "conflict", "broken", "no-code", "comments-only", "unread-names", "alone", "tests",
-    "deletes", "lost-names",
+    "checks", "conflict", "broken", "bytes", "no-code", "comments-only", "unread-names", "alone",
+    "tests", "deletes",
 )  # fmt: skip
 """The kinds of reasons, in the order in which they are shown."""
 
@@ -109,6 +109,7 @@ def group_reasons(
         candidate.id: [
             *_conflicts(candidate),
             *_broken(candidate.id in broken, of_texts[candidate.id]),
+            *_bytes(touched[candidate.id]),
             *_code(touched[candidate.id], of_texts[candidate.id]),
             *_tests(touched[candidate.id], candidate.id in testing, len(testing), len(candidates)),
             *_deletes(touched[candidate.id]),
@@ -173,8 +174,18 @@ def _broken(is_broken: bool, files: Mapping[str, EditFacts]) -> Iterator[Said]:
         yield "broken", "breaks the syntax"
 
 
+def _bytes(touched: Sequence[_Touched]) -> Iterator[Said]:
+    """Yield what its lines do not show: encodings, line ends, submodules, invisible characters."""
+    paths: dict[str, list[str]] = defaultdict(list)
+    for file, change, _ in touched:
+        for fact in change.beside:
+            paths[fact].append(file.path)
+    for fact, where in paths.items():
+        yield "bytes", fact if "submodule " in fact else f"{fact} ({_few(where)})"
+
+
 def _code(touched: Sequence[_Touched], of_texts: Facts) -> Iterator[Said]:
-    """Yield what the edits of code amount to: nothing, names never read, or names removed."""
+    """Yield what the edits of code amount to: nothing, or names that are never read."""
     changes = [(file, change) for file, change, kind in touched if kind == "code"]
     if not changes:
         kinds = {kind for _, _, kind in touched}
@@ -199,14 +210,10 @@ def _code(touched: Sequence[_Touched], of_texts: Facts) -> Iterator[Said]:
         names = _few([f"{name} ({path})" for name, path in unread])
         adds = "only adds" if only else "adds"
         yield "unread-names", f"{adds} names that are never read: {names}"
-    defined = {name for facts in of_texts.values() for name in facts.defined}
-    lost = [f"{name} ({path})" for path, facts in of_texts.items() for name in facts.lost]
-    if lost and not defined:
-        yield "lost-names", f"removes {_few(lost)}"
 
 
 def _is_text_edit(change: FileChange) -> bool:
-    return change.status == "modified" and not change.facts
+    return change.status == "modified" and change.facts == change.beside and change.has_lines
 
 
 def _is_read_elsewhere(name: str, file: ReviewedFile, touched: Sequence[_Touched]) -> bool:

@@ -1,7 +1,7 @@
 """A candidate's files replayed onto the target: its own edits, on the text that the target has now.
 
-Pure. Texts are merged by exact lines (`excise.replay`). Anything other than text replaces the
-target's version, and a note says so.
+Pure. Files are merged by lines of bytes. Anything that has no such lines (links, binary data,
+UTF-16) replaces the target's version, and a note says so.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-import excise
-from excise_server.foundation.changes import LINK, SUBMODULE, Side, renamed_files
+from excise.replay import ALREADY
+from excise_server.foundation.changes import Side, renamed_files
+from excise_server.foundation.inputs import SourceError
+from excise_server.review.merged_bytes import Merged, merged_bytes
 
 __all__ = [
     "CREATED",
@@ -76,8 +78,9 @@ def replay_files(
     """
     result = ReplayedFiles()
     renames = renamed_files(old, new)
+    gone = set(renames.values())
     for path in sorted(old.keys() | new.keys()):
-        if path in renames.values():
+        if path in gone:
             continue  # replayed under its new name
         before = renames.get(path, path)
         _replay_file(result, path, before, old.get(before), new.get(path), now, moved)
@@ -100,7 +103,7 @@ def _replay_file(
     home = moved.get(before, before)
     target = home if path == before else path
     merged = _merged(result, target, base, origin, revision)
-    if _equal(merged, origin) and target == home:
+    if _is_same(merged, origin) and target == home:
         result.landed.append(path)
         return
     if origin is not None:
@@ -117,7 +120,7 @@ def _merged(
     revision: Side | None,
 ) -> Side | None:
     """Return the file after the replay, or None if the candidate deletes it."""
-    if _equal(origin, base) or _equal(origin, revision):
+    if _is_same(origin, base) or _is_same(origin, revision):
         return revision
     if base is None:
         result.conflicts[path] = CREATED
@@ -129,31 +132,27 @@ def _merged(
         result.conflicts[path] = REWROTE
         return None
     mode = revision.mode if revision.mode != base.mode else origin.mode
-    before, now, after = (_text(side) for side in (base, origin, revision))
-    if before is None or now is None or after is None:
-        if not _equal(replace(revision, mode=base.mode), base):
-            result.conflicts[path] = REWROTE
-            return revision
+    if revision.data == base.data:
         return replace(origin, mode=mode)
-    merged = excise.replay(before, now, after)
+    merged = _merged_lines(base, origin, revision)
+    if merged is None:
+        result.conflicts[path] = REWROTE
+        return revision
     if merged.conflicts:
         result.conflicts[path] = SAME_LINES
         result.disputed[path] = tuple(conflict.origin for conflict in merged.conflicts)
-    result.notes += [f"{path}: {note}" for note in merged.notes]
-    return Side(mode, merged.text.encode())
+    notes = [*merged.notes, *([ALREADY] if merged.data == origin.data else [])]
+    result.notes += [f"{path}: {note}" for note in notes]
+    return Side(mode, merged.data)
 
 
-def _text(side: Side) -> str | None:
-    return None if side.mode in (LINK, SUBMODULE) else side.text
+def _merged_lines(base: Side, origin: Side, revision: Side) -> Merged | None:
+    try:
+        return merged_bytes(base, origin, revision)
+    except SourceError:
+        return None  # one side converted the file to an encoding that the other's lines cannot have
 
 
-def _equal(a: Side | None, b: Side | None) -> bool:
-    """Whether two sides are the same file; line ends and a byte order mark are not an edit."""
-    if a is None or b is None:
-        return a is b
-    if a.mode != b.mode:
-        return False
-    if a.data == b.data:
-        return True
-    texts = _text(a), _text(b)
-    return texts[0] is not None and texts[0] == texts[1]
+def _is_same(a: Side | None, b: Side | None) -> bool:
+    """Whether two sides are the same file, byte for byte."""
+    return (a and (a.mode, a.data)) == (b and (b.mode, b.data))

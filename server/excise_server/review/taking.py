@@ -7,16 +7,19 @@ inserted by two at one place, unless both do the same.
 
 from __future__ import annotations
 
+import re
+import shlex
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import NamedTuple
 
-import excise
-from excise.reading import PARSER_SECONDS
-from excise.text import raw_lines
+from excise.text import byte_lines, raw_lines
 from excise_server.foundation.changes import LINK, SUBMODULE, Side
 from excise_server.foundation.escape import printable
+from excise_server.foundation.file_bytes import ByteLines, text_of_bytes
 from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.review.candidate import Candidate
 from excise_server.review.composing import (
@@ -29,11 +32,13 @@ from excise_server.review.composing import (
 )
 from excise_server.review.git_patch import FileEdit
 from excise_server.review.hunks import FileChange, ReviewedFile, hunk_name, review_files
+from excise_server.review.merged_bytes import Conversion, conversion
+from excise_server.review.mixes import BrokenMixError, Finding, Mix, Piece, mending
 
-__all__ = ["BROKEN", "CONFLICTS_HINT", "Choice", "Taken", "take"]
+__all__ = ["CONFLICTS_HINT", "Choice", "Taken", "take"]
 
-BROKEN = "the result has errors of syntax that the target does not have"
 CONFLICTS_HINT = "take it all the same with --conflicts"
+_PLAIN = re.compile(r"[\w@%+=:,./][\w@%+=:,./#-]*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,9 @@ class Taken:
     notes: tuple[str, ...]
 
 
-def take(batches: Iterable[Sequence[Candidate]], choices: Iterable[Choice]) -> Taken:
+def take(
+    batches: Iterable[Sequence[Candidate]], choices: Iterable[Choice], *, anyway: bool = False
+) -> Taken:
     """Compose the chosen parts into one change of the target.
 
     Parameters
@@ -77,12 +84,17 @@ def take(batches: Iterable[Sequence[Candidate]], choices: Iterable[Choice]) -> T
         The candidates of a review, those of one task together: hunks are named among them.
     choices
         In any order.
+    anyway
+        Whether a mix that cannot work is taken, and what is wrong with it becomes a note.
 
     Raises
     ------
     SourceError
         If a choice names nothing, two choices overlap, or one is in conflict with the target and
         not wanted so.
+    BrokenMixError
+        If the parts, put together, lack a name or do not parse, although neither the origin nor any
+        whole candidate is broken so.
     """
     by_id = {candidate.id: list(batch) for batch in batches for candidate in batch}
     choices = list(choices)
@@ -102,12 +114,26 @@ def take(batches: Iterable[Sequence[Candidate]], choices: Iterable[Choice]) -> T
     ]
     files = tuple(file for file, _ in composed)
     check_names(files, {file.path: parts for file, parts in composed})
-    notes = tuple(note for file in files if (note := _broken(file)))
     return Taken(
         tuple(file for file in files if file.is_edit),
         tuple(part for _, parts in composed for part in parts),
-        notes,
+        _checked(reviews, choices, files, lines, facts, anyway=anyway),
     )
+
+
+class _Hunks(NamedTuple):
+    """A candidate's part of the hunks of a file.
+
+    Attributes
+    ----------
+    by_lines
+        None if it leaves the hunk as it is.
+    back
+        What undoes the conversion of the whole file; None if no lines of it can be taken.
+    """
+
+    by_lines: dict[tuple[int, int], Lines | None]
+    back: Conversion | None
 
 
 class _Reviews:
@@ -117,6 +143,7 @@ class _Reviews:
         self._by_id, self._taken = by_id, tuple(chosen)
         self._alone: dict[str, dict[str, ReviewedFile]] = {}
         self._together: dict[str, dict[str, ReviewedFile]] = {}
+        self._hunks: dict[tuple[str, str], tuple[_Hunks, ...]] = {}
 
     def candidate(self, name: str) -> Candidate:
         for candidate in self._by_id.get(name, ()):
@@ -131,21 +158,36 @@ class _Reviews:
 
     @cached_property
     def taken(self) -> dict[str, ReviewedFile]:
+        if len(self._taken) == 1:
+            return self.alone(self.candidate(self._taken[0]))
         return {file.path: file for file in review_files([*map(self.candidate, self._taken)])}
 
     def together(self, candidate: Candidate) -> dict[str, ReviewedFile]:
         if candidate.id not in self._together:
             batch = self._by_id[candidate.id]
+            if len(batch) == 1:
+                return self.alone(candidate)
             files = {file.path: file for file in review_files(batch)}
             self._together |= {member.id: files for member in batch}
         return self._together[candidate.id]
+
+    def hunks(self, candidate: Candidate, file: ReviewedFile) -> tuple[_Hunks, ...]:
+        """Return the hunks by which a file can be taken: of its task, then of itself."""
+        key = candidate.id, file.path
+        if key not in self._hunks:
+            reviewed = self.together(candidate).get(file.path), file
+            self._hunks[key] = tuple(_hunks(candidate, known) for known in reviewed if known)
+        return self._hunks[key]
 
 
 def _pieces(reviews: _Reviews, choice: Choice) -> Iterator[tuple[Lines | Fact, ReviewedFile]]:
     """Yield the parts of a choice, and the file of each."""
     candidate = reviews.candidate(choice.candidate)
     reviewed = reviews.alone(candidate)
-    files = [file for file in reviewed.values() if not choice.path or _is_called(file, choice.path)]
+    if choice.path and choice.path in reviewed:
+        files = [reviewed[choice.path]]
+    else:
+        files = [f for f in reviewed.values() if choice.path in ("", f.changes[0].path)]
     if not files and choice.path:
         paths = [visible(path) for path in reviewed]
         label = visible(candidate.label)
@@ -158,10 +200,6 @@ def _pieces(reviews: _Reviews, choice: Choice) -> Iterator[tuple[Lines | Fact, R
         yield from ((piece, file) for piece in pieces)
 
 
-def _is_called(file: ReviewedFile, path: str) -> bool:
-    return path in (file.path, file.changes[0].path)
-
-
 def _of_file(
     reviews: _Reviews, candidate: Candidate, file: ReviewedFile, choice: Choice
 ) -> Iterator[Lines | Fact]:
@@ -169,48 +207,96 @@ def _of_file(
     if choice.lines is not None and not (file.origin is None and choice.lines == (0, 0)):
         yield _hunk(reviews, candidate, file, choice.lines)
         return
-    if _is_whole(change):
+    old, new = _lines(change)
+    if old is None or new is None or change.old is None or change.new is None:
         result = None if change.new is None else (change.path, change.new.mode, change.new.data)
         yield Fact(candidate, file.path, "file", result, change)
         return
     # The hunks of all chosen candidates: edits that touch are two texts of one hunk, not a mix.
-    for hunk in reviews.taken[file.path].hunks:
-        for variant in hunk.variants:
-            if candidate.id in variant.ids:
-                yield Lines(candidate, file.path, hunk.lo, hunk.hi, variant.text)
+    yield from _all_lines(candidate, reviews.taken[file.path], old, new)
     if change.path != file.path:
         yield Fact(candidate, file.path, "name", change.path, change)
-    if change.old is not None and change.new is not None and change.old.mode != change.new.mode:
+    if change.old.mode != change.new.mode:
         yield Fact(candidate, file.path, "mode", change.new.mode, change)
+    if old.mark != new.mark:
+        yield Fact(candidate, file.path, "mark", new.mark, change)
 
 
-def _is_whole(change: FileChange) -> bool:
-    """Whether a change has no lines that could be taken apart."""
-    sides = change.old, change.new
-    if any(side is not None and side.mode == SUBMODULE for side in sides):
-        path = visible(change.path)
-        raise SourceError(f"{path} is a submodule", hint="move it with git itself")
-    return any(side is None or side.text is None or side.mode == LINK for side in sides)
+def _lines(change: FileChange) -> tuple[ByteLines | None, ByteLines | None]:
+    """Return the lines before and after that can be taken apart, where there are any."""
+    if change.old is None or change.new is None:
+        return None, None
+    return change.old.lines, change.new.lines
+
+
+def _all_lines(
+    candidate: Candidate, file: ReviewedFile, old: ByteLines, new: ByteLines
+) -> Iterator[Lines]:
+    """Yield everything that a candidate does to the lines of a file, byte for byte."""
+    line = shift = 0
+    for lo, hi, start, stop in (*file.spans(candidate.id), (len(old.lines), -1, -1, -1)):
+        for first, last in _differing(old.lines[line:lo], new.lines[line + shift : lo + shift]):
+            data = b"".join(new.lines[line + shift + first : line + shift + last])
+            yield Lines(candidate, file.path, line + first, line + last, data, True, False)
+        if hi >= 0:
+            yield Lines(candidate, file.path, lo, hi, b"".join(new.lines[start:stop]), True)
+        line, shift = hi, stop - hi
+
+
+def _differing(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[tuple[int, int]]:
+    """Yield the runs of lines, of as many in both, that are other bytes."""
+    if old == new:
+        return
+    first = None
+    for line, (before, after) in enumerate(zip(old, new, strict=True)):
+        if before == after and first is not None:
+            yield first, line
+            first = None
+        elif before != after and first is None:
+            first = line
+    if first is not None:
+        yield first, len(old)
+
+
+def _hunks(candidate: Candidate, file: ReviewedFile) -> _Hunks:
+    """Return a candidate's part of each hunk, in its own bytes."""
+    change = next(change for change in file.changes if change.id == candidate.id)
+    old, new = _lines(change)
+    if old is None or new is None:
+        return _Hunks({}, None)
+    parts: dict[tuple[int, int], Lines | None] = {(hunk.lo, hunk.hi): None for hunk in file.hunks}
+    for lo, hi, start, stop in file.spans(candidate.id):
+        data = b"".join(new.lines[start:stop])
+        parts[lo, hi] = Lines(candidate, file.path, lo, hi, data)
+    return _Hunks(parts, conversion(new, old))
 
 
 def _hunk(
     reviews: _Reviews, candidate: Candidate, file: ReviewedFile, lines: tuple[int, int]
 ) -> Lines:
-    """Return the candidate's lines of a hunk: of the review, or of the candidate alone."""
+    """Return the candidate's lines of a hunk: of the review, or of the candidate alone.
+
+    What it converts in the whole file is no part of a hunk.
+    """
     name, label = f"{visible(file.path)}#{hunk_name(*lines)}", visible(candidate.label)
-    if _is_whole(file.changes[0]):
-        status = file.changes[0].status
-        hint = "take the whole file"
-        raise SourceError(f"{visible(file.path)} has no hunks: {label} has it {status}", hint=hint)
-    together = reviews.together(candidate).get(file.path)
-    for reviewed in filter(None, (together, file)):
-        for hunk in reviewed.hunks:
-            if (hunk.lo, hunk.hi) != lines:
-                continue
-            for variant in hunk.variants:
-                if candidate.id in variant.ids:
-                    return Lines(candidate, file.path, *lines, variant.text)
-            raise SourceError(f"{label} leaves {name} as it is")
+    for hunks in reviews.hunks(candidate, file):
+        if hunks.back is None:
+            change = file.changes[0]
+            reason = f"{visible(file.path)} has no hunks: {label} has it {change.status}"
+            if change.status == "modified" and change.text is not None and file.text is not None:
+                reason = f"{name} of {label}: this encoding cannot be taken line by line"
+            raise SourceError(reason, hint="take the whole file")
+        if lines in hunks.by_lines:
+            if (chosen := hunks.by_lines[lines]) is None:
+                raise SourceError(f"{label} leaves {name} as it is")
+            if not any(hunks.back):
+                return chosen
+            try:
+                data = b"".join(hunks.back.lines(byte_lines(chosen.data)))
+            except SourceError as error:
+                reason = f"{chosen.name}: {error.reason}"
+                raise SourceError(reason, hint="take the whole file") from error
+            return replace(chosen, data=data)
     names = [f"#{hunk.name}" for hunk in file.hunks]
     raise SourceError(f"{label} has no hunk {name}", hint=f"it has {first_few(names, 12)}")
 
@@ -231,10 +317,21 @@ def _check_conflicts(
             raise SourceError(reason, hint=hint)
         if not isinstance(piece, Lines):
             continue
-        if any(_meets(piece.lo, piece.hi, *span) for span in spans):
+        if _meets_any(piece.lo, piece.hi, spans):
             target = "".join(raw_lines(file.text or "")[piece.lo : piece.hi])
-            texts = f"the target has {_shown(target)}, the candidate {_shown(piece.text)}"
+            wanted = text_of_bytes(piece.data) or ""
+            texts = f"the target has {_shown(target)}, the candidate {_shown(wanted)}"
             raise SourceError(f"{piece.name}: {candidate.conflicts[path]}: {texts}", hint=hint)
+
+
+def _meets_any(lo: int, hi: int, spans: Sequence[tuple[int, int]]) -> bool:
+    """Whether some of the separate ranges, in their order, meets another range."""
+    index = bisect_left(spans, lo, key=lambda span: span[1])
+    while index < len(spans) and spans[index][0] <= hi:
+        if _meets(lo, hi, *spans[index]):
+            return True
+        index += 1
+    return False
 
 
 def _meets(lo: int, hi: int, start: int, stop: int) -> bool:
@@ -253,14 +350,122 @@ def _shown(text: str) -> str:
     return f"{first!a}" + (f" and {len(lines) - 1} more lines" if len(lines) > 1 else "")
 
 
-def _broken(file: FileEdit) -> str:
-    """Say whether the result breaks the syntax of a file whose own syntax is whole."""
-    if file.new is None or file.new.mode == LINK or (text := file.new.text) is None:
-        return ""
-    origin = "" if file.old is None else file.old.text
-    if origin is None or text == origin:
-        return ""
-    matrix = excise.ScoreMatrix.from_texts(
-        origin, {"result": text}, path=file.path, timeout=PARSER_SECONDS
-    )
-    return f"{visible(file.path)}: {BROKEN}" if matrix.syntax_errors[0] else ""
+def _checked(
+    reviews: _Reviews,
+    choices: Sequence[Choice],
+    files: Iterable[FileEdit],
+    lines: Mapping[str, Sequence[Lines]],
+    facts: Mapping[str, Sequence[Fact]],
+    *,
+    anyway: bool,
+) -> tuple[str, ...]:
+    """Check the files that change, and return what to say of them."""
+    broken: list[Finding] = []
+    missing: list[Choice] | None = []
+    notes: list[str] = []
+    said: dict[str, list[str]] = defaultdict(list)
+    for file in files:
+        path, old, new = file.old_path, file.old, file.new
+        text = None if new is None or new.mode in (LINK, SUBMODULE) else new.text
+        before = [] if old is None or old.text is None else [old.text]
+        if text is None or text in before:
+            continue
+        owners = dict.fromkeys(piece.owner.id for piece in lines[path])
+        owners |= dict.fromkeys(fact.owner.id for fact in facts[path])
+        mix = Mix(visible(file.path), before, partial(_wholes, reviews, owners, path))
+        check = mix.check(text)
+        notes += [f"{finding}, as in a candidate" for finding in check.inherited]
+        if anyway:
+            notes += map(str, check.broken)
+        elif check.broken:
+            broken += check.broken
+            compose = partial(_with_more, reviews, path, old, lines[path], facts[path])
+            more = mending(mix, check, _others(reviews, owners, path), compose)
+            if missing is not None and more is not None:
+                missing += [Choice(p.candidate, path, (p.lo, p.hi)) for p in more]
+            else:
+                missing = None
+        elif not check.inherited and not any(
+            text == whole for whole in _own(reviews, owners, path)
+        ):
+            said[check.said].append(visible(file.path))
+    if broken:
+        raise _broken(reviews, choices, broken, missing)
+    return (*notes, *(f"{first_few(paths, 8)}: {words}" for words, paths in said.items()))
+
+
+def _own(reviews: _Reviews, owners: Iterable[str], path: str) -> list[str | None]:
+    """Return what each owner makes of a file."""
+    files = [reviews.alone(reviews.candidate(owner))[path] for owner in owners]
+    return [file.changes[0].text for file in files]
+
+
+def _wholes(reviews: _Reviews, owners: Iterable[str], path: str) -> Iterator[str]:
+    """Yield what each candidate of the owners' reviews makes of a file."""
+    for owner in owners:
+        file = reviews.together(reviews.candidate(owner))[path]
+        yield from filter(None, (change.text for change in file.changes))
+
+
+def _others(reviews: _Reviews, owners: Collection[str], path: str) -> list[Piece]:
+    """Return the hunks of a file that its reviews have, those of the owners first."""
+    pieces = set()
+    for owner in owners:
+        for hunk in reviews.together(reviews.candidate(owner))[path].hunks:
+            for variant in hunk.variants:
+                name = next((name for name in variant.ids if name in owners), variant.ids[0])
+                pieces.add(Piece(name, hunk.lo, hunk.hi, variant.text))
+    return sorted(pieces, key=lambda p: (p.candidate not in owners, p.lo, p.hi, p.candidate))
+
+
+def _with_more(
+    reviews: _Reviews,
+    path: str,
+    origin: Side | None,
+    lines: Sequence[Lines],
+    facts: Sequence[Fact],
+    more: Sequence[Piece],
+) -> str | None:
+    """Return a file with more hunks, or None if they overlap with what is taken."""
+    added = []
+    try:
+        for piece in more:
+            candidate = reviews.candidate(piece.candidate)
+            file = reviews.alone(candidate)[path]
+            added.append(_hunk(reviews, candidate, file, (piece.lo, piece.hi)))
+        file_edit, _ = composed_file(path, origin, [*lines, *added], facts)
+    except SourceError:
+        return None
+    return None if file_edit.new is None else file_edit.new.text
+
+
+def _broken(
+    reviews: _Reviews,
+    choices: Sequence[Choice],
+    findings: Sequence[Finding],
+    missing: Sequence[Choice] | None,
+) -> BrokenMixError:
+    """Return the error, with the command that takes the missing hunks as well."""
+    if not missing:
+        return BrokenMixError(findings)
+    label = {
+        c.candidate: visible(reviews.candidate(c.candidate).label) for c in (*choices, *missing)
+    }
+    names = [f"{_argument(choice)} of {label[choice.candidate]}" for choice in missing]
+    command = ["excise", "take"]
+    for name, shown in label.items():
+        own = [_argument(c) for c in (*choices, *missing) if c.candidate == name and c.path]
+        command += [shown, *own]
+    if any(choice.in_conflict for choice in choices):
+        command.append("--conflicts")
+    return BrokenMixError(findings, first_few(names, 8), " ".join(map(_quoted, command)))
+
+
+def _argument(choice: Choice) -> str:
+    hunk = "" if choice.lines is None else f"#{hunk_name(*choice.lines)}"
+    return f"{visible(choice.path)}{hunk}"
+
+
+def _quoted(argument: str) -> str:
+    """Quote for a shell. A number sign within a word begins no comment."""
+    return argument if _PLAIN.fullmatch(argument) else shlex.quote(argument)

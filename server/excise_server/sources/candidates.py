@@ -81,7 +81,6 @@ def find_candidates(
     if origin is None:
         raise SourceError("no commit yet: there is nothing to replay candidates on")
     listed, rejected = find_checkouts(repository, selection)
-    repository = repository.for_many(len(listed))
     entries = read_worktrees(repository, origin, listed, selection.untracked, rejected)
     entries += _patches(repository, selection, origin, rejected)
     with_bases = one_each(

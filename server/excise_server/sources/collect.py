@@ -11,14 +11,14 @@ from dataclasses import dataclass, field, replace
 
 import excise
 from excise.text import Revision, normalise
-from excise_server.foundation.inputs import SourceError, unique_ids
+from excise_server.foundation.inputs import SourceError, UnansweredError, unique_ids
 from excise_server.git.repository import Repository
 from excise_server.review.replayed import CREATED, DELETED, REWROTE, SAME_LINES
 from excise_server.sources.finding import Context, Details, Found, OriginText, Refused
 from excise_server.sources.one_file import LANDED
 from excise_server.sources.one_thing import one_each
 from excise_server.sources.opening import open_repository
-from excise_server.sources.registry import SOURCES
+from excise_server.sources.registry import SOURCES, Source
 
 __all__ = ["collect"]
 
@@ -34,10 +34,19 @@ def collect(context: Context) -> Found:
     repository: Repository | SourceError | None
     try:
         repository = open_repository(context)
-    except SourceError as error:
-        repository, refused = error, (Refused("git", error.reason, error.hint),)
-    conflict, *others = (source.find(context, repository) for source in SOURCES)
+    except (SourceError, UnansweredError) as error:
+        repository = SourceError(error.reason, hint=error.hint)
+        refused = (Refused("git", error.reason, error.hint),)
+    conflict, *others = (_answer(source, context, repository) for source in SOURCES)
     return _replayed(_merged(one_each(conflict, others), refused), context)
+
+
+def _answer(source: Source, context: Context, repository: Repository | SourceError | None) -> Found:
+    """Return what a source finds: nothing if git was given up, and the reason."""
+    try:
+        return source.find(context, repository)
+    except UnansweredError as error:
+        return Found(refused=(Refused("git", error.reason, error.hint),))
 
 
 def _merged(answers: list[Found], refused: tuple[Refused, ...]) -> Found:

@@ -1,16 +1,21 @@
-"""The commits of a range as patches, as `git format-patch` would send them."""
+"""The commits of a range as patches, as `git format-patch` would send them.
+
+Git itself writes the hunks, and they are read like those of a mail. Hunks of our own would have
+other lines around their blocks, and one pair two numbers.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from excise.patches import Message, Patch
-from excise_server.foundation.changes import patch_files
-from excise_server.foundation.inputs import Rejected, SourceError
+from excise.patches import Message, Patch, PatchError, parse
+from excise_server.foundation.changes import SUBMODULE
+from excise_server.foundation.inputs import MAX_BYTES, Rejected, SourceError, megabytes, too_large
 from excise_server.foundation.paths import visible
-from excise_server.git.repository import Repository
-from excise_server.git.trees import commit_trees, read_sides
+from excise_server.git.repository import AbsentError, Repository
+from excise_server.git.trees import Tree, commit_trees
 from excise_server.queue.reading import Member, Queue
 
 __all__ = ["MAX_COMMITS", "is_range", "read_commits"]
@@ -18,13 +23,23 @@ __all__ = ["MAX_COMMITS", "is_range", "read_commits"]
 MAX_COMMITS = 5_000
 """Most commits of a range that are read: the newest."""
 
-CONTEXT = 3
-"""Lines of context of a hunk, as git shows them."""
+MAX_COMMIT = 100_000_000
+"""Most bytes, before and after, of the files that a commit changes: 100 MB."""
 
 _TOGETHER = 50
-"""The number of commits whose files one git process reads."""
+"""The number of commits whose patches one git process writes."""
 
 _DIGITS = 12
+# What `git format-patch` does where no configuration says otherwise. Plumbing heeds little of that.
+_OPTIONS = (
+    *("-r", "--root", "--always", "--patch", "--binary", "--no-color", "--no-ext-diff"),
+    *("--no-textconv", "--find-renames", "-l1000", "--diff-algorithm=default", "--unified=3"),
+    *("--inter-hunk-context=0", "--indent-heuristic", "--src-prefix=a/", "--dst-prefix=b/"),
+    *("--submodule=short", "--ignore-submodules=none"),
+)
+# A line of hexadecimal digits alone: any line of a patch begins otherwise, and none of its binary
+# data has 40 or 64 characters.
+_COMMIT = re.compile(rb"^([0-9a-f]{40}|[0-9a-f]{64})\n", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +74,8 @@ def read_commits(
     ------
     SourceError
         If git does not know the range, or fails.
+    UnansweredError
+        If git was given up: nothing is grouped then.
     """
     commits = _listed(repository, name)
     notes: list[tuple[str, str]] = []
@@ -70,11 +87,10 @@ def read_commits(
     for start in range(0, len(commits), _TOGETHER):
         part = commits[start : start + _TOGETHER]
         for commit, content in zip(part, _patches(repository, part), strict=True):
-            member = _member(commit, content, notes)
             if isinstance(content, SourceError):
-                rejected.append(Rejected(member.id, content.reason, content.hint))
+                rejected.append(Rejected(commit.id[:_DIGITS], content.reason, content.hint))
             else:
-                sent.append(member)
+                sent.append(_member(commit, content))
         advance((start + len(part)) / len(commits))
     patches = tuple(member for member in sent if member.message.patch.files)
     covers = tuple(member for member in sent if not member.message.patch.files)
@@ -104,38 +120,76 @@ def _listed(repository: Repository, name: str) -> list[_Commit]:
     return commits[::-1]
 
 
-def _patches(
-    repository: Repository, commits: Sequence[_Commit]
-) -> list[tuple[Patch, tuple[str, ...]] | SourceError]:
+def _patches(repository: Repository, commits: Sequence[_Commit]) -> list[Patch | SourceError]:
     """Return what each commit changed, or why that cannot be read."""
     plain = [commit.id for commit in commits if commit.parents < 2]
     try:
         trees = commit_trees(repository, plain)
+        refused = _refused(repository, trees)
+        patches = _written(repository, [name for name in trees if name not in refused])
     except SourceError as error:
         if len(commits) == 1:
             return [error]
         return [_patches(repository, [commit])[0] for commit in commits]
-    sides = dict(zip(trees, read_sides(repository, list(trees.values())), strict=True))
-    patches: list[tuple[Patch, tuple[str, ...]] | SourceError] = []
-    for commit in commits:
-        if (read := sides.get(commit.id)) is None:
-            patches.append((Patch(), ()))
-        else:
-            files = patch_files(read.old, read.new, context=CONTEXT)
-            patches.append((Patch(files), read.notes))
-    return patches
+    except PatchError as error:
+        if len(commits) == 1:
+            return [SourceError(str(error))]
+        return [_patches(repository, [commit])[0] for commit in commits]
+    return [refused.get(commit.id) or patches.get(commit.id, Patch()) for commit in commits]
 
 
-def _member(
-    commit: _Commit,
-    content: tuple[Patch, tuple[str, ...]] | SourceError,
-    notes: list[tuple[str, str]],
-) -> Member:
-    name = commit.id[:_DIGITS]
-    patch = Patch()
-    if not isinstance(content, SourceError):
-        patch = content[0]
-        notes += [(name, note) for note in content[1]]
+def _refused(repository: Repository, trees: Mapping[str, Tree]) -> dict[str, SourceError]:
+    """Return of which commits git is not asked for a patch, by the sizes of their files."""
+    entries = {
+        name: [
+            (path, entry.blob)
+            for side in (tree.old, tree.new)
+            for path, entry in side.items()
+            if entry.mode != SUBMODULE
+        ]
+        for name, tree in trees.items()
+    }
+    blobs = list({blob: None for files in entries.values() for _, blob in files})
+    sizes = dict(zip(blobs, repository.sizes(blobs), strict=True))
+    refused: dict[str, SourceError] = {}
+    for name, files in entries.items():
+        total = 0
+        for path, blob in files:
+            size = sizes[blob]
+            if isinstance(size, AbsentError):
+                error = SourceError("its content is not in this clone")
+            elif isinstance(size, SourceError):
+                error = size
+            else:
+                total += size
+                if size <= MAX_BYTES:
+                    continue
+                error = too_large(size)
+            refused.setdefault(name, SourceError(f"{visible(path)}: {error.reason}"))
+        if total > MAX_COMMIT:
+            reason = f"{megabytes(total)} in the files that it changes"
+            limit = f"limit {MAX_COMMIT // 1_000_000} MB"
+            refused.setdefault(name, SourceError(f"{reason}, {limit}"))
+    return refused
+
+
+def _written(repository: Repository, names: Sequence[str]) -> dict[str, Patch]:
+    """Return the patches of commits, written by git."""
+    if not names:
+        return {}
+    lines = "".join(f"{name}\n" for name in names).encode()
+    out = repository.git.run("diff-tree", "--stdin", *_OPTIONS, stdin=lines)
+    heads = list(_COMMIT.finditer(out))
+    if [head[1].decode() for head in heads] != list(names):
+        raise SourceError("git diff-tree gave an answer that is not understood")
+    stops = [*(head.start() for head in heads[1:]), len(out)]
+    return {
+        name: parse(out[head.end() : stop])
+        for name, head, stop in zip(names, heads, stops, strict=True)
+    }
+
+
+def _member(commit: _Commit, patch: Patch) -> Member:
     message = Message(
         1,
         author=commit.author,
@@ -144,4 +198,4 @@ def _member(
         title=commit.subject,
         patch=patch,
     )
-    return Member(name, message)
+    return Member(commit.id[:_DIGITS], message)

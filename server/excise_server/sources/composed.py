@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from excise.patches import FilePair, Patch, apply
-from excise_server.foundation.changes import SUBMODULE, Side
+from excise_server.foundation.changes import LINK, SUBMODULE, Side
 from excise_server.foundation.inputs import SourceError
-from excise_server.foundation.paths import visible
+from excise_server.foundation.paths import is_refused_by_git, visible
 from excise_server.git.repository import Blob, Repository
 from excise_server.git.trees import Sides
 from excise_server.git.worktree_files import blob_ids
@@ -24,6 +24,7 @@ Blobs = Mapping[str, bytes | SourceError]
 """Texts, or why there is none, by the id in an index line."""
 
 _ID = re.compile(r"[0-9a-f]{7,64}")
+_SUBPROJECT = re.compile(rb"([-+])Subproject commit ([0-9a-f]{40}(?:[0-9a-f]{24})?)")
 _FILE = "100644"
 
 
@@ -104,10 +105,12 @@ def _take(
 ) -> None:
     """Take what one patch does to one file."""
     for path in (pair.old, pair.new):
-        if path is not None and _leaves_tree(path):
+        if path is not None and is_refused_by_git(
+            path, is_link=LINK in (pair.old_mode, pair.new_mode)
+        ):
             raise SourceError(f"{visible(path)}: the path leaves the tree")
     if SUBMODULE in (pair.old_mode, pair.new_mode):
-        files.refused[pair.path] = "a submodule"
+        _take_submodule(files, pair)
         return
     if pair.binary and not (pair.new is None or _known(blobs, pair.new_blob)):
         files.refused[pair.path] = "the patch is binary, and its result is not in the repository"
@@ -123,6 +126,29 @@ def _take(
         files.now[pair.old] = None
     if pair.new is not None:
         files.now[pair.new] = after
+
+
+def _take_submodule(files: _Files, pair: FilePair) -> None:
+    """Take the commits that a patch of a submodule names."""
+    commits: dict[bytes, str] = {}
+    for line in (line for hunk in pair.hunks for line in hunk.lines):
+        match = _SUBPROJECT.fullmatch(line)
+        if match is None or match[1] in commits:
+            raise SourceError(f"{visible(pair.path)}: the patch of a submodule names no commits")
+        commits[match[1]] = match[2].decode()
+    for path, sign in ((pair.old, b"-"), (pair.new, b"+")):
+        if (path is not None) is not (sign in commits):
+            raise SourceError(f"{visible(pair.path)}: the patch of a submodule names no commits")
+    if pair.old is not None:
+        if pair.old not in files.now:
+            files.old[pair.old] = _submodule(commits[b"-"])
+        files.now[pair.old] = None
+    if pair.new is not None:
+        files.now[pair.new] = _submodule(commits[b"+"])
+
+
+def _submodule(commit: str) -> Side:
+    return Side(SUBMODULE, f"Subproject commit {commit}\n".encode(), commit)
 
 
 def _before(
@@ -195,15 +221,3 @@ def _known(blobs: Blobs, name: str) -> bool:
 def _is(data: bytes, name: str) -> bool:
     """Whether a text has the id that a patch names, if it names one."""
     return not name or any(identity.startswith(name) for identity in blob_ids(data))
-
-
-def _leaves_tree(path: str) -> bool:
-    """Whether a path is not a file of a repository's tree, as git has it.
-
-    >>> [_leaves_tree(path) for path in ("a/b", "../a", "/a", "a/../b", ".GIT/config", "a//b", "")]
-    [False, True, True, True, True, True, True]
-    """
-    parts = path.split("/")
-    return "\0" in path or any(
-        part in ("", ".", "..") or part.lower().rstrip(". ") in (".git", "git~1") for part in parts
-    )

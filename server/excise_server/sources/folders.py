@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -14,7 +15,14 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from excise_server.foundation.changes import LINK, Side
-from excise_server.foundation.inputs import MAX_BYTES, Rejected, SourceError, too_large, unique_ids
+from excise_server.foundation.inputs import (
+    MAX_BYTES,
+    Rejected,
+    SourceError,
+    first_few,
+    too_large,
+    unique_ids,
+)
 from excise_server.foundation.paths import read_bytes, visible
 from excise_server.git.conversions import without_conversions
 from excise_server.git.trees import MAX_FILES, Sides, check_edited
@@ -30,6 +38,8 @@ MAX_ENTRIES = 100_000
 
 _MAX_TOTAL = 100_000_000
 _OWN = ".git"
+# The folder of what a take sets aside, where its journal is on another file system.
+_ASIDES = re.compile(r"\.excise-[0-9a-f]{16}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +106,8 @@ def find_folders(
 ) -> Candidates:
     """Return what each folder changed of the origin folder.
 
-    Folders inside others do not count as part of them, and neither does git's own ``.git``.
+    Folders inside others do not count as part of them, and neither does git's own ``.git``, nor
+    what a take has set aside.
 
     Raises
     ------
@@ -150,7 +161,7 @@ def _files(top: str, apart: Collection[str]) -> dict[str, _File]:
         folder = pending.pop()
         for entry in _entries(folder):
             path = os.path.relpath(entry.path, top).replace(os.sep, "/")
-            if entry.name == _OWN:
+            if entry.name == _OWN or _ASIDES.fullmatch(entry.name):
                 continue
             if entry.is_dir(follow_symlinks=False):
                 if os.path.realpath(entry.path) not in apart:
@@ -188,6 +199,8 @@ def _candidate(
     sides = _sides(origin, folder)
     converted = without_conversions(sides)
     old, new = converted.sides.old, converted.sides.new
+    if sides.refused and not (old or new):
+        raise SourceError(f"nothing of it can be compared: {first_few(sides.notes)}")
     times = [folder.files[path].time for path in new]
     return Candidate(
         name, folder.top, "", "", (name,),

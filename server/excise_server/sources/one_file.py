@@ -181,8 +181,8 @@ class _Reader:
         if isinstance(before, SourceError):
             raise SourceError(f"what it started from: {before.reason}", hint=before.hint)
         converted = without_conversions(Sides({home: before}, {home: after}))
-        if home not in converted.sides.new:
-            return None
+        if home not in converted.sides.new or before.text == after.text is not None:
+            return None  # an editor shows texts, not their bytes
         return self._made(candidate, before, converted.sides.new[home], home)
 
     def _moved(

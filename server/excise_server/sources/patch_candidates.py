@@ -79,7 +79,6 @@ def find_patches(repository: Repository, queue: Queue, onto: str = "") -> Candid
     if origin is None:
         raise SourceError("no commit yet: there is nothing to replay patches on")
     proposals = _proposals(queue)
-    repository = repository.for_many(len(proposals))
     target = _Target(repository, listing_of(repository, origin))
     target.read({
         path

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from excise.text import normalise
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError, check_text
-from excise_server.foundation.paths import inside, text_of
+from excise_server.foundation.paths import inside, is_refused_by_git, text_of
 from excise_server.review.given import Given, GivenFile, Status
 
 __all__ = ["MAX_FILES", "Proposal", "ProposedFile", "checked"]
@@ -140,8 +140,8 @@ def _beneath(path: str, folder: str, folders: Sequence[str]) -> str:
     parts = path.split("/")
     if any(part in ("", ".", "..") for part in parts) or (os.sep != "/" and os.sep in path):
         raise SourceError("a path must not have empty, . or .. parts")
-    if any(part.lower() == ".git" for part in parts):
-        raise SourceError("files in .git are not part of the working tree")
+    if is_refused_by_git(path):
+        raise SourceError("git refuses such a name, which may be .git on some file system")
     absolute = os.path.join(folder, *parts)
     if not inside(absolute, folders):
         raise SourceError("a link in its path leads out of the workspace")

@@ -170,7 +170,7 @@ def _tree(entry: ListedCandidate, committed: Tree | SourceError) -> Tree:
 
 
 def _read(candidate: Candidate, tree: Tree, sides: Sides, clock: Callable[[], float]) -> Read:
-    converted = without_conversions(sides)
+    converted = without_conversions(sides, tree.converted)
     changed = changed_last(candidate.folder, tree) if candidate.folder else None
     uncommitted = tree.uncommitted - converted.dropped
     sides = converted.sides

@@ -91,7 +91,6 @@ def read_requests(
     if len(refs) > MAX_HEADS:
         requests.notes.append(f"only the newest {MAX_HEADS:,} of {len(refs):,} heads are read")
         refs = refs[:MAX_HEADS]
-    repository = repository.for_many(len(refs))
     heads = _one_each(refs, requests)
     merged = _merged(repository, main)
     for done, ref in enumerate(heads, start=1):

@@ -127,7 +127,6 @@ def _find(
     listed, unusable = find_checkouts(repository, selection)
     refused += unusable
     selection = replace(selection, remembered=(*_begun(context, listed), *selection.remembered))
-    repository = repository.for_many(len(listed))
     whole_candidates = WholeCandidates(repository, head, refused)
 
     def is_edited(entry: ListedCandidate) -> bool:

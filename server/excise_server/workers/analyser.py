@@ -99,6 +99,7 @@ class Analyser:
             options=(
                 options.granularity, options.lcs, options.deletion, options.comments, options.place
             ),
+            intent=as_bytes(snapshot.intent),
             buffer=None if buffer is None else number(buffer),
             own=snapshot.own,
             version=snapshot.version,

@@ -12,7 +12,7 @@ from excise.clustering import DISTANCE, LINKAGE, cluster_values
 from excise.text import Revision
 from excise_server.editor.analysis import Analysis, Analyst, Comparison, compare
 from excise_server.editor.snapshot import Snapshot
-from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.inputs import SourceError, UnansweredError
 from excise_server.workers.guard import Guard
 from excise_server.workers.messages import (
     Analyse,
@@ -66,7 +66,7 @@ class Desk:
                 return self._replayed(request, cancel)
             assert isinstance(request, Analyse)
             return self._analysed(request, cancel)
-        except SourceError as error:
+        except (SourceError, UnansweredError) as error:
             return Refused(request.number, as_bytes(str(error)))
         except Cancelled:
             return Stopped(request.number)
@@ -121,6 +121,7 @@ class Desk:
             buffer=buffer,
             version=request.version,
             deleted=frozenset(as_text(r.id) for r in request.revisions if r.deleted),
+            intent=as_text(request.intent),
         )
         for number in request.gone:
             self._texts.pop(number, None)
@@ -147,7 +148,7 @@ def rehearse() -> None:
 
 def load_the_rest() -> None:
     """Have what only some matrices need loaded: a chain, whose clusters the linkage decides."""
-    if "scipy" not in sys.modules:
+    if "sklearn" not in sys.modules:
         import numpy as np
 
         cluster_values(np.array([[1, 0.6, 0], [0.6, 1, 0.6], [0, 0.6, 1]]), DISTANCE, LINKAGE)

@@ -83,6 +83,7 @@ class Analyse(Order, tag="analyse"):
     language: bytes | None
     path: bytes | None
     options: tuple[str, str, str, str, str]
+    intent: bytes
     buffer: int | None
     own: int | None
     version: int | None
@@ -146,14 +147,14 @@ class RankedFrame(_Message):
 
     index: int
     rank: int
-    agreement: float | None
+    makers: int
+    mean_similarity: float | None
     edit_size: int
     no_op: bool
-    score: float
     syntax_errors: bool
-    regime: str
     stub: bool
     broken: tuple[bytes, ...]
+    why: tuple[bytes, ...]
 
 
 class ClusterFrame(_Message):

@@ -65,14 +65,14 @@ def _scores(analysis: Analysis) -> ScoresFrame:
             RankedFrame(
                 index=r.index,
                 rank=r.rank,
-                agreement=r.agreement,
+                makers=r.makers,
+                mean_similarity=r.mean_similarity,
                 edit_size=r.edit_size,
                 no_op=r.no_op,
-                score=r.score,
                 syntax_errors=r.syntax_errors,
-                regime=r.regime.value,
                 stub=r.stub,
                 broken=tuple(map(as_bytes, r.broken)),
+                why=tuple(map(as_bytes, r.why)),
             )
             for r in comparison.ranking
         ),

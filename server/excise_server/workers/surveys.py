@@ -48,6 +48,7 @@ def survey(kind: str, arguments: bytes, cancel: CancelFlag) -> bytes:
         "review": _review,
         "take": _take,
         "taken": _taken,
+        "checked": _checked,
         "duplicates": _duplicates,
     }
     document = surveys[kind](asked, cancel)
@@ -66,7 +67,7 @@ def document_of(kind: str, data: bytes | memoryview) -> dict[str, Any]:
     from excise_server.report.documents import plain
     from excise_server.report.duplicate_shapes import DuplicatesDocument
     from excise_server.report.review_shapes import ReviewDocument
-    from excise_server.report.take_shapes import TakeDocument
+    from excise_server.report.take_shapes import CheckedDocument, TakeDocument
     from excise_server.report.worktree_shapes import WorktreesDocument
 
     shapes = {
@@ -75,6 +76,7 @@ def document_of(kind: str, data: bytes | memoryview) -> dict[str, Any]:
         "review": ReviewDocument,
         "take": TakeDocument,
         "taken": TakenDocument,
+        "checked": CheckedDocument,
         "duplicates": DuplicatesDocument,
     }
     try:
@@ -110,7 +112,9 @@ def _take(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
     cancel.check()
     choose = partial(choices_named, asked["choices"], in_conflict=False)
     sha256 = len(candidates.origin) == SHA256_DIGITS
-    result = take_from_review(candidates, choose, digest=asked["digest"], sha256=sha256)
+    result = take_from_review(
+        candidates, choose, digest=asked["digest"], anyway=asked["anyway"], sha256=sha256
+    )
     return take_document(repository.top, result, None)
 
 
@@ -121,7 +125,7 @@ def _compared(asked: Mapping[str, Any], cancel: CancelFlag) -> Worktrees:
 
     selection = Selection(branches=tuple(asked["branches"]), onto=asked["base"])
     repository = open_folder(asked["folder"], asked["folders"])
-    return compare_worktrees(repository, selection, cancel=cancel)
+    return compare_worktrees(repository, selection, intent=asked["intent"], cancel=cancel)
 
 
 def _candidates(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
@@ -132,7 +136,9 @@ def _candidates(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
     top, everyone = _everyone(asked)
     aside = asked["aside"]
     kept, left_out = without(everyone, aside)
-    compared = compare_candidates(top, kept, batch=asked["batch"], cancel=cancel)
+    compared = compare_candidates(
+        top, kept, batch=asked["batch"], intent=asked["intent"], cancel=cancel
+    )
     ids = {candidate["id"] for candidate in asked["given"]}
     return candidates_document(compared, left_out, aside, bases=asked["bases"], given=ids)
 
@@ -141,8 +147,9 @@ def _taken(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
     from excise_server.candidates.chosen import without
     from excise_server.candidates.take import take_from_review
     from excise_server.git.worktree_files import SHA256_DIGITS
-    from excise_server.report.take import taken_document
+    from excise_server.report.take import refused_document, taken_document
     from excise_server.review.choices import Plan, choices_planned
+    from excise_server.review.mixes import BrokenMixError
 
     top, everyone = _everyone(asked)
     candidates, _ = without(everyone, asked["aside"])
@@ -150,8 +157,24 @@ def _taken(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
     cancel.check()
     sha256 = len(candidates.origin) == SHA256_DIGITS
     choose = partial(choices_planned, plan)
-    result = take_from_review(candidates, choose, digest=plan.digest or None, sha256=sha256)
+    try:
+        result = take_from_review(
+            candidates, choose, digest=plan.digest or None, anyway=plan.anyway, sha256=sha256
+        )
+    except BrokenMixError as error:
+        return refused_document(top, candidates.origin, error)
     return taken_document(top, result)
+
+
+def _checked(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
+    from excise_server.editor.checking import ToCheck, check_edits
+    from excise_server.report.take import refusal_entry
+    from excise_server.report.take_shapes import CheckedDocument
+
+    errors = check_edits(msgspec.convert(asked["document"], ToCheck), cancel)
+    return CheckedDocument(
+        refusals=[None if error is None else refusal_entry(error) for error in errors]
+    )
 
 
 def _duplicates(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:

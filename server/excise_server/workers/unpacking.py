@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite, isnan
+from math import isnan
 
 from excise import Cluster, Hunk, Ranked, Variant
 from excise.agreement import WORDS
-from excise.ranking import Regime
 from excise_server.editor.analysis import Analysis, Comparison
 from excise_server.editor.hunk_scores import HunkScores, Numbers, PairNumbers, Pairs
 from excise_server.editor.sites import Site
@@ -141,14 +140,15 @@ def _ranking(
     for entry in frame.ranking:
         _check(1 <= entry.rank <= len(ids), "a rank")
         _check(0 <= entry.edit_size <= _MOST_TOKENS, "a size")
-        _check(isfinite(entry.score), "a score")
-        _check(entry.regime in {regime.value for regime in Regime}, "a regime")
-        _check(entry.agreement is None or 0.0 <= entry.agreement <= 1.0 + 1e-9, "an agreement")
+        _check(1 <= entry.makers <= len(ids), "how many make an edit")
+        mean = entry.mean_similarity
+        _check(mean is None or 0.0 <= mean <= 1.0 + 1e-9, "a mean similarity")
     _check(not frame.ranking or frame.ranking[0].rank == 1, "somebody is first")
     return tuple(
         Ranked(
-            ids[r.index], r.index, r.rank, r.agreement, r.edit_size, r.no_op, notes[r.index],
-            r.score, r.syntax_errors, Regime(r.regime), r.stub, tuple(map(as_text, r.broken)),
+            ids[r.index], r.index, r.rank, r.makers, r.mean_similarity, r.edit_size, r.no_op,
+            notes[r.index], r.syntax_errors, r.stub, tuple(map(as_text, r.broken)),
+            tuple(map(as_text, r.why)),
         )
         for r in frame.ranking
     )  # fmt: skip

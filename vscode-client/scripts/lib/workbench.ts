@@ -173,11 +173,6 @@ export class Workbench {
     await this.page.mouse.move(x + by, 1); // nothing lies under it there
   }
 
-  /** The grid of the similarity picture: in the inner of the two frames of its webview. */
-  similarity(): Locator {
-    return this.webview().locator("#grid");
-  }
-
   /** Nothing moves any more: two pictures in a row are the same. */
   async settled(): Promise<void> {
     let last = "";
@@ -218,6 +213,8 @@ export class Workbench {
     await until(async () => {
       await this.page.keyboard.press("ControlOrMeta+.");
       await rows.or(none).first().waitFor();
+      // The list may follow the message; the same keys would take its first row, then.
+      await rows.first().waitFor({ timeout: 3_000 }).catch(() => undefined);
       return rows.first().isVisible();
     }, Boolean);
     return rows;

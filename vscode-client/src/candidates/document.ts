@@ -3,7 +3,7 @@ import { nameOf, shortNames } from "../names";
 import type { ReportResult, ReportRevision } from "../protocol";
 import { count, plain } from "../text";
 import type { CandidateNode, GroupNode, Mark } from "./nodes";
-import { joined, share } from "./words";
+import { joined, placed, share } from "./words";
 
 /** The groups of a document's revisions, without those that are known already. */
 export function documentGroups(
@@ -60,7 +60,7 @@ function revisionNode(uri: string, revision: ReportRevision, name: string): Cand
     candidate: revision.id,
     label: name,
     description: joined(...parts),
-    tooltip: [plain(revision.id, 200), ...(label === "" ? [] : [label]), ...revision.notes.map((note) => plain(note, 300))],
+    tooltip: [plain(revision.id, 200), ...(label === "" ? [] : [label]), placed(revision.rank, revision.why), ...revision.notes.map((note) => plain(note, 300))],
     mark: markOf(revision),
     abilities: ["revision"],
     uri,

@@ -4,7 +4,7 @@ import { plain } from "../text";
 import type { CandidatesResult, ChangedFile, Work } from "../worktrees";
 import type { AsideNode, BatchNode, CandidateNode, FileNode, GroupNode, Mark, Node } from "./nodes";
 import { WORDS, statusOf } from "./status";
-import { age, conflicts, joined, lines, share, size, verdict } from "./words";
+import { age, conflicts, joined, lines, placed, share, size, verdict } from "./words";
 
 /** The roots of the view; `now` in seconds since 1970. */
 export function roots(result: CandidatesResult, now: number): Node[] {
@@ -145,6 +145,7 @@ function tooltip(result: CandidatesResult, work: Work, made: string): string[] {
   const set = result.bases[work.id];
   return [
     joined(plain(work.label, 200), work.tool === null ? "" : `made by ${plain(work.tool, 40)}`, made),
+    ...(work.rank === null ? [] : [placed(work.rank, work.why)]),
     ...(work.branch === null ? [] : [`Branch: ${plain(work.branch, 200)}`]),
     ...(work.folder === null ? [] : [`Folder: ${plain(work.folder, 300)}`]),
     ...(work.behind === 0 ? [] : [`Started ${work.behind} ${work.behind === 1 ? "commit" : "commits"} ago; compared as if made now`]),

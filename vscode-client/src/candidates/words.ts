@@ -11,6 +11,11 @@ export function share(members: number, all: number, same: boolean): string {
   return `${members} of ${all} make ${change}`;
 }
 
+/** "Rank 1: 4 of 5 make this edit". */
+export function placed(rank: number, why: readonly string[]): string {
+  return [`Rank ${rank}`, why.map((fact) => plain(fact, 160)).join("; ")].filter((part) => part !== "").join(": ");
+}
+
 /** "+12 −3", or an empty string for no lines. */
 export function lines(of: Pick<Lines, "added" | "deleted"> | undefined): string {
   const { added, deleted } = of ?? { added: 0, deleted: 0 };

@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 import { opened } from "../documents";
 import { hunkKey } from "../hunks/page";
 import type { ReviewHunk, ReviewResult } from "../protocol";
+import { unlessBroken } from "../take/apply";
 import { plain } from "../text";
 import { Halt, type Parts, show } from "./context";
 
@@ -61,7 +62,9 @@ export async function decide(
   }
   const params = { uri: uri.toString(), hunk: index, version: review.version, state: review.state };
   if (variant !== null) {
-    const { applied, reason } = await parts.supervisor.request("excise/applyVariant", { ...params, variant });
+    const { applied, reason } = await unlessBroken((anyway) =>
+      parts.supervisor.request("excise/applyVariant", { ...params, variant, anyway }),
+    );
     if (!applied) {
       throw new Halt(`not taken: ${reason === "" ? "the editor refused the edit" : reason}`);
     }

@@ -2,7 +2,7 @@
 import * as vscode from "vscode";
 import type { ReviewHunk } from "../protocol";
 import { hunkWords, variantWords } from "../hunks/words";
-import { takeChoices } from "../take/apply";
+import { takeChoices, unlessBroken } from "../take/apply";
 import { message, plain } from "../text";
 import { candidateOf, given } from "./candidate";
 import { revisionOf } from "./compare";
@@ -66,7 +66,9 @@ async function takeRevision(parts: Parts, argument: unknown): Promise<boolean> {
   await writable(uri);
   const review = await reviewed(parts, uri);
   const params = { uri: uri.toString(), id, version: review.version, state: review.state };
-  const { applied, reason } = await parts.supervisor.request("excise/applyRevision", params);
+  const { applied, reason } = await unlessBroken((anyway) =>
+    parts.supervisor.request("excise/applyRevision", { ...params, anyway }),
+  );
   if (!applied) {
     throw new Halt(`not taken: ${reason === "" ? "the editor refused the edit" : reason}`);
   }

@@ -6,6 +6,7 @@ export interface ApplyRevisionParams {
   readonly id: string;
   readonly version: number;
   readonly state?: number | null;
+  readonly anyway?: boolean | null;
 }
 
 export interface ApplyVariantParams {
@@ -14,6 +15,7 @@ export interface ApplyVariantParams {
   readonly variant: number;
   readonly version: number;
   readonly state?: number | null;
+  readonly anyway?: boolean | null;
 }
 
 export interface ApplyResult {

@@ -5,12 +5,14 @@ export interface WorktreesParams {
   readonly uri: string;
   readonly branches?: readonly string[] | null;
   readonly base?: string | null;
+  readonly intent?: string | null;
 }
 
 export interface CandidatesParams {
   readonly uri: string;
   readonly branches?: readonly string[] | null;
   readonly batch?: string | null;
+  readonly intent?: string | null;
 }
 
 export interface ChangeText {
@@ -83,4 +85,5 @@ export interface TakeParams {
   readonly uri: string;
   readonly choices: readonly TakeChoice[];
   readonly digest?: string | null;
+  readonly anyway?: boolean | null;
 }

@@ -3,7 +3,6 @@ import type { Range } from "vscode-languageclient";
 
 export interface ReportParams {
   readonly uri: string;
-  readonly merges?: boolean | null;
 }
 
 export interface ReportRevision {
@@ -13,9 +12,10 @@ export interface ReportRevision {
   readonly cluster: number;
   readonly noOp: boolean;
   readonly notes: readonly string[];
-  readonly agreement: number | null;
+  readonly makers: number;
+  readonly meanSimilarity: number | null;
+  readonly why: readonly string[];
   readonly editSize: number;
-  readonly score: number;
   readonly syntaxErrors: boolean;
   readonly stub: boolean;
   readonly broken: readonly string[];
@@ -26,12 +26,6 @@ export interface ReportCluster {
   readonly members: readonly string[];
   readonly representative: string;
   readonly min_similarity: number;
-}
-
-export interface ReportMerge {
-  readonly a: number;
-  readonly b: number;
-  readonly distance: number;
 }
 
 export interface Variant {
@@ -69,8 +63,8 @@ export interface ReportResult {
   readonly similarity: readonly (readonly number[])[];
   readonly words: readonly (readonly string[])[];
   readonly clusters: readonly ReportCluster[];
-  readonly merges: readonly ReportMerge[] | null;
-  readonly regime: string | null;
+  readonly intent: string;
+  readonly disagree: boolean;
   readonly hunks: readonly ReportHunk[];
 }
 

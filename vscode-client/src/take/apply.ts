@@ -5,17 +5,36 @@ import type { Servers } from "../connection";
 import type { TakeChoice } from "../protocol";
 import { opened } from "../documents";
 import { count, message, plain } from "../text";
-import type { Content, TakeResult } from "./document";
+import type { BrokenMix, Content, TakeResult } from "./document";
 
 const EXECUTABLE = "100755";
 
-/** Put the chosen parts of a folder's candidates together, without changing anything. */
+/** Put the chosen parts of a folder's candidates together, without changing anything; to be looked at, also a broken mix. */
 export async function putTogether(
   supervisor: Servers,
   folder: vscode.Uri,
   choices: readonly TakeChoice[],
+  anyway = true,
 ): Promise<TakeResult> {
-  return supervisor.request("excise/take", { uri: folder.toString(), choices });
+  return supervisor.request("excise/take", { uri: folder.toString(), choices, anyway });
+}
+
+/** Do what the server refuses where the parts cannot work together, if the user wants it all the same. */
+export async function unlessBroken<T>(take: (anyway: boolean) => Promise<T>): Promise<T> {
+  try {
+    return await take(false);
+  } catch (error) {
+    const { data, message: why } = error as { data?: Partial<BrokenMix>; message: string };
+    if (data?.kind !== "brokenMix") {
+      throw error;
+    }
+    const yes = "Take It Anyway";
+    const detail = "Take the missing parts as well, or take it as it is. One undo takes it back.";
+    if ((await vscode.window.showWarningMessage(message(why, 400), { modal: true, detail }, yes)) !== yes) {
+      throw new vscode.CancellationError();
+    }
+    return take(true);
+  }
 }
 
 /** Take the chosen parts; `name` is the label on the undo stack. */
@@ -25,11 +44,15 @@ export async function takeChoices(
   choices: readonly TakeChoice[],
   name: string,
 ): Promise<void> {
-  const first = await putTogether(supervisor, folder, choices);
+  let agreed = false;
+  const first = await unlessBroken((anyway) => {
+    agreed = anyway;
+    return putTogether(supervisor, folder, choices, anyway);
+  });
   await Promise.all(first.contents.map(held));
   // The edits of a file that the server had not open are of the disk: now they are of the editor's text.
   const unknown = first.contents.some(({ edits, version }) => edits !== null && version === null);
-  const taken = unknown ? await putTogether(supervisor, folder, choices) : first;
+  const taken = unknown ? await putTogether(supervisor, folder, choices, agreed) : first;
   const problem = taken.contents.find((content) => content.problem !== "");
   if (problem !== undefined) {
     throw new Halt(`nothing was taken: ${plain(problem.path, 100)}: ${problem.problem}`);

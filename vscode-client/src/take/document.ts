@@ -27,3 +27,18 @@ export interface TakeResult {
   readonly notes: readonly string[];
   readonly contents: readonly Content[];
 }
+
+/** The data of the error with which the server refuses a mix that cannot work. */
+export interface BrokenMix {
+  readonly kind: "brokenMix";
+  readonly findings: readonly Finding[];
+  readonly mend: string;
+}
+
+interface Finding {
+  readonly path: string;
+  readonly line: number;
+  readonly kind: string;
+  readonly name: string;
+  readonly message: string;
+}

@@ -40,7 +40,7 @@ async function inert(page: Page, asked: readonly string[]): Promise<void> {
   assert.deepEqual(asked, []);
 }
 
-inWorkbench("in hovers, lenses, the view, the picture and comparisons", async ({ bench }) => {
+inWorkbench("in hovers, lenses, the view and comparisons", async ({ bench }) => {
   const asked = watched(bench.page);
   await bench.openFile(FILE);
   await bench.squiggles.first().waitFor();
@@ -62,11 +62,6 @@ inWorkbench("in hovers, lenses, the view, the picture and comparisons", async ({
   );
   await inert(bench.page, asked);
   await bench.page.keyboard.press("Escape");
-
-  await bench.command("Excise: Show Similarity Picture");
-  const grid = bench.similarity();
-  await until(() => grid.getAttribute("aria-rowcount"), (count) => count === "6");
-  await inert(bench.page, asked);
 
   await bench.command("Excise: Open Hunk Editor");
   await bench.webview().locator(".hunk").first().waitFor();

@@ -60,25 +60,6 @@ inWorkbench("the light bulb applies one variant", async ({ bench, repository }) 
   assert.ok(added.length > 0 && added.every((line) => theirs.includes(line)), added.join("\n"));
 });
 
-inWorkbench("the similarity picture is used by keyboard, and a click compares", async ({ bench }) => {
-  await bench.openFile(FILE);
-  await bench.showCandidates();
-  await bench.command("Excise: Show Similarity Picture");
-  const grid = bench.similarity();
-  await grid.waitFor();
-  await until(() => grid.getAttribute("aria-rowcount"), (rows) => rows === "4");
-  const cell = grid.locator("#cell");
-  await grid.focus();
-  await bench.page.keyboard.press("Control+Home");
-  await until(() => cell.innerText(), (text) => /^\S+: (2 of 4 make similar changes|nobody else makes this change)/.test(text));
-  await bench.page.keyboard.press("ArrowRight");
-  await until(() => cell.innerText(), (text) => /(inventory-)?ada and (inventory-)?bo: 0\.\d\d/.test(text));
-  assert.equal(await cell.getAttribute("aria-colindex"), "2");
-  await bench.page.keyboard.press("Enter");
-  await bench.page.locator(".tab.active", { hasText: /\b(ada|bo)\b/ }).waitFor();
-  await bench.page.locator(".monaco-diff-editor, .multiDiffEntry").first().waitFor();
-});
-
 /** The files of a repository as they lie there, beside HEAD: renames found, new ones among them. */
 function changed(folder: string): string {
   git(folder, "add", "--all");

@@ -2,8 +2,8 @@
 import type { ReportHunk, ReportResult, ReportRevision } from "../../src/protocol";
 
 export function revision(id: string, more: Partial<ReportRevision> = {}): ReportRevision {
-  const shown = { label: "", rank: 1, cluster: 1, noOp: false, notes: [], agreement: 0.5, editSize: 3 };
-  return { id, ...shown, score: 0.5, syntaxErrors: false, stub: false, broken: [], file: null, ...more };
+  const shown = { label: "", rank: 1, cluster: 1, noOp: false, notes: [], makers: 1, meanSimilarity: 0.5, why: ["nobody else makes it"], editSize: 3 };
+  return { id, ...shown, syntaxErrors: false, stub: false, broken: [], file: null, ...more };
 }
 
 export function hunk(line: number, variants: Record<string, string[]>): ReportHunk {
@@ -22,7 +22,8 @@ export function report(more: Partial<ReportResult> = {}): ReportResult {
     version: 1,
     state: 1,
     signature: "es|v:1",
-    regime: "agreement",
+    intent: "change",
+    disagree: false,
     revisions: [revision("b", { rank: 2 }), revision("worktree:a"), revision("c", { rank: 3, cluster: 2 })],
     similarity: [
       [1, 0.8, 0.1],
@@ -33,10 +34,6 @@ export function report(more: Partial<ReportResult> = {}): ReportResult {
       ["same", "contains", "different"],
       ["contains", "same", "different"],
       ["different", "different", "same"],
-    ],
-    merges: [
-      { a: 0, b: 1, distance: 0.2 },
-      { a: 2, b: 3, distance: 0.85 },
     ],
     clusters: [
       { members: ["b", "worktree:a"], representative: "worktree:a", min_similarity: 0.8 },

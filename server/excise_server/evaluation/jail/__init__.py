@@ -5,6 +5,6 @@
         stranger    the hypothesis and its tests, behind every guard
 
 These modules are run by an isolated interpreter (`template`) and import nothing of ours except each
-other. Every guard works without the others, and if one is not available, the run is refused and the
-guard named.
+other and `foundation.linux`. Every guard works without the others, and if one is not available, the
+run is refused and the guard named.
 """

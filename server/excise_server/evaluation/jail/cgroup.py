@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
+from excise_server.foundation.linux import control_group
+
 __all__ = ["enter"]
 
 _KERNEL = 128 << 20
@@ -17,22 +19,12 @@ _KERNEL = 128 << 20
 
 def enter(memory: int) -> str:
     """Move this process into its own group, and return the group's folder, or "" without one."""
-    with suppress(OSError, StopIteration):
-        mounted, own_group = _mounted(), _own()
+    with suppress(OSError):
+        own_group = control_group()
         for group in (own_group, os.path.dirname(own_group)):
             with suppress(OSError):
-                return _make(mounted + group.rstrip("/"), memory)
+                return _make(group, memory)
     return ""
-
-
-def _mounted() -> str:
-    with open("/proc/self/mountinfo") as lines:
-        return next(line.split()[4] for line in lines if " - cgroup2 " in line)
-
-
-def _own() -> str:
-    with open("/proc/self/cgroup") as lines:
-        return next(line[3:].rstrip("\n") for line in lines if line.startswith("0::"))
 
 
 def _make(above: str, memory: int) -> str:

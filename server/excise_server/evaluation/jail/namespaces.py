@@ -5,10 +5,20 @@ from __future__ import annotations
 import os
 import zoneinfo
 from collections.abc import Iterable
-from contextlib import suppress
 
-from excise_server.evaluation.jail.kernel import (
-    GuardError,
+from excise_server.foundation.linux import (
+    MS_BIND,
+    MS_NODEV,
+    MS_NOEXEC,
+    MS_NOSUID,
+    MS_PRIVATE,
+    MS_REC,
+    NEWIPC,
+    NEWNET,
+    NEWNS,
+    NEWPID,
+    NEWUTS,
+    enter_user_namespace,
     libc,
     mount,
     mount_attributes,
@@ -21,19 +31,9 @@ __all__ = ["NOBODY", "OF_RUN", "enter", "new_root", "work_folder"]
 NOBODY = 65534
 """User and group of the stranger, inside."""
 
-NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = (
-    0x20000,
-    0x4000000,
-    0x8000000,
-    0x10000000,
-    0x20000000,
-    0x40000000,
-)
 OF_RUN = NEWPID | NEWNS | NEWIPC | NEWNET
 """The namespaces that every run has of its own."""
 
-MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND = 2, 4, 8, 0x1000
-MS_REC, MS_PRIVATE = 0x4000, 0x40000
 ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV = 1, 2, 4
 
 _ROOT = "/proc"
@@ -44,46 +44,18 @@ _WORK = "/tmp"  # noqa: S108 - of the new root
 
 
 def enter() -> None:
-    """Enter a user namespace of its own, with its mounts and name of the machine."""
-    read, write = os.pipe()
-    helper = os.fork()
-    if not helper:
-        os.close(write)
-        os._exit(_map_ids(os.getppid()) if os.read(read, 1) else 1)
-    os.close(read)
-    require("user namespace", libc.unshare(NEWUSER))
-    os.write(write, b".")
-    os.close(write)
-    _, status = os.waitpid(helper, 0)
-    if status:
-        raise GuardError("user namespace", "its ids cannot be mapped")
-    require("files", libc.unshare(NEWNS))
-    require("name of the machine", libc.unshare(NEWUTS) or libc.sethostname(b"sandbox", 7))
-
-
-def _map_ids(pid: int) -> int:
-    """Map the ids of a process that has just entered a namespace, from outside.
+    """Enter a user namespace of its own, with its mounts and name of the machine.
 
     Root maps itself, for the mounts, and nobody, for the stranger, because limits of processes do
     not apply to root. Any other user has only one id to map, and becomes nobody inside.
     """
-    ids = {"uid": os.geteuid(), "gid": os.getegid()}
-    with suppress(OSError):
-        for kind in ids:
-            _put(f"/proc/{pid}/{kind}_map", f"0 0 1\n{NOBODY} {NOBODY} 1")
-        return 0
-    with suppress(OSError):
-        _put(f"/proc/{pid}/setgroups", "deny")
-        for kind, number in ids.items():
-            _put(f"/proc/{pid}/{kind}_map", f"{NOBODY} {number} 1")
-        return 0
-    return 1
-
-
-def _put(path: str, text: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY)
-    os.write(descriptor, text.encode())
-    os.close(descriptor)
+    own = {"uid": os.geteuid(), "gid": os.getegid()}
+    enter_user_namespace(
+        dict.fromkeys(own, f"0 0 1\n{NOBODY} {NOBODY} 1"),
+        {kind: f"{NOBODY} {number} 1" for kind, number in own.items()},
+    )
+    require("files", libc.unshare(NEWNS))
+    require("name of the machine", libc.unshare(NEWUTS) or libc.sethostname(b"sandbox", 7))
 
 
 def new_root(library: Iterable[str]) -> None:

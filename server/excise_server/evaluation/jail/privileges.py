@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import os
 import resource
-import signal
 import struct
 from contextlib import suppress
 
-from excise_server.evaluation.jail.kernel import GuardError, libc, require
 from excise_server.evaluation.jail.namespaces import NOBODY
+from excise_server.foundation.linux import GuardError, libc, require, set_undumpable
 
-__all__ = ["die_with_parent", "drop", "limit"]
+__all__ = ["drop", "limit"]
 
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_KEEPCAPS, PR_CAPBSET_DROP = 1, 4, 8, 24
+PR_CAPBSET_DROP = 24
 PR_SET_NO_NEW_PRIVS, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 38, 47, 4
 LAST_CAPABILITY = 63
 CAPABILITIES_VERSION_3 = 0x20080522
 
 THREADS = 64
 """The processes of a run, each thread counted: the stack of one in the kernel is 16 kB."""
-
-
-def die_with_parent() -> None:
-    """Have the kernel end this process when its parent ends."""
-    require("processes", libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0))
 
 
 def limit(memory: int, seconds: float) -> None:
@@ -76,4 +70,4 @@ def drop() -> None:
     header = struct.pack("=II", CAPABILITIES_VERSION_3, 0)
     require("privileges", libc.capset(header, bytes(24)))
     require("privileges", libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-    require("privileges", libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
+    set_undumpable()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ctypes
 import struct
 
-from excise_server.evaluation.jail.kernel import libc, machine_numbers, require
+from excise_server.foundation.linux import libc, machine_numbers, require
 
 __all__ = ["allow_only_these"]
 

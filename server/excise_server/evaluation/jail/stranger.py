@@ -12,7 +12,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from excise_server.evaluation.jail import privileges, seccomp
-from excise_server.evaluation.jail.kernel import GuardError
+from excise_server.foundation.linux import GuardError, die_with_parent
 
 __all__ = ["GUARDED", "PASSED", "REFUSED", "builtin_exceptions", "run"]
 
@@ -45,7 +45,7 @@ def run(job: dict[str, Any], report: int) -> None:
 def _guard(job: dict[str, Any]) -> None:
     os.setsid()
     privileges.drop()
-    privileges.die_with_parent()  # last, because becoming another user would undo it
+    die_with_parent()  # last, because becoming another user would undo it
     privileges.limit(job["memory"], job["seconds"])
     seccomp.allow_only_these()
 

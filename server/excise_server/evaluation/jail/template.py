@@ -17,7 +17,7 @@ import sys
 from contextlib import suppress
 
 from excise_server.evaluation.jail import cgroup, namespaces, watcher
-from excise_server.evaluation.jail.kernel import GuardError, clone
+from excise_server.foundation.linux import GuardError, clone
 
 __all__ = ["READY", "REFUSED", "RUNNING", "main"]
 

@@ -12,9 +12,9 @@ import socket
 import time
 from typing import Any
 
-from excise_server.evaluation.jail import privileges, stranger
-from excise_server.evaluation.jail.kernel import GuardError
+from excise_server.evaluation.jail import stranger
 from excise_server.evaluation.jail.namespaces import work_folder
+from excise_server.foundation.linux import GuardError, die_with_parent
 
 __all__ = ["watch"]
 
@@ -27,7 +27,7 @@ def watch(leash: socket.socket) -> None:
 
     Closing the other end of the leash ends the run.
     """
-    privileges.die_with_parent()
+    die_with_parent()
     try:
         work_folder()
         job = _job(leash)

@@ -28,6 +28,7 @@ class ApplyRevisionParams:
     id: str
     version: int
     state: int | None = None
+    anyway: bool | None = None
 
 
 @attrs.frozen
@@ -35,10 +36,11 @@ class ApplyVariantParams:
     """A variant of a hunk, by their numbers in the report, to apply to this version."""
 
     uri: str
-    hunk: int = attrs.field(metadata={"former": "place"})
+    hunk: int
     variant: int
     version: int
     state: int | None = None
+    anyway: bool | None = None
 
 
 @attrs.frozen
@@ -54,7 +56,7 @@ class ShowHunkParams:
     """A hunk, by its number in the report."""
 
     uri: str
-    hunk: int = attrs.field(metadata={"former": "place"})
+    hunk: int
 
 
 @attrs.frozen

@@ -27,20 +27,22 @@ __all__ = [
 
 @attrs.frozen
 class WorktreesParams:
-    """A folder or file of a repository, the branches besides its worktrees, and the base."""
+    """A folder or file of a repository, branches besides its worktrees, base and intent."""
 
     uri: str
     branches: list[str] | None = None
     base: str | None = None
+    intent: str | None = None
 
 
 @attrs.frozen
 class CandidatesParams:
-    """A folder or file of a repository, the branches besides its worktrees, and a batch."""
+    """A folder or file of a repository, branches besides its worktrees, a batch, and the intent."""
 
     uri: str
     branches: list[str] | None = None
     batch: str | None = None
+    intent: str | None = None
 
 
 @attrs.frozen
@@ -152,3 +154,4 @@ class TakeParams:
     uri: str
     choices: list[TakeChoice]
     digest: str | None = None
+    anyway: bool | None = None

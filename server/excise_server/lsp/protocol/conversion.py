@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -11,11 +9,9 @@ import attrs
 from cattrs import Converter
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 
-from excise_server.lsp.protocol.methods import METHODS, SHOW_HUNK, SHOW_PLACE
+from excise_server.lsp.protocol.methods import METHODS
 
 __all__ = ["message_type", "register", "wire_name"]
-
-logger = logging.getLogger(__name__)
 
 _PACKAGE = __name__.rpartition(".")[0]
 
@@ -37,7 +33,7 @@ def register(converter: Converter) -> None:
     """Teach the converter our types."""
     converter.register_structure_hook_factory(
         _is_ours,
-        lambda cls: _structuring(cls, make_dict_structure_fn(cls, converter, **_renames(cls))),
+        lambda cls: make_dict_structure_fn(cls, converter, **_renames(cls)),
     )
     converter.register_unstructure_hook_factory(
         _is_ours,
@@ -51,7 +47,7 @@ def message_type(name: str) -> type[Any] | None:
 
     It is made when the first such message comes: initialize waits for none of them.
     """
-    method = METHODS.get(SHOW_HUNK if name == SHOW_PLACE else name)
+    method = METHODS.get(name)
     if method is None:
         return None
     fields: dict[str, Any] = {
@@ -66,27 +62,6 @@ def message_type(name: str) -> type[Any] | None:
 
 def _is_ours(cls: type[Any]) -> bool:
     return attrs.has(cls) and cls.__module__.startswith(_PACKAGE)
-
-
-def _structuring(cls: type[Any], structure: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the hook of a class, which also takes the former names of its fields."""
-    former = {
-        field.metadata["former"]: wire_name(field)
-        for field in attrs.fields(cls)
-        if "former" in field.metadata
-    }
-    if not former:
-        return structure
-
-    def with_former_names(value: object, kind: object) -> object:
-        if isinstance(value, dict):
-            for old, now in former.items():
-                if old in value and now not in value:
-                    logger.warning("the field %s is called %s now", old, now)
-                    value = {**value, now: value[old]}
-        return structure(value, kind)
-
-    return with_former_names
 
 
 def _renames(cls: type[Any]) -> dict[str, Any]:

@@ -73,7 +73,6 @@ __all__ = [
     "COUNTERS",
     "DECIDE",
     "DID_CHANGE_REPORT",
-    "FORMER_COMMANDS",
     "HIDE",
     "LIST_REVISIONS",
     "METHODS",
@@ -87,7 +86,6 @@ __all__ = [
     "SCHEMA",
     "SET_BASE",
     "SHOW_HUNK",
-    "SHOW_PLACE",
     "SOURCES",
     "START_AGAIN",
     "TAKE",
@@ -96,7 +94,7 @@ __all__ = [
 ]
 
 SCHEMA = 2
-"""Version of these shapes, announced as the server's capability `experimental.excise.schema`."""
+"""Version of these shapes, announced as the server's capability `experimental.excise.version`."""
 
 ADD_REVISIONS = "excise/addRevisions"
 REMOVE_REVISIONS = "excise/removeRevisions"
@@ -124,7 +122,6 @@ TAKE = "excise/take"
 COUNTERS = "excise/counters"
 DID_CHANGE_REPORT = "excise/didChangeReport"
 
-SHOW_PLACE = "excise/showPlace"
 """The name of `SHOW_HUNK` in version 0.1, understood for one release."""
 
 
@@ -167,5 +164,3 @@ COMMANDS: dict[str, str] = {
     method.replace("/", "."): method for method in METHODS if method != DID_CHANGE_REPORT
 }
 """Commands for clients that cannot send custom requests: their one argument is the params."""
-
-FORMER_COMMANDS = {"excise.showPlace": SHOW_PLACE}

@@ -12,7 +12,6 @@ __all__ = [
     "PairScore",
     "ReportCluster",
     "ReportHunk",
-    "ReportMerge",
     "ReportParams",
     "ReportResult",
     "ReportRevision",
@@ -22,10 +21,9 @@ __all__ = [
 
 @attrs.frozen
 class ReportParams:
-    """The document to report on, and whether the tree of its clusters is wanted."""
+    """The document to report on."""
 
     uri: str
-    merges: bool | None = None
 
 
 @attrs.frozen
@@ -38,9 +36,10 @@ class ReportRevision:
     cluster: int
     no_op: bool
     notes: list[str]
-    agreement: float | None
+    makers: int
+    mean_similarity: float | None
+    why: list[str]
     edit_size: int
-    score: float
     syntax_errors: bool
     stub: bool
     broken: list[str]
@@ -54,15 +53,6 @@ class ReportCluster:
     members: list[str]
     representative: str
     min_similarity: float = attrs.field(metadata={"wire": "min_similarity"})
-
-
-@attrs.frozen
-class ReportMerge:
-    """Two clusters that become one: leaves are 0 .. n - 1, the result of merge m is n + m."""
-
-    a: int
-    b: int
-    distance: float
 
 
 @attrs.frozen
@@ -112,8 +102,8 @@ class ReportResult:
     similarity: list[list[float]]
     words: list[list[str]]
     clusters: list[ReportCluster]
-    merges: list[ReportMerge] | None
-    regime: str | None
+    intent: str
+    disagree: bool
     hunks: list[ReportHunk]
 
 

@@ -1,0 +1,265 @@
+"""The bytes of a file as lines, as a text for tokens and eyes, and what only the bytes tell. Pure.
+
+Bytes are the truth, text is a view: a line that is UTF-8 is read so, and any other line as latin-1,
+line by line, so that one wrong byte changes the reading of its own line alone. Two lines with one
+text may then be different bytes, which is why nothing is written from a text.
+
+A file has lines of bytes if each of its bytes below 128 is ASCII. UTF-16, UTF-32 and binary data
+have none: such a file is taken as a whole or not at all.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from excise.errors import BinaryTextError, UndecodableTextError
+from excise.text import byte_lines, decode, normalise, raw_lines
+
+__all__ = ["ByteLines", "byte_facts", "read_line", "text_of_bytes"]
+
+_ENDS = {b"\n": "LF", b"\r\n": "CRLF", b"\r": "CR"}
+
+_MARK = re.compile(rb"(?:\xef\xbb\xbf){0,2}")  # the text is without both
+_WIDE = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_UNSEEN = {
+    "bidi control": "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069",
+    "zero-width character": "\u180e\u200b-\u200d\u2060\ufeff",
+    "tag character": "\U000e0000-\U000e007f",
+    "variation selector": "\ufe00-\ufe0f\U000e0100-\U000e01ef",
+    "other default-ignorable": (
+        "\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2061-\u2065\u206a-\u206f\u3164"
+        "\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0080-\U000e00ff"
+        "\U000e01f0-\U000e0fff"
+    ),
+}
+"""Characters that nobody sees, by kind: Unicode's default-ignorable ones."""
+_INVISIBLE = re.compile("|".join(f"([{characters}])" for characters in _UNSEEN.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class ByteLines:
+    r"""A file as lines of bytes.
+
+    Attributes
+    ----------
+    mark
+        Its byte order mark, or nothing.
+    lines
+        With their line ends, as many as the text has.
+    encoding
+        ``ascii``, ``utf-8``, ``latin-1`` if no line with other bytes is UTF-8, or ``mixed``.
+    end
+        The line end that all its lines have; nothing if there are several kinds or none.
+
+    Examples
+    --------
+    >>> ByteLines.of(b"a\r\nb")
+    ByteLines(mark=b'', lines=[b'a\r\n', b'b'], encoding='ascii', end=b'\r\n')
+    """
+
+    mark: bytes
+    lines: list[bytes]
+    encoding: str
+    end: bytes
+
+    @classmethod
+    def of(cls, data: bytes) -> ByteLines | None:
+        """Split a file, or return None if it has no lines of bytes."""
+        if _wide(data) or b"\0" in data:
+            return None
+        mark = _mark(data)
+        lines = byte_lines(data[len(mark) :])
+        kinds = [end for end, count in _ends(data).items() if count]
+        return cls(mark, lines, _encoding(data), kinds[0] if len(kinds) == 1 else b"")
+
+    @property
+    def texts(self) -> list[str]:
+        """The lines as they are read, without their line ends."""
+        return [read_line(line.rstrip(b"\r\n")) for line in self.lines]
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the last line has its line end, which is true for an empty file."""
+        return not self.lines or self.lines[-1][-1:] in (b"\n", b"\r")
+
+
+def text_of_bytes(data: bytes) -> str | None:
+    """Return the normalised text of a file, or None for binary data."""
+    try:
+        return normalise(decode(data))
+    except UndecodableTextError:
+        if b"\0" in data:
+            return None
+        if _wide(data):
+            return normalise(data.decode("latin-1"))
+        return normalise("".join(map(read_line, byte_lines(data[len(_mark(data)) :]))))
+    except BinaryTextError:
+        return None
+
+
+def _mark(data: bytes) -> bytes:
+    match = _MARK.match(data)
+    return match[0] if match else b""
+
+
+def _wide(data: bytes) -> str:
+    """Return the encoding that a byte order mark names, if it is UTF-16 or UTF-32."""
+    return next((name for mark, name in _WIDE.items() if data.startswith(mark)), "")
+
+
+def read_line(line: bytes) -> str:
+    """Return the text of a line: UTF-8, or else latin-1."""
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        return line.decode("latin-1")
+
+
+def _encoding(data: bytes) -> str:
+    if name := _wide(data):
+        return name
+    if data.isascii():
+        return "ascii"
+    if not (unread := _not_utf8(data)):
+        return "utf-8"
+    body = data[len(_mark(data)) :]
+    beyond = sum(1 for line in byte_lines(body) if not line.isascii())
+    return "latin-1" if beyond == len(unread) else "mixed"
+
+
+def _not_utf8(data: bytes) -> list[bytes]:
+    """Return the lines that are not UTF-8."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return [line for line in byte_lines(data) if not _is_utf8(line)]
+    return []
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _ends(data: bytes) -> dict[bytes, int]:
+    """Return how many lines have which line end."""
+    if _wide(data):
+        try:
+            data = decode(data).encode("utf-8", "surrogatepass")
+        except (BinaryTextError, UndecodableTextError):
+            return dict.fromkeys(_ENDS, 0)
+    crlf = data.count(b"\r\n")
+    return {
+        b"\n": data.count(b"\n") - crlf, b"\r\n": crlf, b"\r": data.count(b"\r") - crlf,
+    }  # fmt: skip
+
+
+# --- facts ---------------------------------------------------------------------------------------
+
+
+def byte_facts(old: bytes | None, new: bytes) -> tuple[str, ...]:
+    r"""Return what changes in the bytes of a text beside its lines.
+
+    Parameters
+    ----------
+    old
+        The file before; None if it is created.
+
+    Examples
+    --------
+    >>> byte_facts(b"a\nb\n", b"\xef\xbb\xbfa\r\nb\r\n")
+    ('adds a byte order mark', 'converts line ends from LF to CRLF')
+    >>> byte_facts("é\n".encode(), b"\xe9\n")
+    ('converts the file from utf-8 to latin-1',)
+    >>> byte_facts("é\n".encode(), b"\xc3\xa9\n\xe8\n")
+    ('adds a byte that is not UTF-8',)
+    >>> byte_facts(b"a\n", "a\u202e\u200b\u2066\n".encode())
+    ('has 3 invisible characters in added lines: 2 bidi controls, 1 zero-width character',)
+    """
+    if old == new:
+        return ()
+    texts = text_of_bytes(old or b""), text_of_bytes(new)
+    if texts[0] is None or texts[1] is None:
+        return ()
+    facts = *_encodings(old, new), *_line_ends(old or b"", new)
+    return (*facts, *_invisible(texts[0], texts[1]))
+
+
+def _encodings(old: bytes | None, new: bytes) -> Iterator[str]:
+    before, after = _encoding(old or b""), _encoding(new)
+    if before in _WIDE.values() or after in _WIDE.values():
+        if old is None:
+            yield f"is {after}"
+        elif before != after:
+            yield f"converts the file from {before} to {after}"
+        elif old[:2] != new[:2]:
+            yield f"converts the file to {after} of another byte order"
+        return
+    if _mark(old or b"") != _mark(new):
+        yield "removes the byte order mark" if not _mark(new) else "adds a byte order mark"
+    if (before, after) in (("utf-8", "latin-1"), ("latin-1", "utf-8")) or (
+        before == "mixed" and after in ("utf-8", "latin-1")
+    ):
+        before = "mixed encodings" if before == "mixed" else before
+        yield f"converts the file from {before} to {after}"
+    elif (before, after) == ("latin-1", "mixed"):
+        yield "adds lines in utf-8 to a file in latin-1"
+    elif before != "latin-1":
+        bytes_before, bytes_after = _foreign(old or b""), _foreign(new)
+        if (count := bytes_after - bytes_before) > 0:
+            added = "a byte that is" if count == 1 else f"{count:,} bytes that are"
+            yield f"adds {added} not UTF-8"
+
+
+def _foreign(data: bytes) -> int:
+    """Return how many bytes beyond ASCII lie in lines that are not UTF-8."""
+    return sum(len(line) - len(bytes(b for b in line if b < 128)) for line in _not_utf8(data))
+
+
+def _line_ends(old: bytes, new: bytes) -> Iterator[str]:
+    before, after = (
+        {end: count for end, count in _ends(data).items() if count} for data in (old, new)
+    )
+    if not before or not after or before.keys() == after.keys():
+        return
+    if len(after) == 1:
+        now = _ENDS[next(iter(after))]
+        was = _ENDS[next(iter(before))] if len(before) == 1 else "mixed ones"
+        yield f"converts line ends from {was} to {now}"
+        return
+    for end in after.keys() - before.keys():
+        yield f"adds {_count(after[end], f'{_ENDS[end]} line end')}"
+
+
+def _invisible(old: str, new: str) -> Iterator[str]:
+    if new.isascii():
+        return
+    lines = [
+        Counter(line for line in raw_lines(text) if _INVISIBLE.search(line)) for text in (new, old)
+    ]
+    counts = Counter(
+        match.lastindex or 0
+        for line in (lines[0] - lines[1]).elements()
+        for match in _INVISIBLE.finditer(line)
+    )
+    if not counts:
+        return
+    kinds = [_count(counts[n], kind) for n, kind in enumerate(_UNSEEN, start=1) if counts[n]]
+    total = _count(counts.total(), "invisible character")
+    yield f"has {total} in added lines: {', '.join(kinds)}"
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,445 @@
+"""The check of a mix: what it breaks and neither its origin nor any whole candidate breaks. Pure.
+
+Hunks are chosen one by one, but one may use what another one defines. Three things are looked at:
+whether the text parses (every language with a grammar), whether a name is missing (Python: by its
+own compiler, which runs nothing, and by pyflakes, which knows the order of statements), and whether
+a member fell out of its class (Python). A mix that passes need not work: it may run, and do what
+no candidate does.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
+
+from excise.errors import Unparsable
+from excise.languages import resolve
+from excise.python_facts import Module
+from excise.reading import PARSER_SECONDS, is_large
+from excise.syntax import errors_of
+from excise_server.foundation.escape import printable
+from excise_server.foundation.inputs import SourceError, first_few
+
+__all__ = ["ANYWAY_HINT", "BrokenMixError", "Check", "Finding", "Mix", "Piece", "mending"]
+
+ANYWAY_HINT = "take it all the same with --anyway"
+
+FindingKind = Literal["syntax", "name", "member"]
+
+MOST_TRIED = 60
+"""Texts that are checked to find what mends a mix."""
+
+MOST_READ = 3_000_000
+"""Characters of such texts, together."""
+
+_NAMES = {
+    "UndefinedName": "uses {}, which nothing defines",
+    "UndefinedLocal": "uses {} before it is assigned",
+    "UndefinedExport": "exports {}, which nothing defines",
+}
+"""What pyflakes says of names that end in an error at run time. Unused names end in none."""
+
+_FORMATS = frozenset((
+    "PercentFormatExpectedMapping", "PercentFormatExpectedSequence", "PercentFormatInvalidFormat",
+    "PercentFormatMissingArgument", "PercentFormatMixedPositionalAndNamed",
+    "PercentFormatPositionalCountMismatch", "PercentFormatStarRequiresSequence",
+    "PercentFormatUnsupportedFormatCharacter", "StringDotFormatInvalidFormat",
+    "StringDotFormatMissingArgument", "StringDotFormatMixingAutomatic",
+))  # fmt: skip
+"""What it says of formats and their arguments that end in an error: the two may be two hunks."""
+
+_GIVEN = ("WindowsError", "_", "display", "get_ipython")
+"""Names that are there without a definition; ``_`` is gettext's."""
+
+_BINDING = frozenset(("exec", "globals", "__builtins__"))
+"""Names by whose use code can bind others that no statement shows."""
+
+_BINDING_THERE = frozenset(("eval", "locals", "vars"))
+"""Those by which it can do so at the top level only."""
+
+_CHECKER = "pyflakes"
+"""The name of the second reading in the auditing events."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something that cannot work.
+
+    Attributes
+    ----------
+    path
+        The file.
+    line
+        The line in the text that was checked, from 1.
+    kind
+        ``syntax``, ``name`` or ``member``.
+    name
+        The name that is missing, or the text that does not parse.
+    scope
+        The function or class in which it is, by its qualified name; empty at the top level.
+    message
+        What is wrong, as a phrase.
+    """
+
+    path: str
+    line: int
+    kind: FindingKind
+    name: str
+    scope: str
+    message: str
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """What makes it the same finding in another text: everything but the line."""
+        return self.kind, self.message, self.name, self.scope
+
+    def __str__(self) -> str:
+        """The place, and what is wrong there."""
+        return f"{self.path}:{self.line}: {self.message}"
+
+
+class BrokenMixError(SourceError):
+    """The error for a mix that cannot work.
+
+    Attributes
+    ----------
+    findings
+        What is wrong.
+    mend
+        The command that takes what is missing as well, or empty.
+    """
+
+    def __init__(self, findings: Sequence[Finding], missing: str = "", mend: str = "") -> None:
+        """Take what is wrong, the names of the hunks that are missing, and the command."""
+        shown = first_few([str(finding) for finding in findings])
+        command = f": {mend}" if mend else ""
+        way = f"with {missing} it is not{command}" if missing else "no hunk of a candidate mends it"
+        super().__init__(f"the mix is broken: {shown}; {way}", hint=ANYWAY_HINT)
+        self.findings, self.mend = tuple(findings), mend
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What a text breaks.
+
+    Attributes
+    ----------
+    broken
+        What neither the origin nor any whole candidate has.
+    inherited
+        What a whole candidate has as well, and the origin has not.
+    said
+        What was checked, as a sentence about texts without findings.
+    """
+
+    broken: tuple[Finding, ...]
+    inherited: tuple[Finding, ...]
+    said: str
+
+
+class Mix:
+    """A file, of which some texts are checked.
+
+    Parameters
+    ----------
+    path
+        Its name, for the language and for people.
+    before
+        What it was: the origin's text and, in an editor, what is there now.
+    wholes
+        Returns the texts of the whole candidates; called if something is wrong.
+    language
+        As for `excise.languages.resolve`.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        before: Sequence[str],
+        wholes: Callable[[], Iterable[str]],
+        language: str | None = None,
+    ) -> None:
+        """Read nothing yet."""
+        self._path, self._before, self._wholes = path, before, wholes
+        origin = before[0] if before else ""
+        self._grammar = resolve(language, path, origin)
+
+    def check(self, text: str) -> Check:
+        """Say what a normalised text breaks.
+
+        Whatever no parser can tell is not claimed: a text that is too large or too deep, and names
+        in Python where the origin is none that the running interpreter reads.
+        """
+        if self._grammar is None or is_large(text):
+            return Check((), (), f"not checked: {'too large' if self._grammar else 'no grammar'}")
+        reading = self._read(text)
+        said = "parses, and no name is missing"
+        if not reading.has_names:
+            said = f"parses; not checked: names ({self._grammar})"
+        if not reading.is_parsed:
+            said = f"not checked: {self._grammar}"
+        if not reading.findings:
+            return Check((), (), said)
+        new = _beyond(reading.findings, self._of_before)
+        if any(finding.kind != "syntax" for finding in new) and not self._has_names:
+            new = [finding for finding in new if finding.kind == "syntax"]
+            said = f"parses; not checked: names ({self._grammar})"
+        broken = _beyond(new, self._of_wholes) if new else []
+        return Check(tuple(broken), tuple(f for f in new if f not in broken), said)
+
+    @cached_property
+    def _origin(self) -> Module | None:
+        """The text that lost its members, if Python reads it."""
+        try:
+            return _module(self._before[0]) if self._before and self._grammar == "python" else None
+        except (SyntaxError, Unparsable):
+            return None
+
+    @cached_property
+    def _has_names(self) -> bool:
+        """Whether the names of the origin are known."""
+        return not self._before or all(self._read(text).has_names for text in self._before[:1])
+
+    @cached_property
+    def _of_before(self) -> list[Counter[tuple[str, str, str, str]]]:
+        return [_counted(self._read(text).findings) for text in self._before]
+
+    @cached_property
+    def _of_wholes(self) -> list[Counter[tuple[str, str, str, str]]]:
+        texts = dict.fromkeys(self._wholes())
+        return [_counted(self._read(text).findings) for text in texts]
+
+    def _read(self, text: str) -> _Reading:
+        if self._grammar == "python" and (reading := self._read_python(text)) is not None:
+            return reading
+        assert self._grammar is not None
+        try:
+            places = errors_of(text, self._grammar, None, PARSER_SECONDS)
+        except (Unparsable, LookupError):
+            return _Reading((), is_parsed=False, has_names=False)
+        findings = [
+            Finding(self._path, line, "syntax", printable(what[:60]), "", "breaks the syntax")
+            for line, what in places
+        ]
+        return _Reading(tuple(findings), is_parsed=True, has_names=False)
+
+    def _read_python(self, text: str) -> _Reading | None:
+        """Read Python, or None if Python's own parser does not read it, or not the origin."""
+        try:
+            module = _module(text)
+            findings = list(self._named(module, text))
+        except Unparsable:
+            return None
+        except SyntaxError as error:
+            if self._origin is None:
+                return None
+            lines = text.split("\n")
+            line = min(max(error.lineno or 1, 1), len(lines))
+            what, message = printable(lines[line - 1].strip()[:60]), printable(str(error.msg))
+            message = f"is not Python ({message})"
+            finding = Finding(self._path, line, "syntax", what, "", message)
+            return _Reading((finding,), is_parsed=True, has_names=False)
+        if self._origin is not None:
+            findings += [
+                Finding(self._path, m.line, "member", m.name, m.owner, m.error)
+                for m in module.lost_members(self._origin)
+            ]
+        return _Reading(tuple(findings), is_parsed=True, has_names=True)
+
+    def _named(self, module: Module, text: str) -> Iterator[Finding]:
+        """Yield the names that are missing.
+
+        Raises
+        ------
+        SyntaxError
+            If Python's compiler refuses what its parser reads, as a `return` outside of functions.
+        excise.errors.Unparsable
+            If the tree is too deep, or the checker fails.
+        """
+        tree = ast.Module(module.body, [])
+        sys.audit("excise.parse", _CHECKER, text.encode("utf-8", "surrogatepass"))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                compile(tree, "<mix>", "exec", dont_inherit=True)
+            messages = _messages(tree)
+            places = _places(tree) if messages else None
+        except SyntaxError:
+            raise
+        except Exception as error:  # noqa: BLE001 a checker that fails has told nothing
+            raise Unparsable(f"{_CHECKER} gives up: {error!r}") from None
+        finally:
+            sys.audit("excise.parsed", _CHECKER)
+        if places is None:
+            return
+        is_stub = self._path.endswith(".pyi")  # where the order of statements does not count
+        for message in messages:
+            kind, place = type(message).__name__, (message.lineno, message.col)
+            if kind in _FORMATS:
+                name, scope = "", places.scopes.get(place)
+                said = printable(str(message.message % message.message_args))
+                phrase = f"has a format that fails: {said}"
+            else:
+                name = str(message.message_args[0])
+                scope = "" if kind == "UndefinedExport" else places.names.get(place)
+                phrase = _NAMES[kind].format(printable(name))
+                if places.binds_unseen or (is_stub and name in module.bound):
+                    continue
+            if scope is not None:
+                yield Finding(self._path, message.lineno, "name", name, scope, phrase)
+
+
+class _Reading(NamedTuple):
+    """What was found in a text, whether it was parsed, and whether names were looked at."""
+
+    findings: tuple[Finding, ...]
+    is_parsed: bool
+    has_names: bool
+
+
+def _module(text: str) -> Module:
+    return Module.of(text.removeprefix("\ufeff"))
+
+
+def _counted(findings: Iterable[Finding]) -> Counter[tuple[str, str, str, str]]:
+    return Counter(finding.key for finding in findings)
+
+
+def _beyond(
+    findings: Iterable[Finding], known: Iterable[Counter[tuple[str, str, str, str]]]
+) -> list[Finding]:
+    """Return the findings that none of some texts has as often.
+
+    A name that is missing is so however often it is used, but the same two characters can break
+    the syntax in several places.
+    """
+    most: Counter[tuple[str, str, str, str]] = Counter()
+    for counts in known:
+        most |= counts
+    seen: Counter[tuple[str, str, str, str]] = Counter()
+    new = []
+    for finding in findings:
+        seen[finding.key] += 1
+        is_known = seen[finding.key] <= most[finding.key]
+        if finding.kind != "syntax":
+            is_known = finding.key in most or seen[finding.key] > 1
+        if not is_known:
+            new.append(finding)
+    return new
+
+
+def _messages(tree: ast.Module) -> list[Any]:
+    """Return what pyflakes says that ends in an error at run time, in the order of the text."""
+    from pyflakes.checker import Checker
+
+    wanted = _NAMES.keys() | _FORMATS
+    messages = Checker(tree, builtins=_GIVEN, withDoctest=False).messages
+    chosen = [message for message in messages if type(message).__name__ in wanted]
+    return sorted(chosen, key=lambda message: (message.lineno, message.col))
+
+
+@dataclass(slots=True)
+class _Places:
+    """The scopes of a tree, by position: of variables that are read as code runs, and of all else.
+
+    Strings in which annotations stand, and annotations that are never evaluated, have no names.
+    """
+
+    names: dict[tuple[int, int], str]
+    scopes: dict[tuple[int, int], str]
+    binds_unseen: bool = False
+
+
+def _places(tree: ast.Module) -> _Places:
+    """Find the qualified names of the functions and classes around each expression, iteratively."""
+    places = _Places({}, {})
+    postponed = sys.version_info >= (3, 14) or any(
+        isinstance(node, ast.ImportFrom)
+        and node.module == "__future__"
+        and any(alias.name == "annotations" for alias in node.names)
+        for node in tree.body
+    )
+    waiting: list[tuple[ast.AST, str]] = [(tree, "")]
+    while waiting:
+        node, scope = waiting.pop()
+        if isinstance(node, ast.Name):
+            places.names[node.lineno, node.col_offset] = scope
+            if node.id in _BINDING or (not scope and node.id in _BINDING_THERE):
+                places.binds_unseen = True
+        elif isinstance(node, ast.expr):
+            places.scopes[node.lineno, node.col_offset] = scope
+        within = scope
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            within = f"{scope}.{node.name}" if scope else node.name
+        for name, value in ast.iter_fields(node):
+            if postponed and name in ("annotation", "returns"):
+                continue
+            children = value if isinstance(value, list) else [value]
+            waiting += [(child, within) for child in children if isinstance(child, ast.AST)]
+    return places
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A hunk (lines from 0, exclusive) that may be taken as well, and its text by a candidate."""
+
+    candidate: str
+    lo: int
+    hi: int
+    text: str
+
+
+def mending(
+    mix: Mix,
+    check: Check,
+    pieces: Sequence[Piece],
+    composed: Callable[[Sequence[Piece]], str | None],
+) -> list[Piece] | None:
+    """Return pieces that leave nothing broken when they are taken as well, or None.
+
+    Each is tried: a piece that mentions a name need not bind it, and one that binds it may need
+    another one.
+
+    Parameters
+    ----------
+    pieces
+        Those that are not taken yet, the likelier first.
+    composed
+        Returns the text with some of them, or None if they do not go together.
+    """
+    chosen: list[Piece] = []
+    tries, characters = MOST_TRIED, MOST_READ
+    while check.broken:
+        finding = check.broken[0]
+        better: tuple[Piece, Check] | None = None
+        for piece in _likely(finding, pieces):
+            if piece in chosen or (text := composed([*chosen, piece])) is None:
+                continue
+            tries, characters = tries - 1, characters - len(text)
+            if tries < 0 or characters < 0:
+                return None
+            tried = mix.check(text)
+            if finding.key not in {other.key for other in tried.broken}:
+                better = piece, tried
+                if len(tried.broken) < len(check.broken):
+                    break
+        if better is None:
+            return None
+        chosen.append(better[0])
+        check = better[1]
+    return chosen
+
+
+def _likely(finding: Finding, pieces: Sequence[Piece]) -> list[Piece]:
+    """Return the pieces that mention a name, or for syntax all of them, the nearest first."""
+    if finding.kind == "syntax":
+        return sorted(pieces, key=lambda piece: abs(piece.lo + 1 - finding.line))
+    if not finding.name:
+        return list(pieces)
+    return [piece for piece in pieces if finding.name in piece.text]
