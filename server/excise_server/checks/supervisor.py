@@ -228,7 +228,9 @@ def _same_ids() -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _group_of(supervisor: int) -> str:
-    return f"{control_group()}/excise-run-{supervisor}"
+    # A number alone names a process of every PID namespace that sees the same control groups.
+    namespace = os.stat("/proc/self/ns/pid").st_ino
+    return f"{control_group()}/excise-run-{namespace}-{supervisor}"
 
 
 def end_control_group(supervisor: int) -> None:
