@@ -25,8 +25,8 @@ __all__ = ["NodeTypes", "Ranges", "Walked", "comments", "walk"]
 Ranges = Sequence[tuple[int, int]]
 
 # What a node does to a walk. TURNS: it is in a string and its parent is not, or the reverse.
-# WHOLE: one token, whatever lies below. BLOCK: INDENT and DEDENT stand around it. COMMENT: if it is
-# one token outside of strings, it is no code.
+# WHOLE: one token, whatever lies below. BLOCK: INDENT and DEDENT stand around it. COMMENT: a
+# comment, unless it stands inside a string or has tokens of its own.
 _TURNS, _WHOLE, _BLOCK, _COMMENT = 1, 2, 4, 8
 _STRING_TYPE = re.compile(
     r"[sS]tring|STRING|char|rune|heredoc|regex|str_lit|quoted|(quote|block)_scalar|AttValue"

@@ -194,8 +194,8 @@ def errors_of(
     Returns
     -------
     list of tuple
-        The line (from 1) and the first line of what is no part of the language; for what is
-        missing there, its type.
+        The line (from 1) of each error and the first line of its text, or ``missing TYPE`` where
+        the parser had to supply a token.
 
     Raises
     ------

@@ -376,14 +376,21 @@ def test_a_hostile_bare_repository_runs_nothing(repo, bare, tmp_path):
     assert not (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("name", ["core.worktree", "core.bare"])
-def test_a_bare_repository_that_says_it_is_none_is_refused(repo, bare, tmp_path, name):
-    repo.git("config", name, str(tmp_path) if name == "core.worktree" else "false", cwd=bare)
+def test_a_bare_repository_that_says_it_is_none_is_refused(repo, bare):
+    repo.git("config", "core.bare", "false", cwd=bare)
     ran = excise("cluster", "--git", "main~2..main", str(bare))
-    if name == "core.bare":
-        assert ran.code == 2
-    else:
-        assert "ext" not in ran.out
+    assert ran.code == 2
+
+
+def test_a_bare_repository_that_names_a_worktree_is_read_for_its_commits_alone(
+    repo, bare, tmp_path
+):
+    before = excise("cluster", "--git", "main~2..main", "--json", str(bare))
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/.gitattributes").write_text("* -diff\n")
+    repo.git("config", "core.worktree", str(tmp_path / "elsewhere"), cwd=bare)
+    after = excise("cluster", "--git", "main~2..main", "--json", str(bare))
+    assert (after.code, after.out) == (0, before.out)
 
 
 def test_a_folder_of_a_bare_repository_is_not_one(repo, bare):

@@ -86,7 +86,7 @@ def function_in(line: str) -> str:
     >>> [function_in(line) for line in ("class Pool(Base):", "struct conn {", "out:")]
     ['', '', '']
     """
-    # A receiver (Go) or a visibility (Rust) in parentheses is no list of parameters.
+    # Parentheses may also hold a receiver (Go) or a visibility (Rust): skip those.
     bare = _GROUP.sub(r"\1 ", line)
     first = re.search(WORD, bare)
     if first is None or (run := _UP_TO_NAME.match(bare, first.start())) is None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError, first_few
-from excise_server.foundation.paths import visible
 from excise_server.review.batches import Batch, Member, batches
 from excise_server.review.candidate import Candidate, candidates_called
 from excise_server.review.digest import review_digest

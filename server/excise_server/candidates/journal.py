@@ -43,8 +43,8 @@ from typing import NamedTuple
 import msgspec
 
 from excise_server.foundation.changes import LINK, Side
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import MAX_BYTES, SourceError
-from excise_server.foundation.paths import visible
 from excise_server.review.git_patch import FileEdit
 
 __all__ = [
@@ -254,7 +254,7 @@ class Journal:
         Raises
         ------
         SourceError
-            If there is no room for it.
+            If the disk is full or the folder cannot be written.
         """
         number = max(self.numbers(), default=0) + 1
         try:

@@ -20,8 +20,8 @@ from excise.ranking import INTENT
 from excise.reading import PARSER_SECONDS
 from excise_server.candidates.chosen import chosen_batches
 from excise_server.foundation.changes import patch_files
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import first_few
-from excise_server.foundation.paths import visible
 from excise_server.git.repository import Repository
 from excise_server.review.batches import Batch
 from excise_server.review.change_sets import change_set, origin_texts

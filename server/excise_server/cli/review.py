@@ -14,8 +14,8 @@ from excise_server.cli.reviewed import read_candidates
 from excise_server.cli.streams import console
 from excise_server.cli.verdicts import say_left_out, verdict_option
 from excise_server.cli.worktrees import say_rejected
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError
-from excise_server.foundation.paths import visible
 from excise_server.report.documents import json_text
 from excise_server.report.review import chosen_hunks, review_document
 from excise_server.report.review_lines import ORIGIN, Folding

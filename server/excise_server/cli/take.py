@@ -23,10 +23,9 @@ from excise_server.cli.progress import progress
 from excise_server.cli.reviewed import read_candidates
 from excise_server.cli.streams import say
 from excise_server.cli.worktrees import opened
-from excise_server.foundation.escape import source_text
+from excise_server.foundation.escape import source_text, visible
 from excise_server.foundation.files import file_error
 from excise_server.foundation.inputs import SourceError
-from excise_server.foundation.paths import visible
 from excise_server.foundation.processes import held_signals
 from excise_server.git.worktree_files import SHA256_DIGITS
 from excise_server.report.documents import json_text

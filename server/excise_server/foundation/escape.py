@@ -11,15 +11,34 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-__all__ = ["hidden_characters", "hidden_note", "json_text", "path_spelled", "printable"]
+__all__ = [
+    "DEFAULT_IGNORABLE",
+    "hidden_characters",
+    "hidden_note",
+    "json_text",
+    "path_spelled",
+    "printable",
+]
 __all__ += ["shortened", "source_text", "spelled", "visible"]
 
-# Controls (C0, DEL, C1), lone surrogates, line and paragraph separators, bidirectional marks,
-# embeddings, overrides and isolates, zero-width and other default-ignorable characters.
+DEFAULT_IGNORABLE = {
+    "bidi control": "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069",
+    "zero-width character": "\u180e\u200b-\u200d\u2060\ufeff",
+    "tag character": "\U000e0000-\U000e007f",
+    "variation selector": "\ufe00-\ufe0f\U000e0100-\U000e01ef",
+    "other default-ignorable": (
+        "\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2061-\u2065\u206a-\u206f\u3164"
+        "\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0080-\U000e00ff"
+        "\U000e01f0-\U000e0fff"
+    ),
+}
+"""Characters that nobody sees, by kind: Unicode's property of that name."""
+
+# The others: controls (C0, DEL, C1), lone surrogates, line and paragraph separators, the blank
+# cell of Braille, marks of interlinear annotations.
 _HIDDEN = re.compile(
-    "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
-    "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0"
-    "\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u2800\ufff9-\ufffb"
+    f"{''.join(DEFAULT_IGNORABLE.values())}]"
 )
 _HIDDEN_RUN = re.compile(f"{_HIDDEN.pattern}+")
 _ESCAPE = re.compile(rb"\\x([0-9a-f]{2})")

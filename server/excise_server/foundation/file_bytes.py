@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from excise.errors import BinaryTextError, UndecodableTextError
 from excise.text import byte_lines, decode, normalise, raw_lines
+from excise_server.foundation.escape import DEFAULT_IGNORABLE
 
 __all__ = ["ByteLines", "byte_facts", "read_line", "text_of_bytes"]
 
@@ -30,19 +31,7 @@ _WIDE = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-_UNSEEN = {
-    "bidi control": "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069",
-    "zero-width character": "\u180e\u200b-\u200d\u2060\ufeff",
-    "tag character": "\U000e0000-\U000e007f",
-    "variation selector": "\ufe00-\ufe0f\U000e0100-\U000e01ef",
-    "other default-ignorable": (
-        "\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2061-\u2065\u206a-\u206f\u3164"
-        "\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0080-\U000e00ff"
-        "\U000e01f0-\U000e0fff"
-    ),
-}
-"""Characters that nobody sees, by kind: Unicode's default-ignorable ones."""
-_INVISIBLE = re.compile("|".join(f"([{characters}])" for characters in _UNSEEN.values()))
+_INVISIBLE = re.compile("|".join(f"([{characters}])" for characters in DEFAULT_IGNORABLE.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +245,9 @@ def _invisible(old: str, new: str) -> Iterator[str]:
     )
     if not counts:
         return
-    kinds = [_count(counts[n], kind) for n, kind in enumerate(_UNSEEN, start=1) if counts[n]]
+    kinds = [
+        _count(counts[n], kind) for n, kind in enumerate(DEFAULT_IGNORABLE, start=1) if counts[n]
+    ]
     total = _count(counts.total(), "invisible character")
     yield f"has {total} in added lines: {', '.join(kinds)}"
 

@@ -14,12 +14,11 @@ from collections.abc import Iterable
 
 from excise.errors import BinaryTextError, UndecodableTextError
 from excise.text import decode
-from excise_server.foundation.escape import visible
 from excise_server.foundation.files import file_error
 from excise_server.foundation.inputs import MAX_BYTES, SourceError, check_text, too_large
 
 __all__ = ["MAX_ENTRIES", "contained", "inside", "is_refused_by_git", "list_folder", "read_bytes"]
-__all__ += ["text_of", "visible"]
+__all__ += ["text_of"]
 
 MAX_ENTRIES = 10_000
 """Most entries of a folder that are read."""

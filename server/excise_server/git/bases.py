@@ -10,8 +10,8 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError
-from excise_server.foundation.paths import visible
 from excise_server.git.ancestry import commits_between, is_ancestor, merge_bases
 from excise_server.git.reflog import worktree_made
 from excise_server.git.repository import Repository

@@ -13,8 +13,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from excise_server.foundation.changes import LINK, SUBMODULE, Side
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import first_few
-from excise_server.foundation.paths import visible
 from excise_server.git.command import Git
 from excise_server.git.trees import Sides
 

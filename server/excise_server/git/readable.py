@@ -12,8 +12,9 @@ import stat
 from collections.abc import Iterator
 from contextlib import suppress
 
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError
-from excise_server.foundation.paths import read_bytes, visible
+from excise_server.foundation.paths import read_bytes
 
 __all__ = ["check_readable", "is_git_dir"]
 

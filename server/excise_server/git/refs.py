@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import Rejected, SourceError
-from excise_server.foundation.paths import visible
 from excise_server.git.repository import Repository
 
 __all__ = ["Ref", "find_refs", "refs_at"]

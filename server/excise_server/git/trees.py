@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from excise_server.foundation.changes import SUBMODULE, Side
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import MAX_BYTES, SourceError, megabytes
-from excise_server.foundation.paths import visible
 from excise_server.git.repository import AbsentError, Blob, Repository
 
 __all__ = [

@@ -14,8 +14,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from excise_server.foundation.changes import LINK, SUBMODULE
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError, first_few
-from excise_server.foundation.paths import read_bytes, visible
+from excise_server.foundation.paths import read_bytes
 from excise_server.git.command import Git
 from excise_server.git.conversions import converted_by_git
 from excise_server.git.repository import Repository, own_folder

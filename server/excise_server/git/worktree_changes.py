@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from excise_server.foundation.paths import visible
+from excise_server.foundation.escape import visible
 from excise_server.git.trees import Entry, Listing, Tree, check_size
 from excise_server.git.worktree import Working
 

@@ -6,9 +6,8 @@ import asyncio
 
 from excise.patches import PatchError
 from excise_server.editor.session import path_of
-from excise_server.foundation.escape import printable
+from excise_server.foundation.escape import printable, visible
 from excise_server.foundation.inputs import SourceError
-from excise_server.foundation.paths import visible
 from excise_server.lsp.protocol import ReadPatchParams, ReadPatchResult
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer

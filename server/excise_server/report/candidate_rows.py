@@ -9,8 +9,8 @@ from excise import Cluster, Ranked
 from excise.agreement import CONTAINS, DIFFERENT, ELSEWHERE, NEARLY_ALL, OVERLAPS, SAME
 from excise.patches import Patch
 from excise_server.candidates.worktrees import Worktrees
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import first_few
-from excise_server.foundation.paths import visible
 from excise_server.review.kinds import KINDS, Kind, kind_of
 from excise_server.review.ranked import RankedBatch
 from excise_server.sources.candidates import Candidate

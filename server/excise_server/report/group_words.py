@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import first_few
-from excise_server.foundation.paths import visible
 from excise_server.report.shapes import ReasonEntry
 from excise_server.review.reasons import Reason
 

@@ -12,7 +12,7 @@ from excise.patches.differences import Difference, Match, Side
 from excise.patches.evidence import Evidence
 from excise.patches.pool import EDITS
 from excise.patches.related import relation
-from excise_server.foundation.paths import visible
+from excise_server.foundation.escape import visible
 from excise_server.report.digits import digits
 from excise_server.report.groups import Grouped
 from excise_server.report.html_clusters import render

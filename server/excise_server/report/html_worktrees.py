@@ -8,8 +8,8 @@ from functools import partial
 from excise import Cluster
 from excise.patches import Patch, differences
 from excise_server.candidates.worktrees import Worktrees
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import first_few
-from excise_server.foundation.paths import visible
 from excise_server.report.candidate_rows import (
     CandidateRow,
     Lines,

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 from excise.excision import WHITESPACE_ONLY
 from excise_server.candidates.worktrees import Worktrees
-from excise_server.foundation.escape import printable
+from excise_server.foundation.escape import printable, visible
 from excise_server.foundation.inputs import first_few
-from excise_server.foundation.paths import visible
 from excise_server.report.candidate_rows import CHECKS_FIRST
 from excise_server.report.order_words import DISAGREE, disagree, order_words
 from excise_server.report.tables import plural

@@ -16,9 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from excise_server.candidates.worktrees import Worktrees
-from excise_server.foundation.escape import printable
+from excise_server.foundation.escape import printable, visible
 from excise_server.foundation.inputs import first_few
-from excise_server.foundation.paths import visible
 from excise_server.report.candidate_rows import (
     CandidateRow,
     Lines,

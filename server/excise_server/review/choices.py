@@ -16,7 +16,7 @@ import msgspec
 from excise_server.foundation.escape import path_spelled
 from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.review.candidate import Candidate, candidates_called
-from excise_server.review.composing import visible
+from excise_server.review.composing import shown_name
 from excise_server.review.hunks import lines_named
 from excise_server.review.taking import Choice
 
@@ -60,7 +60,7 @@ def choices_named(
         chosen = _part(argument, current)
         meant = candidates_called(argument, candidates)
         if chosen is not None and meant and argument != meant[0].id:
-            name = visible(argument)
+            name = shown_name(argument)
             hint = f"write ./{name} for the file, {meant[0].id} for the candidate"
             raise SourceError(f"{name} is a file and a candidate", hint=hint)
         if meant and (chosen is None or argument == meant[0].id):
@@ -88,7 +88,7 @@ def choices_planned(plan: Plan, candidates: Sequence[Candidate]) -> list[Choice]
         candidate = _candidate(choice.candidate, candidates)
         lines = lines_named(choice.hunk) if choice.hunk else None
         if choice.hunk and (lines is None or not choice.path):
-            name = visible(f"{choice.path}#{choice.hunk}")
+            name = shown_name(f"{choice.path}#{choice.hunk}")
             raise SourceError(f"{name} does not name a hunk", hint="give path, and hunk as in 3-8")
         path = choice.path and _path(choice.path, candidate)
         choices.append(Choice(candidate.id, path, lines, choice.conflicts))
@@ -106,11 +106,11 @@ def _candidate(name: str, candidates: Sequence[Candidate]) -> Candidate:
     if len(meant) == 1:
         return meant[0]
     if meant:
-        hint = f"name one by its id: {first_few([visible(c.id) for c in meant])}"
-        raise SourceError(f"{visible(name)} names {len(meant)} candidates", hint=hint)
-    labels = first_few([visible(c.label) for c in candidates], 8)
+        hint = f"name one by its id: {first_few([shown_name(c.id) for c in meant])}"
+        raise SourceError(f"{shown_name(name)} names {len(meant)} candidates", hint=hint)
+    labels = first_few([shown_name(c.label) for c in candidates], 8)
     hint = f"there are {labels}" if labels else "no candidate changes anything"
-    raise SourceError(f"no candidate is called {visible(name)}", hint=hint)
+    raise SourceError(f"no candidate is called {shown_name(name)}", hint=hint)
 
 
 def _part(argument: str, candidate: Candidate) -> Choice | None:
@@ -129,9 +129,9 @@ def _part(argument: str, candidate: Candidate) -> Choice | None:
 
 def _nothing(argument: str, current: Candidate, candidates: Sequence[Candidate]) -> SourceError:
     paths = sorted(current.old.keys() | current.new.keys())
-    label = visible(current.label)
-    changes = first_few([visible(path) for path in paths], 8)
-    others = first_few([visible(c.label) for c in candidates if c.id != current.id], 8)
+    label = shown_name(current.label)
+    changes = first_few([shown_name(path) for path in paths], 8)
+    others = first_few([shown_name(c.label) for c in candidates if c.id != current.id], 8)
     hint = f"{label} changes {changes}" + (f"; other candidates are {others}" if others else "")
-    reason = f"{visible(argument)} is neither a file of {label} nor a candidate"
+    reason = f"{shown_name(argument)} is neither a file of {label} nor a candidate"
     return SourceError(reason, hint=hint)

@@ -15,10 +15,10 @@ from excise_server.review.git_patch import FileEdit
 from excise_server.review.hunks import FileChange, hunk_name
 from excise_server.review.merged_bytes import joined
 
-__all__ = ["Fact", "Lines", "TakenPart", "check_names", "composed_file", "visible"]
+__all__ = ["Fact", "Lines", "TakenPart", "check_names", "composed_file", "shown_name"]
 
 
-def visible(name: str) -> str:
+def shown_name(name: str) -> str:
     """Return a name as text that can be shown: bytes that are not UTF-8 are escaped."""
     return printable(escape.visible(name))
 
@@ -60,8 +60,8 @@ class Lines:
     def name(self) -> str:
         """The hunk, and whose it is."""
         bytes_of = "" if self.is_hunk else "the line ends or encoding of "
-        hunk = f"{visible(self.path)}#{hunk_name(self.lo, self.hi)}"
-        return f"{bytes_of}{hunk} of {visible(self.owner.label)}"
+        hunk = f"{shown_name(self.path)}#{hunk_name(self.lo, self.hi)}"
+        return f"{bytes_of}{hunk} of {shown_name(self.owner.label)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Fact:
     @property
     def name(self) -> str:
         """The name of the change and its candidates."""
-        return f"{self.change.status} {visible(self.path)} of {visible(self.owner.label)}"
+        return f"{self.change.status} {shown_name(self.path)} of {shown_name(self.owner.label)}"
 
 
 def composed_file(
@@ -185,10 +185,10 @@ def check_names(files: Iterable[FileEdit], parts: Mapping[str, Sequence[TakenPar
         if file.new is None:
             continue
         if file.path in by_path:
-            owners = [visible(part.candidate) for part in parts.get(file.path, ())]
-            old_paths = f"{visible(by_path[file.path].old_path)} and {visible(file.old_path)}"
+            owners = [shown_name(part.candidate) for part in parts.get(file.path, ())]
+            old_paths = f"{shown_name(by_path[file.path].old_path)} and {shown_name(file.old_path)}"
             who = f" ({first_few(owners)})" if owners else ""
             raise SourceError(
-                f"two choices overlap: {old_paths} would both be {visible(file.path)}{who}"
+                f"two choices overlap: {old_paths} would both be {shown_name(file.path)}{who}"
             )
         by_path[file.path] = file

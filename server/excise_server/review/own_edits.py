@@ -8,7 +8,7 @@ from dataclasses import replace
 from excise_server.foundation.changes import LINK, SUBMODULE, Side
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
-from excise_server.review.composing import visible
+from excise_server.review.composing import shown_name
 from excise_server.review.git_patch import FileEdit
 from excise_server.review.merged_bytes import merged_bytes
 
@@ -25,10 +25,10 @@ def check_no_submodule(file: FileEdit) -> None:
     """
     commit = file.new.blob if file.new is not None and file.new.mode == SUBMODULE else ""
     if commit:
-        hint = f"git -C {shlex.quote(visible(file.path))} checkout {commit}"
+        hint = f"git -C {shlex.quote(shown_name(file.path))} checkout {commit}"
         raise SourceError("it is a submodule, which only git moves", hint=hint)
     if file.old is not None and file.old.mode == SUBMODULE:
-        hint = f"git rm {shlex.quote(visible(file.old_path))}"
+        hint = f"git rm {shlex.quote(shown_name(file.old_path))}"
         raise SourceError("it is a submodule, which only git removes", hint=hint)
 
 

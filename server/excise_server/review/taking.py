@@ -28,7 +28,7 @@ from excise_server.review.composing import (
     TakenPart,
     check_names,
     composed_file,
-    visible,
+    shown_name,
 )
 from excise_server.review.git_patch import FileEdit
 from excise_server.review.hunks import FileChange, ReviewedFile, hunk_name, review_files
@@ -149,7 +149,7 @@ class _Reviews:
         for candidate in self._by_id.get(name, ()):
             if candidate.id == name:
                 return candidate
-        raise SourceError(f"no candidate has the id {visible(name)}")
+        raise SourceError(f"no candidate has the id {shown_name(name)}")
 
     def alone(self, candidate: Candidate) -> dict[str, ReviewedFile]:
         if candidate.id not in self._alone:
@@ -189,10 +189,10 @@ def _pieces(reviews: _Reviews, choice: Choice) -> Iterator[tuple[Lines | Fact, R
     else:
         files = [f for f in reviewed.values() if choice.path in ("", f.changes[0].path)]
     if not files and choice.path:
-        paths = [visible(path) for path in reviewed]
-        label = visible(candidate.label)
+        paths = [shown_name(path) for path in reviewed]
+        label = shown_name(candidate.label)
         hint = f"it changes {first_few(paths, 8)}"
-        raise SourceError(f"{label} does not change {visible(choice.path)}", hint=hint)
+        raise SourceError(f"{label} does not change {shown_name(choice.path)}", hint=hint)
     for file in files:
         pieces = list(_of_file(reviews, candidate, file, choice))
         if not choice.in_conflict:
@@ -278,11 +278,11 @@ def _hunk(
 
     What it converts in the whole file is no part of a hunk.
     """
-    name, label = f"{visible(file.path)}#{hunk_name(*lines)}", visible(candidate.label)
+    name, label = f"{shown_name(file.path)}#{hunk_name(*lines)}", shown_name(candidate.label)
     for hunks in reviews.hunks(candidate, file):
         if hunks.back is None:
             change = file.changes[0]
-            reason = f"{visible(file.path)} has no hunks: {label} has it {change.status}"
+            reason = f"{shown_name(file.path)} has no hunks: {label} has it {change.status}"
             if change.status == "modified" and change.text is not None and file.text is not None:
                 reason = f"{name} of {label}: this encoding cannot be taken line by line"
             raise SourceError(reason, hint="take the whole file")
@@ -372,7 +372,7 @@ def _checked(
             continue
         owners = dict.fromkeys(piece.owner.id for piece in lines[path])
         owners |= dict.fromkeys(fact.owner.id for fact in facts[path])
-        mix = Mix(visible(file.path), before, partial(_wholes, reviews, owners, path))
+        mix = Mix(shown_name(file.path), before, partial(_wholes, reviews, owners, path))
         check = mix.check(text)
         notes += [f"{finding}, as in a candidate" for finding in check.inherited]
         if anyway:
@@ -388,7 +388,7 @@ def _checked(
         elif not check.inherited and not any(
             text == whole for whole in _own(reviews, owners, path)
         ):
-            said[check.said].append(visible(file.path))
+            said[check.said].append(shown_name(file.path))
     if broken:
         raise _broken(reviews, choices, broken, missing)
     return (*notes, *(f"{first_few(paths, 8)}: {words}" for words, paths in said.items()))
@@ -449,7 +449,7 @@ def _broken(
     if not missing:
         return BrokenMixError(findings)
     label = {
-        c.candidate: visible(reviews.candidate(c.candidate).label) for c in (*choices, *missing)
+        c.candidate: shown_name(reviews.candidate(c.candidate).label) for c in (*choices, *missing)
     }
     names = [f"{_argument(choice)} of {label[choice.candidate]}" for choice in missing]
     command = ["excise", "take"]
@@ -463,7 +463,7 @@ def _broken(
 
 def _argument(choice: Choice) -> str:
     hunk = "" if choice.lines is None else f"#{hunk_name(*choice.lines)}"
-    return f"{visible(choice.path)}{hunk}"
+    return f"{shown_name(choice.path)}{hunk}"
 
 
 def _quoted(argument: str) -> str:

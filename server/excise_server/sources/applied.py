@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from excise.patches import Patch, PatchError
 from excise_server.foundation.changes import Side
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError
-from excise_server.foundation.paths import visible
 from excise_server.git.repository import Repository
 from excise_server.git.trees import Listing, Sides, read_listed
 from excise_server.sources.composed import composed, read_named

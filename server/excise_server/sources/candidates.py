@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import Rejected, SourceError, unique_ids
-from excise_server.foundation.paths import visible
 from excise_server.git.bases import commit_named
 from excise_server.git.checkouts import Selection, find_checkouts, is_chosen
 from excise_server.git.repository import Repository

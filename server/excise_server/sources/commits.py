@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from excise.patches import Message, Patch, PatchError, parse
 from excise_server.foundation.changes import SUBMODULE
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import MAX_BYTES, Rejected, SourceError, megabytes, too_large
-from excise_server.foundation.paths import visible
 from excise_server.git.repository import AbsentError, Repository
 from excise_server.git.trees import Tree, commit_trees
 from excise_server.queue.reading import Member, Queue

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 
 from excise.patches import FilePair, Patch, apply
 from excise_server.foundation.changes import LINK, SUBMODULE, Side
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError
-from excise_server.foundation.paths import is_refused_by_git, visible
+from excise_server.foundation.paths import is_refused_by_git
 from excise_server.git.repository import Blob, Repository
 from excise_server.git.trees import Sides
 from excise_server.git.worktree_files import blob_ids

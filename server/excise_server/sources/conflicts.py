@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from excise.text import Revision
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError
-from excise_server.foundation.paths import read_bytes, text_of, visible
+from excise_server.foundation.paths import read_bytes, text_of
 from excise_server.git.repository import Blob, Repository
 from excise_server.git.sides import Side, sides_of
 from excise_server.review.replayed import CREATES, DELETES

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from excise_server.foundation.changes import LINK, Side
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import (
     MAX_BYTES,
     Rejected,
@@ -23,7 +24,7 @@ from excise_server.foundation.inputs import (
     too_large,
     unique_ids,
 )
-from excise_server.foundation.paths import read_bytes, visible
+from excise_server.foundation.paths import read_bytes
 from excise_server.git.conversions import without_conversions
 from excise_server.git.trees import MAX_FILES, Sides, check_edited
 from excise_server.review.candidate import Candidate, digest_of, marked_identical

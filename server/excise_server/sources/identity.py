@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import Rejected, SourceError
-from excise_server.foundation.paths import visible
 from excise_server.git.bases import History, Start, commit_named
 from excise_server.git.checkouts import Selection, roots, traces_of
 from excise_server.git.command import GitError

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from excise_server.foundation.changes import LINK, SUBMODULE, Side, renamed_files
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError
-from excise_server.foundation.paths import visible
 from excise_server.git.conversions import without_conversions
 from excise_server.git.drift import renames_between
 from excise_server.git.repository import AbsentError, Blob, Repository

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 from excise.patches import FilePair, Message, PatchError, apply, read
 from excise.text import Revision
 from excise_server.foundation.changes import LINK, SUBMODULE
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError, unique_ids
-from excise_server.foundation.paths import contained, list_folder, read_bytes, text_of, visible
+from excise_server.foundation.paths import contained, list_folder, read_bytes, text_of
 from excise_server.git.repository import AbsentError, Repository
 from excise_server.git.worktree_files import blob_ids
 from excise_server.sources.finding import Context, Found, Refused, Watch

@@ -9,8 +9,8 @@ from typing import Literal
 
 from excise.patches import Patch
 from excise_server.foundation.changes import Side
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import Rejected, SourceError
-from excise_server.foundation.paths import visible
 from excise_server.git.conversions import without_conversions
 from excise_server.git.drift import Drift, drifts_of
 from excise_server.git.repository import Repository

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 
 from excise.patches import PatchError, apply
 from excise.text import Revision
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError, unique_ids
-from excise_server.foundation.paths import inside, text_of, visible
+from excise_server.foundation.paths import inside, text_of
 from excise_server.git.repository import AbsentError, Repository
 from excise_server.sources.finding import Context, Found, Refused, Watch
 from excise_server.sources.opening import opened

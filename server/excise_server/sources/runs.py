@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from excise.patches import Patch, PatchError, parse
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import Rejected, SourceError
-from excise_server.foundation.paths import read_bytes, visible
+from excise_server.foundation.paths import read_bytes
 from excise_server.records.lines import json_object
 
 __all__ = ["MAX_ENTRIES", "GivenPatch", "find_patches"]

@@ -8,8 +8,9 @@ import os
 import re
 
 from excise.text import Revision
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError, unique_ids
-from excise_server.foundation.paths import contained, list_folder, read_bytes, text_of, visible
+from excise_server.foundation.paths import contained, list_folder, read_bytes, text_of
 from excise_server.sources.finding import Context, Found, OriginText, Refused, Watch
 from excise_server.sources.markers import parse_markers
 

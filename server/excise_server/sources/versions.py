@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from excise.text import Revision
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError
-from excise_server.foundation.paths import text_of, visible
+from excise_server.foundation.paths import text_of
 from excise_server.git.checkouts import Selection, find_checkouts
 from excise_server.git.repository import Repository
 from excise_server.review.candidate import Candidate

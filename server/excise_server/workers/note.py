@@ -73,7 +73,7 @@ def shared_page(descriptor: int | None = None) -> tuple[Note, int]:
     Raises
     ------
     OSError
-        If there is no room for it.
+        If there is no memory for the page.
     """
     if descriptor is None:
         if hasattr(os, "memfd_create"):
