@@ -29,7 +29,6 @@ Next: `excise.excision` has equation 3 in plain view; `excise.alignment` what is
 """
 
 from excise.alignment import Edit, Edits, PairwiseAlignment
-from excise.changesets import ChangeMatrix, ChangeSet
 from excise.clustering import Cluster, Clusters, cluster
 from excise.corpus import CorpusDifference, CorpusScore, corpus_score
 from excise.edits import Count, EditCounts
@@ -46,7 +45,7 @@ from excise.excision import Score, excision_score, similarity
 from excise.hunk_pairs import PairsInHunks
 from excise.hunks import Hunk, HunkCounts, Hunks, Variant
 from excise.kernels._walk import CancelFlag
-from excise.pairwise import ScoreMatrix
+from excise.pairwise import ChangeSet, ScoreMatrix
 from excise.places import Elsewhere, Place
 from excise.preparation import align
 from excise.ranking import Ranked, rank
@@ -62,7 +61,6 @@ __all__ = [
     "BinaryTextError",
     "CancelFlag",
     "Cancelled",
-    "ChangeMatrix",
     "ChangeSet",
     "Cluster",
     "Clusters",

@@ -77,7 +77,7 @@ class Clusters(tuple[Cluster, ...]):
 
 
 class Clusterable(Protocol):
-    """A matrix that can be clustered: a `excise.ScoreMatrix` or a `excise.ChangeMatrix`."""
+    """A matrix that can be clustered: an `excise.ScoreMatrix`."""
 
     @property
     def ids(self) -> tuple[str, ...]: ...
@@ -113,7 +113,7 @@ def cluster(
     """
     if not (hasattr(matrix, "ids") and hasattr(matrix, "values")):
         kind = type(matrix).__name__
-        raise ContentError(f"matrix is of type {kind}; give a ScoreMatrix or a ChangeMatrix")
+        raise ContentError(f"matrix is of type {kind}; give a ScoreMatrix")
     groups = cluster_values(matrix.values, threshold, linkage)
     return Clusters(
         replace(group, ids=tuple(matrix.ids[index] for index in group.members)) for group in groups

@@ -6,17 +6,17 @@ read by Python's own parser (`excise.python_facts`), other languages by their gr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
-from excise import python_facts, syntax
+from excise import python_facts
 from excise.errors import Unparsable
 from excise.kernels._walk import CancelFlag
 from excise.python_members import lost_errors
+from excise.reading import ParsedTexts, Reading
 
 __all__ = ["EditFacts", "FactsReader", "facts_of", "joined_facts"]
-
-_Limits = tuple[CancelFlag | None, float | None]
 
 _MOST_STATEMENTS = 10_000
 """Statements of revisions whose names are kept; a reader that has more begins anew."""
@@ -96,39 +96,10 @@ def facts_of(
     >>> facts.unread, facts.is_stub, facts.errors
     (('y',), True, ())
     """
-    return FactsReader().read(origin, revisions, grammar, cancel=cancel, timeout=timeout)
-
-
-class FactsReader:
-    """Reads facts as `facts_of` does, and keeps those of the last call: others change seldom."""
-
-    def __init__(self) -> None:
-        """Know nothing yet."""
-        self._reader: _Reader | None = None
-        self._known: dict[str, EditFacts] = {}
-
-    def read(
-        self,
-        origin: str,
-        revisions: Sequence[str],
-        grammar: str | None,
-        *,
-        cancel: CancelFlag | None = None,
-        timeout: float | None = None,
-    ) -> tuple[EditFacts, ...]:
-        """Return the facts about each revision. The parameters are those of `facts_of`."""
-        if grammar is None:
-            return (EditFacts(),) * len(revisions)
-        # Both attributes are replaced whole at the end: of two threads that read facts of one
-        # matrix the later one wins, and either answer is right.
-        reader, known = self._reader, dict(self._known)
-        if reader is None or not reader.reads(origin, grammar):
-            reader, known = _Reader(origin, grammar, reader), {}
-        for text in dict.fromkeys(revisions):
-            if text not in known:
-                known[text] = reader.facts(text, (cancel, timeout))
-        self._reader, self._known = reader, {text: known[text] for text in revisions}
-        return tuple(known[text] for text in revisions)
+    if grammar is None:
+        return (EditFacts(),) * len(revisions)
+    texts, reader = ParsedTexts(), FactsReader(origin, Reading(grammar, timeout=timeout))
+    return tuple(reader.facts(text, texts, cancel) for text in revisions)
 
 
 def joined_facts(files: Iterable[EditFacts]) -> EditFacts:
@@ -154,35 +125,39 @@ def _united(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for some in names for name in some))
 
 
-class _Reader:
-    """An origin, read once for all its revisions."""
+class FactsReader:
+    """An origin that a grammar reads, and the facts about its revisions. Each is read once."""
 
-    def __init__(self, origin: str, grammar: str, before: _Reader | None = None) -> None:
-        self._origin, self._grammar = origin, grammar
+    def __init__(self, origin: str, reading: Reading) -> None:
+        """Read the origin, if it is Python."""
+        self._origin, self._reading = origin, reading
         self._module: python_facts.Module | None = None
-        if grammar == "python":
-            module = None if before is None else before._module
-            if module is not None and len(module.known) >= _MOST_STATEMENTS:
-                module = None
-            try:
-                self._module = python_facts.Module.of(origin, module)
-            except (SyntaxError, Unparsable):
-                self._module = None
-        self._bare_origin: str | None = None
+        if reading.grammar == "python":
+            with suppress(SyntaxError, Unparsable):
+                self._module = python_facts.Module.of(origin)
+        self._known: dict[str, EditFacts] = {origin: EditFacts(same_program=True)}
 
-    def reads(self, origin: str, grammar: str) -> bool:
-        """Whether it is the reader of an origin, and has not kept too much of its revisions."""
-        known = 0 if self._module is None else len(self._module.known)
-        return (origin, grammar) == (self._origin, self._grammar) and known < _MOST_STATEMENTS
+    @property
+    def is_full(self) -> bool:
+        """Whether it has kept too much of its revisions, and another one should begin anew."""
+        return self._module is not None and len(self._module.known) >= _MOST_STATEMENTS
 
-    def facts(self, text: str, limits: _Limits) -> EditFacts:
-        if text == self._origin:
-            return EditFacts(same_program=True)
-        cancel, _ = limits
-        if cancel is not None:
-            cancel.check()
+    def facts(self, text: str, texts: ParsedTexts, cancel: CancelFlag | None) -> EditFacts:
+        """Return the facts about a revision, given what parsers found in it and the origin."""
+        if text not in self._known:
+            if cancel is not None:
+                cancel.check()
+            self._known[text] = self._facts(text, texts, cancel)
+        return self._known[text]
+
+    def keep(self, contents: Collection[object]) -> None:
+        """Forget the facts about all revisions but these."""
+        kept = {text: facts for text, facts in self._known.items() if text in contents}
+        self._known = {self._origin: EditFacts(same_program=True)} | kept
+
+    def _facts(self, text: str, texts: ParsedTexts, cancel: CancelFlag | None) -> EditFacts:
         if self._module is None:
-            return EditFacts(same_program=self._is_same_code(text, limits))
+            return EditFacts(same_program=self._is_same_code(text, texts, cancel))
         try:
             module = python_facts.Module.of(text, self._module)
         except SyntaxError as error:
@@ -191,24 +166,14 @@ class _Reader:
             return EditFacts()
         return _compared(self._module, module)
 
-    def _is_same_code(self, text: str, limits: _Limits) -> bool:
+    def _is_same_code(self, text: str, texts: ParsedTexts, cancel: CancelFlag | None) -> bool:
         """Whether the grammar finds the same tokens in both texts, comments aside."""
         try:
-            if self._bare_origin is None:
-                self._bare_origin = self._bare(self._origin, limits)
-            old, new = self._bare_origin, self._bare(text, limits)
-            # Tokens joined are the text without white space: most texts need no look at them.
-            if "".join(old.split()) != "".join(new.split()):
-                return False
-            return self._tokens(new, limits) == self._tokens(old, limits)
+            old, _ = texts.read(self._origin, self._reading, None, cancel)
+            new, _ = texts.read(text, self._reading, self._origin, cancel)
         except Unparsable:
             return False
-
-    def _bare(self, text: str, limits: _Limits) -> str:
-        return syntax.drop_comments(text, self._grammar, *limits)
-
-    def _tokens(self, text: str, limits: _Limits) -> list[str]:
-        return syntax.tokenise(text, self._grammar, *limits).tokens
+        return old.code() == new.code()
 
 
 def _compared(origin: python_facts.Module, module: python_facts.Module) -> EditFacts:

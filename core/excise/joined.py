@@ -17,17 +17,13 @@ from hashlib import blake2b
 from itertools import chain
 
 from excise.alignment import Edits, Units
-from excise.errors import Unparsable
 from excise.kernels._walk import CancelFlag
-from excise.preparation import Preparation, Prepared, Readings
-from excise.reading import TOO_LARGE, Content, Reading, is_large, read
+from excise.preparation import Preparation, Prepared
+from excise.reading import Content, Reading
 from excise.signature import Options
 from excise.tokens import Lines, TokenStream, Vocabulary
 
-__all__ = ["Files", "JoinedOrigin", "key_of"]
-
-Files = Mapping[str, str]
-"""Normalised texts by path."""
+__all__ = ["JoinedOrigin", "ReadFile", "key_of"]
 
 Span = tuple[int, int]
 
@@ -36,7 +32,7 @@ BETWEEN = 3
 a place, and these must not."""
 
 
-def key_of(files: Files) -> str:
+def key_of(files: Mapping[str, str]) -> str:
     """Return a name that equal change sets share."""
     return _digest(
         f"{len(path)} {len(text)} {path}{text}".encode("utf-8", "surrogatepass")
@@ -44,70 +40,58 @@ def key_of(files: Files) -> str:
     ).hex()
 
 
-class JoinedOrigin:
-    """The files of an origin as one text, whose revisions are change sets, named by `key_of`.
-
-    Parameters
-    ----------
-    origin
-        Every file that a change set touches; one that is created is empty there.
-    change_sets
-        For each change set the texts that it has in place of the origin's.
-    lexical
-        Paths of files that no grammar shall read.
-    timeout
-        CPU seconds that a parser may take for one text.
-    tokeniser
-        Given for reading raw lines: the tokeniser that saw no edit.
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """One file of the origin as some change sets have it.
 
     Attributes
     ----------
-    tokenisers
-        Names of those that ran.
-    edited
-        For each change set how many tokens it deletes and inserts, by path.
-    notes
-        By path: why a grammar cannot read the origin's file.
-    readings
-        What a grammar read of each file.
+    revisions
+        The texts of those that edit it and can be read, by the place of the change set.
     unread
-        By change set (its index) and path: why a grammar cannot read the text. Such a file counts
-        as unchanged until it is read again with its path in `lexical`.
+        Why a grammar cannot read the text of the others. There it counts as unchanged, until all is
+        read again without that grammar.
+    note
+        Why a grammar cannot read the origin's text, or empty.
+    """
+
+    path: str
+    preparation: Preparation
+    revisions: Mapping[int, Prepared]
+    unread: Mapping[int, str] = field(default_factory=dict)
+    note: str = ""
+
+
+class JoinedOrigin:
+    """The files of an origin as one text, whose revisions are change sets, named by keys.
+
+    Parameters
+    ----------
+    files
+        Every file that a change set touches.
+    keys
+        The name of each change set: `key_of` its texts.
+    vocabulary
+        That of all files.
+    raw
+        Given for files of raw lines: the tokenisers that saw no edit.
     """
 
     def __init__(
-        self,
-        origin: Files,
-        change_sets: Sequence[Files],
-        *,
-        lexical: frozenset[str] = frozenset(),
-        timeout: float | None = None,
-        cancel: CancelFlag | None = None,
-        tokeniser: str = "",
+        self, files: Sequence[ReadFile], keys: Sequence[str], vocabulary: Vocabulary, raw: str = ""
     ) -> None:
-        """Read and align every file."""
-        self.options, self.reading = Options(), Reading(timeout=timeout)
-        self.notes: dict[str, str] = {}
-        self.unread: dict[tuple[int, str], str] = {}
-        self.readings = Readings()
-        self.edited: list[dict[str, int]] = [{} for _ in change_sets]
-        self._files, self._change_sets, self._lexical = origin, change_sets, lexical
-        self._vocabulary = Vocabulary()
+        """Lay all files end to end."""
+        self.options, self.reading = Options(), Reading()
+        self._files, self._keys, self._vocabulary = files, keys, vocabulary
         self.origin_lines = array("i")
-        rows = [_Row() for _ in (*change_sets, "the origin")]
-        self.tokenisers: set[str] = set()
-        for path in sorted(origin):
-            preparation = self._prepared(path, cancel, tokeniser)
-            self.tokenisers.add(preparation.tokeniser)
-            revisions = self._revisions(path, preparation, cancel)
-            self._lay(rows, path, preparation, revisions)
-            if preparation.reading.grammar and not tokeniser:
-                self.readings.keep(preparation, revisions.values())
-        self.tokeniser = tokeniser or "+".join(sorted(self.tokenisers))
+        rows = [_Row() for _ in (*keys, "the origin")]
+        for file in files:
+            self._lay(rows, file)
+        self.tokeniser = raw or "+".join(sorted({file.preparation.tokeniser for file in files}))
         self.origin = rows[-1].prepared(key_of({}))
         self._known = {
             key: row.prepared(key)
-            for key, row in zip(map(key_of, change_sets), rows, strict=False)
+            for key, row in zip(keys, rows, strict=False)
             if key != self.origin.text
         } | {self.origin.text: self.origin}
 
@@ -119,56 +103,17 @@ class JoinedOrigin:
 
     def raw(self) -> JoinedOrigin:
         """Return the same files read as raw lines."""
-        return JoinedOrigin(self._files, self._change_sets, tokeniser=self.tokeniser)
+        files = []
+        for file in self._files:
+            raw = file.preparation.raw()
+            revisions = {at: raw.revision(own.text) for at, own in file.revisions.items()}
+            files.append(ReadFile(file.path, raw, revisions))
+        return JoinedOrigin(files, self._keys, self._vocabulary, self.tokeniser)
 
-    def _prepared(self, path: str, cancel: CancelFlag | None, raw: str) -> Preparation:
-        """Read a file of the origin, lexically if no parser can."""
-        text = self._files[path]
-        reading = read([text], None, path, self.options, self.reading.timeout)
-        if path in self._lexical:
-            reading = Reading.lexical(self.options)
-        elif TOO_LARGE in reading.notes:
-            self.notes[path] = TOO_LARGE
-        words = self._vocabulary
-        try:
-            return Preparation(
-                text, self.options, reading, raw=raw or None, cancel=cancel, vocabulary=words
-            )
-        except Unparsable as error:
-            self.notes[path] = f"lexical tokens: {error}"
-            lexical = Reading.lexical(self.options)
-            return Preparation(text, self.options, lexical, cancel=cancel, vocabulary=words)
-
-    def _revisions(
-        self, path: str, preparation: Preparation, cancel: CancelFlag | None
-    ) -> dict[int, Prepared]:
-        """Read the texts of a file in the change sets, equal texts once."""
-        found: dict[int, Prepared] = {}
-        by_text: dict[str, Prepared | str] = {}
-        for index, files in enumerate(self._change_sets):
-            text = files.get(path)
-            if text is None:
-                continue
-            if text not in by_text:
-                by_text[text] = _read(preparation, text, cancel)
-            prepared = by_text[text]
-            if isinstance(prepared, str):
-                self.unread[index, path] = prepared
-            else:
-                found[index] = prepared
-                self.edited[index][path] = Edits(prepared.edits).size
-        return found
-
-    def _lay(
-        self,
-        rows: Sequence[_Row],
-        path: str,
-        preparation: Preparation,
-        revisions: Mapping[int, Prepared],
-    ) -> None:
+    def _lay(self, rows: Sequence[_Row], file: ReadFile) -> None:
         """Append what is edited of a file to all rows: the last one is the origin's."""
-        origin = preparation.origin
-        frame = self._vocabulary.intern([("before", path), ("after", path)])
+        origin, revisions = file.preparation.origin, file.revisions
+        frame = self._vocabulary.intern([("before", file.path), ("after", file.path)])
         spans = _spans(len(origin.units.tokens), (own.slid for own in revisions.values()))
         self._number(origin.units.token_lines(), spans)
         base, framed = len(rows[-1].tokens), _framed(origin, frame)
@@ -193,16 +138,6 @@ class JoinedOrigin:
         numbers = array("i", (first, *(first + 1 + line for line in lines), last))
         for lo, hi in spans:
             self.origin_lines.extend(numbers[lo:hi])
-
-
-def _read(preparation: Preparation, text: str, cancel: CancelFlag | None) -> Prepared | str:
-    """Return a revision, or why a grammar cannot read it."""
-    if preparation.reading.grammar and is_large(text):
-        return TOO_LARGE
-    try:
-        return preparation.revision(text, cancel)
-    except Unparsable as error:
-        return f"lexical tokens: {error}"
 
 
 def _spans(n_tokens: int, edits: Iterable[array[int]]) -> list[Span]:

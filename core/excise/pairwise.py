@@ -1,31 +1,40 @@
 """The score matrix of k revisions: symmetric by construction, one alignment a revision.
 
+A revision is a change set: edits of one or several files of one origin, compared as wholes. Texts
+are change sets of one file. All files are read by their grammars, and what is kept, added and
+deleted is counted over all of them at once.
+
 Over 300 lines: every way to a matrix, from scratch or by replacing a row, writes the same planes,
 and that they agree can be seen where they stand together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from functools import cached_property
+from itertools import combinations, combinations_with_replacement
 from typing import TYPE_CHECKING
 
 from excise import languages
-from excise.agreement import WORDS
+from excise.agreement import DIFFERENT, SAME, WORDS
 from excise.alignment import Edits
-from excise.display import MAX_ROWS, matrix_html
+from excise.display import MAX_ROWS, matrix_html, short
 from excise.errors import Cancelled, ContentError, OptionError, ParserStopped, Unparsable
 from excise.excision import WHITESPACE_ONLY, Score, score_pair, syntax_notes
-from excise.facts import EditFacts, FactsReader
+from excise.facts import EditFacts, joined_facts
 from excise.hunk_finder import HunkFinder, Side
 from excise.hunk_pairs import PairReading, PairsInHunks, count_pairs, count_scores
 from excise.hunks import Hunks
+from excise.joined import JoinedOrigin, ReadFile, key_of
 from excise.kernels._walk import CancelFlag
 from excise.pairs import Group, Map, Standings, compare, compare_one
-from excise.preparation import Preparation, Prepared, Readings
+from excise.preparation import Preparation, Prepared, PreparedOrigin, Readings
 from excise.reading import TOO_LARGE, Content, Reading, is_large, normalised, read
 from excise.signature import Options, signature
+from excise.text import normalise
+from excise.tokens import LEXICAL
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,18 +42,44 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = ["ScoreMatrix"]
+__all__ = ["ChangeSet", "ScoreMatrix"]
 
 DEADLINE = "deadline, line granularity"
 PARSER_SLOW = "lexical tokens: the parser was too slow"
 
-
-_Group = Group[Preparation]
+Facts = tuple[Hashable, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class ChangeSet:
+    """The edits of one candidate to an origin.
+
+    Attributes
+    ----------
+    texts
+        The new texts, by path of the origin, or by the path of a created file. The text of a
+        deleted file is empty.
+    facts
+        Changes other than text, by path: a mode, a new name, a digest of binary data. They are
+        compared if neither of two change sets has a text that differs from the origin's.
+    """
+
+    texts: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, Facts] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Return the paths."""
+        return f"<ChangeSet {len(self.paths)} files: {short(', '.join(sorted(self.paths)), 80)}>"
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """Every file that it touches."""
+        return frozenset((*self.texts, *self.facts))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ScoreMatrix:
-    """Pairwise similarity (F form) of the revisions of one origin.
+    """Pairwise similarity (F form) of the revisions of one origin: texts, or change sets.
 
     Attributes
     ----------
@@ -59,21 +94,23 @@ class ScoreMatrix:
         contained[i, j] is the share of revision i's edit that revision j has at the same place;
         1 on the diagonal.
     signature
-        Of all scores; names both tokenisers when some pairs are lexical: those with a revision that
-        is too large for a grammar, or that its parser cannot read.
+        Of all scores; names all tokenisers when some pairs are lexical: those with a text that is
+        too large for a grammar, or that its parser cannot read. Such a file is lexical in all pairs
+        with that revision.
     notes
-        Per revision.
-    edit_sizes
-        Per revision: tokens deleted plus tokens inserted against the origin.
+        Per revision. Of change sets only ``whitespace-only``, and for files that a grammar cannot
+        read the reason.
+    edited
+        Per revision: tokens deleted plus tokens inserted against the origin, by path.
     no_ops
-        Per revision: whether its normalised text is the origin's.
+        Per revision: whether its normalised text is the origin's, or it touches no file.
     whitespace_only
         Per revision: whether it differs from the origin in white space only.
     unchanged
         Per revision: whether its tokens are the origin's (a no-op, or white space only).
     syntax_errors
-        Per revision: whether it breaks the syntax of an origin whose own syntax is whole. False
-        where no grammar reads them.
+        Per revision: whether it breaks the syntax of a file whose own syntax is whole. False where
+        no grammar reads it.
     """
 
     ids: tuple[str, ...]
@@ -83,20 +120,19 @@ class ScoreMatrix:
     contained: Values
     signature: str
     notes: tuple[tuple[str, ...], ...]
-    edit_sizes: tuple[int, ...]
+    edited: tuple[Mapping[str, int], ...]
     no_ops: tuple[bool, ...]
     whitespace_only: tuple[bool, ...]
     unchanged: tuple[bool, ...]
     syntax_errors: tuple[bool, ...]
-    _words: npt.NDArray[np.int8]
-    _by_lines: npt.NDArray[np.bool_]
-    _groups: tuple[_Group, ...]
-    _lexical: Mapping[int, str]
+    _standings: Standings
+    _read: _Read
     _task: _Task
 
     def __repr__(self) -> str:
         """Return how many there are of which signature."""
-        return f"<ScoreMatrix {len(self.ids)} revisions {self.signature}>"
+        kind = "change sets" if self._task.basis else "revisions"
+        return f"<ScoreMatrix {len(self.ids)} {kind} {self.signature}>"
 
     def _repr_html_(self) -> str:
         """Return the similarities for a notebook."""
@@ -146,7 +182,7 @@ class ScoreMatrix:
             CPU seconds that a parser may take for one text (default: as many as it wants). The
             pairs of a revision that takes more are lexical; so are all, if the origin does.
         readings
-            Those of `excise.ChangeMatrix`: what it read of the file is not read again.
+            Those of another matrix: what was read for it is not read again.
 
         Raises
         ------
@@ -170,94 +206,180 @@ class ScoreMatrix:
             normalised(text, f"revision {name!r}") for name, text in zip(names, texts, strict=True)
         ]
         task = _Task(
-            names, source, contents, language, path, map, cancel, timeout,
-            readings=readings or Readings(),
+            names, {path or "": source}, [ChangeSet()] * len(names),
+            [_edited(path or "", source, content) for content in contents],
+            options, language, map, cancel, timeout, readings=readings or Readings(),
         )  # fmt: skip
         try:
-            return _matrix(task, options)
+            return _matrix(task)
         except Cancelled as error:
             if cancel is None or not cancel.timed_out:
                 raise
             notes = (DEADLINE, PARSER_SLOW) if isinstance(error, ParserStopped) else (DEADLINE,)
-        return _matrix(
-            replace(task, cancel=None, notes=notes), replace(options, granularity="line")
-        )
+        options = replace(options, granularity="line")
+        return _matrix(replace(task, options=options, cancel=None, notes=notes))
 
-    def replaced(self, id: str, text: Content, *, cancel: CancelFlag | None = None) -> ScoreMatrix:
-        """Return the matrix with another text for one revision, without reading the others again.
+    @classmethod
+    def from_change_sets(
+        cls,
+        origin: Mapping[str, str],
+        change_sets: Mapping[str, ChangeSet],
+        *,
+        map: Map = map,
+        cancel: CancelFlag | None = None,
+        timeout: float | None = None,
+        readings: Readings | None = None,
+    ) -> ScoreMatrix:
+        r"""Score every pair of change sets (``basis:origin``).
+
+        One that edits a single file has the number that `from_texts` gives for its text.
+
+        Parameters
+        ----------
+        origin
+            The texts of the files that change sets touch, by path. Other files are ignored.
+        change_sets
+            The change sets, by id.
+        map, cancel, timeout, readings
+            As for `from_texts`, without the way to ``line``.
+
+        Raises
+        ------
+        excise.errors.Cancelled
+            If the flag `cancel` is raised meanwhile.
+
+        Examples
+        --------
+        >>> origin = {"a.py": "x = 1\n", "b.py": "y = 1\n"}
+        >>> both = ChangeSet({"a.py": "x = 2\n", "b.py": "y = 3\n"})
+        >>> half = ChangeSet({"a.py": "x = 2\n"})
+        >>> matrix = ScoreMatrix.from_change_sets(origin, {"both": both, "half": half})
+        >>> matrix.word(0, 1), matrix.contained.tolist()
+        ('contains', [[1.0, 0.5], [1.0, 1.0]])
+        """
+        texts = {path: normalise(text) for path, text in origin.items()}
+        sets = list(change_sets.values())
+        task = _Task(
+            tuple(change_sets), texts, sets, [_edits_of(texts, own) for own in sets], Options(),
+            None, map, cancel, timeout, basis="origin", readings=readings or Readings(),
+        )  # fmt: skip
+        return _matrix(task)
+
+    def replaced(
+        self, id: str, revision: Content | ChangeSet, *, cancel: CancelFlag | None = None
+    ) -> ScoreMatrix:
+        """Return the matrix with another revision in place of one, without reading others again.
 
         Raises
         ------
         excise.errors.OptionError
             On an unknown id.
+        excise.errors.ContentError
+            If it is a text where the others are change sets, or the reverse.
         """
         if id not in self.ids:
             raise OptionError(f"there is no revision {id!r}")
-        at, content = self.ids.index(id), normalised(text, f"revision {id!r}")
-        contents = [*self._task.contents[:at], content, *self._task.contents[at + 1 :]]
-        unparsable = {self._task.contents[at]: why for at, why in self._lexical.items()}
-        task = replace(self._task, contents=contents, cancel=cancel, unparsable=unparsable)
-        preparation = self._groups[0].preparation
-        if len(self._groups) > 1 or is_large(content):
-            return _matrix(task, preparation.options)
-        revisions = list(self._groups[0].revisions)
-        try:
-            revisions[at] = preparation.revision(content, cancel)
-        except Unparsable as error:
-            task.unparsable[content] = f"lexical tokens: {error}"
-            return _matrix(task, preparation.options)
-        group = Group(preparation, tuple(revisions))
-        planes = (self.values, self.anchored, self.anywhere, self.contained)
-        before = Standings(*planes, self._words, self._by_lines)
-        standings = compare_one(group, at, before, task.map, task.cancel)
-        return _described(task, (group,), {}, standings)
+        at, task = self.ids.index(id), self._task
+        change_set = ChangeSet()
+        if isinstance(revision, ChangeSet) != bool(task.basis):
+            kind = "a change set" if task.basis else "a text"
+            raise ContentError(f"revision {id!r} is of type {type(revision).__name__}; give {kind}")
+        if isinstance(revision, ChangeSet):
+            change_set, edited = revision, _edits_of(task.origin, revision)
+        else:
+            [(path, origin)] = task.origin.items()
+            edited = _edited(path, origin, normalised(revision, f"revision {id!r}"))
+        task = replace(
+            task,
+            change_sets=[*task.change_sets[:at], change_set, *task.change_sets[at + 1 :]],
+            edited=[*task.edited[:at], edited, *task.edited[at + 1 :]],
+            cancel=cancel,
+        )
+        task.readings.keep(
+            {*task.origin.values(), *(t for own in task.edited for t in own.values())}
+        )
+        return _matrix(task, self, at)
+
+    @property
+    def edit_sizes(self) -> tuple[int, ...]:
+        """Per revision: tokens deleted plus tokens inserted, in all files."""
+        return tuple(sum(sizes.values()) for sizes in self.edited)
+
+    @property
+    def readings(self) -> Readings:
+        """What was read, for other matrices with some of the same texts."""
+        return self._task.readings
 
     @property
     def codes(self) -> tuple[str, ...]:
         """Per revision: a key that those with the same code share, within this matrix.
 
-        Their token streams are equal, comments dropped (which takes a grammar).
+        Their files have equal tokens, comments dropped (which takes a grammar), and equal
+        `ChangeSet.facts`.
         """
         return tuple(
-            f"{index in self._lexical} "
-            f"{self._groups[-1 if index in self._lexical else 0].revisions[index].code_key.hex()}"
-            for index in range(len(self.ids))
+            f"{sorted(self._read.unread[at])} {self._read.row(at)[1].code_key.hex()} "
+            f"{sorted(change_set.facts.items())}"
+            for at, change_set in enumerate(self._task.change_sets)
         )
 
     @property
-    def facts(self) -> tuple[EditFacts, ...]:
-        """Return the facts about each revision's edit.
+    def facts_by_path(self) -> tuple[Mapping[str, EditFacts], ...]:
+        """Return the facts about each revision's edit, file by file.
 
         Each text is read once for this matrix and those that `replaced` makes of it. Nothing is
-        known of texts without a grammar, and of those that took their parsers too long.
+        known of texts without a grammar, and of those that took their parsers too long. What is not
+        text is an edit, unless there is text beside it.
         """
-        task, grammar = self._task, self._groups[0].preparation.reading.grammar
-        texts = [
-            text if isinstance(text, str) and index not in self._lexical else None
-            for index, text in enumerate(task.contents)
+        task = self._task
+        rows: list[dict[str, EditFacts]] = [
+            {path: EditFacts(same_program=not facts) for path, facts in change_set.facts.items()}
+            for change_set in task.change_sets
         ]
-        if grammar is None or not isinstance(task.origin, str):
-            return (EditFacts(),) * len(texts)
-        known = [text for text in texts if text is not None]
+        for file in self._read.files:
+            for at, files in enumerate(task.edited):
+                if file.path in files:
+                    rows[at][file.path] = EditFacts()
+            origin, reading = task.origin.get(file.path, ""), file.preparation.reading
+            texts = {
+                at: text
+                for at in file.revisions
+                if isinstance(text := task.edited[at][file.path], str)
+            }
+            if reading.grammar is not None and isinstance(origin, str):
+                found = task.readings.facts(origin, list(texts.values()), reading, task.cancel)
+                for at, facts in zip(texts, found, strict=True):
+                    rows[at][file.path] = facts
+        return tuple(rows)
+
+    @property
+    def facts(self) -> tuple[EditFacts, ...]:
+        """Return the facts about each revision's edit, over all its files."""
+        task = self._task
+        if not task.basis and self._read.files[0].preparation.reading.grammar is None:
+            return (EditFacts(),) * len(self.ids)
         try:
-            read = task.facts.read(
-                task.origin, known, grammar, cancel=task.cancel, timeout=task.timeout
-            )
+            return tuple(joined_facts(by_path.values()) for by_path in self.facts_by_path)
         except Cancelled:
             if task.cancel is None or not task.cancel.timed_out:
                 raise
-            return (EditFacts(),) * len(texts)
-        by_text = dict(zip(known, read, strict=True))
-        return tuple(EditFacts() if text is None else by_text[text] for text in texts)
+        return (EditFacts(),) * len(self.ids)
 
     def word(self, i: int, j: int) -> str:
         """Return what may be said of two revisions: one of `excise.agreement.WORDS`."""
-        return WORDS[self._words[i, j]]
+        return WORDS[self._standings.words[i, j]]
 
     def pair(self, i: int, j: int) -> Score:
-        """Return the score of two revisions with its regions and counts."""
-        why = dict.fromkeys(self._lexical[at] for at in (i, j) if at in self._lexical)
-        group = self._groups[-1 if why else 0]
+        """Return the score of two revisions of one file with its regions and counts.
+
+        Raises
+        ------
+        excise.errors.OptionError
+            If several files are edited: look at them one by one.
+        """
+        groups, lexical = self._of_one_file()
+        why = dict.fromkeys(lexical[at] for at in (i, j) if at in lexical)
+        group = groups[-1 if why else 0]
         score = score_pair(
             group.preparation,
             group.revisions[i],
@@ -284,7 +406,7 @@ class ScoreMatrix:
         Raises
         ------
         excise.errors.OptionError
-            For ready-made sequences, which have no lines of text.
+            For ready-made sequences, which have no lines of text, and if several files are edited.
         excise.errors.Cancelled
             When the flag was raised by `cancel`.
 
@@ -295,11 +417,15 @@ class ScoreMatrix:
         [(1, 2, 'b\n')]
         """
         chosen = list(range(len(self.ids)) if revisions is None else revisions)
-        contents = [self._task.origin, *(self._task.contents[at] for at in chosen)]
+        groups, lexical = self._of_one_file()
+        [file] = self._read.files
+        origin = self._task.origin.get(file.path, "")
+        contents = [origin, *(self._task.edited[at].get(file.path, origin) for at in chosen)]
         texts = [content for content in contents if isinstance(content, str)]
         if len(texts) < len(contents):
             raise OptionError("ready-made sequences have no lines of text, and no hunks")
-        return self._task.hunks.find(texts[0], self._sides(chosen, texts[1:]), cancel)
+        sides = self._sides(groups, lexical, chosen, texts[1:])
+        return self._task.hunks.find(texts[0], sides, cancel)
 
     def in_hunks(
         self,
@@ -331,35 +457,56 @@ class ScoreMatrix:
         import numpy as np
 
         chosen = list(range(len(self.ids)) if order is None else order)
-        if self._groups[0].preparation.options.lcs == "paper":
+        groups, lexical = self._of_one_file()
+        if self._task.options.lcs == "paper":
             places = combinations(range(len(chosen)), 2)
             scores = (((x, y), self.pair(chosen[x], chosen[y])) for x, y in places)
             return count_scores(hunks, chosen, scores)
-        is_lexical = np.array([at in self._lexical for at in chosen], dtype=bool)
+        is_lexical = np.array([at in lexical for at in chosen], dtype=bool)
         either = is_lexical[:, None] | is_lexical[None, :]
-        by_lines = self._by_lines[np.ix_(chosen, chosen)]
+        by_lines = self._standings.by_lines[np.ix_(chosen, chosen)]
         readings = [
             PairReading(
                 group.preparation, is_raw, [group.revisions[at] for at in chosen], tokens & lines
             )
-            for group, tokens in ((self._groups[0], ~either), (self._groups[-1], either))
+            for group, tokens in ((groups[0], ~either), (groups[-1], either))
             for is_raw, lines in ((False, ~by_lines), (True, by_lines))
         ]
         return count_pairs(hunks, chosen, readings, cancel)
 
-    def _sides(self, chosen: list[int], texts: list[str]) -> list[Side]:
+    def _of_one_file(self) -> tuple[list[Group[Preparation]], Mapping[int, str]]:
+        """Return the groups by grammar and, if it cannot read some texts, lexically; and why."""
+        if self._read.joined is not None:
+            raise OptionError("several files have no pair, regions and hunks: ask for one of them")
+        [file] = self._read.files
+        groups = [Group(file.preparation, self._read.group.revisions)]
+        groups += [
+            Group(lexical.files[0].preparation, lexical.group.revisions)
+            for lexical in self._read.lexical.values()
+        ]
+        return groups, file.unread
+
+    def _sides(
+        self,
+        groups: Sequence[Group[Preparation]],
+        unread: Mapping[int, str],
+        chosen: list[int],
+        texts: list[str],
+    ) -> list[Side]:
         """Return the revisions as all pairs of them are read."""
-        lexical = any(at in self._lexical for at in chosen)
-        by_lines = [bool(row[chosen].any()) for row in self._by_lines]
+        lexical = any(at in unread for at in chosen)
+        by_lines = [bool(row[chosen].any()) for row in self._standings.by_lines]
         sides = []
         for at, text in zip(chosen, texts, strict=True):
-            groups = [] if at in self._lexical else [self._groups[0]]
-            groups += [self._groups[-1]] if lexical else []
-            readings = [(group.preparation, group.revisions[at], False) for group in groups]
+            own_groups = [
+                *([] if at in unread else [groups[0]]),
+                *([groups[-1]] if lexical else []),
+            ]
+            readings = [(group.preparation, group.revisions[at], False) for group in own_groups]
             if by_lines[at]:
                 readings += [
                     (group.preparation, group.preparation.raw().revision(own.text), True)
-                    for group, (_, own, _) in zip(groups, readings, strict=True)
+                    for group, (_, own, _) in zip(own_groups, readings, strict=True)
                 ]
             sides.append(Side(at, text, tuple(readings)))
         return sides
@@ -367,31 +514,41 @@ class ScoreMatrix:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """The normalised inputs of one matrix."""
+    """The normalised inputs of one matrix.
+
+    ``edited`` has, for each revision, its texts that differ from the origin's, by path. Texts
+    without a path have the path "". ``basis`` is empty for texts.
+    """
 
     ids: tuple[str, ...]
-    origin: Content
-    contents: list[Content]
+    origin: Mapping[str, Content]
+    change_sets: Sequence[ChangeSet]
+    edited: Sequence[Mapping[str, Content]]
+    options: Options
     language: str | None
-    path: str | None
     map: Map
     cancel: CancelFlag | None
-    timeout: float | None = None
+    timeout: float | None
+    readings: Readings
+    basis: str = ""
     notes: tuple[str, ...] = ()
-    # Contents that a parser was found not to read, with the note: not tried again.
-    unparsable: dict[Content, str] = field(default_factory=dict)
-    facts: FactsReader = field(default_factory=FactsReader)
     hunks: HunkFinder = field(default_factory=HunkFinder)
-    readings: Readings = field(default_factory=Readings)
 
-    def lexical(self) -> dict[int, str]:
-        """Return which revisions are known to be tokenised lexically, and why."""
-        notes = {
-            at: TOO_LARGE if is_large(text) else self.unparsable.get(text, "")
-            for at, text in enumerate(self.contents)
-            if isinstance(text, str)
-        }
-        return {at: note for at, note in notes.items() if note}
+    @property
+    def paths(self) -> list[str]:
+        """Every file that somebody edits, or the one of texts."""
+        if not self.basis:
+            return list(self.origin)
+        return sorted({path for files in self.edited for path in files})
+
+
+def _edited(path: str, origin: Content, content: Content) -> dict[str, Content]:
+    return {} if content == origin else {path: content}
+
+
+def _edits_of(origin: Mapping[str, Content], change_set: ChangeSet) -> dict[str, Content]:
+    texts = {path: normalise(text) for path, text in change_set.texts.items()}
+    return {path: text for path, text in texts.items() if text != origin.get(path, "")}
 
 
 def _named(
@@ -413,106 +570,231 @@ def _named(
     return names, list(revisions)
 
 
-def _groups(task: _Task, options: Options) -> tuple[tuple[_Group, ...], dict[int, str]]:
-    """Prepare everything by grammar, and again lexically if it cannot read some of the revisions.
+@dataclass(frozen=True)
+class _Read:
+    """How some revisions (``members``) are read, and all files, with each row as pairs want it.
 
-    Returns also which revisions these are, and why.
+    ``lexical`` has, by the files that grammars cannot read, how those revisions are read that meet
+    in a pair where these files are lexical.
     """
-    lexical = task.lexical()
-    preparation = _origin(task, options, lexical)
-    if preparation.reading.grammar is None:
-        return (_group(preparation, task),), {}
-    revisions = []
-    for at, text in enumerate(task.contents):
-        revision = preparation.origin
-        if at not in lexical:
-            try:
-                revision = task.readings.revision(preparation, text, task.cancel)
-            except Unparsable as error:
-                lexical[at] = f"lexical tokens: {error}"
-        revisions.append(revision)
-    by_grammar = Group(preparation, tuple(revisions))
-    if not lexical:
-        return (by_grammar,), {}
-    apart = Preparation(task.origin, options, Reading.lexical(options), cancel=task.cancel)
-    return (by_grammar, _group(apart, task)), lexical
+
+    members: Sequence[int]
+    files: Sequence[ReadFile]
+    group: Group[PreparedOrigin]
+    joined: JoinedOrigin | None
+    lexical: dict[frozenset[str], _Read] = field(default_factory=dict)
+
+    @cached_property
+    def unread(self) -> list[frozenset[str]]:
+        """Per member the files that a grammar cannot read as it has them."""
+        return [
+            frozenset(file.path for file in self.files if place in file.unread)
+            for place in range(len(self.members))
+        ]
+
+    def is_origin_of(self, other: _Read) -> bool:
+        """Whether another reading has the same origin: sequences may be read by a revision."""
+        return other.joined is not None or self.group.preparation is other.group.preparation
+
+    def row(self, at: int) -> tuple[_Read, Prepared]:
+        """Return a revision as it is read alone, and all that is read so."""
+        read = self.lexical[self.unread[at]] if self.unread[at] else self
+        return read, read.group.revisions[read.members.index(at)]
 
 
-def _origin(task: _Task, options: Options, lexical: Mapping[int, str]) -> Preparation:
-    """Prepare the origin, lexically if its parser cannot read it."""
-    others = [text for at, text in enumerate(task.contents) if at not in lexical]
-    reading = read([task.origin, *others], task.language, task.path, options, task.timeout)
-    if PARSER_SLOW in task.notes and reading.grammar:
-        reading = Reading.lexical(options)
-    if (known := task.readings.origin(task.origin, options, reading)) is not None:
-        return known
+def _read_all(task: _Task, members: Sequence[int], lexical: frozenset[str] = frozenset()) -> _Read:
+    """Read some revisions, some files lexically: several files are joined to one."""
+    edited = [task.edited[at] for at in members]
+    paths = replace(task, edited=edited).paths
+    is_joined = len(paths) != 1
+    files = [_read_file(task, path, edited, path in lexical, is_joined) for path in paths]
+    if not is_joined:
+        [file] = files
+        own = (file.revisions.get(at, file.preparation.origin) for at in range(len(edited)))
+        return _Read(members, files, Group(file.preparation, tuple(own)), None)
+    keys = [key_of({path: str(text) for path, text in own.items()}) for own in edited]
+    joined = JoinedOrigin(files, keys, task.readings.texts.vocabulary)
+    return _Read(members, files, Group(joined, tuple(map(joined.revision, keys))), joined)
+
+
+def _read_file(
+    task: _Task, path: str, edited: Sequence[Mapping[str, Content]], lexical: bool, is_joined: bool
+) -> ReadFile:
+    """Read a file, equal texts once: lexically if no parser can read the origin's."""
+    origin, note = task.origin.get(path, ""), ""
+    texts = {at: files[path] for at, files in enumerate(edited) if path in files}
+    small = [text for text in texts.values() if not is_large(text)]
+    reading = read([origin, *small], task.language, path or None, task.options, task.timeout)
+    if lexical or (PARSER_SLOW in task.notes and reading.grammar):
+        reading = Reading.lexical(task.options)
+    elif TOO_LARGE in reading.notes:
+        note = TOO_LARGE
+    prepare = task.readings.preparation
     try:
-        return Preparation(task.origin, options, reading, cancel=task.cancel)
+        preparation = prepare(origin, task.options, reading, task.cancel, is_joined=is_joined)
     except Unparsable as error:
-        reading = Reading.lexical(options, f"lexical tokens: {error}")
-    return Preparation(task.origin, options, reading, cancel=task.cancel)
+        note = f"lexical tokens: {error}"
+        reading = Reading.lexical(task.options, note)
+        preparation = prepare(origin, task.options, reading, task.cancel, is_joined=is_joined)
+    revisions, unread = {}, {}
+    for at, text in texts.items():
+        if preparation.reading.grammar and is_large(text):
+            unread[at] = TOO_LARGE
+            continue
+        try:
+            revisions[at] = preparation.revision(text, task.cancel)
+        except Unparsable as error:
+            unread[at] = f"lexical tokens: {error}"
+    return ReadFile(path, preparation, revisions, unread, note)
 
 
-def _group(preparation: Preparation, task: _Task) -> _Group:
-    return Group(
-        preparation, tuple(preparation.revision(text, task.cancel) for text in task.contents)
-    )
-
-
-def _matrix(task: _Task, options: Options) -> ScoreMatrix:
-    groups, lexical = _groups(task, options)
-    return _described(task, groups, lexical, _standings(groups, lexical, task))
-
-
-def _described(
-    task: _Task, groups: tuple[_Group, ...], lexical: Mapping[int, str], standings: Standings
-) -> ScoreMatrix:
+def _matrix(task: _Task, before: ScoreMatrix | None = None, at: int = 0) -> ScoreMatrix:
+    """Return the matrix: all of it, or with new scores of one revision beside those before."""
+    whole = _read_all(task, range(len(task.ids)))
+    if before is not None and not any(whole.unread) and before._read.is_origin_of(whole):
+        standings = compare_one(whole.group, at, before._standings, task.map, task.cancel)
+    else:
+        before, standings = None, compare(whole.group, task.map, task.cancel)
+    every = [whole]
+    for lexical, pairs in _lexical_pairs(task, whole).items():
+        members = sorted({index for pair in pairs for index in pair})
+        read = whole.lexical[lexical] = _read_all(task, members, lexical)
+        _take(standings, members, compare(read.group, task.map, task.cancel), pairs)
+        every.append(read)
+    for i, j in combinations(range(len(task.ids)), 2) if task.basis else ():
+        if before is None or at in (i, j):
+            every += _write_apart(task, whole, standings, i, j)
     planes = (standings.values, standings.anchored, standings.anywhere, standings.contained)
     for plane in planes:
         plane.flags.writeable = False
-    options = groups[0].preparation.options
-    chosen = [groups[-1 if at in lexical else 0] for at in range(len(task.ids))]
-    own = [group.revisions[at] for at, group in enumerate(chosen)]
-    origins = [group.preparation.origin for group in chosen]
-    white = [r.is_origin and r.text != o.text for r, o in zip(own, origins, strict=True)]
-    notes = [
-        (*task.notes, *_notes(group, own[at], white[at], lexical.get(at)))
-        for at, group in enumerate(chosen)
-    ]
-    tokenisers = "+".join(dict.fromkeys(group.preparation.tokeniser for group in groups))
+    rows = [whole.row(index) for index in range(len(task.ids))]
+    tokenisers = {file.preparation.tokeniser for read in every for file in read.files} or {LEXICAL}
+    named = "+".join(sorted(tokenisers, key=lambda name: (name == LEXICAL, name)))
+    white = [_is_white(read, own, index) for index, (read, own) in enumerate(rows)]
     return ScoreMatrix(
-        ids=task.ids,
-        values=standings.values,
-        anchored=standings.anchored,
-        anywhere=standings.anywhere,
-        contained=standings.contained,
-        signature=signature(options, tokenisers),
-        notes=tuple(notes),
-        edit_sizes=tuple(_edit_size(o, r) for o, r in zip(origins, own, strict=True)),
-        no_ops=tuple(text == task.origin for text in task.contents),
-        whitespace_only=tuple(white),
-        unchanged=tuple(r.is_origin for r in own),
-        syntax_errors=tuple(
-            r.has_errors and not o.has_errors for o, r in zip(origins, own, strict=True)
+        task.ids,
+        *planes,
+        signature=signature(task.options, named, task.basis),
+        notes=tuple(
+            tuple(_notes(task, whole, index, *rows[index], is_white))
+            for index, is_white in enumerate(white)
         ),
-        _words=standings.words,
-        _by_lines=standings.by_lines,
-        _groups=groups,
-        _lexical=lexical,
+        edited=tuple(_sizes(read, index) for index, (read, _) in enumerate(rows)),
+        no_ops=tuple(
+            not (files or own.paths)
+            for files, own in zip(task.edited, task.change_sets, strict=True)
+        ),
+        whitespace_only=tuple(white),
+        unchanged=tuple(own.is_origin for _, own in rows),
+        syntax_errors=tuple(
+            own.has_errors and not read.group.preparation.origin.has_errors for read, own in rows
+        ),
+        _standings=standings,
+        _read=whole,
         _task=task,
     )
 
 
-def _notes(
-    group: _Group, revision: Prepared, is_white: bool, lexical: str | None
-) -> tuple[str, ...]:
-    sides = (group.preparation.origin, revision)
-    return (
-        *((WHITESPACE_ONLY,) if is_white else ()),
-        *((lexical,) if lexical else ()),
-        *group.preparation.reading.notes,
-        *syntax_notes(sides, ("origin", "revision")),
+def _take(
+    standings: Standings,
+    members: list[int],
+    source: Standings,
+    pairs: Iterable[tuple[int, int]],
+) -> None:
+    """Take some pairs of members from another comparison of them."""
+    import numpy as np
+
+    place = {index: number for number, index in enumerate(members)}
+    wanted = np.zeros((len(members), len(members)), dtype=bool)
+    for i, j in pairs:
+        wanted[place[i], place[j]] = wanted[place[j], place[i]] = True
+    standings.write(members, source, wanted)
+
+
+def _lexical_pairs(task: _Task, whole: _Read) -> Mapping[frozenset[str], list[tuple[int, int]]]:
+    """Return the pairs in which a grammar cannot read some files, by these files.
+
+    A revision with itself is one of them: this is how it is read alone.
+    """
+    pairs: dict[frozenset[str], list[tuple[int, int]]] = defaultdict(list)
+    every = range(len(task.ids)) if any(whole.unread) else ()
+    for i, j in combinations_with_replacement(every, 2):
+        lexical = whole.unread[i] | whole.unread[j]
+        if lexical and (i == j or not _created_alike(task, i, j)):
+            pairs[lexical].append((i, j))
+    return pairs
+
+
+def _created_alike(task: _Task, i: int, j: int) -> dict[str, str]:
+    """Return one path for both paths of each text that the two created under different paths."""
+    a, b = (_created(task, index) for index in (i, j))
+    if a.keys().isdisjoint(b.keys()):
+        return {}
+    paths = [{path for created in side.values() for path in created} for side in (a, b)]
+    shared: dict[str, str] = {}
+    for text in a.keys() & b.keys():
+        alone = [
+            [path for path in side[text] if path not in other_paths]
+            for side, other_paths in zip((a, b), reversed(paths), strict=True)
+        ]
+        for pair in zip(*alone, strict=False):
+            shared |= dict.fromkeys(pair, min(pair))
+    return shared
+
+
+def _created(task: _Task, index: int) -> Mapping[Content, list[str]]:
+    """Return the paths of the files that a change set creates, by text."""
+    created: dict[Content, list[str]] = defaultdict(list)
+    for path, text in sorted(task.edited[index].items()):
+        if path not in task.origin:
+            created[text].append(path)
+    return created
+
+
+def _write_apart(
+    task: _Task, whole: _Read, standings: Standings, i: int, j: int
+) -> Iterator[_Read]:
+    """Write a pair of change sets that created a text under two names, or that have no text."""
+    renamed = _created_alike(task, i, j)
+    if renamed:
+        # Counted separately, so that no number depends on other change sets.
+        two = [
+            {renamed.get(path, path): text for path, text in task.edited[index].items()}
+            for index in (i, j)
+        ]
+        pair = replace(task, ids=(task.ids[i], task.ids[j]), edited=two)
+        read = _read_all(pair, range(2), whole.unread[i] | whole.unread[j])
+        _take(standings, [i, j], compare(read.group, task.map, task.cancel), [(i, j)])
+        yield read
+    a, b = task.change_sets[i], task.change_sets[j]
+    equal = None
+    if not (task.edited[i] or task.edited[j]):
+        equal = a.facts == b.facts
+    elif a.paths.isdisjoint(b.paths) and not renamed:
+        equal = False
+    if equal is not None:
+        for plane in (standings.values, standings.anchored, standings.anywhere):
+            plane[i, j] = plane[j, i] = float(equal)
+        word = WORDS.index(SAME if equal else DIFFERENT)
+        standings.words[i, j] = standings.words[j, i] = word
+
+
+def _is_white(read: _Read, own: Prepared, index: int) -> bool:
+    """Whether a revision differs from the origin in white space only."""
+    place = read.members.index(index)
+    return own.is_origin and any(
+        place in file.revisions and file.revisions[place].text != file.preparation.origin.text
+        for file in read.files
     )
+
+
+def _sizes(read: _Read, index: int) -> Mapping[str, int]:
+    place = read.members.index(index)
+    return {
+        file.path: _edit_size(file.preparation.origin, file.revisions[place])
+        for file in read.files
+        if place in file.revisions
+    }
 
 
 def _edit_size(origin: Prepared, revision: Prepared) -> int:
@@ -524,15 +806,21 @@ def _edit_size(origin: Prepared, revision: Prepared) -> int:
     return size
 
 
-def _standings(groups: tuple[_Group, ...], lexical: Mapping[int, str], task: _Task) -> Standings:
-    """Compare by grammar the pairs that it reads, and the others lexically."""
-    import numpy as np
-
-    if len(groups) == 1:
-        return compare(groups[0], task.map, task.cancel)
-    parsed = [index for index in range(len(task.ids)) if index not in lexical]
-    by_grammar = Group(groups[0].preparation, tuple(groups[0].revisions[i] for i in parsed))
-    found = compare(groups[-1], task.map, task.cancel)
-    wanted = np.ones((len(parsed), len(parsed)), dtype=bool)
-    found.write(parsed, compare(by_grammar, task.map, task.cancel), wanted)
-    return found
+def _notes(
+    task: _Task, whole: _Read, index: int, read: _Read, own: Prepared, is_white: bool
+) -> Iterator[str]:
+    yield from task.notes
+    if is_white:
+        yield WHITESPACE_ONLY
+    if task.basis:
+        for file in whole.files:
+            reason = file.unread.get(index, file.note)
+            if reason and file.path in task.edited[index]:
+                yield f"{file.path}: {reason}"
+        return
+    [file] = whole.files
+    if index in file.unread:
+        yield file.unread[index]
+    preparation = read.group.preparation
+    yield from preparation.reading.notes
+    yield from syntax_notes((preparation.origin, own), ("origin", "revision"))

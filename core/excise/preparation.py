@@ -6,25 +6,24 @@ Over 300 lines: reading a text, as the origin or beside it, and aligning it shar
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from hashlib import blake2b
 from typing import Protocol
 
-from excise import languages, syntax
+from excise import languages
 from excise.alignment import PairwiseAlignment, Units, align_units, slide_edits, units_of
 from excise.errors import Unparsable
+from excise.facts import EditFacts, FactsReader
 from excise.kernels._lexer import Lexer
 from excise.kernels._walk import CancelFlag
-from excise.reading import Content, Reading, normalised, read, token_stream
-from excise.reparse import Parsed, parsed, reparse
+from excise.reading import Content, ParsedTexts, Reading, normalised, read, token_stream
 from excise.signature import Options
 from excise.text import line_key, strip_blank
 from excise.tokens import (
     Lines,
     TokenStream,
-    Vocabulary,
     lexical_lines,
     lexical_part,
     lines_of,
@@ -36,12 +35,10 @@ __all__ = [
     "Preparation",
     "Prepared",
     "PreparedOrigin",
+    "Readings",
     "align",
     "prepare",
 ]
-
-REPARSE_FROM = 4_000
-"""Characters of an origin from which its tree is worth keeping for its revisions."""
 
 
 @dataclass(frozen=True)
@@ -72,12 +69,7 @@ class Prepared:
     @cached_property
     def code_key(self) -> bytes:
         """A short key that is equal iff the token streams are, comments dropped."""
-        if self.code_digest or not self.lines.comments:
-            return self.code_digest or self.token_key
-        import numpy as np
-
-        tokens = np.frombuffer(self.lines.tokens, dtype=np.intc)
-        return blake2b(np.delete(tokens, self.lines.comments).tobytes()).digest()
+        return self.code_digest or blake2b(self.lines.code()).digest()
 
     def equals(self, other: Prepared) -> bool:
         """Whether the guards call the two equal: by token streams, or at ``line`` by line keys."""
@@ -142,8 +134,8 @@ class Preparation:
     raw
         Take whole lines, white space included, as tokens (guard 2); the name of the tokeniser that
         found nothing but white space changed.
-    vocabulary
-        That of other origins, where tokens of several files are compared.
+    texts
+        Those of other origins, where texts may be parsed, or tokens of several files are compared.
 
     Attributes
     ----------
@@ -159,34 +151,48 @@ class Preparation:
         *,
         raw: str | None = None,
         cancel: CancelFlag | None = None,
-        vocabulary: Vocabulary | None = None,
+        texts: ParsedTexts | None = None,
     ) -> None:
         """Read the origin."""
         self.options = options
         self.reading = reading
-        self._raw = raw
-        self._vocabulary = Vocabulary() if vocabulary is None else vocabulary
-        self._parsed: Parsed | None = None
+        self._is_alone = texts is None
+        self._texts = ParsedTexts() if texts is None else texts
+        self._is_raw = raw is not None
+        self._raw: Preparation | None = None
         # Not a method: what is prepared would hold the preparation, which holds it.
-        self._stream_of = partial(token_stream, grammar=reading.grammar, raw=raw is not None)
+        self._stream_of = partial(token_stream, grammar=reading.grammar, raw=self._is_raw)
         self._lexer = None
         if not (raw or reading.grammar) and isinstance(origin, str):
-            self._lexer = Lexer(self._vocabulary, alone=vocabulary is None)
-        self.origin = self._read_origin(self._without_comments(origin, cancel), cancel)
+            self._lexer = Lexer(self._texts.vocabulary, alone=self._is_alone)
+        self._revisions: dict[Content, Prepared] = {}
+        self.origin = self._read(self._without_comments(origin, cancel), None, cancel)
         self.tokeniser = raw or tokeniser(origin, reading.grammar)
 
     def revision(self, content: Content, cancel: CancelFlag | None = None) -> Prepared:
-        """Read a revision and align it with the origin."""
+        """Read a revision and align it with the origin, once."""
+        if (known := self._revisions.get(content)) is not None:
+            return known
         if cancel is not None:
             cancel.check()
-        text = self._without_comments(content, cancel)
+        revision = self._revision(self._without_comments(content, cancel), cancel)
+        self._revisions[content] = revision
+        return revision
+
+    def _revision(self, text: Content, cancel: CancelFlag | None) -> Prepared:
         if text == self.origin.text:
             return self.origin
-        read = self._reparsed(text, cancel) or self._read(text, cancel)
+        read = self._read(text, self.origin.text, cancel)
         edits = align_units(self.origin.units, read.units, cancel)
         slid = slide_edits(edits, self.origin.units, read.units)
         is_origin = not edits or read.equals(self.origin)
         return replace(read, edits=edits, slid=slid, is_origin=is_origin)
+
+    def keep(self, contents: Collection[Content]) -> None:
+        """Forget all revisions but these."""
+        self._revisions = {text: own for text, own in self._revisions.items() if text in contents}
+        if self._raw is not None:
+            self._raw.keep(contents)
 
     @cached_property
     def origin_lines(self) -> array[int]:
@@ -195,85 +201,98 @@ class Preparation:
 
     def raw(self) -> Preparation:
         """Return the same origin read as raw lines, to score edits of white space."""
-        return Preparation(self.origin.text, self.options, self.reading, raw=self.tokeniser)
+        if self._raw is None:
+            texts = None if self._is_alone else self._texts
+            self._raw = Preparation(
+                self.origin.text, self.options, self.reading, raw=self.tokeniser, texts=texts
+            )
+        return self._raw
 
     def rows(self, content: str) -> list[int] | None:
         """Return which lines of a text remain if comments are dropped, or None for all of them."""
         if self.options.comments == "keep":
             return None
-        grammar = self.reading.grammar
-        text = syntax.blank_comments(content, grammar) if grammar else content
+        text = self._texts.blanked(content, self.reading)
         return [row for row, line in enumerate(text.split("\n")) if line_key(line)]
 
-    def _read(self, text: Content, cancel: CancelFlag | None) -> Prepared:
-        if self._raw and isinstance(text, str):
-            return self._prepared(text, raw_lines_of(text, self._vocabulary), has_errors=False)
+    def _read(self, text: Content, origin: Content | None, cancel: CancelFlag | None) -> Prepared:
+        if isinstance(text, str) and self._is_raw:
+            return self._prepared(text, raw_lines_of(text, self._texts.vocabulary))
+        if isinstance(text, str) and self._lexer is not None:
+            return self._prepared(text, lexical_lines(text, self._lexer))
+        if isinstance(text, str) and self.reading.grammar:
+            beside = origin if isinstance(origin, str) else None
+            return self._prepared(text, *self._texts.read(text, self.reading, beside, cancel))
         if self._lexer is not None:
-            if isinstance(text, str):
-                return self._prepared(text, lexical_lines(text, self._lexer), has_errors=False)
             self._lexer.share()
-        tokens = self._stream_of(text, cancel=cancel, timeout=self.reading.timeout)
-        return self._prepared(text, lines_of(tokens, self._vocabulary), tokens.has_errors)
+        tokens = self._stream_of(text, cancel=cancel)
+        return self._prepared(text, lines_of(tokens, self._texts.vocabulary))
 
-    def _read_origin(self, text: Content, cancel: CancelFlag | None) -> Prepared:
-        """Read the origin, and keep the tree of a long one with intact syntax for its revisions."""
-        grammar = self.reading.grammar
-        if self._raw or not grammar or not isinstance(text, str) or len(text) < REPARSE_FROM:
-            return self._read(text, cancel)
-        kept = parsed(text, grammar, self._vocabulary, cancel, self.reading.timeout)
-        self._parsed = kept
-        return self._prepared(text, kept.lines, kept.has_errors)
-
-    def _reparsed(self, text: Content, cancel: CancelFlag | None) -> Prepared | None:
-        """Take what the origin's tree saves, or None if it saves nothing or proves nothing."""
-        if self._parsed is None or not isinstance(text, str):
-            return None
-        read = reparse(self._parsed, text, self._vocabulary, cancel, self.reading.timeout)
-        return None if read is None else self._prepared(text, *read)
-
-    def _prepared(self, text: Content, lines: Lines, has_errors: bool) -> Prepared:
-        granularity = "token" if self._raw else self.options.granularity
-        units = units_of(lines, granularity, self._vocabulary)
+    def _prepared(self, text: Content, lines: Lines, has_errors: bool = False) -> Prepared:
+        granularity = "token" if self._is_raw else self.options.granularity
+        units = units_of(lines, granularity, self._texts.vocabulary)
         none = array("i")
         return Prepared(text, lines, units, none, none, True, has_errors, self._stream_of)
 
     def _without_comments(self, content: Content, cancel: CancelFlag | None) -> Content:
-        if not isinstance(content, str) or self._raw or self.options.comments == "keep":
+        if not isinstance(content, str) or self._is_raw or self.options.comments == "keep":
             return content
-        grammar, timeout = self.reading.grammar, self.reading.timeout
-        if not grammar:
-            return strip_blank(content)
-        return syntax.drop_comments(content, grammar, cancel, timeout)
+        return strip_blank(self._texts.blanked(content, self.reading, cancel))
 
 
 class Readings:
-    """Origins and revisions that were read, for who compares some of them again.
-
-    Used by one thread.
-    """
+    """What was read in a run, handed to whatever may read it again. Used by one thread."""
 
     def __init__(self) -> None:
         """Know nothing yet."""
-        self._known: dict[object, tuple[Preparation, dict[Content, Prepared]]] = {}
+        self.texts = ParsedTexts()
+        self._preparations: dict[object, Preparation] = {}
+        self._facts: dict[tuple[str, str], FactsReader] = {}
 
-    def keep(self, preparation: Preparation, revisions: Iterable[Prepared]) -> None:
-        """Keep an origin and its revisions, as they are."""
-        key = (preparation.origin.text, preparation.options, preparation.reading)
-        self._known[key] = preparation, {revision.text: revision for revision in revisions}
+    def preparation(
+        self,
+        origin: Content,
+        options: Options,
+        reading: Reading,
+        cancel: CancelFlag | None = None,
+        *,
+        is_joined: bool = False,
+    ) -> Preparation:
+        """Return an origin with its revisions, read now if it was not before.
 
-    def origin(self, text: Content, options: Options, reading: Reading) -> Preparation | None:
-        """Return an origin that was read just so."""
-        known = self._known.get((text, options, reading))
-        return None if known is None else known[0]
+        Parameters
+        ----------
+        is_joined
+            Whether its tokens are compared with those of other files. (A text without a grammar is
+            read faster if they are not.)
+        """
+        is_joined |= reading.grammar is not None
+        for joined in (is_joined, True):
+            known = self._preparations.get((origin, options, reading, joined))
+            if known is not None:
+                return known
+        texts = self.texts if is_joined else None
+        preparation = Preparation(origin, options, reading, cancel=cancel, texts=texts)
+        self._preparations[origin, options, reading, is_joined] = preparation
+        return preparation
 
-    def revision(
-        self, preparation: Preparation, text: Content, cancel: CancelFlag | None = None
-    ) -> Prepared:
-        """Return a revision of an origin, read now if it was not before."""
-        key = (preparation.origin.text, preparation.options, preparation.reading)
-        known = self._known.get(key)
-        revision = known[1].get(text) if known is not None and known[0] is preparation else None
-        return preparation.revision(text, cancel) if revision is None else revision
+    def facts(
+        self, origin: str, revisions: Sequence[str], reading: Reading, cancel: CancelFlag | None
+    ) -> tuple[EditFacts, ...]:
+        """Return the facts about revisions of a text that a grammar reads."""
+        key = origin, reading.grammar or ""
+        reader = self._facts.get(key)
+        if reader is None or reader.is_full:
+            reader = self._facts[key] = FactsReader(origin, reading)
+        return tuple(reader.facts(text, self.texts, cancel) for text in revisions)
+
+    def keep(self, contents: Collection[Content]) -> None:
+        """Forget all texts but these."""
+        self.texts.keep(contents)
+        for preparation in self._preparations.values():
+            preparation.keep(contents)
+        for reader in self._facts.values():
+            reader.keep(contents)
 
 
 def prepare(

@@ -70,6 +70,8 @@ class Module:
         """
         if len(text) > MOST:
             raise Unparsable(f"over {MOST:,} characters")
+        if not text:  # of a file that is deleted: in many origins, and nothing to parse
+            return cls((), {} if beside is None else beside.known)
         lines = text.replace("\r", "\n").split("\n")  # lines as Python counts them
         sys.audit("excise.parse", PARSER, text.encode("utf-8", "surrogatepass"))
         try:

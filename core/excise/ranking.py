@@ -155,7 +155,7 @@ def rank(matrix: Compared, *, intent: str = INTENT) -> tuple[Ranked, ...]:
     check_intent(intent)
     if not hasattr(matrix, "facts"):
         kind = type(matrix).__name__
-        raise ContentError(f"matrix is of type {kind}; give a ScoreMatrix or a ChangeMatrix")
+        raise ContentError(f"matrix is of type {kind}; give a ScoreMatrix")
     facts, count = matrix.facts, len(matrix.ids)
     broken = [
         _broken(has_errors, edit, intent)

@@ -1,22 +1,34 @@
-"""How texts are read: by which grammar, or without one and why (sections 1 and 2)."""
+"""How texts are read: by which grammar, or without one and why, and each once (sections 1, 2)."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-from excise import languages
-from excise.errors import ContentError
+from excise import languages, syntax
+from excise.errors import ContentError, Unparsable
 from excise.kernels._walk import CancelFlag
+from excise.reparse import Parsed, parsed, reparse
 from excise.signature import Options
-from excise.text import normalise
-from excise.tokens import Tokens, TokenStream, given, raw_stream, stream
+from excise.text import normalise, strip_blank
+from excise.tokens import (
+    Lines,
+    Tokens,
+    TokenStream,
+    Vocabulary,
+    given,
+    lines_of,
+    raw_stream,
+    stream,
+)
 
 __all__ = [
     "LEXICAL_ABOVE",
     "PARSER_SECONDS",
     "TOO_LARGE",
     "Content",
+    "ParsedTexts",
     "Reading",
     "is_large",
     "normalised",
@@ -32,6 +44,9 @@ LEXICAL_ABOVE = 1_000_000
 
 PARSER_SECONDS = 10.0
 """CPU seconds that a parser gets for one text, wherever nobody waits for more: in every command."""
+
+REPARSE_FROM = 4_000
+"""Characters of an origin from which its tree is worth keeping for its revisions."""
 
 TOO_LARGE = f"lexical tokens: over {LEXICAL_ABOVE:,} bytes"
 COMMENTS_KEPT = "comments kept: no grammar to find them"
@@ -125,3 +140,93 @@ def token_stream(
     if not isinstance(content, str):
         return given(content)
     return raw_stream(content) if raw else stream(content, grammar, cancel, timeout)
+
+
+class _Read(NamedTuple):
+    """What a parser found in a text."""
+
+    lines: Lines
+    has_errors: bool
+
+
+class ParsedTexts:
+    """What parsers found in texts, by text and grammar: a text is parsed once for all who read it.
+
+    Used by one thread. ``vocabulary`` names the tokens of all texts.
+    """
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self.vocabulary = Vocabulary()
+        self._read: dict[tuple[str, str], _Read] = {}
+        self._trees: dict[tuple[str, str], Parsed] = {}
+        self._blanked: dict[tuple[str, str], str] = {}
+        self._refused: dict[tuple[str, Reading], str] = {}
+
+    def read(
+        self,
+        text: str,
+        reading: Reading,
+        origin: str | None = None,
+        cancel: CancelFlag | None = None,
+    ) -> tuple[Lines, bool]:
+        """Return the tokens of a text by a grammar, and whether its syntax is broken.
+
+        Parameters
+        ----------
+        origin
+            A text that was read before: what its tree tells is not parsed again. None: this is an
+            origin itself, and keeps its tree if it is long.
+
+        Raises
+        ------
+        excise.errors.ParserStopped, excise.errors.Unparsable
+            As from `excise.syntax.parse`; a parser is not asked twice.
+        """
+        key = text, reading.grammar or ""
+        if (found := self._read.get(key)) is not None:
+            return found
+        if (refused := self._refused.get((text, reading))) is not None:
+            raise Unparsable(refused)
+        try:
+            found = self._parsed(text, reading, origin, cancel)
+        except Unparsable as error:
+            self._refused[text, reading] = str(error)
+            raise
+        self._read[key] = found
+        return found
+
+    def _parsed(
+        self, text: str, reading: Reading, origin: str | None, cancel: CancelFlag | None
+    ) -> _Read:
+        grammar, timeout = reading.grammar or "", reading.timeout
+        if origin is None and len(text) >= REPARSE_FROM:
+            own = parsed(text, grammar, self.vocabulary, cancel, timeout)
+            self._trees[text, grammar] = own
+            return _Read(own.lines, own.has_errors)
+        if origin is not None and (tree := self._trees.get((origin, grammar))) is not None:
+            read = reparse(tree, text, self.vocabulary, cancel, timeout)
+            if read is not None:
+                return _Read(*read)
+        tokens = stream(text, grammar, cancel, timeout)
+        return _Read(lines_of(tokens, self.vocabulary), tokens.has_errors)
+
+    def blanked(self, text: str, reading: Reading, cancel: CancelFlag | None = None) -> str:
+        """Return a text without its comments, line by line, or itself without a grammar."""
+        if not reading.grammar:
+            return text
+        key = text, reading.grammar
+        if key not in self._blanked:
+            blanked = syntax.blank_comments(text, reading.grammar, cancel, reading.timeout)
+            self._blanked[key] = blanked
+        return self._blanked[key]
+
+    def keep(self, texts: Collection[Content]) -> None:
+        """Forget all texts but these."""
+        kept = set(texts)
+        for text, grammar in [key for key in self._blanked if key[0] in kept]:
+            kept.add(strip_blank(self._blanked[text, grammar]))
+        tables: list[dict[Any, Any]] = [self._read, self._trees, self._blanked, self._refused]
+        for known in tables:
+            for key in [key for key in known if key[0] not in kept]:
+                del known[key]

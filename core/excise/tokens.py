@@ -163,6 +163,14 @@ class Lines:
     comments: array[int] = field(default_factory=lambda: array("i"))
     are_lexical: bool = False
 
+    def code(self) -> bytes:
+        """Return all tokens but comments, as bytes."""
+        if not self.comments:
+            return self.tokens.tobytes()
+        import numpy as np
+
+        return np.delete(np.frombuffer(self.tokens, dtype=np.intc), self.comments).tobytes()
+
 
 def lines_of(found: TokenStream, vocabulary: Vocabulary) -> Lines:
     """Intern a stream."""

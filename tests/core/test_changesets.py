@@ -13,7 +13,7 @@ from tests.reference import change_sets as oracle
 from tests.reference.budget import scaled
 from tests.reference.triples import text_triple
 
-from excise import ChangeMatrix, ChangeSet, ScoreMatrix, syntax
+from excise import ChangeSet, ScoreMatrix, syntax
 from excise.errors import Unparsable
 
 LINES = st.lists(
@@ -29,7 +29,7 @@ def matrix_of(origin, *change_sets, **options):
         str(index): files if isinstance(files, ChangeSet) else ChangeSet(files)
         for index, files in enumerate(change_sets)
     }
-    return ChangeMatrix.from_change_sets(origin, named, **options)
+    return ScoreMatrix.from_change_sets(origin, named, **options)
 
 
 @given(origin=LINES, revisions=st.lists(LINES, max_size=5), path=st.sampled_from([PYTHON, TEXT]))

@@ -8,7 +8,7 @@ import tracemalloc
 import pytest
 
 import excise
-from excise import ChangeMatrix, ChangeSet, ScoreMatrix
+from excise import ChangeSet, ScoreMatrix
 
 ORIGIN = "".join(f"value_{number} = compute({number})\n" for number in range(300))
 TEXTS = [ORIGIN.replace("compute(7)", f"compute({number})") for number in range(4)]
@@ -28,7 +28,7 @@ def replaced():
 
 def change_sets():
     sets = {str(number): ChangeSet({"a.py": text}) for number, text in enumerate(TEXTS)}
-    ChangeMatrix.from_change_sets({"a.py": ORIGIN}, sets)
+    ScoreMatrix.from_change_sets({"a.py": ORIGIN}, sets)
 
 
 def explained():

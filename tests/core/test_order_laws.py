@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.reference.ranking import Candidate, ranks
 
-from excise import ChangeMatrix, ChangeSet, ScoreMatrix, rank
+from excise import ChangeSet, ScoreMatrix, rank
 from excise.facts import EditFacts
 
 INTENTS = st.sampled_from(["fix", "change"])
@@ -95,7 +95,7 @@ def compared(draw):
     if draw(st.booleans()):
         return ScoreMatrix.from_texts(ORIGIN, texts, language="python")
     beside = draw(st.lists(st.sampled_from(["b = 1\n", "b = 2\n"]), min_size=6, max_size=6))
-    return ChangeMatrix.from_change_sets(
+    return ScoreMatrix.from_change_sets(
         {"a.py": ORIGIN, "b.py": "b = 1\n"},
         {
             f"c{number}": ChangeSet({"a.py": text, "b.py": other})

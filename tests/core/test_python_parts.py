@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from excise import python_facts, python_parts
 from excise.errors import Unparsable
-from excise.facts import FactsReader, facts_of
+from excise.facts import facts_of
 
 STATEMENTS = r'''
 x = 1
@@ -85,9 +85,8 @@ def equal_from_scratch(origin, revision):
     except (SyntaxError, Unparsable):
         return
     assert whole(revision, beside) == whole(revision)
-    reader = FactsReader()
-    reader.read("# another origin\n" + origin, [origin], "python")
-    assert reader.read(origin, [revision], "python") == facts_of(origin, [revision], "python")
+    [facts, _] = facts_of(origin, [revision, revision + "\nx = 1\n"], "python")
+    assert facts_of(origin, ["x = 1\n", revision], "python")[1] == facts
 
 
 @given(TEXTS, TEXTS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from excise import ChangeMatrix, ChangeSet, ContentError, OptionError, ScoreMatrix, rank
+from excise import ChangeSet, ContentError, OptionError, ScoreMatrix, rank
 
 ORIGIN = '''import os
 
@@ -51,7 +51,7 @@ def among(texts, intent="change", origin=ORIGIN):
     sets = {
         name: ChangeSet({"a.py": text} if text != origin else {}) for name, text in texts.items()
     }
-    return rank(ChangeMatrix.from_change_sets({"a.py": origin}, sets), intent=intent)
+    return rank(ScoreMatrix.from_change_sets({"a.py": origin}, sets), intent=intent)
 
 
 PATHS = pytest.mark.parametrize("ranked", [alone, among])
@@ -100,7 +100,7 @@ def test_comments_are_what_the_grammar_of_each_language_says(path, origin, same,
     sets = {name: ChangeSet({path: text}) for name, text in texts.items()}
     for ranking in (
         alone(texts, origin=origin, language=None, path=path),
-        rank(ChangeMatrix.from_change_sets({path: origin}, sets)),
+        rank(ScoreMatrix.from_change_sets({path: origin}, sets)),
     ):
         assert {r.id: r.makers for r in ranking} == {"plain": 2, "same": 2, "other": 1}
 
@@ -129,7 +129,7 @@ def test_an_edit_of_several_files_is_the_same_only_if_it_is_in_all_of_them():
         "executable": ChangeSet(both, {"a.py": ("mode 755",)}),
         "created": ChangeSet({**both, "d.py": ""}, {"d.py": ("created",)}),
     }
-    makers = {r.id: r.makers for r in rank(ChangeMatrix.from_change_sets(origin, sets))}
+    makers = {r.id: r.makers for r in rank(ScoreMatrix.from_change_sets(origin, sets))}
     assert makers == {**dict.fromkeys(sets, 1), "both": 2, "commented": 2}
 
 
@@ -139,9 +139,7 @@ def test_a_file_that_no_grammar_can_read_counts_by_its_text():
         name: ChangeSet({"a.py": text})
         for name, text in {"a": huge, "b": huge, "c": huge + "# c\n", "d": "x = 2\n"}.items()
     }
-    makers = {
-        r.id: r.makers for r in rank(ChangeMatrix.from_change_sets({"a.py": "x = 0\n"}, sets))
-    }
+    makers = {r.id: r.makers for r in rank(ScoreMatrix.from_change_sets({"a.py": "x = 0\n"}, sets))}
     assert makers == {"a": 2, "b": 2, "c": 1, "d": 1}
 
 
@@ -245,7 +243,7 @@ def test_none_and_a_lone_one():
     assert (lone.rank, lone.makers, lone.mean_similarity, lone.why) == (1, 1, None, ())
     [idle] = rank(ScoreMatrix.from_texts("a", ["a"]))
     assert (idle.rank, idle.why) == (1, ("changes nothing",))
-    assert rank(ChangeMatrix.from_change_sets({}, {})) == ()
+    assert rank(ScoreMatrix.from_change_sets({}, {})) == ()
 
 
 @PATHS

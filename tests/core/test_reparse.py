@@ -217,7 +217,7 @@ def test_a_long_origin_gives_the_scores_of_separate_parses(monkeypatch):
     a = source.replace("heap", "pile", 3)
     b = source.replace("heap", "pile", 2).replace("return", "yield", 1)
     by_tree = similarity(origin=source, a=a, b=b, language="python")
-    monkeypatch.setattr("excise.preparation.REPARSE_FROM", len(source) + 1)
+    monkeypatch.setattr("excise.reading.REPARSE_FROM", len(source) + 1)
     alone = similarity(origin=source, a=a, b=b, language="python")
     assert 0 < by_tree.value < 1
     assert (by_tree.exact, by_tree.regions) == (alone.exact, alone.regions)

@@ -36,7 +36,7 @@ def values(matrix):
     score = matrix.pair(0, 1)
     hunks = matrix.hunks()
     change = excise.ChangeSet({f"{number}.py": LONG for number in range(100)})
-    changes = excise.ChangeMatrix.from_change_sets({"a.py": "x\n"}, {"one": change, "two": change})
+    changes = excise.ScoreMatrix.from_change_sets({"a.py": "x\n"}, {"one": change, "two": change})
     return [
         *(matrix, score, score.regions[0], score.regions[0].origin, hunks, hunks[0]),
         *(hunks[0].variants[0], excise.cluster(matrix)[0], excise.rank(matrix)[0], change, changes),
@@ -79,7 +79,7 @@ def test_tables_for_notebooks_are_inert():
         matrix,
         matrix.pair(0, 1),
         excise.cluster(matrix),
-        excise.ChangeMatrix.from_change_sets({"a": "a\n"}, changes),
+        excise.ScoreMatrix.from_change_sets({"a": "a\n"}, changes),
     ):
         page = shown._repr_html_()
         read = Tags(page)

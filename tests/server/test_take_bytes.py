@@ -140,7 +140,7 @@ def test_two_that_convert_alike_are_the_same_and_other_bytes_are_not():
         candidate = proposed("ada", UNIX, new)
         pair = changed_file("a.txt", side(UNIX), "a.txt", side(new))
         sets.append(change_set(candidate.old, candidate.new, [pair]))
-    matrix = library.ChangeMatrix.from_change_sets({}, dict(zip("abcde", sets, strict=True)))
+    matrix = library.ScoreMatrix.from_change_sets({}, dict(zip("abcde", sets, strict=True)))
     assert matrix.values[0].tolist() == [1, 1, 0, 0, 0]
     assert matrix.values[3].tolist() == [0, 0, 0, 1, 0]
 

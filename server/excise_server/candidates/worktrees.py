@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from excise import CancelFlag, ChangeMatrix, Cluster, Ranked
+from excise import CancelFlag, Cluster, Ranked, ScoreMatrix
 from excise.clustering import DISTANCE, LINKAGE
 from excise.facts import EditFacts, joined_facts
 from excise.patches import IGNORED, Patch
@@ -73,7 +73,7 @@ class Worktrees:
     top: str
     candidates: Candidates
     patches: tuple[Patch, ...]
-    matrix: ChangeMatrix
+    matrix: ScoreMatrix
     batches: tuple[RankedBatch, ...]
     threshold: float
     linkage: str
@@ -242,14 +242,14 @@ def _reasons(
 
 def _matrix(
     candidates: Sequence[Candidate], patches: Sequence[Patch], cancel: CancelFlag | None
-) -> ChangeMatrix:
+) -> ScoreMatrix:
     """Compare the whole texts, each file by its grammar."""
     origin: dict[str, str] = {}
     change_sets = {}
     for candidate, patch in zip(candidates, patches, strict=True):
         origin |= origin_texts(candidate.old, candidate.new, patch.files)
         change_sets[candidate.id] = change_set(candidate.old, candidate.new, patch.files)
-    return ChangeMatrix.from_change_sets(origin, change_sets, cancel=cancel, timeout=PARSER_SECONDS)
+    return ScoreMatrix.from_change_sets(origin, change_sets, cancel=cancel, timeout=PARSER_SECONDS)
 
 
 def _of_code(sizes: Mapping[str, int]) -> Mapping[str, int]:

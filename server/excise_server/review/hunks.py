@@ -166,7 +166,7 @@ def review_files(
     candidates
         Changes of one origin. Every one counts in ``unchanged``, whatever it touches.
     readings
-        The readings of an `excise.ChangeMatrix` of them.
+        Those of an `excise.ScoreMatrix` of them.
 
     Raises
     ------
