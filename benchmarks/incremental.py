@@ -21,7 +21,7 @@ from excise_server.editor.analysis import Analysis, Analyst
 from excise_server.editor.snapshot import Snapshot
 from excise_server.workers.guard import Guard
 from excise_server.workers.messages import WorkFrame
-from excise_server.workers.packing import pack
+from excise_server.workers.scored import pack
 
 T = TypeVar("T")
 

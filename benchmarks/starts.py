@@ -61,7 +61,7 @@ def by_instructions() -> None:
         "excise --version": ("-c", RUN, "--version"),
         "excise --help": ("-c", RUN, "--help"),
         "a worker, ready": (
-            "-I", "-c", "from excise_server.workers.desk import rehearse; rehearse()",
+            "-I", "-c", "from excise_server.workers.child import rehearse; rehearse()",
         ),
         "numpy imported": ("-c", "import numpy"),
         "click and rich imported": ("-c", "import click, rich.console, rich.table"),

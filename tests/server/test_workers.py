@@ -24,13 +24,18 @@ from excise_server.editor.explanation import explain_file, explain_hunk
 from excise_server.editor.findings import find
 from excise_server.editor.snapshot import Snapshot
 from excise_server.foundation.cancellation import StopFlag
-from excise_server.workers.analyser import Analyser
-from excise_server.workers.frames import BrokenFrameError, framed, read_frame
-from excise_server.workers.messages import Answer, Scored, WorkFrame
-from excise_server.workers.note import Parsing, shared_page
-from excise_server.workers.packing import pack
+from excise_server.workers.guard import Parsing, shared_page
+from excise_server.workers.messages import (
+    Answer,
+    BrokenFrameError,
+    Scored,
+    WorkFrame,
+    framed,
+    read_frame,
+)
 from excise_server.workers.quarantine import Quarantine
-from excise_server.workers.unpacking import unpack
+from excise_server.workers.scored import pack, unpack
+from excise_server.workers.worker import Worker
 
 pytestmark = pytest.mark.slow
 
@@ -71,10 +76,10 @@ SNAPSHOTS = {
 
 
 @pytest.fixture
-def crew(tmp_path):
-    analyser = Analyser(Quarantine(tmp_path))
-    yield analyser
-    analyser.station.close()
+def worker(tmp_path):
+    worker = Worker(Quarantine(tmp_path))
+    yield worker
+    worker.close()
 
 
 def plain(analysis):
@@ -101,17 +106,17 @@ def plain(analysis):
     )
 
 
-def test_a_worker_says_what_the_library_says(crew):
+def test_a_worker_says_what_the_library_says(worker):
     for name, wanted in SNAPSHOTS.items():
         for _ in range(2):  # the second time, the scores are known
-            there = crew.analyse(wanted, StopFlag())
+            there = worker.analyse(wanted, StopFlag())
             assert plain(there) == plain(Analyst().analyse(wanted, CancelFlag())), name
 
 
-def test_the_scores_of_a_document_stay_the_same_object_while_only_lines_move(crew):
-    first = crew.analyse(SNAPSHOTS["three"], StopFlag())
+def test_the_scores_of_a_document_stay_the_same_object_while_only_lines_move(worker):
+    first = worker.analyse(SNAPSHOTS["three"], StopFlag())
     moved = snapshot(PLAIN, *(r.text for r in first.snapshot.revisions), buffer="#\n" + PLAIN)
-    again = crew.analyse(moved, StopFlag())
+    again = worker.analyse(moved, StopFlag())
     assert again.comparison is first.comparison
     assert plain(again) == plain(Analyst().analyse(moved, CancelFlag()))
 
@@ -119,13 +124,13 @@ def test_the_scores_of_a_document_stay_the_same_object_while_only_lines_move(cre
 # --- deaths ---
 
 
-def in_parser(crew: Analyser) -> None:
+def in_parser(worker: Worker) -> None:
     """Wait until a parser of the worker has a text that it takes long for."""
     end = time.monotonic() + 60
     before = None
     while time.monotonic() < end:
-        worker = crew.station._worker
-        parsing = worker._parsing() if worker is not None and worker._opened else None
+        process = worker._process
+        parsing = process.parsing() if process is not None and process._opened else None
         if parsing is not None and parsing == before:
             return
         before = parsing
@@ -133,20 +138,20 @@ def in_parser(crew: Analyser) -> None:
     raise AssertionError("nothing was parsed")
 
 
-def while_it_parses(crew: Analyser, *acts) -> threading.Thread:
+def while_it_parses(worker: Worker, *acts) -> threading.Thread:
     """Do each of these once a parser has a text: ``act(pid)``, each of another process."""
 
     def run() -> None:
         seen = set()
         for act in acts:
             while True:
-                in_parser(crew)
-                worker = crew.station._worker
-                if worker is not None and worker.pid not in seen:
+                in_parser(worker)
+                process = worker._process
+                if process is not None and process.pid not in seen:
                     break
                 time.sleep(0.001)
-            seen.add(worker.pid)
-            act(worker.pid)
+            seen.add(process.pid)
+            act(process.pid)
 
     thread = threading.Thread(target=run)
     thread.start()
@@ -157,66 +162,66 @@ def deadly(number: int):
     return lambda pid: os.kill(pid, number)
 
 
-def test_a_text_that_ends_its_worker_is_lexical_and_stays_so(crew, tmp_path):
+def test_a_text_that_ends_its_worker_is_lexical_and_stays_so(worker, tmp_path):
     wanted = snapshot(PLAIN, SLOW, OWN)
-    thread = while_it_parses(crew, deadly(signal.SIGSEGV))
-    analysis = crew.analyse(wanted, StopFlag())
+    thread = while_it_parses(worker, deadly(signal.SIGSEGV))
+    analysis = worker.analyse(wanted, StopFlag())
     thread.join()
     assert "the parser of python failed on this text" in str(analysis.comparison.notes[0])
     assert not analysis.comparison.notes[1]
     assert f"tok:python@{version()}+lexical" in analysis.comparison.signature
     assert ((tmp_path / "quarantine").stat().st_mode & 0o777) == 0o600
-    again = Analyser(Quarantine(tmp_path))
+    again = Worker(Quarantine(tmp_path))
     try:
         assert plain(again.analyse(wanted, StopFlag())) == plain(analysis)
     finally:
-        again.station.close()
+        again.close()
 
 
-def test_an_origin_that_ends_its_worker_makes_all_lexical(crew):
-    thread = while_it_parses(crew, deadly(signal.SIGABRT))
-    analysis = crew.analyse(snapshot(SLOW, PLAIN, OWN), StopFlag())
+def test_an_origin_that_ends_its_worker_makes_all_lexical(worker):
+    thread = while_it_parses(worker, deadly(signal.SIGABRT))
+    analysis = worker.analyse(snapshot(SLOW, PLAIN, OWN), StopFlag())
     thread.join()
     assert "tok:lexical" in analysis.comparison.signature
     assert all("the parser of python failed" in str(n) for n in analysis.comparison.notes)
 
 
-def test_a_kill_from_outside_is_tried_again_before_the_text_is_blamed(crew, tmp_path):
-    thread = while_it_parses(crew, deadly(signal.SIGKILL), deadly(signal.SIGKILL))
-    analysis = crew.analyse(snapshot(PLAIN, SLOW, OWN), StopFlag())
+def test_a_kill_from_outside_is_tried_again_before_the_text_is_blamed(worker, tmp_path):
+    thread = while_it_parses(worker, deadly(signal.SIGKILL), deadly(signal.SIGKILL))
+    analysis = worker.analyse(snapshot(PLAIN, SLOW, OWN), StopFlag())
     thread.join()
     assert "the parser of python failed on this text" in str(analysis.comparison.notes[0])
     assert len((tmp_path / "quarantine").read_text().splitlines()) == 1
 
 
-def test_one_kill_from_outside_changes_nothing(crew, tmp_path):
+def test_one_kill_from_outside_changes_nothing(worker, tmp_path):
     wanted = snapshot(PLAIN, "|+\n" * 1_000, OWN)
-    thread = while_it_parses(crew, deadly(signal.SIGKILL))
-    analysis = crew.analyse(wanted, StopFlag())
+    thread = while_it_parses(worker, deadly(signal.SIGKILL))
+    analysis = worker.analyse(wanted, StopFlag())
     thread.join()
     assert plain(analysis) == plain(Analyst().analyse(wanted, CancelFlag()))
     assert not (tmp_path / "quarantine").exists()
 
 
-def test_a_worker_that_dies_between_requests_is_replaced(crew):
-    before = plain(crew.analyse(SNAPSHOTS["three"], StopFlag()))
-    os.kill(crew.station._worker.pid, signal.SIGKILL)
-    assert plain(crew.analyse(SNAPSHOTS["three"], StopFlag())) == before
+def test_a_worker_that_dies_between_requests_is_replaced(worker):
+    before = plain(worker.analyse(SNAPSHOTS["three"], StopFlag()))
+    os.kill(worker._process.pid, signal.SIGKILL)
+    assert plain(worker.analyse(SNAPSHOTS["three"], StopFlag())) == before
 
 
-def cancelled(crew: Analyser, *acts) -> None:
+def cancelled(worker: Worker, *acts) -> None:
     flag = StopFlag()
-    thread = while_it_parses(crew, lambda pid: [*(act(pid) for act in acts), flag.cancel()])
+    thread = while_it_parses(worker, lambda pid: [*(act(pid) for act in acts), flag.cancel()])
     with pytest.raises(Cancelled):
-        crew.analyse(snapshot(PLAIN, SLOW, OWN), flag)
+        worker.analyse(snapshot(PLAIN, SLOW, OWN), flag)
     thread.join()
 
 
-def test_a_cancelled_text_is_not_quarantined(crew, tmp_path):
-    cancelled(crew)
-    pid = crew.station._worker.pid
-    assert plain(crew.analyse(SNAPSHOTS["three"], StopFlag()))
-    assert crew.station._worker.pid == pid, "a worker that stops by itself is kept"
+def test_a_cancelled_text_is_not_quarantined(worker, tmp_path):
+    cancelled(worker)
+    pid = worker._process.pid
+    assert plain(worker.analyse(SNAPSHOTS["three"], StopFlag()))
+    assert worker._process.pid == pid, "a worker that stops by itself is kept"
     assert not (tmp_path / "quarantine").exists()
 
 
@@ -228,18 +233,18 @@ class CrossedFlag(StopFlag):
         super().listen(listener)
 
 
-def test_a_cancel_that_crosses_its_answer_stops_no_other_request(crew):
+def test_a_cancel_that_crosses_its_answer_stops_no_other_request(worker):
     for name in ("three", "own edits"):
         flag = CrossedFlag()
-        crew.analyse(snapshot(PLAIN, f"{name}\n", OWN), flag)
+        worker.analyse(snapshot(PLAIN, f"{name}\n", OWN), flag)
         flag.crossing()
-        assert plain(crew.analyse(SNAPSHOTS[name], StopFlag()))
+        assert plain(worker.analyse(SNAPSHOTS[name], StopFlag()))
 
 
-def test_a_worker_that_does_not_stop_is_ended(crew, tmp_path):
-    cancelled(crew, deadly(signal.SIGSTOP))
-    assert crew.station._worker is None
-    assert plain(crew.analyse(SNAPSHOTS["three"], StopFlag()))
+def test_a_worker_that_does_not_stop_is_ended(worker, tmp_path):
+    cancelled(worker, deadly(signal.SIGSTOP))
+    assert worker._process is None
+    assert plain(worker.analyse(SNAPSHOTS["three"], StopFlag()))
     assert not (tmp_path / "quarantine").exists()
 
 
@@ -348,7 +353,7 @@ from tests.server.test_workers import SNAPSHOTS, plain
 from excise import CancelFlag
 from excise_server.foundation.cancellation import StopFlag
 from excise_server.editor.analysis import Analyst
-from excise_server.workers.analyser import Analyser
+from excise_server.workers.worker import Worker
 from excise_server.workers.quarantine import Quarantine, cache_folder
 logging.basicConfig(level=logging.WARNING)
 how = sys.argv[1]
@@ -361,10 +366,10 @@ elif how == "missing":
     sys.executable = "/nonexistent/python"
 else:
     sys.executable = "/bin/false"
-crew = Analyser(Quarantine(cache_folder()))
-crew.station.warm()
+worker = Worker(Quarantine(cache_folder()))
+worker.warm()
 for name, wanted in expected.items():
-    assert plain(crew.analyse(SNAPSHOTS[name], StopFlag())) == wanted
+    assert plain(worker.analyse(SNAPSHOTS[name], StopFlag())) == wanted
 """
     root = Path(__file__).parents[2]
     for how in ("missing", "false", "limit"):
@@ -434,10 +439,10 @@ def test_a_damaged_note_names_nothing():
     os.close(page)
     try:
         assert note.read() is None
-        note.begin(bytes(32), "yaml")
+        note.begin(Parsing(bytes(32), "yaml"))
         assert note.read() == Parsing(bytes(32), "yaml")
         for at, value in ((33, 200), (33, 0), (34, 0x2F), (0, 7)):
-            note.begin(bytes(32), "yaml")
+            note.begin(Parsing(bytes(32), "yaml"))
             note._page[at] = value
             assert note.read() is None
         note.end()

@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import Rejected, first_few, unique_ids
-from excise_server.git.reflog import worktree_made
+from excise_server.git.history import worktree_made
 from excise_server.git.refs import Ref, find_refs
 from excise_server.git.repository import Repository, Worktree, points_back
 from excise_server.review.candidate import Candidate, in_order

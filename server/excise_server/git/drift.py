@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from excise_server.foundation.changes import Side
 from excise_server.foundation.inputs import SourceError
-from excise_server.git.ancestry import asked_once
+from excise_server.git.history import asked_once
 from excise_server.git.repository import Repository
 from excise_server.git.trees import OPTIONS, Entry, Tree, read_sides, trees_between
 

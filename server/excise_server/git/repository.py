@@ -4,6 +4,10 @@ A repository only claims what it is. Its ``.git`` may be a file that names anoth
 config may place the working tree anywhere, and its list of worktrees may name any folder. So a
 working tree counts only if it and the repository name each other. The proof and the reading that it
 protects are in one file, so that nothing reads a repository without it.
+
+Git opens the files of a repository without a check, and opening a named pipe waits until somebody
+writes to it: a pipe in place of HEAD, the index or a ref would block every question. A repository
+with such irregular files is refused before git is asked.
 """
 
 from __future__ import annotations
@@ -11,14 +15,14 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import MAX_BYTES, SourceError, too_large
 from excise_server.foundation.paths import contained, read_bytes
 from excise_server.git.command import Git, NoRepositoryError
-from excise_server.git.readable import check_readable, is_git_dir
 
 __all__ = [
     "AbsentError",
@@ -37,6 +41,25 @@ _LINK = re.compile(rb"gitdir: ([^\n]+)\n?")
 _OBJECT = re.compile(rb"([0-9a-f]{40,64}) (\w+) (\d+)\n")
 _DETOUR = re.compile(rb"(symlink|dangling|loop|notdir) (\d+)\n")
 _NOTHING = re.compile(rb"(missing|ambiguous)\n")
+
+_NAMES = (
+    "HEAD",
+    "commondir",
+    "config",
+    "config.worktree",
+    "gitdir",
+    "index",
+    "info/attributes",
+    "info/exclude",
+    "info/grafts",
+    "info/sparse-checkout",
+    "logs/HEAD",
+    "objects/info/alternates",
+    "packed-refs",
+    "shallow",
+)
+_MAX_REFS = 20_000
+"""Most loose refs that are checked. A repository with more packs none, and is slow anyway."""
 
 
 class AbsentError(SourceError):
@@ -85,14 +108,12 @@ class Repository:
 
     def head(self) -> str | None:
         """Return the commit of HEAD, or None before the first one."""
-        answer = self.git.run(
-            "rev-parse",
-            "--verify",
-            "--quiet",
-            "--end-of-options",
-            "HEAD^{commit}",
-            status=(0, 1),
-        )
+        return self.commit_of("HEAD", status=(0, 1))
+
+    def commit_of(self, name: str, *, status: tuple[int, ...] = (0, 1, 128)) -> str | None:
+        """Return the commit of a revision, or None; ``status`` is that of `Git.run`."""
+        options = ("--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        answer = self.git.run("rev-parse", *options, status=status)
         return answer.decode("ascii", "replace").strip() or None
 
     def worktrees(self) -> list[Worktree]:
@@ -104,14 +125,8 @@ class Repository:
                 name, _, value = os.fsdecode(line).partition(" ")
                 fields.setdefault(name, value)
             if "worktree" in fields and "bare" not in fields:
-                listed.append(
-                    Worktree(
-                        fields["worktree"],
-                        fields.get("HEAD", ""),
-                        fields.get("branch", ""),
-                        fields.get("prunable", ""),
-                    )
-                )
+                names = ("worktree", "HEAD", "branch", "prunable")
+                listed.append(Worktree(*(fields.get(name, "") for name in names)))
         return listed
 
     def blobs(self, names: Sequence[str]) -> list[Blob | SourceError]:
@@ -157,14 +172,6 @@ class Repository:
         if isinstance(answer, SourceError):
             raise answer
         return answer
-
-    def merge_bases(self, *commits: str, octopus: bool = False) -> list[str]:
-        """Return the best common ancestors of commits, or none if the histories are unrelated."""
-        how = ["--octopus"] if octopus else []
-        answer = self.git.run(
-            "merge-base", "--all", *how, "--end-of-options", *commits, status=(0, 1)
-        )
-        return answer.decode("ascii", "replace").split()
 
     def _batch(self, mode: str, names: Sequence[str]) -> list[tuple[str, int] | SourceError]:
         if not names:
@@ -228,7 +235,7 @@ def open_folder(folder: str, folders: Sequence[str]) -> Repository:
         `NoRepositoryError` if there is none.
     """
     git = Git(folder)
-    check_readable(folder)
+    _check_readable(folder)
     top = _asked(git, "--show-toplevel")
     git_dir = _asked(git, "--absolute-git-dir")
     common = _asked(git, *_COMMON)
@@ -248,7 +255,7 @@ def open_commits(folder: str) -> Repository:
     try:
         return open_folder(folder, [folder])
     except NoRepositoryError:
-        if not is_git_dir(folder):
+        if not _is_git_dir(folder):
             raise
     git = Git(folder, is_bare=True)
     answers = git.run("rev-parse", "--is-bare-repository", "--is-inside-work-tree")
@@ -268,9 +275,7 @@ def points_back(top: str, common: str) -> str:
         git_dir = own_folder(top)
         if os.path.dirname(git_dir) != os.path.join(common, "worktrees"):
             return "its .git does not point back to the repository"
-        back = os.fsdecode(
-            read_bytes(os.path.join(git_dir, "gitdir"), [git_dir], limit=8192)
-        ).strip("\n")
+        back = os.fsdecode(_short_file(git_dir, "gitdir")).strip("\n")
     except SourceError as error:
         return f"its .git cannot be read: {error.reason}"
     except OSError as error:
@@ -290,10 +295,13 @@ def own_folder(top: str) -> str:
     SourceError
         If there is no such file, as in a main checkout, or it names nothing.
     """
-    data = read_bytes(os.path.join(top, ".git"), [top], limit=8192)
-    if (match := _LINK.fullmatch(data)) is None:
+    if (match := _LINK.fullmatch(_short_file(top, ".git"))) is None:
         raise SourceError("it names no repository")
     return os.path.realpath(os.path.join(top, os.fsdecode(match[1])))
+
+
+def _short_file(folder: str, name: str) -> bytes:
+    return read_bytes(os.path.join(folder, name), [folder], limit=8192)
 
 
 def _asked(git: Git, *options: str) -> str:
@@ -319,3 +327,74 @@ def _objection(git: Git, top: str, git_dir: str, common: str, folders: Sequence[
         contained(git_dir, folders)
         return ""
     return reason
+
+
+# --- what git can read without waiting -----------------------------------------------------------
+
+
+def _check_readable(folder: str) -> None:
+    """Refuse the repository of a folder if git would open something other than a regular file."""
+    if _is_git_dir(folder):
+        _check_git_dir(folder)
+    top = _top(os.path.realpath(folder))
+    if top is None:
+        return
+    for name in (".gitignore", ".gitattributes", ".gitmodules"):
+        _check(os.path.join(top, name))
+    git_dir = os.path.join(top, ".git")
+    _check(git_dir, folder=True)
+    with suppress(SourceError, OSError, ValueError):
+        named = os.fsdecode(_short_file(top, ".git").removeprefix(b"gitdir: ").rstrip(b"\n"))
+        git_dir = os.path.join(top, named)
+    common = git_dir
+    with suppress(SourceError, OSError, ValueError):
+        link = os.fsdecode(_short_file(git_dir, "commondir"))
+        common = os.path.join(git_dir, link.rstrip("\n"))
+    for part in dict.fromkeys((git_dir, common)):
+        _check_git_dir(part)
+
+
+def _check_git_dir(folder: str) -> None:
+    """Refuse the folder of a repository's own files like `check_readable`."""
+    for name in _NAMES:
+        _check(os.path.join(folder, *name.split("/")))
+    for path in _files(os.path.join(folder, "refs")):
+        _check(path)
+
+
+def _is_git_dir(folder: str) -> bool:
+    """Whether git would take a folder for a repository itself, as a bare one is."""
+    return os.path.lexists(os.path.join(folder, "HEAD")) and all(
+        os.path.isdir(os.path.join(folder, name)) for name in ("objects", "refs")
+    )
+
+
+def _top(folder: str) -> str | None:
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    return folder
+
+
+def _files(folder: str) -> Iterator[str]:
+    left, folders = _MAX_REFS, [folder]
+    while folders and left > 0:
+        with suppress(OSError), os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                left -= 1
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.path)
+                elif not entry.is_file(follow_symlinks=False):
+                    yield entry.path
+
+
+def _check(path: str, *, folder: bool = False) -> None:
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return  # it does not exist, or git will report the error
+    if not (stat.S_ISREG(mode) or (folder and stat.S_ISDIR(mode))):
+        name = visible(os.path.basename(path))
+        raise SourceError(f"the repository is not used: {name} in it is not a file")

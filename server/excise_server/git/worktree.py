@@ -11,6 +11,7 @@ import os
 import re
 import stat
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from excise_server.foundation.changes import LINK, SUBMODULE
@@ -21,10 +22,11 @@ from excise_server.git.command import Git
 from excise_server.git.conversions import converted_by_git
 from excise_server.git.repository import Repository, own_folder
 from excise_server.git.submodules import checked_out_commit
-from excise_server.git.trees import Entry, Listing
+from excise_server.git.trees import Entry, Listing, Tree, check_size
 from excise_server.git.worktree_files import SHA1_DIGITS, Folder, blob_name
 
-__all__ = ["MAX_UNTRACKED", "Working", "is_under_way", "read_working"]
+__all__ = ["MAX_UNTRACKED", "Working", "changed_last", "is_under_way", "read_working"]
+__all__ += ["worktree_tree"]
 
 MAX_UNTRACKED = 1_000
 """Most untracked files that are taken as created."""
@@ -296,3 +298,63 @@ def _written(index: str) -> int:
 
 def _nanoseconds(match: re.Match[bytes], index: int) -> int:
     return int(match[index]) * 1_000_000_000 + int(match[index + 1])
+
+
+# --- since its base ------------------------------------------------------------------------------
+
+
+def worktree_tree(working: Working, committed: Tree, head: Listing) -> Tree:
+    """Return the changes of a worktree since its base: committed, staged, edited, or new.
+
+    Parameters
+    ----------
+    committed
+        The changes of its HEAD since the base.
+    head
+        The files of its HEAD.
+
+    Raises
+    ------
+    SourceError
+        If too much differs.
+    """
+    tree = Tree(dict(committed.old), dict(committed.new))
+    for path, entry in working.changes.items():
+        if path not in tree.old and path not in tree.new and path in head:
+            mode, blob = head[path]
+            tree.old[path] = Entry(mode.decode(), blob.decode())
+        tree.new.pop(path, None)
+        before = tree.old.get(path)
+        if entry is not None and before is not None and _is_same(entry, before):
+            del tree.old[path]
+        elif entry is not None:
+            tree.new[path] = entry
+    tree.uncommitted = set(working.changes)
+    tree.converted = working.converted
+    tree.notes = [
+        f"submodule {visible(path)}: only its commit counts, and not its files"
+        for path in working.submodules
+        if path in tree.new
+    ]
+    tree.notes += working.notes
+    tree.asides = list(working.asides)
+    check_size(tree)
+    return tree
+
+
+def _is_same(after: Entry, before: Entry) -> bool:
+    return not after.refused and (after.mode, after.blob) == (before.mode, before.blob)
+
+
+def changed_last(top: str, tree: Tree) -> float | None:
+    """Return when the last of the changed files changed, in seconds since the epoch.
+
+    For a deleted file, the time of its folder counts. None if no time is known.
+    """
+    times = []
+    for path in tree.old.keys() | tree.new.keys():
+        full = os.path.join(top, path)
+        with suppress(OSError, ValueError):
+            status = os.lstat(full if path in tree.new else os.path.dirname(full))
+            times.append(status.st_mtime)
+    return max(times, default=None)

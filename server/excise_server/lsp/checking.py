@@ -17,8 +17,8 @@ from excise_server.foundation.cancellation import StopFlag
 from excise_server.foundation.inputs import SourceError
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
-from excise_server.workers.station import FailedInWorkerError
 from excise_server.workers.surveys import arguments_of
+from excise_server.workers.worker import FailedInWorkerError
 
 __all__ = ["ANYWAY", "agreed", "refusals", "refused"]
 

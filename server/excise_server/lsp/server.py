@@ -37,8 +37,8 @@ from excise_server.lsp.source_settings import SourceChoices, source_choices_of
 from excise_server.lsp.typed_lines import TypedLines
 from excise_server.lsp.work import Work
 from excise_server.sources.finding import OriginChoice
-from excise_server.workers.crew import Crew
-from excise_server.workers.station import FailedInWorkerError
+from excise_server.workers.pool import Pool
+from excise_server.workers.worker import FailedInWorkerError
 
 __all__ = ["ExciseServer"]
 
@@ -124,7 +124,7 @@ class ExciseServer(Connection):
         return replace(choices, settings=replace(choices.settings, origin=self._picked_origin))
 
     @property
-    def crew(self) -> Crew:
+    def crew(self) -> Pool:
         """The workers that parse and score."""
         return self._work.crew
 

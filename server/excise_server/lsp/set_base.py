@@ -46,7 +46,7 @@ async def set_base(ls: ExciseServer, params: SetBaseParams) -> SetBaseResult:
 
 
 def _commit(place: Place, name: str) -> str:
-    from excise_server.git.bases import commit_named
+    from excise_server.git.history import commit_named
     from excise_server.git.repository import open_folder
 
     if not name or "\0" in name:

@@ -11,7 +11,7 @@ from excise_server.editor.findings import MAX_HUNKS, find
 from excise_server.editor.snapshot import Snapshot
 from excise_server.foundation.cancellation import StopFlag
 from excise_server.lsp.publishing import Outcome
-from excise_server.workers.crew import Crew, room_for_two
+from excise_server.workers.pool import Pool, room_for_two
 from excise_server.workers.quarantine import Quarantine, cache_folder
 
 __all__ = ["Work"]
@@ -31,9 +31,9 @@ class Work:
         self.most = MAX_HUNKS
 
     @cached_property
-    def crew(self) -> Crew:
+    def crew(self) -> Pool:
         """The workers, which start when there is something to do."""
-        return Crew(Quarantine(cache_folder()), two=self.two)
+        return Pool(Quarantine(cache_folder()), two=self.two)
 
     @cached_property
     def two(self) -> bool:

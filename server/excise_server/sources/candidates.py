@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import Rejected, SourceError, unique_ids
-from excise_server.git.bases import commit_named
 from excise_server.git.checkouts import Selection, find_checkouts, is_chosen
+from excise_server.git.history import commit_named
 from excise_server.git.repository import Repository
 from excise_server.review.candidate import Candidate, marked_identical
 from excise_server.review.given import Given

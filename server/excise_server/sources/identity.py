@@ -12,11 +12,16 @@ from functools import partial
 
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import Rejected, SourceError
-from excise_server.git.bases import History, Start, commit_named
 from excise_server.git.checkouts import Selection, roots, traces_of
 from excise_server.git.command import GitError
-from excise_server.git.own_commits import own_commits
-from excise_server.git.reflog import branch_made, worktree_made
+from excise_server.git.history import (
+    History,
+    Start,
+    branch_made,
+    commit_named,
+    own_commits,
+    worktree_made,
+)
 from excise_server.git.repository import Repository
 from excise_server.review.candidate import Candidate, in_order
 from excise_server.review.names import labels, name_of

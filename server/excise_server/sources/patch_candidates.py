@@ -12,8 +12,8 @@ from excise.patches import Patch, PatchError, postings
 from excise_server.foundation.changes import Side
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import Rejected, SourceError
-from excise_server.git.bases import commit_named
 from excise_server.git.drift import Drift, drifts_of
+from excise_server.git.history import commit_named
 from excise_server.git.repository import Repository
 from excise_server.git.trees import (
     Entry,

@@ -156,7 +156,7 @@ def _with_commit(
     trusted: bool,
 ) -> dict[str, GivenFile]:
     """Return the files, each with the text that it has in a commit, unless it names its own."""
-    from excise_server.git.bases import commit_named
+    from excise_server.git.history import commit_named
     from excise_server.git.repository import AbsentError, open_folder
 
     if not trusted:

@@ -26,8 +26,7 @@ from excise_server.git.trees import (
     read_sides,
     trees_between,
 )
-from excise_server.git.worktree import Working, read_working
-from excise_server.git.worktree_changes import changed_last, worktree_tree
+from excise_server.git.worktree import Working, changed_last, read_working, worktree_tree
 from excise_server.review.candidate import Candidate, digest_of
 from excise_server.review.replayed import replay_files
 from excise_server.sources.applied import apply_patch

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from excise.patches import PatchError, parse, patch_id
 from excise_server.duplicates.proposals import Proposal
 from excise_server.foundation.inputs import Rejected, SourceError
-from excise_server.git.ancestry import merge_bases
-from excise_server.git.bases import commit_named
+from excise_server.git.history import commit_named, merge_bases
 from excise_server.git.refs import Ref, find_refs
 from excise_server.git.repository import Repository
 

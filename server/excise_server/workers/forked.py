@@ -18,7 +18,7 @@ import threading
 from contextlib import suppress
 from typing import NoReturn
 
-from excise_server.workers.note import SIZE, Note, Parsing
+from excise_server.workers.guard import SIZE, Guard, Note, scratch_file
 
 __all__ = ["outlive", "settle"]
 
@@ -72,9 +72,13 @@ class _Attempts:
             return
         from excise_server.workers.quarantine import Quarantine, cache_folder
 
-        self.refused.append(text.digest + text.grammar.encode())
+        self.refused.append(text.name)
         Quarantine(cache_folder()).add(text)
-        _say(text)
+        print(
+            f"excise: the parser of {text.grammar} ended the process; starting again without it",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def outlive() -> None:
@@ -152,7 +156,6 @@ def _die(number: int) -> NoReturn:
 def _begin(attempts: _Attempts, life: int) -> None:
     """Prepare the fork: it ends with its parent, notes what it parses, and repeats nothing."""
     threading.Thread(target=_follow, args=(life,), name="excise-parent", daemon=True).start()
-    from excise_server.workers.guard import Guard
     from excise_server.workers.quarantine import Quarantine, cache_folder
 
     guard = Guard(attempts.note, limited=True)
@@ -259,19 +262,6 @@ def _kept() -> int | None:
     """Return a file for what forks read of standard input, or None if there is no room or input."""
     try:
         os.fstat(0)
-        if hasattr(os, "memfd_create"):
-            return os.memfd_create("excise-stdin")
-        import tempfile
-
-        with tempfile.TemporaryFile() as file:
-            return os.dup(file.fileno())
+        return scratch_file("excise-stdin")
     except OSError:
         return None
-
-
-def _say(text: Parsing) -> None:
-    print(
-        f"excise: the parser of {text.grammar} ended the process; starting again without it",
-        file=sys.stderr,
-        flush=True,
-    )

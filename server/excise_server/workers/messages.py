@@ -1,34 +1,77 @@
-"""What the two sides tell each other, as msgspec types.
+"""What the two sides tell each other: msgspec types, in frames of four bytes of length and a body.
 
 Texts and names are bytes, as both may hold lone surrogates; numbers of many pairs are flat arrays.
+Ranges that do not depend on what was asked are part of the types, and so checked as they are read.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Annotated
+
 import msgspec
 
-__all__ = [
-    "Analyse",
-    "Answer",
-    "Cancel",
-    "Failed",
-    "Forget",
-    "HunkFrame",
-    "Opened",
-    "Order",
-    "RankedFrame",
-    "Refused",
-    "Replay",
-    "Replayed",
-    "Request",
-    "Scored",
-    "ScoresFrame",
-    "Stopped",
-    "Survey",
-    "Surveyed",
-    "as_bytes",
-    "as_text",
-]
+__all__ = ["LONGEST", "Analyse", "Answer", "BrokenFrameError", "Cancel", "Failed", "Forget"]
+__all__ += ["HunkFrame", "Opened", "Order", "PairsFrame", "RankedFrame", "Refused", "Request"]
+__all__ += ["RevisionFrame", "Scored", "ScoresFrame", "Stopped", "Survey", "Surveyed", "WorkFrame"]
+__all__ += ["as_bytes", "as_text", "framed", "read_frame"]
+
+LONGEST = 1 << 29
+"""Most bytes of one frame."""
+
+_HEAD = 4
+_PIECE = 1 << 20
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 40)]
+Place = Annotated[int, msgspec.Meta(ge=1)]
+Score = Annotated[float, msgspec.Meta(ge=0, le=1)]
+Mean = Annotated[float, msgspec.Meta(ge=0, le=1 + 1e-9)]
+
+
+class BrokenFrameError(Exception):
+    """What the other side wrote is not a frame, or not one of ours; the message says why."""
+
+
+def framed(body: bytes) -> bytes:
+    """Return the bytes of a frame.
+
+    Raises
+    ------
+    BrokenFrameError
+        If the body is too long for one.
+    """
+    if len(body) > LONGEST:
+        raise BrokenFrameError(f"a frame of {len(body):,} bytes, limit {LONGEST:,}")
+    return len(body).to_bytes(_HEAD, "little") + body
+
+
+def read_frame(read: Callable[[int], bytes]) -> bytearray | None:
+    """Return the body of the next frame, or None if the stream ends between two frames.
+
+    Memory grows with what has arrived, never with what a head promises.
+
+    Raises
+    ------
+    BrokenFrameError
+        If the stream ends inside of a frame, or a head promises too much.
+    """
+    head = _read(read, _HEAD)
+    if not head:
+        return None
+    length = int.from_bytes(head, "little")
+    if len(head) == _HEAD and length > LONGEST:
+        raise BrokenFrameError(f"a frame of {length:,} bytes, limit {LONGEST:,}")
+    body = _read(read, length) if len(head) == _HEAD else head
+    if len(head) < _HEAD or len(body) < length:
+        raise BrokenFrameError("the stream ended inside a frame")
+    return body
+
+
+def _read(read: Callable[[int], bytes], length: int) -> bytearray:
+    body = bytearray()
+    while len(body) < length and (piece := read(min(length - len(body), _PIECE))):
+        body += piece
+    return body
 
 
 def as_bytes(text: str) -> bytes:
@@ -93,18 +136,10 @@ class Analyse(Order, tag="analyse"):
 
 
 class Survey(Order, tag="survey"):
-    """Compare what a repository holds: which of the surveys, and its arguments in JSON."""
+    """Make a report: which of the surveys, and its arguments in JSON."""
 
     kind: str
     arguments: bytes
-
-
-class Replay(Order, tag="replay"):
-    """Replay revisions of a text on a newer one."""
-
-    before: bytes
-    current: bytes
-    texts: tuple[bytes, ...]
 
 
 class Cancel(_Message, tag="cancel"):
@@ -114,12 +149,12 @@ class Cancel(_Message, tag="cancel"):
 
 
 class Forget(_Message, tag="forget"):
-    """Nobody looks at this document any more."""
+    """Let go of a document."""
 
     uri: bytes
 
 
-Request = Analyse | Survey | Replay | Cancel | Forget
+Request = Analyse | Survey | Cancel | Forget
 
 
 # --- from a worker ---
@@ -142,27 +177,26 @@ class Failed(_Message, tag="failed"):
     reason: bytes
 
 
+class Refused(_Message, tag="refused"):
+    """A survey that cannot be made, with the reason for people."""
+
+    number: int
+    reason: bytes
+
+
 class RankedFrame(_Message):
     """A revision in rank order, by its index."""
 
     index: int
-    rank: int
-    makers: int
-    mean_similarity: float | None
-    edit_size: int
+    rank: Place
+    makers: Place
+    mean_similarity: Mean | None
+    edit_size: Count
     no_op: bool
     syntax_errors: bool
     stub: bool
     broken: tuple[bytes, ...]
     why: tuple[bytes, ...]
-
-
-class ClusterFrame(_Message):
-    """A cluster: its members, their representative, and the smallest similarity to it."""
-
-    members: tuple[int, ...]
-    representative: int
-    min_similarity: float
 
 
 class HunkFrame(_Message):
@@ -184,12 +218,16 @@ class PairsFrame(_Message):
     b: memoryview
     numbers: memoryview
     shares: memoryview
-    mean: tuple[float, float | None, float | None, float | None] | None
-    share: float
+    mean: tuple[Mean, Mean | None, Mean | None, Mean | None] | None
+    share: Mean
 
 
 class ScoresFrame(_Message):
-    """All that the texts without the buffer decide: the planes are doubles, k rows of k."""
+    """All that the texts without the buffer decide: the planes are doubles, k rows of k.
+
+    A cluster is its members, their representative, and the smallest similarity to it. ``table`` has
+    four doubles for each set of numbers: score, keep, add, delete; NaN: undefined.
+    """
 
     signature: bytes
     values: memoryview
@@ -198,12 +236,11 @@ class ScoresFrame(_Message):
     no_ops: tuple[bool, ...]
     notes: tuple[tuple[bytes, ...], ...]
     ranking: tuple[RankedFrame, ...]
-    clusters: tuple[ClusterFrame, ...]
+    clusters: tuple[tuple[tuple[int, ...], int, Score], ...]
     hunks: tuple[HunkFrame, ...]
     compared: tuple[int, ...]
     pairs: tuple[PairsFrame, ...]
     table: memoryview
-    """Four doubles for each set of numbers: score, keep, add, delete; NaN: undefined."""
 
 
 class WorkFrame(msgspec.Struct, frozen=True, array_like=True):
@@ -240,19 +277,4 @@ class Surveyed(_Message, tag="surveyed"):
     document: memoryview
 
 
-class Refused(_Message, tag="refused"):
-    """A survey that cannot be made, with the reason for people."""
-
-    number: int
-    reason: bytes
-
-
-class Replayed(_Message, tag="replayed"):
-    """The texts as they are on the newer one."""
-
-    number: int
-    work: WorkFrame
-    texts: tuple[memoryview, ...]
-
-
-Answer = Opened | Stopped | Failed | Refused | Scored | Surveyed | Replayed
+Answer = Opened | Stopped | Failed | Refused | Scored | Surveyed

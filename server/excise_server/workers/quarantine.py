@@ -14,7 +14,7 @@ from io import FileIO
 from pathlib import Path
 
 from excise.syntax import version
-from excise_server.workers.note import Parsing
+from excise_server.workers.guard import Parsing
 
 __all__ = ["Quarantine", "cache_folder"]
 
@@ -59,10 +59,9 @@ class Quarantine:
 
     def add(self, text: Parsing) -> bool:
         """Keep a text from its parser from now on; tell whether that is new."""
-        name = text.digest + text.grammar.encode()
-        if name in self._names:
+        if text.name in self._names:
             return False
-        self._names[name] = None
+        self._names[text.name] = None
         if self._path is not None:
             self._write(f"{text.digest.hex()} {text.grammar} {version()}\n")
         return True

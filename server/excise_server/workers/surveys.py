@@ -1,4 +1,4 @@
-"""The reports on a repository's candidates that an editor asks for, made in a worker.
+"""The reports that an editor asks for, made in a worker: on a repository's candidates, and edits.
 
 Arguments and documents are JSON of the standard library: names may hold lone surrogates.
 """
@@ -6,18 +6,19 @@ Arguments and documents are JSON of the standard library: names may hold lone su
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from excise import CancelFlag
-from excise_server.workers.frames import BrokenFrameError
+from excise import CancelFlag, replay
+from excise_server.workers.messages import BrokenFrameError
 
 if TYPE_CHECKING:  # a server loads these when somebody asks
     from excise_server.candidates.worktrees import Worktrees
+    from excise_server.report.documents import Plain
     from excise_server.report.shapes import Shape
     from excise_server.sources.candidates import Candidates
 
@@ -42,17 +43,7 @@ def survey(kind: str, arguments: bytes, cancel: CancelFlag) -> bytes:
     from excise_server.report.documents import plain
 
     asked = json.loads(arguments)
-    surveys = {
-        "worktrees": _worktrees,
-        "candidates": _candidates,
-        "review": _review,
-        "take": _take,
-        "taken": _taken,
-        "checked": _checked,
-        "duplicates": _duplicates,
-    }
-    document = surveys[kind](asked, cancel)
-    return json.dumps(plain(document)).encode()
+    return json.dumps(plain(_SURVEYS[kind](asked, cancel))).encode()
 
 
 def document_of(kind: str, data: bytes | memoryview) -> dict[str, Any]:
@@ -70,7 +61,7 @@ def document_of(kind: str, data: bytes | memoryview) -> dict[str, Any]:
     from excise_server.report.take_shapes import CheckedDocument, TakeDocument
     from excise_server.report.worktree_shapes import WorktreesDocument
 
-    shapes = {
+    shapes: dict[str, Any] = {
         "worktrees": WorktreesDocument,
         "candidates": CandidatesDocument,
         "review": ReviewDocument,
@@ -78,6 +69,7 @@ def document_of(kind: str, data: bytes | memoryview) -> dict[str, Any]:
         "taken": TakenDocument,
         "checked": CheckedDocument,
         "duplicates": DuplicatesDocument,
+        "replayed": dict[str, list[str]],
     }
     try:
         shape = msgspec.convert(json.loads(bytes(data), parse_constant=_refused), shapes[kind])
@@ -177,6 +169,14 @@ def _checked(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
     )
 
 
+def _replayed(asked: Mapping[str, Any], cancel: CancelFlag) -> Plain:
+    texts = []
+    for text in asked["texts"]:
+        cancel.check()
+        texts.append(replay(asked["before"], asked["current"], text).text)
+    return {"texts": texts}
+
+
 def _duplicates(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
     """Compare a patch with the heads of a repository, or these with each other."""
     from excise.patches import read
@@ -227,3 +227,15 @@ def _everyone(asked: Mapping[str, Any]) -> tuple[str, Candidates]:
 
 def _refused(name: str) -> float:
     raise ValueError(f"{name} is not JSON")
+
+
+_SURVEYS: dict[str, Callable[[Mapping[str, Any], CancelFlag], Shape | Plain]] = {
+    "worktrees": _worktrees,
+    "candidates": _candidates,
+    "review": _review,
+    "take": _take,
+    "taken": _taken,
+    "checked": _checked,
+    "duplicates": _duplicates,
+    "replayed": _replayed,
+}

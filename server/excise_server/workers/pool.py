@@ -13,23 +13,11 @@ from typing import Any
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.snapshot import Snapshot
 from excise_server.foundation.cancellation import StopFlag
-from excise_server.foundation.inputs import SourceError
-from excise_server.workers.analyser import Analyser
-from excise_server.workers.frames import BrokenFrameError
-from excise_server.workers.messages import (
-    Answer,
-    Refused,
-    Replay,
-    Replayed,
-    Survey,
-    Surveyed,
-    as_bytes,
-    as_text,
-)
 from excise_server.workers.quarantine import Quarantine
-from excise_server.workers.surveys import document_of
+from excise_server.workers.surveys import arguments_of
+from excise_server.workers.worker import FailedInWorkerError, Worker
 
-__all__ = ["Crew", "room_for_two"]
+__all__ = ["Pool", "room_for_two"]
 
 IDLE = 300.0
 """Seconds after which the worker for all else ends, if nobody asked it for anything."""
@@ -47,7 +35,7 @@ def room_for_two() -> bool:
     return (os.cpu_count() or 1) >= 2 and memory >= _MEMORY
 
 
-class Crew:
+class Pool:
     """The worker for what is looked at, and the one for all else (which may be the same).
 
     Parameters
@@ -62,18 +50,18 @@ class Crew:
 
     def __init__(self, quarantine: Quarantine, *, two: bool, idle: float = IDLE) -> None:
         """Start nothing yet."""
-        self._first = Analyser(quarantine)
-        self._second = Analyser(quarantine) if two else self._first
+        self._first = Worker(quarantine)
+        self._second = Worker(quarantine) if two else self._first
         self._idle = idle
         self._timer: threading.Timer | None = None
         self._lock = threading.Lock()
 
     def warm(self) -> None:
         """Start the worker for what is looked at."""
-        self._first.station.warm()
+        self._first.warm()
 
     def analyse(self, snapshot: Snapshot, cancel: StopFlag) -> Analysis:
-        """Analyse the document that is looked at; the rest is as for `Analyser.analyse`."""
+        """Analyse the document that is looked at; the rest is as for `Worker.analyse`."""
         return self._first.analyse(snapshot, cancel)
 
     def analyse_beside(self, snapshot: Snapshot, cancel: StopFlag) -> Analysis:
@@ -84,26 +72,9 @@ class Crew:
             self._rest_later()
 
     def survey(self, kind: str, arguments: bytes, cancel: StopFlag) -> dict[str, Any]:
-        """Make a report on a repository.
-
-        Raises
-        ------
-        excise_server.sources.SourceError
-            If there is none to make, with the reason.
-        excise.errors.Cancelled, FailedInWorkerError
-            As for `Analyser.analyse`.
-        """
-
-        def read(answer: Answer) -> dict[str, Any]:
-            if isinstance(answer, Refused):
-                raise SourceError(as_text(answer.reason))
-            if not isinstance(answer, Surveyed):
-                raise BrokenFrameError("an answer of another kind than was asked for")
-            return document_of(kind, answer.document)
-
+        """Make a report on a repository, as `Worker.survey` does."""
         try:
-            station = self._second.station
-            return station.ask(lambda head: Survey(*head, kind, arguments), read, cancel)
+            return self._second.survey(kind, arguments, cancel)
         finally:
             self._rest_later()
 
@@ -115,38 +86,32 @@ class Crew:
         Raises
         ------
         excise.errors.Cancelled, FailedInWorkerError
-            As for `Analyser.analyse`.
+            As for `Worker.analyse`.
         """
-
-        def read(answer: Answer) -> list[str]:
-            if not isinstance(answer, Replayed) or len(answer.texts) != len(texts):
-                raise BrokenFrameError("an answer of another kind than was asked for")
-            try:
-                return [as_text(text) for text in answer.texts]
-            except UnicodeDecodeError as error:
-                raise BrokenFrameError(f"malformed message: {error}") from error
-
-        sent = as_bytes(before), as_bytes(current), tuple(map(as_bytes, texts))
-        return self._first.station.ask(lambda head: Replay(*head, *sent), read, cancel)
+        arguments = arguments_of(before=before, current=current, texts=list(texts))
+        replayed = list(self._first.survey("replayed", arguments, cancel)["texts"])
+        if len(replayed) != len(texts):
+            raise FailedInWorkerError("a worker wrote another number of texts")
+        return replayed
 
     @property
     def work(self) -> tuple[int, int]:
         """How many texts parsers got, and how many pairs of revisions were scored."""
-        works = [analyser.station.work for analyser in {self._first, self._second}]
+        works = [worker.work for worker in {self._first, self._second}]
         return sum(work.parses for work in works), sum(work.pairs for work in works)
 
     def forget(self, key: str) -> None:
         """Let go of the document of a key."""
-        for analyser in {self._first, self._second}:
-            analyser.forget(key)
+        for worker in {self._first, self._second}:
+            worker.forget(key)
 
     def close(self) -> None:
         """End all workers, whatever they do."""
         with self._lock:
             if self._timer is not None:
                 self._timer.cancel()
-        self._first.station.close()
-        self._second.station.close()
+        self._first.close()
+        self._second.close()
 
     def _rest_later(self) -> None:
         if self._second is self._first:
@@ -159,5 +124,5 @@ class Crew:
             self._timer.start()
 
     def _rest(self) -> None:
-        if not self._second.station.rest():
+        if not self._second.rest():
             self._rest_later()

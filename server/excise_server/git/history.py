@@ -1,0 +1,259 @@
+"""The histories of commits: merge bases, what was made when, and where a candidate started.
+
+Commits never change, so each question about two of them is asked once per process: an editor asks
+about the same ones whenever a file changes. The cuts of a history (a shallow clone, grafts) are not
+part of the commits, so they are part of the question.
+
+A candidate's base is the merge base with the target, so that the commits of others do not count as
+its edits. A worktree that was made on top of somebody's feature branch started later. Its reflog
+says where, which is believed only if the histories agree.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache, wraps
+from typing import NamedTuple, TypeVar
+
+from excise_server.foundation.escape import visible
+from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.paths import read_bytes
+from excise_server.git.repository import Repository, own_folder
+
+__all__ = ["History", "Made", "OwnCommits", "Start", "asked_once", "branch_made", "commit_named"]
+__all__ += ["merge_bases", "own_commits", "worktree_made"]
+
+Answer = TypeVar("Answer")
+
+_KEPT = 5_000
+"""Most answers that are kept for each kind of question."""
+
+_CUTS = ("shallow", os.path.join("info", "grafts"))
+_TRAILER = re.compile(r"(?im)^(?:co-authored-by|assisted-by):[^\n]*$")
+_FIRST_LINE = re.compile(
+    rb"(0{40,64}) (?P<commit>[0-9a-f]{40,64}) [^\n]*> (?P<time>\d{1,12}) [+-]\d{4}(?=[\t\n]|\Z)"
+)
+
+
+# --- questions about two commits -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """Two commits of a repository, and the state of what cuts its histories off."""
+
+    common: str
+    cuts: tuple[tuple[int, int], ...]
+    first: str
+    second: str
+    repository: Repository = field(compare=False)
+
+
+def asked_once(
+    ask: Callable[[Repository, str, str], Answer],
+) -> Callable[[Repository, str, str], Answer]:
+    """Keep the answers to a question about two commits by their ids. Errors are not kept."""
+
+    @lru_cache(_KEPT)
+    def answer(question: _Question) -> Answer:
+        return ask(question.repository, question.first, question.second)
+
+    @wraps(ask)
+    def ask_once(repository: Repository, first: str, second: str) -> Answer:
+        cuts = tuple(_stamp(os.path.join(repository.common, name)) for name in _CUTS)
+        return answer(_Question(repository.common, cuts, first, second, repository))
+
+    return ask_once
+
+
+def _stamp(path: str) -> tuple[int, int]:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return (0, 0)
+    return (status.st_mtime_ns, status.st_size)
+
+
+@asked_once
+def merge_bases(repository: Repository, first: str, second: str) -> tuple[str, ...]:
+    """Return the best common ancestors of two commits, or none if the histories are unrelated."""
+    if first == second:
+        return (first,)
+    arguments = ("merge-base", "--all", "--end-of-options", first, second)
+    return tuple(repository.git.run(*arguments, status=(0, 1)).decode("ascii", "replace").split())
+
+
+@asked_once
+def _commits_between(repository: Repository, older: str, newer: str) -> int:
+    """Return how many commits the newer one has and the older one has not."""
+    if older == newer:
+        return 0
+    return int(repository.git.run("rev-list", "--count", f"{older}..{newer}"))
+
+
+class OwnCommits(NamedTuple):
+    """The time of a candidate's first commit, in seconds since the epoch, and the trailer lines of
+    all."""
+
+    first: int | None = None
+    trailers: tuple[str, ...] = ()
+
+
+@asked_once
+def own_commits(repository: Repository, base: str, commit: str) -> OwnCommits:
+    """Read the commits that a candidate has and its base has not."""
+    if base == commit:
+        return OwnCommits()
+    out = repository.git.run("rev-list", "--format=%ct%x00%b%x00", f"{base}..{commit}")
+    fields = out.decode("utf-8", "replace").split("\0")
+    times = [int(heading.rpartition("\n")[2]) for heading in fields[:-1:2]]
+    trailers = (line for body in fields[1::2] for line in _TRAILER.findall(body))
+    return OwnCommits(min(times, default=None), tuple(trailers))
+
+
+def commit_named(repository: Repository, name: str, option: str) -> str:
+    """Return the commit of a revision that the user named.
+
+    Raises
+    ------
+    SourceError
+        If there is none.
+    """
+    if (commit := repository.commit_of(name)) is None:
+        raise SourceError(f"there is no commit {visible(name)!r}", hint=f"check {option}")
+    return commit
+
+
+# --- reflogs: their first line says when a worktree or branch was made ---------------------------
+
+
+class Made(NamedTuple):
+    """The commit that something was made at, and when, in seconds since the epoch."""
+
+    commit: str
+    time: int
+
+
+def worktree_made(repository: Repository, folder: str) -> Made | None:
+    """Return where and when a linked worktree was made, or None if its reflog does not say."""
+    try:
+        git_dir = own_folder(folder)
+    except SourceError:
+        return None
+    if os.path.dirname(git_dir) != os.path.join(repository.common, "worktrees"):
+        return None  # the main checkout, whose reflog begins with the clone
+    return _first_entry(os.path.join(git_dir, "logs", "HEAD"), git_dir)
+
+
+def branch_made(repository: Repository, branch: str) -> Made | None:
+    """Return where and when a local branch was made, or None if its reflog does not say."""
+    path = os.path.join(repository.common, "logs", "refs", "heads", *branch.split("/"))
+    return _first_entry(path, repository.common)
+
+
+def _first_entry(path: str, root: str) -> Made | None:
+    """Return the first entry of a reflog, or None if it expired or does not exist."""
+    try:
+        first = _FIRST_LINE.match(read_bytes(path, [root]))
+    except SourceError:
+        return None
+    return Made(first["commit"].decode(), int(first["time"])) if first else None
+
+
+# --- bases ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The commit that a candidate started from, how far the target is ahead of it, and notes."""
+
+    base: str
+    behind: int = 0
+    notes: tuple[str, ...] = ()
+
+
+class History:
+    """Questions about the commits of a repository and one target, each of which is asked once."""
+
+    def __init__(self, repository: Repository, target: str) -> None:
+        """Ask nothing yet."""
+        self._repository, self._target = repository, target
+        self._holding: dict[str, frozenset[str]] = {}
+        self._upstreams: dict[str, str] | None = None
+
+    def own_base(
+        self,
+        commit: str,
+        *,
+        folder: str = "",
+        branch: str = "",
+        is_edited: Callable[[], bool] = lambda: False,
+    ) -> Start | None:
+        """Return where a candidate started, or None if it shares no history with the target.
+
+        Parameters
+        ----------
+        commit
+            The candidate's commit.
+        folder, branch
+            Its worktree and local branch, or empty.
+        is_edited
+            Tells whether the worktree has uncommitted changes; rarely called.
+        """
+        bases = merge_bases(self._repository, self._target, commit)
+        if not bases:
+            return None
+        notes = ("several merge bases: the first one is taken",) if len(bases) > 1 else ()
+        base = bases[0]
+        if folder:
+            base = self._stacked_on(base, commit, folder, branch, is_edited) or base
+        return Start(base, self._ahead(base), notes)
+
+    def start_at(self, base: str) -> Start:
+        """Return the start that the user named."""
+        return Start(base, self._ahead(base))
+
+    def _ahead(self, base: str) -> int:
+        return _commits_between(self._repository, base, self._target)
+
+    def _stacked_on(
+        self, base: str, commit: str, folder: str, branch: str, is_edited: Callable[[], bool]
+    ) -> str | None:
+        """Return the commit at which a worktree was made, if it is another person's branch.
+
+        It must lie between the merge base and the worktree's commit, something must have changed
+        since, and a ref other than the worktree's own branch and its upstream must hold it. So a
+        worktree made *of* a branch keeps that branch's edits, and one made on top of it does not
+        count them.
+        """
+        first = worktree_made(self._repository, folder)
+        if first is None or first.commit == base:
+            return None
+        start = first.commit
+        try:
+            between = (base, start), (start, commit)
+            if any(merge_bases(self._repository, *pair) != pair[:1] for pair in between):
+                return None
+        except SourceError:
+            return None  # an object is missing
+        own_refs = {f"refs/heads/{branch}", self._upstream(branch)} if branch else set()
+        if not self._refs_with(start) - own_refs:
+            return None
+        return start if start != commit or is_edited() else None
+
+    def _refs_with(self, commit: str) -> frozenset[str]:
+        if commit not in self._holding:
+            arguments = ("for-each-ref", f"--contains={commit}", "--format=%(refname)")
+            out = self._repository.git.run(*arguments)
+            self._holding[commit] = frozenset(os.fsdecode(r) for r in out.split(b"\n") if r)
+        return self._holding[commit]
+
+    def _upstream(self, branch: str) -> str:
+        if self._upstreams is None:
+            arguments = ("for-each-ref", "--format=%(refname) %(upstream)", "refs/heads")
+            lines = os.fsdecode(self._repository.git.run(*arguments)).split("\n")
+            self._upstreams = {line.partition(" ")[0]: line.partition(" ")[2] for line in lines}
+        return self._upstreams.get(f"refs/heads/{branch}", "")
