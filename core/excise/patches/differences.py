@@ -9,10 +9,9 @@ from fractions import Fraction
 
 from excise.kernels._matches import places
 from excise.kernels._patches import Index
-from excise.patches.features import IGNORED, EditedBlock, compared, edited_blocks
+from excise.patches.features import IGNORED, EditedBlock, compared, edited_blocks, paired
 from excise.patches.flows import Flows, Grams, flows
 from excise.patches.model import FilePair, Patch
-from excise.patches.pairing import paired
 from excise.patches.reader import Reader
 from excise.signature import MAX_ORDER
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from excise.agreement import ELSEWHERE, SAME
-from excise.patches import EditsLikeness, Pool
+from excise.patches import Likeness, Pool
 from excise.patches.background import Background
 from excise.patches.evidence import EvidenceReader
 from excise.patches.related import Level, Relation, related_signature
@@ -62,7 +62,7 @@ class Pair:
     new: int
     other: int
     relation: Relation
-    likeness: EditsLikeness | None = None
+    likeness: Likeness | None = None
     is_same_edit: bool = False
     otherwise: str = ""
     reasons: Reasons | None = None
@@ -244,8 +244,8 @@ class _Edits:
         a, b = self._proposals[i], self._proposals[j]
         return bool(a.parts) and a.parts == b.parts
 
-    def likeness(self, i: int, j: int) -> EditsLikeness:
-        return self._pool.edits_likeness(self._number(i), self._number(j))
+    def likeness(self, i: int, j: int) -> Likeness:
+        return self._pool.likeness(self._number(i), self._number(j))
 
     def _number(self, index: int) -> int:
         if index not in self._numbers:

@@ -9,14 +9,14 @@ from typing import Any, BinaryIO
 from uuid import uuid4
 
 from excise.errors import extra_hint
-from excise.patches import IGNORED, Message, OneBase, Patch, Pool
-from excise.patches.closeness import Pairs
+from excise.patches import IGNORED, Message, Patch, Pool
 from excise.patches.mail import pieces
+from excise.patches.pool import Pairs
 from excise_server.foundation.inputs import SourceError
 from excise_server.queue import distributed_work as work
 from excise_server.queue.counted import Counted, Merger, Part, Piece, read_counted
 
-__all__ = ["Crew", "crew", "distributed_one_base", "distributed_pool", "distributed_queue"]
+__all__ = ["Crew", "crew", "distributed_pool", "distributed_queue"]
 
 INSTALL = extra_hint("distributed")
 
@@ -25,9 +25,6 @@ TOGETHER = 200
 
 PIECES = 4
 """Pieces of a search for each worker, so that a slow one does not hold up the others."""
-
-PAIRS = 1_000
-"""Pairs of one task, where each pair is aligned."""
 
 _SMALL = 1_000_000
 """Bytes of a file below which it is read here."""
@@ -201,17 +198,3 @@ def _searched(
             for piece in range(pieces)
         ]
     )
-
-
-def distributed_one_base(crew: Crew, *, ignored: Sequence[str] = IGNORED) -> OneBase:
-    """Return a pool of patches of one tree, whose pairs are aligned by workers."""
-
-    def score(patches: Sequence[Patch], pairs: Sequence[tuple[int, int]]) -> Iterator[float]:
-        whole = crew.submit(list, patches)
-        tasks = [
-            crew.submit(work.scores, whole, pairs[start : start + PAIRS])
-            for start in range(0, len(pairs), PAIRS)
-        ]
-        return (value for part in crew.results(tasks) for value in part)
-
-    return OneBase(ignored=ignored, scorer=score)

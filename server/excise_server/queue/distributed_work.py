@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from excise import __version__
-from excise.patches import Message, Patch, compare_on_one_base
-from excise.patches.closeness import Pairs, piece_search
+from excise.patches import Message, Patch
 from excise.patches.mail import read_piece
+from excise.patches.pool import Pairs, piece_search
 from excise_server.queue.counted import Merger, Part, Piece, PieceReader
 
 __all__ = [
@@ -20,7 +20,6 @@ __all__ = [
     "count_part",
     "read_part",
     "read_pieces",
-    "scores",
     "search_pairs",
     "version_here",
 ]
@@ -59,11 +58,6 @@ def search_pairs(
 ) -> Pairs:
     """Return the pairs of one piece of the search that are close enough."""
     return _search(_Parts(run, parts), least, idf)(piece, pieces)
-
-
-def scores(patches: Sequence[Patch], pairs: Sequence[tuple[int, int]]) -> list[float]:
-    """Return the scores of pairs of patches of one tree."""
-    return [compare_on_one_base(patches[i], patches[j]).value for i, j in pairs]
 
 
 class _Parts:
