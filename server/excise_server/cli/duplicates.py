@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import click
 
-from excise.patches.background import Background
+from excise.patches.evidence import Background
 from excise.patches.related import LEVELS, Level
 from excise_server.cli.output import write_text
 from excise_server.cli.progress import progress

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 
 from excise.agreement import ELSEWHERE, SAME
 from excise.patches import Likeness, Pool
-from excise.patches.background import Background
-from excise.patches.evidence import EvidenceReader
-from excise.patches.related import Level, Relation, related_signature
-from excise.patches.related_pool import RelatedPool
+from excise.patches.evidence import Background, EvidenceReader
+from excise.patches.related import Level, RelatedPool, Relation, related_signature
 from excise_server.duplicates.proposals import Proposal
 from excise_server.duplicates.reasons import Reasons, reasons_of, undoes
 
