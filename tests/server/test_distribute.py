@@ -57,8 +57,6 @@ def until(condition):
 
 def test_the_same_as_in_one_process(cluster, tmp_path, monkeypatch):
     address, _ = cluster
-    # Also what is small goes to the workers here.
-    monkeypatch.setattr("excise_server.queue.distribute._SMALL", 0)
     monkeypatch.setattr("excise_server.queue.distribute.TOGETHER", 50)
     box = tmp_path / "queue.mbox"
     box.write_text("".join(mails(600, seed=4)))

@@ -17,7 +17,7 @@ from excise_server.foundation.forks import forked_map
 from excise_server.foundation.inputs import SourceError
 from excise_server.queue.reading import Queue, as_series, newest
 from excise_server.queue.state import State
-from excise_server.queue.watched import Watched, known_pool
+from excise_server.queue.watched import Watched
 from excise_server.report.documents import json_text
 from excise_server.report.groups import Grouped
 
@@ -59,7 +59,9 @@ def group_known(watched: Watched, state: State, chosen: PatchChoices) -> Grouped
     about += [f"state {state.path}: {state.rebuilt}"] if state.rebuilt else []
     queue = newest(watched.queue) if chosen.newest else watched.queue
     entries = state.entries_of(queue.patches)
-    pool = known_pool(entries, ignored=chosen.ignored, idf=chosen.idf)
+    pool = Pool(ignored=chosen.ignored, idf=chosen.idf)
+    for entry in entries:  # nothing is read again, or counted unasked
+        pool.add_read(entry.message.patch, entry.edits, entry.patch_id, entry.text_id)
     return _grouped(
         queue, pool, chosen, lambda number: state.whole(entries[number]), watched.new, tuple(about)
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from excise.patches import Pool, read
+from excise.patches import Pool
 from excise_server.cli.grouping import group_counted, group_known, group_queue, print_groups
 from excise_server.cli.options import Choices
 from excise_server.cli.patch_options import PatchChoices
@@ -37,7 +37,7 @@ def cluster_patches(paths: tuple[str, ...], choices: Choices, chosen: PatchChoic
         if not chosen.series and (crew is not None or chosen.processes > 1):
             return _cluster_counted(paths, choices, chosen, crew)
         with progress("Reading"):
-            queue = read_queue(paths, sys.stdin.buffer, crew.read if crew else read)
+            queue = read_queue(paths, sys.stdin.buffer)
         _check_patches(queue)
         found = group_queue(queue, chosen, crew)
         return print_groups(found, chosen, as_json=choices.json)
