@@ -1,4 +1,4 @@
-"""How common words are: the table of `excise.patches.background`, from many repositories.
+"""How common words are: the table of `excise.patches.evidence`, from many repositories.
 
     EXCISE_DATA=DIR python benchmarks/background.py             writes the module of the package
     EXCISE_DATA=DIR python benchmarks/background.py REPOSITORY  prints JSON, without that one
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from excise.patches import parse
-from excise.patches.evidence import EvidenceReader, plain_message
+from excise.patches.evidence import Subtokens, plain_message
 from excise.patches.features import IGNORED, compared
 
 NAME = "bg1"
@@ -47,7 +47,7 @@ class Counts:
     """Of each repository the patches, and in how many of them each sub-token is."""
 
     def __init__(self, found: Iterator[dict[str, Any]]) -> None:
-        reader = EvidenceReader()
+        words = Subtokens()
         self.patches: Counter[str] = Counter()
         self.changes: dict[str, Counter[str]] = defaultdict(Counter)
         self.messages: dict[str, Counter[str]] = defaultdict(Counter)
@@ -62,8 +62,8 @@ class Counts:
                 for line in hunk.lines
                 if line[:1] != b" "
             )
-            self.changes[name].update(set(reader.words(changed.decode("utf-8", "replace"))))
-            self.messages[name].update(set(reader.words(plain_message(row["message"]))))
+            self.changes[name].update(set(words.of(changed.decode("utf-8", "replace"))))
+            self.messages[name].update(set(words.of(plain_message(row["message"]))))
 
     def table(self, without: str = "") -> tuple[Shares, Shares]:
         """Return the shares in changes and in messages, in thousandths."""

@@ -29,8 +29,7 @@ from background import Counts, rows
 from excise.clustering import labels as cluster_labels
 from excise.patches import read
 from excise.patches.evidence import EvidenceReader
-from excise.patches.related import calibration
-from excise.patches.related_pool import RELATED_DISTANCE, RELATED_LINKAGE, RelatedPool
+from excise.patches.related import RELATED_DISTANCE, RELATED_LINKAGE, RelatedPool, calibration
 from excise_server.cli import main as excise
 
 FEW = 8

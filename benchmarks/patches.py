@@ -21,7 +21,6 @@ from typing import Any
 
 from excise import Cluster, similarity
 from excise.patches import Message, Patch, PatchError, Pool, group, parse, read
-from excise.patches.same_base import compare_on_one_base
 
 DATA = Path(os.environ.get("EXCISE_DATA", ""))
 TF_IDF = 0.40
@@ -159,7 +158,7 @@ def signed(message: Message) -> Iterator[str]:
 
 def agents() -> None:
     """Does a higher score with the developer's patch go with passing tests?"""
-    scored: dict[str, list[list[tuple[float, bool]]]] = {"edits": [], "origin": []}
+    scored: list[list[tuple[float, bool]]] = []
     left_out = 0
     for row in rows("swebench_lite_agents_dev.jsonl.gz"):
         judged = [c for c in row["candidates"] if c["label"] in ("resolved", "unresolved")]
@@ -169,20 +168,14 @@ def agents() -> None:
         reference = parse(row["reference"].encode())
         pool = pool_of([reference, *patches])
         edits = [pool.score(0, at + 1) for at in range(len(patches))]
+        scored.append(list(zip(edits, verdicts, strict=True)))
 
-        origin = [compare_on_one_base(reference, patch).value for patch in patches]
-        scored["origin"].append(list(zip(origin, verdicts, strict=True)))
-        scored["edits"].append(list(zip(edits, verdicts, strict=True)))
-
-    for basis, items in scored.items():
-        n = sum(map(len, items))
-        everywhere = auc([pair for item in items for pair in item])
-        within, mean = auc_within(items), auc_of_instances(items)
-        print(
-            f"swebench_lite_agents_dev, basis:{basis}, {n} patches ({left_out} left out):", end=""
-        )
-        print(f" AUC {everywhere:.3f}; within an instance: pairs pooled {within:.3f},", end="")
-        print(f" mean of {mean[1]} instances {mean[0]:.3f}")
+    n = sum(map(len, scored))
+    everywhere = auc([pair for item in scored for pair in item])
+    within, mean = auc_within(scored), auc_of_instances(scored)
+    print(f"swebench_lite_agents_dev, basis:edits, {n} patches ({left_out} left out):", end="")
+    print(f" AUC {everywhere:.3f}; within an instance: pairs pooled {within:.3f},", end="")
+    print(f" mean of {mean[1]} instances {mean[0]:.3f}")
 
 
 def auc(scored: list[tuple[float, bool]]) -> float:

@@ -9,7 +9,7 @@ from tests.fuzz import hunks
 from tests.reference.budget import scaled
 
 from excise.patches import Applied, PatchError, apply, parse
-from excise.patches.image import Image
+from excise.patches.apply import Image
 
 
 def everywhere(image, old, stated):

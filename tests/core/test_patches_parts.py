@@ -10,8 +10,8 @@ from tests.reference import budget
 from tests.reference.mails import described, is_compared, parts
 
 from excise.patches import PatchError, postings, read
-from excise.patches.costs import MAX_PARTS, Budget
-from excise.patches.parts import parts_of
+from excise.patches.model import Budget
+from excise.patches.parts import MAX_PARTS, parts_of
 
 MIXED = b"Content-Type: multipart/mixed; boundary="
 

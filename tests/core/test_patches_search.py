@@ -25,9 +25,9 @@ from excise.kernels._graph import Graph
 from excise.kernels._patches import Index
 from excise.kernels._search import Search
 from excise.kernels._walk import CancelFlag
-from excise.patches import OneBase, Patch, PatchError, Pool, group, parse, read, signature
-from excise.patches.closeness import Closeness, piece_search
+from excise.patches import Patch, PatchError, Pool, group, parse, read, signature
 from excise.patches.grouping import components as joined
+from excise.patches.pool import Closeness, piece_search
 from excise.patches.reader import Reader
 
 NO_INTS = array("i")
@@ -446,20 +446,6 @@ def test_too_many_patches_that_hang_together_are_refused(monkeypatch):
     with pytest.raises(PatchError, match=r"4 patches form one component at .*, and at most 3"):
         group(pool)
     assert len(group(pool, threshold=0.0)) == 4
-
-
-def test_one_base_scores_only_patches_with_a_common_file():
-    files = [
-        hunk("-a", "+b", name=f"{n % 5}.c") + hunk("-c", "+d", name=f"{n}.h") for n in range(10)
-    ]
-    pool = OneBase()
-    for patch in (*map(parse, files), Patch(), Patch()):
-        pool.add(patch)
-    every = [
-        (i, j, score) for i, j in combinations(range(12), 2) if (score := pool.score(i, j)) > 0
-    ]
-    assert pool.near(0.0) == every
-    assert {(i, j) for i, j, _ in every} == {*((n, n + 5) for n in range(5)), (10, 11)}
 
 
 # --- every pair of the kernel set ----------------------------------------------------------------

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from excise.patches import Message, Pool, differences, joined, newest, parse, postings, read
-from excise.patches.subject import series_of
+from excise.patches.mail import series_of
 
 DIFF = b"--- a/x.c\n+++ b/x.c\n@@ -1 +1 @@\n-a\n+b\n"
 

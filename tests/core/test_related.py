@@ -11,17 +11,16 @@ from hypothesis import strategies as st
 from tests.reference import related as oracle
 
 from excise.patches import parse, read
-from excise.patches.background import Background
 from excise.patches.evidence import (
+    Background,
     Bag,
     Evidence,
     EvidenceReader,
+    Subtokens,
     place_of,
     plain_message,
 )
-from excise.patches.related import Relation, calibration, related_signature, relation
-from excise.patches.related_pool import RelatedPool
-from excise.patches.subtokens import Subtokens
+from excise.patches.related import RelatedPool, Relation, calibration, related_signature, relation
 
 READER = EvidenceReader()
 

@@ -6,8 +6,7 @@ import math
 import re
 from collections import Counter
 
-from excise.patches.background import Background
-from excise.patches.evidence import plain_message
+from excise.patches.evidence import Background, plain_message
 from excise.patches.features import IGNORED, compared, facts_of
 
 WORD = re.compile(r"[A-Za-z0-9_$]+")

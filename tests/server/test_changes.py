@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.server.git_repository import Repo, needs_git
 
 from excise.kernels._lcs import edits
-from excise.patches import Patch, compare_on_one_base
+from excise.patches import Patch, Pool, parse
 from excise.patches.blocks import blocks_of
 from excise.text import line_key, normalise, raw_lines
 from excise.tokens import Vocabulary
@@ -62,8 +66,11 @@ def test_hunks_give_the_new_text(old, new):
 @given(TEXT, TEXT, TEXT)
 def test_laws_of_whole_files(old, a, b):
     patches = [Patch(patch_files({"f": side(old)}, {"f": side(text)})) for text in (a, b)]
-    score = compare_on_one_base(*patches).exact
-    assert score == compare_on_one_base(*reversed(patches)).exact
+    pool = Pool()
+    for patch in patches:
+        pool.add(patch)
+    score = pool.compare(0, 1).exact
+    assert score == pool.compare(1, 0).exact
     if a == b:
         assert score == 1
     elif old in (a, b):
@@ -177,3 +184,23 @@ def test_renames_are_those_of_every_pair(olds, news, shared):
     old = {f"o{n}": side(head + text) for n, text in enumerate(olds)}
     new = {f"n{n}": side(head + text + "end\n") for n, text in enumerate(news)}
     assert renamed_files(old, new) == renamed_by_every_pair(old, new)
+
+
+@needs_git
+@pytest.mark.slow
+def test_a_candidate_has_the_hunks_that_git_writes(tmp_path):
+    """Both doors agree: what is read from a repository, and the patch that git makes of it."""
+    random, repo = Random(5), Repo(tmp_path / "repo", tmp_path / "home").init()
+    for _ in range(25):
+        lines = [f"def f{n}(a):" if n % 9 == 0 else f"    line {n}" for n in range(80)]
+        edited = list(lines)
+        for n in random.sample(range(80), random.randint(1, 8)):
+            edited[n] = random.choice(["", f"    new {n}", f"{lines[n]}\n    more {n}"])
+        old, new = (
+            "\n".join(filter(None, text)) + random.choice(["", "\n"]) for text in (lines, edited)
+        )
+        repo.commit(f__py=old)
+        repo.commit(f__py=new)
+        (written,) = parse(repo.git("diff", "--no-color", "HEAD~1", "HEAD")).files
+        (read,) = patch_files({"f.py": side(old)}, {"f.py": side(new)})
+        assert tuple(replace(hunk, line=0) for hunk in written.hunks) == read.hunks

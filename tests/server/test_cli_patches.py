@@ -89,14 +89,9 @@ def test_a_series_is_one_patch():
     sent = ONE + SECOND + OTHER + AGAIN + LATER
     both = excise("cluster", "-", "--json", "--series", "--newest", stdin=sent).json
     assert [cluster["members"] for cluster in both["clusters"]] == [["-#3"], ["-#4"]]
-    assert excise("cluster", "-", "--series", "--same-base", stdin=sent).code == 2
 
 
 def test_the_basis_is_said():
-    ran = excise("cluster", "-", "--json", "--same-base", "--scores", stdin=ONE + AGAIN + OTHER)
-    assert (ran.json["basis"], ran.json["linkage"]) == ("origin", "average")
-    assert "basis:origin" in ran.json["signature"]
-    assert [found[:2] for found in ran.json["scores"]] == [["-#1", "-#2"]]
     blob = "index 1234567..{} 100644\n--- a/x.c"
     shown = [
         text.replace("--- a/x.c", "diff --git a/x.c b/x.c\n" + blob.format(new))

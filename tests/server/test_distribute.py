@@ -57,10 +57,7 @@ def until(condition):
 
 def test_the_same_as_in_one_process(cluster, tmp_path, monkeypatch):
     address, _ = cluster
-    # Also what is small goes to the workers here.
-    monkeypatch.setattr("excise_server.queue.distribute._SMALL", 0)
     monkeypatch.setattr("excise_server.queue.distribute.TOGETHER", 50)
-    monkeypatch.setattr("excise_server.queue.distribute.PAIRS", 2)
     box = tmp_path / "queue.mbox"
     box.write_text("".join(mails(600, seed=4)))
     for options in ((), ("--idf",), ("--newest",), ("--series",), ("--linkage", "single")):
@@ -69,9 +66,8 @@ def test_the_same_as_in_one_process(cluster, tmp_path, monkeypatch):
         assert far.out == excise("cluster", str(box), "--json", *options).out
     small = tmp_path / "small.mbox"
     small.write_text(ONE + OTHER + AGAIN)
-    for options in (("--same-base", "--scores"), ("--scores",)):
-        far = excise("cluster", str(small), "--json", "--dask", address, *options)
-        assert far.out == excise("cluster", str(small), "--json", *options).out
+    far = excise("cluster", str(small), "--json", "--dask", address, "--scores")
+    assert far.out == excise("cluster", str(small), "--json", "--scores").out
     assert excise("cluster", "-", "--dask", address, "--json", stdin="").code == 1
 
 

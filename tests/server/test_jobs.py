@@ -183,7 +183,7 @@ def test_whatever_ends_the_parent_ends_its_forks(number):
 def small_parts(monkeypatch):
     """Let what is small be shared, too."""
     monkeypatch.setattr(counted, "MOST", 7)
-    monkeypatch.setattr("excise.patches.closeness.SMALLEST", 8)
+    monkeypatch.setattr("excise.patches.pool.SMALLEST", 8)
     monkeypatch.setattr("excise_server.report.patches.TOGETHER", 5)
 
 

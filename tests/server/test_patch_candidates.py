@@ -288,7 +288,7 @@ def test_the_file_of_one_message_twice(repo, tmp_path):
         (("--onto", "HEAD", "x"), "--onto needs --repo"),
         (("--repo", "R", "--git", "a", "x"), "neither --origin nor --git"),
         (("--repo", "R", "--origin", "a", "x"), "neither --origin nor --git"),
-        (("--repo", "R", "--same-base", "x"), "--same-base: not with --repo"),
+        (("--repo", "R", "--idf", "x"), "--idf: not with --repo"),
         (("--repo", "R", "--scores", "--csv", "x"), "--scores, --csv: not with --repo"),
         (("--repo", "R"), "Name patches"),
         (("--repo", "R", "--onto", "nobody", "P"), "there is no commit 'nobody'"),

@@ -12,15 +12,12 @@ r"""Patches instead of files: reading, comparing and grouping what maintainers a
 
 from excise.patches.apply import Applied, apply
 from excise.patches.differences import Difference, Differences, Match, Side, differences
-from excise.patches.errors import PatchError
 from excise.patches.features import IGNORED, patch_id
 from excise.patches.grouping import DISTANCE, LINKAGE, group
-from excise.patches.likeness import Comparison, EditsLikeness, Likeness
 from excise.patches.mail import MAX_MESSAGE, read
-from excise.patches.model import Binary, FilePair, Hunk, Message, Patch, Series, Warned
+from excise.patches.model import Binary, FilePair, Hunk, Message, Patch, PatchError, Series, Warned
 from excise.patches.parse import parse
-from excise.patches.pool import Pool, signature
-from excise.patches.same_base import OneBase, SameBase, compare_on_one_base
+from excise.patches.pool import Comparison, Likeness, Pool, signature
 from excise.patches.series import Posting, joined, newest, postings
 
 __all__ = [
@@ -33,23 +30,19 @@ __all__ = [
     "Comparison",
     "Difference",
     "Differences",
-    "EditsLikeness",
     "FilePair",
     "Hunk",
     "Likeness",
     "Match",
     "Message",
-    "OneBase",
     "Patch",
     "PatchError",
     "Pool",
     "Posting",
-    "SameBase",
     "Series",
     "Side",
     "Warned",
     "apply",
-    "compare_on_one_base",
     "differences",
     "group",
     "joined",

@@ -4,19 +4,23 @@ A hunk with context is placed as ``git apply`` places it (`find_pos` in git's ap
 it applies gives the same text here. Beyond that, a hunk applies at the very line that it names, and
 nowhere else, where git wants more of it: without context on one side, or without any (``diff
 -U0``), which git takes for an edit at the end of the file unless it is told otherwise.
+
+A hunk that is not where it says is looked for by the rarest of its lines, through an index of the
+lines that the file had. A search through the file for every hunk would be quadratic.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
 
-from excise.patches.costs import Budget
-from excise.patches.errors import PatchError
-from excise.patches.image import Change, Image
-from excise.patches.model import FilePair, Hunk
+from excise.patches.model import Budget, FilePair, Hunk, PatchError
 
-__all__ = ["Applied", "apply"]
+__all__ = ["Applied", "Image", "apply"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,18 @@ class Applied:
 
     text: bytes | None
     offsets: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A hunk as lines with their ends."""
+
+    hunk: Hunk
+    old: list[bytes]
+    new: list[bytes]
+    has_context: bool
+    is_open: bool
+    """Whether lines follow the last change, so that the hunk need not end where the file does."""
 
 
 def apply(pair: FilePair, text: bytes | None) -> Applied:
@@ -67,7 +83,7 @@ def apply(pair: FilePair, text: bytes | None) -> Applied:
     Applied(text=b'0\n0\n0\none\n2\nthree\n', offsets=(2,))
     >>> apply(pair, b"zero\none\n2\nthree\n")
     Traceback (most recent call last):
-    excise.patches.errors.PatchError: line 3: x: hunk 1 does not apply: line 3 has another text
+    excise.patches.model.PatchError: line 3: x: hunk 1 does not apply: line 3 has another text
     """
     if pair.binary is not None:
         raise PatchError(f"{pair.path}: the patch is binary")
@@ -151,3 +167,139 @@ def _applied(path: str, changes: Sequence[Change], text: bytes) -> Applied:
     if any(line[-1:] != b"\n" for line in image.lines[:-1]):
         raise PatchError(f"{path}: a line without a line end would not be the last one")
     return Applied(b"".join(image.lines), tuple(offsets))
+
+
+# --- the lines of the file
+
+
+class Image:
+    """The lines of a file, some of them already written by hunks."""
+
+    def __init__(self, text: bytes, budget: Budget) -> None:
+        """Start with a text. Searching for positions uses up the budget."""
+        *ended, last = text.split(b"\n")
+        self.lines = [line + b"\n" for line in ended] + ([last] if last else [])
+        self.written = bytearray(len(self.lines))
+        """1 for the lines of earlier hunks, which no later one may show."""
+        self._first_lines = list(self.lines)
+        self._budget = budget
+        # Earlier hunks in order: where they stand among the first lines, by how much they grow, the
+        # sums of that, and where they stand now (rising, where it is not known: not below).
+        self._starts: list[int] = []
+        self._growths: list[int] = []
+        self._sums: list[int] = [0]
+        self._floors: list[int] = [0]
+
+    def write(self, change: Change, position: int) -> None:
+        """Put a hunk's new lines in the place of its old ones."""
+        stop = position + len(change.old)
+        self._budget.spend(len(change.old) + (len(self.lines) - stop) // 64)
+        self._grow(position, len(change.new) - len(change.old))
+        self.lines[position:stop] = change.new
+        self.written[position:stop] = b"\1" * len(change.new)
+
+    def fits(self, old: list[bytes], position: int) -> bool:
+        """Whether a hunk's old lines stand there, and none of them was written by another one."""
+        stop = position + len(old)
+        return (
+            0 <= position <= stop <= len(self.lines)
+            and self.lines[position:stop] == old
+            and self.written.find(1, position, stop) < 0
+        )
+
+    def place(self, change: Change, stated: int, from_old: int) -> int | None:
+        """Return the line (from 0) at which a hunk applies (`from_old`: as on its old side)."""
+        position = self._as_git(change, stated) if change.has_context else None
+        if position is None and from_old == stated and self.fits(change.old, stated):
+            return stated
+        return position
+
+    def mismatch(self, old: Sequence[bytes], stated: int) -> str:
+        """Return how a hunk differs from the lines that it names (empty: not at all)."""
+        for at, line in enumerate(old, start=stated):
+            if at >= len(self.lines):
+                return f"it shows line {at + 1}, the file has {len(self.lines)}"
+            if self.lines[at] != line:
+                same = self.lines[at].rstrip(b"\r\n") == line.rstrip(b"\r\n")
+                return f"line {at + 1} has another {'line end' if same else 'text'}"
+            if self.written[at]:
+                return f"it shows line {at + 1}, which an earlier hunk changed"
+        if stated > len(self.lines):
+            return f"it belongs after line {stated}, but the file has {len(self.lines)} lines"
+        return ""
+
+    def _as_git(self, change: Change, stated: int) -> int | None:
+        """Return where git applies a hunk with context: anchored, or at the nearest line."""
+        last = len(self.lines) - len(change.old)
+        at_start, at_end = change.hunk.old_start <= 1, not change.is_open
+        if at_start or at_end:
+            only = 0 if at_start else last
+            fits = self.fits(change.old, only) and (only == last or not at_end)
+            return only if fits else None
+        return stated if self.fits(change.old, stated) else self._nearest(change.old, stated)
+
+    def _nearest(self, old: list[bytes], stated: int) -> int | None:
+        """Return the nearest line where lines stand, of two as near the one further down."""
+        middle = min(stated, len(self.lines))
+        nearest = None
+        for position in self._candidates(old, middle):
+            distance = abs(position - middle)
+            if nearest is not None and distance > abs(nearest - middle):
+                break
+            self._budget.spend(len(old))
+            if self.fits(old, position):
+                # Candidates come by their distance; as near, the one further down is the last.
+                nearest = position if nearest is None else max(nearest, position)
+        return nearest
+
+    # --- candidates -------------------------------------------------------------------------------
+
+    @cached_property
+    def _index(self) -> dict[bytes, list[int]]:
+        """Where each line stood at first."""
+        index = defaultdict(list)
+        for at, line in enumerate(self._first_lines):
+            index[line].append(at)
+        return index
+
+    def _candidates(self, old: list[bytes], middle: int) -> Iterator[int]:
+        """Yield where lines may stand now by the rarest of them, the nearest ones first."""
+        none: list[int] = []
+        self._budget.spend(len(old))
+        rarest = min(range(len(old)), key=lambda at: len(self._index.get(old[at], none)))
+        stood = self._index.get(old[rarest], none)
+        wanted = middle + rarest
+        # Lines keep their order: two walks away from the place that is meant merge by distance.
+        below = bisect_left(stood, wanted, key=self._now)
+        above = below - 1
+        while above >= 0 or below < len(stood):
+            up = self._now(stood[above]) if above >= 0 else None
+            down = self._now(stood[below]) if below < len(stood) else None
+            self._budget.spend(1)
+            if down is None or (up is not None and wanted - up <= down - wanted):
+                assert up is not None
+                above -= 1
+                yield up - rarest
+            else:
+                below += 1
+                yield down - rarest
+
+    def _now(self, at: int) -> int:
+        """Return the current line of one of the first lines, or a nearby line if it is gone."""
+        hunks = bisect_right(self._starts, at)
+        return max(at + self._sums[hunks], self._floors[hunks])
+
+    def _grow(self, position: int, growth: int) -> None:
+        """Keep by how much a hunk moves the lines behind it."""
+        start = position - self._sums[bisect_left(self._floors, position, 1) - 1]
+        at = bisect_right(self._starts, start)
+        self._starts.insert(at, start)
+        self._growths.insert(at, growth)
+        if at == len(self._growths) - 1:
+            self._floors.append(max(self._floors[-1], start + self._sums[-1]))
+            self._sums.append(self._sums[-1] + growth)
+            return
+        self._budget.spend(len(self._growths) // 8)
+        self._sums = list(accumulate(self._growths, initial=0))
+        begins = (at + moved for at, moved in zip(self._starts, self._sums, strict=False))
+        self._floors = list(accumulate(begins, max, initial=0))

@@ -1,4 +1,4 @@
-"""Change blocks: both images of a hunk rebuilt, and aligned again canonically (section 8).
+"""Hunks of two texts, and the change blocks of hunks, aligned again canonically (section 8).
 
 A diff tool's own alignment is not canonical: two tools cut the same edit in different places.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from excise.alignment import Edits
@@ -17,7 +17,16 @@ from excise.patches.model import FilePair, Hunk
 from excise.text import WHITE
 from excise.tokens import Vocabulary
 
-__all__ = ["Block", "blocks_of", "context_of", "function_in", "images", "raw_images", "text_of"]
+__all__ = [
+    "AROUND",
+    "Block",
+    "blocks_of",
+    "context_of",
+    "function_in",
+    "hunks_between",
+    "images",
+    "text_of",
+]
 
 CONTEXT_LONGER_THAN = 3
 """Characters above which a stripped context line tells something about its file."""
@@ -25,6 +34,13 @@ CONTEXT_LONGER_THAN = 3
 AROUND = 3
 """Lines before a block, and behind it, that say where it stands."""
 
+CONTEXT = 3
+"""Lines before and behind the edits of a hunk, as git writes it."""
+
+Span = tuple[int, int, int, int]
+
+_HEADING = re.compile(rb"[A-Za-z_$]")
+_LONGEST_HEADING = 80
 _GROUP = re.compile(rf"(?<!{WORD[:-1]})(func|pub)[{WHITE}]*\([^()]*\)")
 _UP_TO_NAME = re.compile(rf"(?:{WORD}|::|[*&~.${WHITE}])+")
 _BEGINS = re.compile(r"[A-Za-z_$}]")
@@ -56,6 +72,50 @@ class Block:
     def heading(self) -> str:
         """The heading of its hunk, decoded, usually a function."""
         return text_of([self.hunk.heading])[0]
+
+
+def hunks_between(old: bytes, new: bytes, spans: Iterable[Span]) -> Iterator[Hunk]:
+    """Yield the hunks of two texts as git writes them, with three lines of context and a heading.
+
+    Parameters
+    ----------
+    spans
+        The runs of lines that differ, in order: from and to (exclusive) in both texts.
+    """
+    texts = old.split(b"\n"), new.split(b"\n")
+    n_old, n_new = (len(lines) - (not lines[-1]) for lines in texts)
+    groups: list[list[Span]] = []
+    for span in spans:
+        if groups and span[0] - groups[-1][-1][1] <= 2 * CONTEXT:
+            groups[-1].append(span)
+        else:
+            groups.append([span])
+    heading, above = b"", 0
+    for group in groups:
+        first, last = group[0], group[-1]
+        o_lo = max(first[0] - CONTEXT, 0)
+        o_hi = min(last[1] + CONTEXT, n_old)
+        a_lo, a_hi = first[2] - (first[0] - o_lo), last[3] + (o_hi - last[1])
+        for line in texts[0][above:o_lo]:
+            if _HEADING.match(line):
+                heading = line[:_LONGEST_HEADING].rstrip()
+        above = at = o_lo
+        shown: list[bytes] = []
+        for o_start, o_stop, a_start, a_stop in group:
+            shown += [b" " + line for line in texts[0][at:o_start]]
+            shown += [b"-" + line for line in texts[0][o_start:o_stop]]
+            shown += [b"+" + line for line in texts[1][a_start:a_stop]]
+            at = o_stop
+        shown += [b" " + line for line in texts[0][at:o_hi]]
+        yield Hunk(
+            o_lo + (o_hi > o_lo),
+            a_lo + (a_hi > a_lo),
+            b"\n".join(shown),
+            line=0,
+            old_open=o_lo < o_hi == n_old and bool(texts[0][-1]),
+            new_open=a_lo < a_hi == n_new and bool(texts[1][-1]),
+            heading=heading,
+        )
 
 
 def text_of(lines: Sequence[bytes]) -> list[str]:
@@ -104,12 +164,6 @@ def images(hunk: Hunk) -> tuple[list[str], list[str]]:
     return old, new
 
 
-def raw_images(hunk: Hunk) -> tuple[list[str], list[str]]:
-    r"""Return the lines of both images with their line ends, where ``\r\n`` is one (guard 2)."""
-    old, new = images(hunk)
-    return _ended(old, hunk.old_open), _ended(new, hunk.new_open)
-
-
 def blocks_of(pair: FilePair, vocabulary: Vocabulary, *, raw: bool = False) -> Iterator[Block]:
     r"""Yield the blocks of a file, in order.
 
@@ -120,7 +174,7 @@ def blocks_of(pair: FilePair, vocabulary: Vocabulary, *, raw: bool = False) -> I
         old, new = images(hunk)
         solid = _solid(old)
         if raw:
-            old, new = raw_images(hunk)
+            old, new = _ended(old, hunk.old_open), _ended(new, hunk.new_open)
             aligned: tuple[Sequence[int], Sequence[int]] = range(len(old)), range(len(new))
             flat = edits(vocabulary.intern(old), vocabulary.intern(new))
         else:

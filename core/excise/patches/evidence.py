@@ -12,18 +12,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from excise.patches.background import Background
+from excise.patches import background_table
 from excise.patches.blocks import text_of
 from excise.patches.features import IGNORED, ONLY_IGNORED, compared, facts_of
 from excise.patches.model import Patch
-from excise.patches.subtokens import Subtokens
 
 __all__ = [
     "COUNTS",
+    "Background",
     "Bag",
     "ChangeCounts",
     "Evidence",
     "EvidenceReader",
+    "Subtokens",
     "place_of",
     "plain_message",
 ]
@@ -183,7 +184,7 @@ class EvidenceReader:
                     place = place_of(path, line)
                     if place and (line[:1] == "-" or place not in where):
                         where[place] = DELETED if line[:1] == "-" else 1.0
-        words = {sign: self.words("\n".join(lines)) for sign, lines in signed.items()}
+        words = {sign: self._subtokens.of("\n".join(lines)) for sign, lines in signed.items()}
         context = frozenset(words[" "])
         is_aside = ONLY_IGNORED in notes
         return ChangeCounts(words["+"], words["-"], context, tuple(facts), where, is_aside)
@@ -209,15 +210,11 @@ class EvidenceReader:
                 what[signed[word]] = weight * KNOWN if word in context else weight
         return Evidence(Bag.of(what), Bag.of(where), self._why(subject, message))
 
-    def words(self, text: str) -> Counter[str]:
-        """Count the sub-tokens of a text."""
-        return self._subtokens.of(text)
-
     def _why(self, subject: str, message: str) -> Bag:
-        counts = self.words(
+        counts = self._subtokens.of(
             plain_message(message if subject in message else f"{subject}\n{message}")
         )
-        for word in self.words(plain_message(subject)):
+        for word in self._subtokens.of(plain_message(subject)):
             counts[word] += SUBJECT
         weights = {
             word: (1.0 + math.log(n)) * self.background.message(word)
@@ -257,3 +254,129 @@ def plain_message(text: str) -> str:
     text = _COMMENT.sub(" ", text[:_MOST_MESSAGE])
     text = _TRAILER.sub(" ", _TEMPLATE_LINE.sub(" ", text))
     return _ISSUE.sub(" ", _LINK.sub(" ", text))
+
+
+# --- words
+
+# ASCII letters, digits, `_` and `$`, and whatever is written beyond ASCII but for its punctuation:
+# `\w` would cut scripts with combining marks into consonants.
+_WORD = re.compile(
+    r"[^\x00-\x23\x25-\x2f:-@\[-^`{-\xa9\xab-\xb4\xb6-\xb9\xbb-\xbf\s"
+    r"\u2000-\u206f\u2190-\u2bff\u3000-\u303f\uff00-\uff0f\uff1a-\uff20]+"
+)
+_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+# Scripts without blanks between words.
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_OTHER = re.compile(rf"[{_UNSPACED}]+|[^\d_$\s{_UNSPACED}]+|\d+")
+_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_LONGEST = 80
+"""Characters of a word that is cut into parts; longer ones are data, and count as one."""
+
+
+class Subtokens(dict[str, tuple[str, ...]]):
+    """Cuts texts into sub-tokens and remembers the parts of each word."""
+
+    def __missing__(self, word: str) -> tuple[str, ...]:
+        """Cut a word that is new."""
+        self[word] = parts = _parts(word)
+        return parts
+
+    def of(self, text: str) -> Counter[str]:
+        """Count the sub-tokens of a text, in lower case.
+
+        >>> sorted(Subtokens().of("parseURL(base_url)"))
+        ['base', 'base_url', 'parse', 'parseurl', 'url']
+        """
+        found: Counter[str] = Counter()
+        for word, n in Counter(_WORD.findall(text)).items():
+            for part in self[word]:
+                found[part] += n
+        return found
+
+
+def _parts(word: str) -> tuple[str, ...]:
+    """Return the parts of a word, of two characters or more, and the whole if they are several."""
+    if len(word) > _LONGEST:
+        return (word.lower(),)
+    if word.isascii():
+        parts = [part.lower() for part in _PART.findall(word) if len(part) > 1]
+    else:
+        parts = [piece for part in _OTHER.findall(word.lower()) for piece in _pieces(part)]
+    return (*parts, word.lower()) if len(parts) > 1 else tuple(parts)
+
+
+def _pieces(part: str) -> list[str]:
+    """Return a part, or of a script without blanks each two neighbours."""
+    if len(part) < 3 or not _IS_UNSPACED.match(part):
+        return [part]
+    return [part[at : at + 2] for at in range(len(part) - 1)]
+
+
+# --- background
+
+PER_MILLE = 1000.0
+RARE = 0.01
+"""Added to every share, so that words which no table has weigh ln 100, and not without bound."""
+
+
+class Background:
+    """Weights of sub-tokens: the negative logarithm of the share of patches that have them.
+
+    Parameters
+    ----------
+    changes
+        By sub-token the share of patches, in thousandths, with it in a line added or deleted.
+    messages
+        The same of messages.
+    name
+        What stands for both in a signature.
+
+    Examples
+    --------
+    >>> shipped = Background.shipped()
+    >>> shipped.change("return") < shipped.change("zzyzx")
+    True
+    """
+
+    def __init__(self, changes: Mapping[str, int], messages: Mapping[str, int], name: str) -> None:
+        """Take the shares."""
+        self.name = name
+        self._changes, self._messages = _weights(changes), _weights(messages)
+
+    @classmethod
+    def shipped(cls) -> Background:
+        """Return the table that the package carries (`excise.patches.background_table`)."""
+        changes, messages = map(_read, (background_table.CHANGES, background_table.MESSAGES))
+        return cls(changes, messages, background_table.NAME)
+
+    def change(self, word: str) -> float:
+        """Return the weight of a sub-token of a changed line."""
+        return self._changes.get(word, _UNKNOWN)
+
+    def message(self, word: str) -> float:
+        """Return the weight of a sub-token of a message."""
+        return self._messages.get(word, _UNKNOWN)
+
+
+def _weights(shares: Mapping[str, int]) -> dict[str, float]:
+    return {word: _weight(share / PER_MILLE) for word, share in shares.items()}
+
+
+def _weight(share: float) -> float:
+    return -math.log(RARE + (1.0 - RARE) * share)
+
+
+_UNKNOWN = _weight(0.0)
+
+
+def _read(table: str) -> dict[str, int]:
+    """Read lines ``share: word word ..``, where a line that starts with a blank continues the
+    last.
+    """
+    shares: dict[str, int] = {}
+    share = 0
+    for line in table.strip("\n").split("\n"):
+        number, colon, words = line.rpartition(":")
+        share = int(number) if colon else share
+        shares |= dict.fromkeys(words.split(), share)
+    return shares

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 from array import array
-from collections.abc import Hashable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase, translate
 from itertools import chain
@@ -24,10 +25,12 @@ __all__ = [
     "ONLY_IGNORED",
     "EditedBlock",
     "Edits",
+    "Pairing",
     "compared",
     "edited_blocks",
     "facts_block",
     "facts_of",
+    "paired",
     "patch_id",
     "text_id",
 ]
@@ -53,6 +56,16 @@ BLOCK = 10
 
 MOST_LINES = 2 * AROUND
 """Lines around a block, at most."""
+
+Pairing = tuple[FilePair | None, FilePair | None]
+
+_KEYS: tuple[Callable[[FilePair], Iterable[Hashable]], ...] = (
+    lambda pair: (pair.path,),
+    lambda pair: {pair.old, pair.new} - {None},
+    lambda pair: (pair.name,),
+    lambda pair: ("",) if pair.hunks else (),
+)
+"""By which files are paired, one rule after the other; the last one pairs them in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +161,34 @@ def compared(patch: Patch, ignored: Sequence[str]) -> tuple[tuple[FilePair, ...]
     if patch.files and not kept:
         return patch.files, (ONLY_IGNORED,)
     return kept, ()
+
+
+def paired(
+    a: Iterable[FilePair], b: Iterable[FilePair], *, by_content: bool = False
+) -> tuple[Pairing, ...]:
+    """Pair files by path, by a rename's old path, by base name (which is what n-grams carry).
+
+    With `by_content` (the patches' context lines agree) what is left is paired in order, too. A
+    file that stays alone has None beside it.
+    """
+    found: list[Pairing] = []
+    left, free = dict(enumerate(a)), dict(enumerate(b))
+    for keys in _KEYS if by_content else _KEYS[:-1]:
+        # The places of B by key, the first one last; those that are taken stay until they come up.
+        places: dict[Hashable, list[int]] = defaultdict(list)
+        for at, pair in reversed(free.items()):
+            for key in keys(pair):
+                places[key].append(at)
+        for at, pair in tuple(left.items()):
+            heads = []
+            for key in keys(pair):
+                while places[key] and places[key][-1] not in free:
+                    places[key].pop()
+                heads += places[key][-1:]
+            if heads:
+                found.append((left.pop(at), free.pop(min(heads))))
+    alone = [(pair, None) for pair in left.values()]
+    return (*found, *alone, *((None, pair) for pair in free.values()))
 
 
 def patch_id(patch: Patch) -> str:

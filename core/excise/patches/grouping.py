@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 from excise.clustering import Cluster, check, clear_labels, linked_labels
 from excise.kernels._graph import Graph
-from excise.patches.closeness import Closeness, Map
-from excise.patches.errors import PatchError
-from excise.patches.pool import Pool
+from excise.patches.model import PatchError
+from excise.patches.pool import Closeness, Map, Pool
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from email.errors import MessageError
 from email.header import decode_header
 from email.message import Message as Mail
 from email.parser import BytesHeaderParser
 
-from excise.patches.body import body_of, is_plain, joined_body
-from excise.patches.costs import MAX_HEADER, Budget, readable_head
-from excise.patches.errors import PatchError
-from excise.patches.model import MAX_TEXT, Message, Patch
+from excise.patches.model import MAX_TEXT, Budget, Message, Patch, PatchError, Series
 from excise.patches.parse import parse
-from excise.patches.parts import parts_of
-from excise.patches.subject import series_of
+from excise.patches.parts import MAX_HEADER, parts_of, readable_head
 
-__all__ = ["MAX_MESSAGE", "pieces", "read", "read_piece"]
+__all__ = ["MAX_MESSAGE", "pieces", "read", "read_piece", "series_of"]
 
 MAX_MESSAGE = 25_000_000
 """Largest message read, in bytes: 25 MB."""
@@ -150,11 +146,11 @@ def _mail(number: int, line: int, piece: bytes, envelope: int, as_utf8: bool) ->
     except PatchError as reason:
         return Message(number, line, error=str(reason))
     try:
-        if is_plain(mail):
-            body = body_of(mail, piece[body_at:], as_utf8=as_utf8)
+        if _is_plain(mail):
+            body = _readable(mail, piece[body_at:], as_utf8)
             first = line + piece.count(b"\n", 0, body_at)
         else:
-            body, first = joined_body(parts_of(piece[envelope:], budget), as_utf8=as_utf8), 1
+            body, first = _joined_body(parts_of(piece[envelope:], budget), as_utf8), 1
         patch, error = _parsed(body, first)
         error = error or _damaged(mail, patch)
         text = _text_of(body)
@@ -234,3 +230,113 @@ def _decoded(piece: bytes | str, charset: str | None) -> str:
         except (LookupError, ValueError):
             continue
     return data.decode("latin-1")
+
+
+# --- bodies
+
+_ASCII_ALIKE = ("iso8859", "cp125", "cp866", "koi8", "gb", "big5", "euc", "shift", "mac", "latin")
+"""Encodings whose bytes below 128 are ASCII: only these are converted."""
+
+_AS_IT_IS = frozenset({"", "us-ascii", "ascii", "utf-8", "utf8", "unknown-8bit"})
+_PLAIN_ENCODINGS = frozenset({"", "7bit", "8bit", "binary"})
+
+
+def _is_plain(mail: Mail) -> bool:
+    """Whether the body is the bytes that follow the header, as they stand."""
+    encoding = str(mail.get("Content-Transfer-Encoding", "")).strip().lower()
+    return mail.get_content_maintype() != "multipart" and encoding in _PLAIN_ENCODINGS
+
+
+def _joined_body(parts: Iterable[Mail], as_utf8: bool) -> bytes:
+    """Return the text of a mail's parts: all text parts and patch attachments, in order."""
+    return b"\n".join(_readable(part, _payload(part), as_utf8) for part in parts if _is_read(part))
+
+
+def _is_read(part: Mail) -> bool:
+    name = str(part.get_filename() or "").lower()
+    is_text = part.get_content_type() != "text/html" and part.get_content_maintype() == "text"
+    return is_text or name.endswith((".patch", ".diff"))
+
+
+def _payload(part: Mail) -> bytes:
+    encoding = str(part.get("Content-Transfer-Encoding", "")).strip().lower()
+    data = part.get_payload(decode=True)
+    if not isinstance(data, bytes):
+        return b""
+    if encoding == "base64" and any("Base64" in type(defect).__name__ for defect in part.defects):
+        raise PatchError("the body is not valid base64")
+    return data
+
+
+def _readable(part: Mail, data: bytes, as_utf8: bool) -> bytes:
+    flowed = str(part.get_param("format", "") or "").lower() == "flowed"
+    if flowed:
+        data = _unflowed(data, str(part.get_param("delsp", "") or "").lower() == "yes")
+    if as_utf8 and _is_plain(part):
+        return data
+    return _utf8(data, str(part.get_param("charset", "") or "").lower())
+
+
+def _utf8(data: bytes, charset: str) -> bytes:
+    """Convert a text to UTF-8, or return it unchanged if that fails (it is read as latin-1
+    later).
+    """
+    if charset in _AS_IT_IS or data.isascii():
+        return data
+    try:
+        name = codecs.lookup(charset).name
+        if not name.startswith(_ASCII_ALIKE):
+            return data
+        return data.decode(name).encode()
+    except (LookupError, ValueError):
+        return data
+
+
+def _unflowed(data: bytes, delsp: bool) -> bytes:
+    """Undo format=flowed (RFC 3676): join soft line ends, take the stuffed space away.
+
+    As git does: a line of a patch that ends in a blank was broken there.
+    """
+    lines: list[list[bytes]] = []
+    soft = False
+    for line in data.split(b"\n"):
+        content = line.rstrip(b"\r")
+        content = content[1:] if content.startswith(b" ") else content
+        goes_on, soft = soft, content.endswith(b" ") and content != b"-- "
+        kept = content[:-1] if soft and delsp else content
+        if goes_on:
+            lines[-1].append(kept)
+        else:
+            lines.append([kept])
+    return b"\n".join(b"".join(pieces) for pieces in lines)
+
+
+# --- subjects
+
+_BRACKETS = re.compile(r"\s*(?:(?:re|aw|fwd?):\s*)*\[([^\[\]]{0,200})\]\s*", re.IGNORECASE)
+_REPLY = re.compile(r"\s*(?:(?:re|aw|fwd?):\s*)+", re.IGNORECASE)
+_VERSION = re.compile(r"(?:^|[\s,]|PATCH)v(\d{1,4})\b", re.IGNORECASE)
+_PLACE = re.compile(r"(?:^|\s|,)(\d{1,4})\s*(?:/|of)\s*(\d{1,4})\b")
+
+
+def series_of(subject: str) -> tuple[Series, str]:
+    """Return what the brackets of a subject say, and the title behind them.
+
+    >>> series_of("Re: [PATCH net-next v3 02/7] mm: fix it")
+    (Series(version=3, index=2, total=7, numbered=True), 'mm: fix it')
+    """
+    said, end = [], 0
+    while (match := _BRACKETS.match(subject, end)) is not None:
+        said.append(match[1])
+        end = match.end()
+    if not said and (match := _REPLY.match(subject)) is not None:
+        end = match.end()
+    tags = " ".join(said)
+    version, place = _VERSION.search(tags), _PLACE.search(tags)
+    series = Series(
+        version=int(version[1]) if version else 1,
+        index=int(place[1]) if place else 0,
+        total=int(place[2]) if place else 0,
+        numbered=place is not None,
+    )
+    return series, " ".join(subject[end:].split())

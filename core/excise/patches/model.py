@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["MAX_TEXT", "Binary", "FilePair", "Hunk", "Message", "Patch", "Series", "Warned"]
+from excise.errors import ExciseError
+
+__all__ = [
+    "MAX_TEXT",
+    "Binary",
+    "Budget",
+    "FilePair",
+    "Hunk",
+    "Message",
+    "Patch",
+    "PatchError",
+    "Series",
+    "Warned",
+]
 
 
 MAX_TEXT = 20_000
@@ -175,3 +188,46 @@ class Message:
     def is_cover(self) -> bool:
         """Whether there is nothing to compare: a cover letter, a reply."""
         return not self.patch.files and not self.error
+
+
+class PatchError(ExciseError, ValueError):
+    """Bytes that cannot be read as a patch (a combined diff), or a patch that cannot be compared.
+
+    Attributes
+    ----------
+    reason : str
+        What is wrong.
+    line : int
+        Where, counted from 1 in the bytes given; 0: nowhere in particular.
+    """
+
+    def __init__(self, reason: str, line: int = 0) -> None:
+        """Name what is wrong and where."""
+        super().__init__(reason, line)
+        self.reason, self.line = reason, line
+
+    def __str__(self) -> str:
+        """One sentence."""
+        return f"line {self.line}: {self.reason}" if self.line else self.reason
+
+
+class Budget:
+    """Units of work for one message or file, in proportion to its size."""
+
+    def __init__(
+        self,
+        size: int,
+        reason: str = "too costly to read",
+        *,
+        allowance: int = 1_000_000,
+        units_a_byte: int = 100,
+    ) -> None:
+        """Set the budget for `size` bytes, with the reason for the error."""
+        self._reason = reason
+        self.left = allowance + units_a_byte * size
+
+    def spend(self, units: int) -> None:
+        """Take units, or raise PatchError if none are left."""
+        self.left -= units
+        if self.left < 0:
+            raise PatchError(self._reason)

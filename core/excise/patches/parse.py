@@ -8,12 +8,10 @@ a warning with its line; a combined diff, whose columns mean something else, is 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 
 from excise.kernels._diff import body
-from excise.patches.errors import PatchError
-from excise.patches.headers import EXTENDED, Header, pair_of, take_index, text_of
-from excise.patches.model import Binary, FilePair, Hunk, Patch, Warned
-from excise.patches.paths import git_names, header_name, plain_names, unquote
+from excise.patches.model import Binary, FilePair, Hunk, Patch, PatchError, Warned
 from excise.text import WHITE
 
 __all__ = ["parse"]
@@ -24,6 +22,18 @@ _HUNK = re.compile(rb"@@ -" + _RANGE + rb" \+" + _RANGE + rb" @@")
 _COMBINED = (b"@@@ ", b"diff --cc ", b"diff --combined ")
 _LONGEST_NAME = 4000
 _REJECTED = b"\t(rejected hunks)"
+_EXTENDED = (
+    (b"index ", "index"),
+    (b"old mode ", "old_mode"),
+    (b"new mode ", "new_mode"),
+    (b"new file mode ", "created"),
+    (b"deleted file mode ", "deleted"),
+    (b"rename from ", "rename_from"),
+    (b"rename to ", "rename_to"),
+    (b"copy from ", "copy_from"),
+    (b"copy to ", "copy_to"),
+)
+"""Lines of git's extended headers, and the names of what they say."""
 
 
 def parse(data: bytes, first: int = 1) -> Patch:
@@ -55,6 +65,49 @@ def parse(data: bytes, first: int = 1) -> Patch:
     return _Reader(data.split(b"\n"), first).read()
 
 
+@dataclass(slots=True)
+class _Header:
+    """The header of a file, before its hunks are read."""
+
+    old: bytes = b""
+    new: bytes = b""
+    git: bool = False
+    end: int = 0
+    """Behind the last line of git's extended header, .."""
+    says_more: bool = False
+    """.. and whether it has any."""
+    facts: dict[str, str] = field(default_factory=dict)
+    hunks: list[Hunk] = field(default_factory=list)
+    binary: Binary | None = None
+    created: bool = False
+    deleted: bool = False
+    named: bool = False
+    """Whether ``---`` and ``+++`` were seen."""
+
+    def pair(self) -> FilePair:
+        """Return what the header and its hunks add up to."""
+        facts = self.facts
+        moved = next((kind for kind in ("rename", "copy") if f"{kind}_to" in facts), "")
+        old = _text_of(self.old)
+        new = old if self.new == self.old else _text_of(self.new)  # mostly one: held once
+        if moved:
+            old, new = facts.get(f"{moved}_from", old), facts[f"{moved}_to"]
+        created = self.created or "created" in facts
+        deleted = self.deleted or "deleted" in facts
+        mode = facts.get("mode", "")
+        return FilePair(
+            old=None if created or old == "/dev/null" else old,
+            new=None if deleted or new == "/dev/null" else new,
+            hunks=tuple(self.hunks),
+            old_mode=facts.get("old_mode") or facts.get("deleted") or mode,
+            new_mode=facts.get("new_mode") or facts.get("created") or mode,
+            old_blob=facts.get("old_blob", ""),
+            new_blob=facts.get("new_blob", ""),
+            moved=moved,
+            binary=self.binary,
+        )
+
+
 class _Reader:
     """One pass over the lines, in which `at` only grows."""
 
@@ -63,7 +116,7 @@ class _Reader:
         self.at = 0
         self.files: list[FilePair] = []
         self.warnings: list[Warned] = []
-        self.header: Header | None = None
+        self.header: _Header | None = None
 
     def read(self) -> Patch:
         while self.at < len(self.lines):
@@ -88,7 +141,7 @@ class _Reader:
             self.at += 2
         elif line.startswith(b"diff ") and line.rstrip(b"\r").endswith(_REJECTED):
             old, _, new = line.rstrip(b"\r")[5 : -len(_REJECTED)].partition(b" ")
-            self.start(*plain_names(old, new or old))
+            self.start(*_plain_names(old, new or old))
         elif (names := _binary_names(line)) is not None:
             self.binary_files(*names)
         else:
@@ -102,14 +155,14 @@ class _Reader:
 
     # --- headers ----------------------------------------------------------------------------------
 
-    def start(self, old: bytes, new: bytes, *, git: bool = False) -> Header:
+    def start(self, old: bytes, new: bytes, *, git: bool = False) -> _Header:
         self.finish()
-        self.header = Header(old, new, self.number(), git)
+        self.header = _Header(old, new, git)
         self.at += 1
         return self.header
 
     def git_header(self, line: bytes) -> None:
-        header = self.start(*git_names(line[11:]), git=True)
+        header = self.start(*_git_names(line[11:]), git=True)
         begin = self.at
         while self.at < len(self.lines) and self.extended(header, self.lines[self.at]):
             self.at += 1
@@ -118,13 +171,16 @@ class _Reader:
             self.git_binary(header)
 
     @staticmethod
-    def extended(header: Header, line: bytes) -> bool:
-        for start, name in EXTENDED:
+    def extended(header: _Header, line: bytes) -> bool:
+        for start, name in _EXTENDED:
             if line.startswith(start):
                 value = line[len(start) :].rstrip(b"\r")
-                header.facts[name] = text_of(unquote(value))
-                if name == "index":
-                    take_index(header, value)
+                header.facts[name] = _text_of(_unquote(value))
+                blobs, _, mode = value.partition(b" ")
+                old, dots, new = blobs.partition(b"..")
+                if name == "index" and dots:
+                    sides = {"old_blob": old, "new_blob": new, "mode": mode}
+                    header.facts |= {side: _text_of(said) for side, said in sides.items()}
                 return True
         return line.startswith((b"similarity index ", b"dissimilarity index "))
 
@@ -137,20 +193,20 @@ class _Reader:
         return len(after) == 2 and after[1].startswith(b"@@ -")
 
     def names(self, old_line: bytes, new_line: bytes) -> None:
-        old, no_old = header_name(old_line[4:])
-        new, no_new = header_name(new_line[4:])
+        old, no_old = _header_name(old_line[4:])
+        new, no_new = _header_name(new_line[4:])
         header = self.header
-        if header is None or not self.belong(header, plain_names(old, new)):
+        if header is None or not self.belong(header, _plain_names(old, new)):
             self.finish()
-            header = self.header = Header(line=self.number())
+            header = self.header = _Header()
         elif header.says_more and self.at != header.end:
             self.warn("the names do not follow the header of their file at once")
-        header.old, header.new = plain_names(old, new)
+        header.old, header.new = _plain_names(old, new)
         header.named = True
         # A date of 1970 alone means nothing where the other side has one, too.
         header.created, header.deleted = no_old and not no_new, no_new and not no_old
 
-    def belong(self, header: Header, names: tuple[bytes, bytes]) -> bool:
+    def belong(self, header: _Header, names: tuple[bytes, bytes]) -> bool:
         """Whether ``---`` and ``+++`` are those of a header, and not of the file after it.
 
         As git has it, they stand right behind what the header says; another name further down is
@@ -164,13 +220,13 @@ class _Reader:
     def binary_files(self, old: bytes, new: bytes) -> None:
         header = self.header
         if header is None or not header.git or header.hunks:
-            header = self.start(*plain_names(old, new))
+            header = self.start(*_plain_names(old, new))
             header.created, header.deleted = old == b"/dev/null", new == b"/dev/null"
         else:
             self.at += 1
         header.binary = Binary()
 
-    def git_binary(self, header: Header) -> None:
+    def git_binary(self, header: _Header) -> None:
         """Take the data of a binary patch: blocks of encoded lines, each ended by a blank one."""
         begin = self.at = self.at + 1
         while self.at < len(self.lines):
@@ -190,14 +246,14 @@ class _Reader:
         # As git has it, `diff --git` alone says nothing.
         if not (header.says_more or header.hunks or header.binary):
             return
-        self.files.append(pair_of(header))
+        self.files.append(header.pair())
 
     # --- hunks ------------------------------------------------------------------------------------
 
     def hunk(self, match: re.Match[bytes]) -> None:
         if self.header is None:
             self.warn("a hunk without a file name before it")
-            self.header = Header(line=self.number())
+            self.header = _Header()
         if self.header.binary == Binary():
             self.warn("text of a file that was said to be binary")
             self.header.binary = None
@@ -251,3 +307,104 @@ def _binary_names(line: bytes) -> tuple[bytes, bytes] | None:
     first = max(1, len(names) - _LONGEST_NAME - len(word))
     place = names.rfind(word, first, min(_LONGEST_NAME + len(word), len(names) - 1))
     return (names[:place], names[place + len(word) :]) if place > 0 else None
+
+
+# --- file names
+
+_ESCAPE = re.compile(rb'\\([0-7]{1,3}|[abtnvfr"\\])')
+_SHORT = {
+    b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r",
+}  # fmt: skip
+_QUOTED = re.compile(rb'"((?:[^"\\]|\\.)*)"')
+# Tried on the end of a name only: from every one of many blanks it would be quadratic.
+_DATE = re.compile(
+    rb"[ \t](?:\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?: ?[+-]\d{4})?"
+    rb"|(?:[A-Z][a-z]{2} ){2}[ \d]\d \d\d:\d\d:\d\d \d{4})$"
+)
+_DATE_LENGTH = 48
+"""More than the longest date has, with the blank before it."""
+_EPOCH = re.compile(rb"[ \t](?:1970-01-01 00|1969-12-31 \d\d):\d\d:00")
+_PREFIXES = frozenset({b"a", b"b", b"i", b"w", b"c", b"o", b"1", b"2"})
+_NULL = b"/dev/null"
+
+
+def _unquote(name: bytes) -> bytes:
+    r"""Return a file name as git means it: ``"a\303\244"`` in quotes has escapes.
+
+    >>> _unquote(b'"t\\303\\244b\\t"') == "tä".encode() + b"b\t"
+    True
+    """
+    match = _QUOTED.match(name)
+    return _ESCAPE.sub(_unescaped, match[1]) if match else name
+
+
+def _header_name(line: bytes) -> tuple[bytes, bool]:
+    """Return the name behind ``---`` or ``+++``, and whether its date says that there is none.
+
+    >>> _header_name(b"a/x.c\\t1970-01-01 00:00:00.000 +0000")
+    (b'a/x.c', True)
+    """
+    if line.startswith(b'"'):
+        return _unquote(line), False
+    name, tab, date = line.partition(b"\t")
+    if not tab and len(name) < 4096:
+        name, date = _dated(name)
+    name = name.rstrip(b"\r ")
+    return name, name == _NULL or _EPOCH.match(b" " + date.strip()) is not None
+
+
+def _dated(name: bytes) -> tuple[bytes, bytes]:
+    """Cut a date behind blanks off a name."""
+    whole = name.rstrip(b" \t")
+    match = _DATE.search(whole, max(len(whole) - _DATE_LENGTH, 0))
+    return (whole[: match.start()].rstrip(b" \t"), match[0]) if match else (name, b"")
+
+
+def _plain_names(old: bytes, new: bytes) -> tuple[bytes, bytes]:
+    """Return two names without the folder that only says which side they are.
+
+    >>> _plain_names(b"linux.orig/a/x.c", b"linux/a/x.c")
+    (b'a/x.c', b'a/x.c')
+    >>> _plain_names(b"src/x.c", b"src/x.c")
+    (b'src/x.c', b'src/x.c')
+    """
+    (first, _, old_rest), (other, _, new_rest) = old.partition(b"/"), new.partition(b"/")
+    old_marked = old == _NULL or (first in _PREFIXES and old_rest)
+    new_marked = new == _NULL or (other in _PREFIXES and new_rest)
+    marked = old_marked and new_marked
+    if not marked and (old_rest != new_rest or first == other or not old_rest):
+        return old, new
+    return (old if old == _NULL else old_rest), (new if new == _NULL else new_rest)
+
+
+def _git_names(rest: bytes) -> tuple[bytes, bytes]:
+    """Return both names of a ``diff --git`` line, without their prefixes.
+
+    A name may hold spaces: then both are the same one, and cut the line in equal halves.
+
+    >>> _git_names(b"a/my file b/my file")
+    (b'my file', b'my file')
+    """
+    rest = rest.rstrip(b"\r")
+    if rest.startswith(b'"') and (match := _QUOTED.match(rest)):
+        return _plain_names(_unquote(match[0]), _unquote(rest[match.end() :].lstrip()))
+    if rest.endswith(b'"') and (place := rest.find(b' "')) >= 0:
+        return _plain_names(rest[:place], _unquote(rest[place + 1 :]))
+    half = len(rest) // 2
+    old, new = rest[:half], rest[half + 1 :]
+    if rest[half : half + 1] == b" " and old.partition(b"/")[2] == new.partition(b"/")[2]:
+        return _plain_names(old, new)
+    if (place := rest.find(b" b/")) >= 0:
+        return _plain_names(rest[:place], rest[place + 1 :])
+    old, _, new = rest.partition(b" ")
+    return _plain_names(old, new or old)
+
+
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    code = match[1]
+    return bytes([int(code, 8) & 255]) if code.isdigit() else _SHORT.get(code, code)
+
+
+def _text_of(name: bytes) -> str:
+    """Decode a path, with surrogates for undecodable bytes."""
+    return name.decode("utf-8", "surrogateescape")

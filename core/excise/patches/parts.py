@@ -5,6 +5,9 @@ recurses, and tries every open boundary at every line: 300 nested multiparts too
 Here the open boundaries are a dictionary, and the standard library only reads the headers of each
 part and decodes its text. `tests/reference/mails.py` holds this to the standard library's parts,
 but for a block of a report of delivery that claims to be a multipart: it is one text here.
+
+Costs are limited in form and in units of work, never in time: whether a mail is read depends on its
+bytes alone, and not on the machine or its load.
 """
 
 from __future__ import annotations
@@ -15,12 +18,27 @@ from email.message import Message as Mail
 from email.parser import BytesHeaderParser
 from typing import NamedTuple
 
-from excise.patches.costs import MAX_DEPTH, MAX_PARTS, Budget, readable_head
-from excise.patches.errors import PatchError
+from excise.patches.model import Budget, PatchError
 
-__all__ = ["parts_of"]
+__all__ = ["MAX_HEADER", "MAX_PARTS", "parts_of", "readable_head"]
+
+MAX_HEADER = 10_000
+"""Characters of a header that are read; no real one has as many."""
+
+MAX_HEADERS = 64_000
+"""Bytes of all headers of a mail or part, once each is cut to those that are read."""
+
+MAX_DEPTH = 20
+"""Multiparts and attached mails inside each other; git writes one."""
+
+MAX_PARTS = 1000
+"""Parts of one mail."""
 
 # As the standard library has it, a lone \r ends a line, too.
+_FOLDED = rb"[^\r\n]*(?:(?:\r\n?|\n)[ \t][^\r\n]*)*"
+_FIELD = re.compile(_FOLDED + rb"(?:\r\n?|\n|\Z)")
+# Both have parameters, and reading those takes time quadratic in their number.
+_WITH_PARAMETERS = re.compile(rb"(?<![^\r\n])content-(?:type|disposition):" + _FOLDED, re.I)
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n?|\n|\Z)")
 _DASHES = re.compile(rb"(?<![^\r\n])--[^\r\n]*")
 _END = re.compile(rb"\r\n?|\n|")
@@ -237,3 +255,30 @@ class _Splitter:
 def _end(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
     match = pattern.match(data, at)
     return at if match is None else match.end()
+
+
+def readable_head(head: bytes, budget: Budget) -> bytes:
+    """Return headers that the standard library reads in bounded time.
+
+    Raises
+    ------
+    PatchError
+        If they have too many bytes, or too many parameters.
+    """
+    for match in _WITH_PARAMETERS.finditer(head):
+        field = match[0]
+        if len(field) > MAX_HEADER:
+            reason = f"its Content-Type or Content-Disposition has over {MAX_HEADER:,} characters"
+            raise PatchError(reason)
+        # Every ";" is looked for from the first one on, to see whether it stands in quotes.
+        budget.spend(len(field) * field.count(b";"))
+    if len(head) <= MAX_HEADERS:
+        return head
+    most = MAX_HEADER + 100
+    fields = (match[0] for match in _FIELD.finditer(head))
+    cut = b"".join(
+        field if len(field) <= most else field[:most].rstrip(b"\r\n") + b"\n" for field in fields
+    )
+    if len(cut) > MAX_HEADERS:
+        raise PatchError(f"its headers have over {MAX_HEADERS // 1000} kB")
+    return cut

@@ -7,17 +7,31 @@ different people's fixes of one bug share the place and the words, seldom the te
 from __future__ import annotations
 
 import math
+from array import array
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from excise.patches.background import Background
-from excise.patches.evidence import Bag, Evidence
+from excise.clustering import Cluster, cluster_values
+from excise.patches.evidence import Background, Bag, Evidence
+from excise.patches.grouping import MOST, components
+from excise.patches.model import PatchError
+from excise.tokens import Vocabulary
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Values = npt.NDArray[np.float64]
 
 __all__ = [
     "LEVELS",
+    "RELATED_DISTANCE",
+    "RELATED_LINKAGE",
     "RELATED_VERSION",
     "Calibration",
     "Level",
+    "RelatedPool",
     "Relation",
     "calibration",
     "cosine",
@@ -143,3 +157,207 @@ def related_signature(background: Background) -> str:
     'related:1|idf:bg1'
     """
     return f"related:{RELATED_VERSION}|idf:{background.name}"
+
+
+RELATED_LINKAGE = "average"
+RELATED_DISTANCE = 0.61
+"""The distance (1 - the mean of the cosines) above which groups are not merged."""
+
+_FIELDS = ("what", "where", "why")
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A patch of a pool, by its number, and how it is related to the one asked about."""
+
+    number: int
+    relation: Relation
+
+
+class RelatedPool:
+    """Evidence of patches, numbered in the order of `add`.
+
+    A relation never depends on the other patches: a pool of two gives the same bits.
+
+    Parameters
+    ----------
+    with_why
+        Whether messages count; without, every mean is of two cosines.
+    """
+
+    def __init__(self, *, with_why: bool = True) -> None:
+        """Start empty."""
+        self.with_why = with_why
+        self.evidence: list[Evidence] = []
+        self._fields = {name: _Postings() for name in _FIELDS if name != "why" or with_why}
+
+    def __len__(self) -> int:
+        """Return how many patches there are."""
+        return len(self.evidence)
+
+    def add(self, evidence: Evidence) -> int:
+        """Add the evidence of a patch and return its number."""
+        for name, postings in self._fields.items():
+            postings.add(getattr(evidence, name))
+        self.evidence.append(evidence)
+        return len(self.evidence) - 1
+
+    def relation(self, i: int, j: int) -> Relation:
+        """Compare two patches of the pool."""
+        found = relation(self.evidence[i], self.evidence[j])
+        return found if self.with_why else Relation(found.what, found.where, None)
+
+    def neighbours(self, evidence: Evidence, least: float = 0.0) -> list[Neighbour]:
+        """Return the patches of the pool, the most probable first.
+
+        Parameters
+        ----------
+        evidence
+            Of a patch that may be in the pool, or not.
+        least
+            The least probability of those that are returned; pairs with nothing in common are
+            never among them.
+        """
+        import numpy as np
+
+        what, where, why = self._cosines(evidence)
+        has_why = np.isfinite(why)
+        means = np.where(has_why, (what + where + np.nan_to_num(why)) / 3.0, (what + where) / 2.0)
+        # A probability is monotone in the mean, so that few are looked at.
+        floors = [_least_mean(least, with_why=with_why) for with_why in (True, False)]
+        near = np.flatnonzero((means > 0.0) & (means >= np.where(has_why, *floors)))
+        found = [
+            Neighbour(
+                int(at),
+                Relation(
+                    float(what[at]), float(where[at]), float(why[at]) if has_why[at] else None
+                ),
+            )
+            for at in near
+        ]
+        found = [neighbour for neighbour in found if neighbour.relation.probability >= least]
+        return sorted(found, key=lambda n: (-n.relation.probability, -n.relation.mean, n.number))
+
+    def groups(self, distance: float = RELATED_DISTANCE) -> tuple[Cluster, ...]:
+        """Cluster the patches by average linkage on 1 - mean, the largest group first.
+
+        Means of two cosines (no message) are scaled to those of three by where "possibly" begins.
+
+        Raises
+        ------
+        PatchError
+            If more than 12,000 patches hang together.
+        """
+        least = 1.0 - distance - 1e-9
+        edges: list[tuple[int, int]] = []
+        for i in range(len(self)):
+            edges += ((i, int(j)) for j in (self._closeness(i) >= least).nonzero()[0] if j > i)
+        found: list[Cluster] = []
+        for members in components(len(self), edges):
+            found += self._clusters(members, distance)
+        return tuple(sorted(found, key=lambda c: (-len(c.members), c.members)))
+
+    def _clusters(self, members: list[int], distance: float) -> Iterator[Cluster]:
+        import numpy as np
+
+        if len(members) > MOST:
+            raise PatchError(
+                f"{len(members):,} patches hang together, "
+                f"and at most {MOST:,} can be grouped at once: choose a smaller threshold"
+            )
+        values = np.array([self._closeness(at)[members] for at in members])
+        np.fill_diagonal(values, 1.0)
+        for cluster in cluster_values(values, distance, RELATED_LINKAGE):
+            yield Cluster(
+                tuple(members[at] for at in cluster.members),
+                members[cluster.representative],
+                cluster.min_similarity,
+            )
+
+    def _closeness(self, i: int) -> Values:
+        """Return the means of a patch with all, those of two cosines scaled to those of three."""
+        import numpy as np
+
+        what, where, why = self._cosines(self.evidence[i])
+        scale = calibration(with_why=True).possibly / calibration(with_why=False).possibly
+        pairs = np.minimum((what + where) / 2.0 * scale, 1.0)
+        return np.where(np.isfinite(why), (what + where + np.nan_to_num(why)) / 3.0, pairs)
+
+    def _cosines(self, evidence: Evidence) -> tuple[Values, Values, Values]:
+        """Return the cosines with all patches (NaN for messages if one of two has none)."""
+        import numpy as np
+
+        what = self._fields["what"].cosines(evidence.what)
+        where = self._fields["where"].cosines(evidence.where)
+        if not (self.with_why and evidence.why.terms):
+            return what, where, np.full(len(self), np.nan)
+        postings = self._fields["why"]
+        why = np.where(postings.is_empty(), np.nan, postings.cosines(evidence.why))
+        return what, where, why
+
+
+def _least_mean(probability: float, *, with_why: bool) -> float:
+    """Return a mean that no pair of that probability falls short of, a hair below."""
+    if probability <= 0.0:
+        return 0.0
+    if probability >= 1.0:
+        return math.inf
+    worth = calibration(with_why=with_why)
+    return (worth.offset - math.log(1.0 / probability - 1.0)) / worth.slope - 1e-9
+
+
+class _Postings:
+    """Which patches have a term of one field, with its weight.
+
+    Sums go over the terms of the bag that is asked for, in their order, so that each is the sum of
+    `excise.patches.related.cosine`, bit for bit.
+    """
+
+    def __init__(self) -> None:
+        self._vocabulary = Vocabulary()
+        self._terms, self._weights = array("i"), array("d")
+        self._ends = array("q", [0])
+        self._index: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Values] | None = None
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def add(self, bag: Bag) -> None:
+        self._terms.extend(self._vocabulary.intern(bag.terms))
+        self._weights.extend(bag.weights)
+        self._ends.append(len(self._terms))
+        self._index = None
+
+    def is_empty(self) -> npt.NDArray[np.bool_]:
+        """Return for each patch whether its bag holds nothing."""
+        import numpy as np
+
+        return np.equal(np.diff(np.array(self._ends)), 0)
+
+    def cosines(self, bag: Bag) -> Values:
+        """Return the cosines of a bag with those of all patches."""
+        import numpy as np
+
+        starts, owners, weights = self._inverted()
+        known = [self._vocabulary.number(term) for term in bag.terms]
+        pairs = [(n, w) for n, w in zip(known, bag.weights, strict=True) if n is not None]
+        numbers = np.array([n for n, _ in pairs], dtype=np.int64)
+        first, sizes = starts[numbers], starts[numbers + 1] - starts[numbers]
+        # All postings of the terms, one term after the other.
+        before = np.cumsum(sizes) - sizes
+        places = np.repeat(first - before, sizes) + np.arange(int(sizes.sum()))
+        products = weights[places] * np.repeat(np.array([w for _, w in pairs]), sizes)
+        sums = np.bincount(owners[places], weights=products, minlength=len(self))
+        return np.minimum(sums, 1.0)
+
+    def _inverted(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Values]:
+        import numpy as np
+
+        if self._index is None:
+            terms = np.array(self._terms, dtype=np.int64)
+            order = np.argsort(terms, kind="stable")
+            owners = np.repeat(np.arange(len(self)), np.diff(np.array(self._ends)))
+            counts = np.bincount(terms, minlength=len(self._vocabulary))
+            starts = np.concatenate(([0], np.cumsum(counts)))
+            self._index = starts, owners[order], np.array(self._weights)[order]
+        return self._index

@@ -102,9 +102,7 @@ def newest(messages: Sequence[Message]) -> tuple[int, ...]:
 def joined(patches: Iterable[Patch]) -> Patch:
     """Return patches as one: their files and warnings, in order.
 
-    Nothing is composed: a line that one patch adds and the next one deletes counts as both. So
-    it can be compared by its edits, but has no single origin (``basis:origin``) where a file is
-    changed twice.
+    Nothing is composed: a line that one patch adds and the next one deletes counts as both.
     """
     found = list(patches)
     return Patch(

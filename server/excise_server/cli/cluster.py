@@ -75,8 +75,6 @@ def command(
         return cluster_in_repository(repo, onto or "", revisions, choices, chosen)
     if chosen.dask is not None and chosen.workers is not None:
         raise click.UsageError("--dask has workers of its own: drop --workers.")
-    if chosen.same_base and (chosen.series or chosen.idf):
-        raise click.UsageError("--series and --idf compare by edits: drop --same-base.")
     if git:
         if origin is not None or len(revisions) > 1:
             raise click.UsageError("--git takes one repository, and no --origin.")

@@ -8,10 +8,11 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import partial
 
 import click
 
-from excise.patches.background import Background
+from excise.patches.evidence import Background
 from excise.patches.related import LEVELS, Level
 from excise_server.cli.output import write_text
 from excise_server.cli.progress import progress
@@ -21,7 +22,6 @@ from excise_server.duplicates.find import find_duplicates
 from excise_server.duplicates.proposals import Proposal, proposals_of
 from excise_server.foundation.files import file_error
 from excise_server.foundation.inputs import Rejected, SourceError
-from excise_server.queue.known_proposals import known_proposals
 from excise_server.queue.reading import Queue, read_queue
 from excise_server.queue.state import State
 from excise_server.queue.watched import read_watched
@@ -175,7 +175,13 @@ def command(
 def _read_state(state: State, paths: tuple[str, ...]) -> tuple[_Read, _Read]:
     """Keep new proposals, and return those that the paths name (or all), and the rest."""
     watched = read_watched(paths, sys.stdin.buffer, state)
-    proposals = known_proposals(state)
+    members = [(entry.id, entry.message) for entry in state.entries]
+    # What was read before is weighed, and read again only to be shown.
+    kept = [
+        (entry.patch_id, partial(state.whole, entry), counts) if entry.message.patch.files else None
+        for entry, counts in zip(state.entries, state.changes(), strict=True)
+    ]
+    proposals = proposals_of(members, kept)
     notes = [f"state {state.path}: {len(watched.new):,} new, {len(state.entries):,} in all"]
     notes += [f"state {state.path}: {state.rebuilt}"] if state.rebuilt else []
     queries = [p for p in proposals if not paths or not watched.named.isdisjoint(p.messages)]
@@ -188,7 +194,7 @@ def _level(least: str) -> Level:
 
 
 def _read(paths: tuple[str, ...]) -> _Read:
-    queue = read_queue(paths, sys.stdin.buffer) if paths else Queue(())
+    queue = read_queue(paths, sys.stdin.buffer) if paths else Queue()
     members = [(member.id, member.message) for member in queue.sent]
     return _Read(tuple(proposals_of(members)), queue.rejected)
 

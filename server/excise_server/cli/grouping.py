@@ -6,11 +6,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from excise.clustering import DISTANCE as REVISIONS_DISTANCE
-from excise.clustering import LINKAGE as REVISIONS_LINKAGE
 from excise.clustering import merges
 from excise.errors import ExciseError
-from excise.patches import DISTANCE, LINKAGE, OneBase, Patch, Pool, group
+from excise.patches import DISTANCE, LINKAGE, Patch, Pool, group
 from excise_server.cli.output import write_text
 from excise_server.cli.patch_options import PatchChoices
 from excise_server.cli.progress import progress
@@ -19,7 +17,7 @@ from excise_server.foundation.forks import forked_map
 from excise_server.foundation.inputs import SourceError
 from excise_server.queue.reading import Queue, as_series, newest
 from excise_server.queue.state import State
-from excise_server.queue.watched import Watched, known_pool
+from excise_server.queue.watched import Watched
 from excise_server.report.documents import json_text
 from excise_server.report.groups import Grouped
 
@@ -35,22 +33,13 @@ def group_queue(queue: Queue, chosen: PatchChoices, crew: Crew | None = None) ->
     queue = newest(queue) if chosen.newest else queue
     queue = as_series(queue) if chosen.series else queue
     patches = [member.message.patch for member in queue.patches]
-    # Only the option decides: the other patches of a queue never change the score of a pair.
-    one_base = chosen.same_base
-    ignored = chosen.ignored
-    pool: Pool
-    if crew is not None and not one_base:
+    if crew is not None:
         from excise_server.queue.distribute import distributed_pool
 
         with progress("Counting"):
-            pool = distributed_pool(crew, patches, ignored=ignored, idf=chosen.idf)
+            pool = distributed_pool(crew, patches, ignored=chosen.ignored, idf=chosen.idf)
         return _grouped(queue, pool, chosen, pool.patches.__getitem__)
-    if crew is not None:
-        from excise_server.queue.distribute import distributed_one_base
-
-        pool = distributed_one_base(crew, ignored=ignored)
-    else:
-        pool = OneBase(ignored=ignored) if one_base else Pool(ignored=ignored, idf=chosen.idf)
+    pool = Pool(ignored=chosen.ignored, idf=chosen.idf)
     with progress("Counting", len(patches)) as advance:
         for done, patch in enumerate(patches, start=1):
             pool.add(patch)
@@ -70,7 +59,9 @@ def group_known(watched: Watched, state: State, chosen: PatchChoices) -> Grouped
     about += [f"state {state.path}: {state.rebuilt}"] if state.rebuilt else []
     queue = newest(watched.queue) if chosen.newest else watched.queue
     entries = state.entries_of(queue.patches)
-    pool = known_pool(entries, ignored=chosen.ignored, idf=chosen.idf)
+    pool = Pool(ignored=chosen.ignored, idf=chosen.idf)
+    for entry in entries:  # nothing is read again, or counted unasked
+        pool.add_read(entry.message.patch, entry.edits, entry.patch_id, entry.text_id)
     return _grouped(
         queue, pool, chosen, lambda number: state.whole(entries[number]), watched.new, tuple(about)
     )
@@ -84,10 +75,8 @@ def _grouped(
     new: frozenset[str] | None = None,
     about: tuple[str, ...] = (),
 ) -> Grouped:
-    one_base = isinstance(pool, OneBase)
-    usual = (REVISIONS_DISTANCE, REVISIONS_LINKAGE) if one_base else (DISTANCE, LINKAGE)
-    threshold = usual[0] if chosen.threshold is None else chosen.threshold
-    linkage = chosen.linkage or usual[1]
+    threshold = DISTANCE if chosen.threshold is None else chosen.threshold
+    linkage = chosen.linkage or LINKAGE
     searching = forked_map(chosen.processes, _import_clustering)
     with progress("Comparing"):
         clusters = group(pool, threshold=threshold, linkage=linkage, map=searching)

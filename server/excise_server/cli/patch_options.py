@@ -26,7 +26,6 @@ class PatchChoices:
 
     threshold: float | None = None
     linkage: str | None = None
-    same_base: bool = False
     newest: bool = False
     series: bool = False
     idf: bool = False
@@ -63,7 +62,7 @@ class PatchChoices:
     @property
     def patches_alone(self) -> list[str]:
         """The options given that only patches have."""
-        names = ("same_base", "newest", "series", "idf", "incremental", "workers", "dask", "jobs")
+        names = ("newest", "series", "idf", "incremental", "workers", "dask", "jobs")
         flags = [f"--{name.replace('_', '-')}" for name in names if getattr(self, name)]
         return [
             *flags,
@@ -84,7 +83,6 @@ _OPTIONS = (
         help="Distance of two clusters: of all pairs on average, the farthest, the nearest.  "
         f"[default: {LINKAGE}; patches: complete]",
     ),
-    click.option("--same-base", is_flag=True, help="Patches: all were made from one tree."),
     click.option("--newest", is_flag=True, help="Patches: only the newest version of each series."),
     click.option("--series", is_flag=True, help="Patches: a whole series is one, not its parts."),
     click.option(

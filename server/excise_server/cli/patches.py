@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from excise.patches import Pool, read
+from excise.patches import Pool
 from excise_server.cli.grouping import group_counted, group_known, group_queue, print_groups
 from excise_server.cli.options import Choices
 from excise_server.cli.patch_options import PatchChoices
@@ -32,13 +32,12 @@ def cluster_patches(paths: tuple[str, ...], choices: Choices, chosen: PatchChoic
     if chosen.incremental is not None:
         return _cluster_watched(paths, choices, chosen)
     _check(paths, choices)
-    # A series, and patches of one tree, need the hunks of all patches.
-    needs_hunks = chosen.series or chosen.same_base
     with _crew(chosen) as crew:
-        if not needs_hunks and (crew is not None or chosen.processes > 1):
+        # A series needs the hunks of all its patches.
+        if not chosen.series and (crew is not None or chosen.processes > 1):
             return _cluster_counted(paths, choices, chosen, crew)
         with progress("Reading"):
-            queue = read_queue(paths, sys.stdin.buffer, crew.read if crew else read)
+            queue = read_queue(paths, sys.stdin.buffer)
         _check_patches(queue)
         found = group_queue(queue, chosen, crew)
         return print_groups(found, chosen, as_json=choices.json)
@@ -112,8 +111,8 @@ def _crew(chosen: PatchChoices) -> AbstractContextManager[Crew | None]:
 def _cluster_watched(paths: tuple[str, ...], choices: Choices, chosen: PatchChoices) -> int:
     """Group the messages of a state and the new ones, or only the known ones without paths."""
     _check(paths or ("",), choices)
-    if chosen.same_base or chosen.series:
-        raise click.UsageError("--incremental compares by edits: drop --same-base and --series.")
+    if chosen.series:
+        raise click.UsageError("--incremental keeps single mails: drop --series.")
     if chosen.dask is not None or chosen.workers is not None:
         raise click.UsageError("--incremental works in one process: drop --dask and --workers.")
     assert chosen.incremental is not None

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import click
 
-from excise.patches.related_pool import RELATED_DISTANCE
+from excise.patches.related import RELATED_DISTANCE
 from excise_server.cli.options import Choices
 from excise_server.cli.patch_options import PatchChoices
 from excise_server.cli.progress import progress

@@ -7,11 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from excise.agreement import ELSEWHERE, SAME
-from excise.patches import EditsLikeness, Pool
-from excise.patches.background import Background
-from excise.patches.evidence import EvidenceReader
-from excise.patches.related import Level, Relation, related_signature
-from excise.patches.related_pool import RelatedPool
+from excise.patches import Likeness, Pool
+from excise.patches.evidence import Background, EvidenceReader
+from excise.patches.related import Level, RelatedPool, Relation, related_signature
 from excise_server.duplicates.proposals import Proposal
 from excise_server.duplicates.reasons import Reasons, reasons_of, undoes
 
@@ -62,7 +60,7 @@ class Pair:
     new: int
     other: int
     relation: Relation
-    likeness: EditsLikeness | None = None
+    likeness: Likeness | None = None
     is_same_edit: bool = False
     otherwise: str = ""
     reasons: Reasons | None = None
@@ -244,8 +242,8 @@ class _Edits:
         a, b = self._proposals[i], self._proposals[j]
         return bool(a.parts) and a.parts == b.parts
 
-    def likeness(self, i: int, j: int) -> EditsLikeness:
-        return self._pool.edits_likeness(self._number(i), self._number(j))
+    def likeness(self, i: int, j: int) -> Likeness:
+        return self._pool.likeness(self._number(i), self._number(j))
 
     def _number(self, index: int) -> int:
         if index not in self._numbers:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from excise import Cluster
 from excise.patches.evidence import EvidenceReader
-from excise.patches.related import related_signature
-from excise.patches.related_pool import RELATED_DISTANCE, RelatedPool
+from excise.patches.related import RELATED_DISTANCE, RelatedPool, related_signature
 from excise_server.duplicates.find import Pair, PairFinder
 from excise_server.duplicates.proposals import Proposal
 

@@ -21,7 +21,7 @@ from excise.patches import (
     read,
 )
 from excise.patches.evidence import EvidenceReader
-from excise.patches.related_pool import Neighbour, RelatedPool
+from excise.patches.related import Neighbour, RelatedPool
 from excise.text import normalise
 from excise_server.duplicates.find import LEVEL_WORDS
 from excise_server.editor.explanation import Block, Line, Table

@@ -1,7 +1,7 @@
 """Changes of files as patches: from two whole texts to hunks. Pure.
 
-Lines are aligned canonically by their keys, as section 8 aligns the hunks of a patch, so that a
-score does not depend on which tool would have made the diff.
+Lines are aligned canonically by their keys, as section 8 aligns the hunks of a patch, so that
+nothing depends on which tool would have made the diff.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from excise.alignment import align
-from excise.patches import Binary, FilePair, Hunk
+from excise.patches import Binary, FilePair
+from excise.patches.blocks import Span, hunks_between
 from excise.text import line_key, raw_lines
 from excise.tokens import Vocabulary
 from excise_server.foundation.file_bytes import ByteLines, byte_facts, text_of_bytes
@@ -35,8 +36,6 @@ _MAX_RENAMES = 200
 """The most deleted or created files among which renames with changes are searched."""
 
 _OTHER_BYTES = "changes bytes that its text does not show"
-
-Span = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,6 @@ class Side:
 def patch_files(old: Mapping[str, Side], new: Mapping[str, Side]) -> tuple[FilePair, ...]:
     """Return the changes between two sets of files, by path, with renamed files recognised.
 
-    Hunks are single runs of lines without context: they count lines, and no score is made of them.
     A difference of bytes is a change, even if the texts are equal.
     """
     moved = renamed_files(old, new)
@@ -101,7 +99,8 @@ def changed_file(
             return pair if pair.facts else None
         return replace(pair, binary=Binary(f"{_name(old)} {_name(new)}".encode()))
     if before != after:
-        pair = replace(pair, hunks=_hunks(raw_lines(before), raw_lines(after)))
+        spans = differing_lines(raw_lines(before), raw_lines(after))
+        pair = replace(pair, hunks=tuple(hunks_between(before.encode(), after.encode(), spans)))
     facts = tuple(_facts_beside(pair, old, new))
     if old and new and old.data != new.data and not (pair.hunks or facts):
         facts = (_OTHER_BYTES,)
@@ -133,10 +132,6 @@ def _told_apart(old: str, new: str) -> tuple[str, str]:
 
 def _name(side: Side | None) -> str:
     return hashlib.sha1(side.data, usedforsecurity=False).hexdigest() if side else ""
-
-
-def _hunks(old: Sequence[str], new: Sequence[str]) -> tuple[Hunk, ...]:
-    return tuple(_hunk(old, new, span) for span in differing_lines(old, new))
 
 
 def differing_lines(old: Sequence[str], new: Sequence[str]) -> Iterator[Span]:
@@ -189,23 +184,6 @@ def _shared(old: Sequence[str], new: Sequence[str]) -> int:
     """Return how many first lines are the same."""
     shortest = min(len(old), len(new))
     return next((index for index in range(shortest) if old[index] != new[index]), shortest)
-
-
-def _hunk(old: Sequence[str], new: Sequence[str], span: Span) -> Hunk:
-    o_lo, o_hi, a_lo, a_hi = span
-    lines = [f"-{line}" for line in old[o_lo:o_hi]] + [f"+{line}" for line in new[a_lo:a_hi]]
-    return Hunk(
-        o_lo + (o_hi > o_lo),
-        a_lo + (a_hi > a_lo),
-        b"\n".join(line.removesuffix("\n").encode() for line in lines),
-        line=0,
-        old_open=_is_open(old, o_hi),
-        new_open=_is_open(new, a_hi),
-    )
-
-
-def _is_open(lines: Sequence[str], stop: int) -> bool:
-    return stop == len(lines) > 0 and not lines[-1].endswith("\n")
 
 
 def renamed_files(old: Mapping[str, Side], new: Mapping[str, Side]) -> dict[str, str]:

@@ -20,14 +20,13 @@ import msgspec
 from excise.patches import IGNORED, Message, Patch, Pool, patch_id
 from excise.patches.features import BLOCK, NO_HEADING, NO_NAME, Edits, text_id
 from excise.patches.mail import pieces, read_piece
-from excise.patches.model import FilePair
 from excise.patches.reader import Reader
 from excise.tokens import Vocabulary
 from excise_server.foundation.forks import Map
 from excise_server.foundation.inputs import Rejected
 from excise_server.queue.reading import BINARY, Queue, is_binary, loaded, newest, queue_of
 
-__all__ = ["Counted", "Merger", "Part", "Piece", "PieceReader", "read_counted"]
+__all__ = ["Counted", "Merger", "Part", "Piece", "PieceReader", "read_counted", "without_hunks"]
 
 TOGETHER = 400_000
 """Bytes of messages that are read as one part, .."""
@@ -39,6 +38,9 @@ SHOWN = 64
 
 Piece = tuple[int, int, bytes]
 """A message: its number in its file, its line there, and its bytes."""
+
+Known = tuple[Patch, Edits, str, str]
+"""A patch without hunks, its edits, its patch-id and its text id, as `Pool.add_read` takes them."""
 
 
 class Part(msgspec.Struct, frozen=True, array_like=True):
@@ -57,16 +59,6 @@ class Part(msgspec.Struct, frozen=True, array_like=True):
     ints: list[bytes]
     starts: list[int]
     words: list[list[Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A patch without hunks, under the names that equal ones share."""
-
-    patch: Patch
-    edits: Edits
-    patch_id: str
-    text_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +99,7 @@ class PieceReader:
         named = zip(self._reader.vocabularies, self._sent, strict=True)
         return Part(
             process=os.getpid(),
-            messages=[_without_hunks(message) for message in messages],
+            messages=[without_hunks(message) for message in messages],
             ids=[(patch_id(patch), text_id(patch)) for patch in patches],
             notes=[own.notes for own in edits],
             lengths=[array("i", map(len, column)).tobytes() for column in columns],
@@ -132,11 +124,8 @@ class Merger:
         """Return the messages of a part, and its patches."""
         part = data if isinstance(data, Part) else msgspec.msgpack.decode(data, type=Part)
         patches = (message.patch for message in part.messages if message.patch.files)
-        known = [
-            Known(patch, edits, *ids)
-            for patch, edits, ids in zip(patches, self._edits(part), part.ids, strict=True)
-        ]
-        return part.messages, known
+        known = zip(patches, self._edits(part), part.ids, strict=True)
+        return part.messages, [(patch, edits, *ids) for patch, edits, ids in known]
 
     def _edits(self, part: Part) -> Iterator[Edits]:
         import numpy as np
@@ -258,16 +247,11 @@ def _parts(cut: Iterable[Piece]) -> Iterator[list[Piece]]:
 def _count(pool: Pool, known: Iterable[Known]) -> None:
     """Add patches, and count their n-grams now: other processes read on."""
     for own in known:
-        pool.add_read(own.patch, own.edits, patch_id=own.patch_id, text_id=own.text_id)
+        pool.add_read(*own)
     assert len(pool.index) == len(pool)
 
 
-def _without_hunks(message: Message) -> Message:
-    files = tuple(
-        FilePair(
-            pair.old, pair.new, (), pair.old_mode, pair.new_mode, pair.old_blob, pair.new_blob,
-            pair.moved, pair.binary,
-        )
-        for pair in message.patch.files
-    )  # fmt: skip
+def without_hunks(message: Message) -> Message:
+    """Return a message whose files have no hunks."""
+    files = tuple(replace(pair, hunks=()) for pair in message.patch.files)
     return replace(message, patch=Patch(files, message.patch.warnings))

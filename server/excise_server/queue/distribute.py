@@ -1,36 +1,35 @@
-"""Work on several processes or machines, by Dask: the same functions, and the same results."""
+"""Work on several processes or machines, by Dask: the same functions, and the same results.
+
+What a worker does are plain functions over plain values, so that any worker can do any part again:
+one that is lost with its worker is made anew from its arguments, which the scheduler keeps.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import lru_cache
 from importlib import import_module
 from typing import Any, BinaryIO
 from uuid import uuid4
 
+from excise import __version__
 from excise.errors import extra_hint
-from excise.patches import IGNORED, Message, OneBase, Patch, Pool
-from excise.patches.closeness import Pairs
-from excise.patches.mail import pieces
+from excise.patches import IGNORED, Message, Patch, Pool
+from excise.patches.pool import Pairs, piece_search
 from excise_server.foundation.inputs import SourceError
-from excise_server.queue import distributed_work as work
-from excise_server.queue.counted import Counted, Merger, Part, Piece, read_counted
+from excise_server.queue.counted import Counted, Merger, Part, Piece, PieceReader, read_counted
 
-__all__ = ["Crew", "crew", "distributed_one_base", "distributed_pool", "distributed_queue"]
+__all__ = ["Crew", "count_part", "crew", "distributed_pool", "distributed_queue", "read_part"]
+__all__ += ["search_pairs", "version_here"]
 
 INSTALL = extra_hint("distributed")
 
 TOGETHER = 200
-"""Messages or patches of one task."""
+"""Patches of one task."""
 
 PIECES = 4
 """Pieces of a search for each worker, so that a slow one does not hold up the others."""
-
-PAIRS = 1_000
-"""Pairs of one task, where each pair is aligned."""
-
-_SMALL = 1_000_000
-"""Bytes of a file below which it is read here."""
 
 _SECONDS = 20
 
@@ -69,15 +68,6 @@ class Crew:
             except (*gone, OSError) as error:
                 reason = f"the workers are gone: {type(error).__name__}"
                 raise SourceError(reason, hint="start them again, or go without --dask") from error
-
-    def read(self, data: bytes) -> tuple[Message, ...]:
-        """Read every message of a file."""
-        found = [(n, line, piece) for n, (line, piece) in enumerate(pieces(data), start=1)]
-        if len(data) < _SMALL:
-            return tuple(work.read_pieces(found))
-        parts = [found[at : at + TOGETHER] for at in range(0, len(found), TOGETHER)]
-        tasks = [self.submit(work.read_pieces, part) for part in parts]
-        return tuple(message for part in self.results(tasks) for message in part)
 
 
 @contextmanager
@@ -131,13 +121,13 @@ def _check(client: Any, name: str) -> None:  # noqa: ANN401
             "it has no workers", name=name, hint="start: dask worker ADDRESS"
         ) from error
     try:
-        found = client.run(work.version_here)
+        found = client.run(version_here)
     except Exception as error:
         hint = f"on the workers, too, {INSTALL}"
         raise SourceError(
             f"excise is not on every worker: {error}", name=name, hint=hint
         ) from error
-    own = work.version_here()
+    own = version_here()
     if other := {worker: version for worker, version in found.items() if version != own}:
         worker, version = next(iter(other.items()))
         reason = f"the worker at {worker} has excise {version}, this is {own}"
@@ -158,7 +148,7 @@ def distributed_queue(
     parts: list[Any] = []
 
     def reading(_: object, found: Iterable[Sequence[Piece]]) -> Iterator[bytes | Part]:
-        parts.extend(crew.submit(work.read_part, ignored, part) for part in found)
+        parts.extend(crew.submit(read_part, ignored, part) for part in found)
         return crew.results(parts)
 
     def search(least: float, idf: bool) -> Iterator[Pairs]:
@@ -174,7 +164,7 @@ def distributed_pool(
 ) -> Pool:
     """Return a pool whose features and pairs come from workers; single scores are made here."""
     parts = [
-        crew.submit(work.count_part, tuple(ignored), list(patches[start : start + TOGETHER]))
+        crew.submit(count_part, tuple(ignored), list(patches[start : start + TOGETHER]))
         for start in range(0, len(patches), TOGETHER)
     ]
 
@@ -184,8 +174,8 @@ def distributed_pool(
     pool = Pool(ignored=ignored, idf=idf, searcher=search)
     merger = Merger()
     counted = (known for part in crew.results(parts) for known in merger.take(part)[1])
-    for patch, known in zip(patches, counted, strict=True):
-        pool.add_read(patch, known.edits, patch_id=known.patch_id, text_id=known.text_id)
+    for patch, (_, edits, name, text) in zip(patches, counted, strict=True):
+        pool.add_read(patch, edits, name, text)
     return pool
 
 
@@ -194,24 +184,54 @@ def _searched(
 ) -> Iterator[Pairs]:
     """Return the pairs of a pool whose parts the workers have."""
     pieces = max(1, min(PIECES * crew.size, len(numbers) // TOGETHER))
-    run = work.Run(uuid4().hex, numbers)
+    search = uuid4().hex, numbers, least, idf
     return crew.results(
-        [
-            crew.submit(work.search_pairs, run, list(parts), least, idf, piece, pieces)
-            for piece in range(pieces)
-        ]
+        [crew.submit(search_pairs, search, list(parts), piece, pieces) for piece in range(pieces)]
     )
 
 
-def distributed_one_base(crew: Crew, *, ignored: Sequence[str] = IGNORED) -> OneBase:
-    """Return a pool of patches of one tree, whose pairs are aligned by workers."""
+# --- what a worker does --------------------------------------------------------------------------
 
-    def score(patches: Sequence[Patch], pairs: Sequence[tuple[int, int]]) -> Iterator[float]:
-        whole = crew.submit(list, patches)
-        tasks = [
-            crew.submit(work.scores, whole, pairs[start : start + PAIRS])
-            for start in range(0, len(pairs), PAIRS)
-        ]
-        return (value for part in crew.results(tasks) for value in part)
 
-    return OneBase(ignored=ignored, scorer=score)
+def version_here() -> str:
+    """Return the version of excise that a worker has."""
+    return __version__
+
+
+def read_part(ignored: Sequence[str], found: Sequence[Piece]) -> bytes | Part:
+    """Read and count messages, under a vocabulary of their own."""
+    return PieceReader(ignored)(found)
+
+
+def count_part(ignored: Sequence[str], patches: Sequence[Patch]) -> Part:
+    """Count patches, under a vocabulary of their own."""
+    return PieceReader(ignored).part([Message(1, patch=patch) for patch in patches])
+
+
+def search_pairs(
+    search: tuple[str, Sequence[int], float, bool],
+    parts: Sequence[bytes | Part],
+    piece: int,
+    pieces: int,
+) -> Pairs:
+    """Return the pairs of one piece of a search that are close enough.
+
+    Parameters
+    ----------
+    search
+        Its name, the numbers of the patches that are in it, the least value, and ``idf``.
+    """
+    name, numbers, least, idf = search
+    known = _searches(name)
+    if not known:
+        merger = Merger()
+        edits = [own[1] for part in parts for own in merger.take(part)[1]]
+        known.append(piece_search([edits[number] for number in numbers], least, idf=idf))
+    return known[0](piece, pieces)
+
+
+# The one thing a worker remembers between parts, as an index is costly: it dies with the process.
+@lru_cache(maxsize=1)
+def _searches(name: str) -> list[Callable[[int, int], Pairs]]:
+    """Return the place of the search of a name: one search at a time is kept."""
+    return []

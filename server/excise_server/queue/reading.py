@@ -6,11 +6,12 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import BinaryIO
 
-from excise.patches import Message, PatchError, postings, read
+from excise.patches import Message, PatchError, postings
 from excise.patches import newest as newest_of
+from excise.patches import read as read_messages
 from excise_server.foundation.files import file_error
 from excise_server.foundation.inputs import Rejected, SourceError, unique_ids
 
@@ -38,7 +39,6 @@ NO_DIFF = "no diff in it"
 BINARY = Message(1, error="binary: it holds NUL characters")
 """The message of a binary file."""
 STDIN = "-"
-Read = Callable[[bytes], tuple[Message, ...]]
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
 _FLAGS |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 ENDINGS = (".patch", ".diff", ".mbox", ".eml", ".mbx", ".rej")
@@ -54,29 +54,31 @@ class Member:
     parts: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Queue:
-    """What was read: patches, messages without a diff, what was refused, and what to know of it.
+    """What was read, in its order: messages, what was refused, and what to know of it.
 
-    ``others`` counts the files of folders that are not patches at all; ``sent`` holds patches and
-    covers in the order in which they were read.
+    ``others`` counts the files of folders that are not patches at all.
     """
 
-    patches: tuple[Member, ...]
-    covers: tuple[Member, ...] = ()
+    sent: tuple[Member, ...] = ()
     rejected: tuple[Rejected, ...] = ()
     others: int = 0
     notes: tuple[tuple[str, str], ...] = ()
-    sent: tuple[Member, ...] = ()
+
+    @cached_property
+    def patches(self) -> tuple[Member, ...]:
+        """The messages that have a diff."""
+        return tuple(member for member in self.sent if member.message.patch.files)
+
+    @cached_property
+    def covers(self) -> tuple[Member, ...]:
+        """The messages without a diff."""
+        return tuple(member for member in self.sent if not member.message.patch.files)
 
 
-def read_queue(paths: Iterable[str], stdin: BinaryIO, read: Read = read) -> Queue:
+def read_queue(paths: Iterable[str], stdin: BinaryIO) -> Queue:
     """Read every message that the paths name; one that cannot be read never stops the others.
-
-    Parameters
-    ----------
-    read
-        Reads the messages of a file, as `excise.patches.read`.
 
     Raises
     ------
@@ -85,8 +87,7 @@ def read_queue(paths: Iterable[str], stdin: BinaryIO, read: Read = read) -> Queu
     """
     rejected: list[Rejected] = []
     files = (
-        (name, _messages(data, read), listed)
-        for name, data, listed in loaded(paths, stdin, rejected)
+        (name, _messages(data), listed) for name, data, listed in loaded(paths, stdin, rejected)
     )
     return queue_of(files, rejected)
 
@@ -112,7 +113,19 @@ def queue_of(
             Member(f"{name}#{message.number}" if len(messages) > 1 else name, message)
             for message in messages
         ]
-    return _sorted(members, rejected, others)
+    ids = unique_ids([member.id for member in members])
+    members = [Member(name, member.message) for name, member in zip(ids, members, strict=True)]
+    bad = {
+        member.id: Rejected(member.id, member.message.error or NO_DIFF)
+        for member in members
+        if member.message.error or is_foreign(member.message)
+    }
+    return Queue(
+        tuple(member for member in members if member.id not in bad),
+        (*rejected, *bad.values()),
+        others,
+        tuple(notes_of(members)),
+    )
 
 
 def newest(queue: Queue) -> Queue:
@@ -122,8 +135,6 @@ def newest(queue: Queue) -> Queue:
     said = [(name, "left out: there is a newer version of its series") for name in gone]
     return replace(
         queue,
-        patches=tuple(member for member in queue.patches if member.id in kept),
-        covers=tuple(member for member in queue.covers if member.id in kept),
         sent=tuple(member for member in queue.sent if member.id in kept),
         notes=(*queue.notes, *said),
     )
@@ -131,54 +142,28 @@ def newest(queue: Queue) -> Queue:
 
 def as_series(queue: Queue) -> Queue:
     """Return the queue with every series as one patch, under the id of its first message."""
-    patches: list[Member] = []
-    covers: list[Member] = []
+    sent: list[Member] = []
     notes: list[tuple[str, str]] = []
     for posting in postings([member.message for member in queue.sent]):
         members = [queue.sent[at] for at in posting.messages]
         if len(members) == 1 and not posting.missing:
-            (patches if members[0].message.patch.files else covers).append(members[0])
+            sent.append(members[0])
             continue
         message = replace(members[0].message, patch=posting.patch, title=posting.title)
-        series = Member(members[0].id, message, tuple(member.id for member in members))
-        (patches if posting.patch.files else covers).append(series)
+        sent.append(Member(members[0].id, message, tuple(member.id for member in members)))
         if posting.missing:
             places = ", ".join(map(str, posting.missing[:8]))
-            notes.append((series.id, f"of its series these are not here: {places}"))
-    return replace(
-        queue, patches=tuple(patches), covers=tuple(covers), notes=(*queue.notes, *notes)
-    )
+            notes.append((members[0].id, f"of its series these are not here: {places}"))
+    return replace(queue, sent=tuple(sent), notes=(*queue.notes, *notes))
 
 
-def _messages(data: bytes, read: Read) -> tuple[Message, ...]:
+def _messages(data: bytes) -> tuple[Message, ...]:
     if is_binary(data):
         return (BINARY,)
     try:
-        return read(data)
+        return read_messages(data)
     except PatchError as error:  # a mailbox that cannot be cut into messages
         return (Message(1, error=str(error)),)
-
-
-def _sorted(members: list[Member], rejected: list[Rejected], others: int) -> Queue:
-    ids = unique_ids([member.id for member in members])
-    members = [Member(name, member.message) for name, member in zip(ids, members, strict=True)]
-    bad = [
-        Rejected(member.id, member.message.error or NO_DIFF)
-        for member in members
-        if member.message.error or is_foreign(member.message)
-    ]
-    return Queue(
-        tuple(member for member in members if member.message.patch.files),
-        tuple(m for m in members if m.message.is_cover and not is_foreign(m.message)),
-        (*rejected, *bad),
-        others,
-        tuple(notes_of(members)),
-        tuple(
-            m
-            for m in members
-            if m.message.patch.files or (m.message.is_cover and not is_foreign(m.message))
-        ),
-    )
 
 
 def notes_of(members: Iterable[Member]) -> Iterator[tuple[str, str]]:

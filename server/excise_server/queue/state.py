@@ -11,33 +11,41 @@ import hashlib
 import json
 import os
 import sqlite3
+import stat
 import sys
+import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import TypeVar
+
+import msgspec
 
 from excise import __version__
+from excise.errors import ExciseError
 from excise.patches import Message, Patch, patch_id
 from excise.patches.evidence import COUNTS, ChangeCounts, EvidenceReader
-from excise.patches.features import IGNORED, Edits, text_id
+from excise.patches.features import (
+    BLOCK,
+    IGNORED,
+    MOST_LINES,
+    NO_HEADING,
+    NO_NAME,
+    Edits,
+    text_id,
+)
 from excise.patches.mail import read_piece
 from excise.patches.pool import signature
 from excise.patches.reader import Reader
+from excise_server.foundation.inputs import SourceError
+from excise_server.queue.counted import without_hunks
 from excise_server.queue.reading import Member
-from excise_server.queue.state_file import SCHEMA, check, create, errors
-from excise_server.queue.state_format import (
-    BadStateError,
-    checked,
-    pack_changes,
-    pack_message,
-    packed,
-    unpack_changes,
-    unpack_message,
-    unpacked,
-)
 
-__all__ = ["BATCH", "Entry", "New", "State", "digest_of"]
+__all__ = ["BATCH", "BadStateError", "Entry", "New", "State", "checked"]
+
+T = TypeVar("T")
 
 BATCH = 200
 """Messages of one transaction."""
@@ -50,6 +58,24 @@ _FEATURES = (
     "(n, message, tokens, blocks, around, context, notes, patch_id, text_id) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
+MESSAGES = "messages:2"
+"""Version of the form in which messages are kept."""
+
+_APPLICATION = 0x45584353
+_HEADER = b"SQLite format 3\0"
+_SCHEMA = f"""
+BEGIN;
+PRAGMA application_id = {_APPLICATION};
+CREATE TABLE pieces (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, digest BLOB NOT NULL UNIQUE,
+  number INTEGER NOT NULL, line INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE TABLE features (n INTEGER PRIMARY KEY, message TEXT NOT NULL, tokens BLOB NOT NULL,
+  blocks BLOB NOT NULL, around BLOB NOT NULL, context BLOB NOT NULL, notes TEXT NOT NULL,
+  patch_id TEXT NOT NULL, text_id TEXT NOT NULL);
+CREATE TABLE changes (n INTEGER PRIMARY KEY, counts BLOB NOT NULL);
+CREATE TABLE words (kind INTEGER, start INTEGER, items BLOB NOT NULL, PRIMARY KEY (kind, start));
+CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+COMMIT;
+"""
 _ANOTHER = "another version, or other ignored paths: everything was read anew"
 
 
@@ -74,9 +100,13 @@ class Entry:
     text_id: str
 
 
-def digest_of(piece: bytes) -> bytes:
+def _digest_of(piece: bytes) -> bytes:
     """Return what a message is known by."""
     return hashlib.sha256(piece).digest()
+
+
+class BadStateError(ValueError):
+    """The stored data are inconsistent."""
 
 
 class State:
@@ -106,10 +136,10 @@ class State:
         self._by_id: dict[str, Entry] = {}
         self._reader = Reader()
         self._counter = EvidenceReader()
-        with errors(path):
+        with _errors(path):
             if not os.path.lexists(path):
-                create(path)
-            check(path)
+                _create(path)
+            _check(path)
             self._file = sqlite3.connect(path, timeout=WAIT, isolation_level=None)
             try:
                 self._start()
@@ -123,11 +153,11 @@ class State:
 
     def knows(self, piece: bytes) -> bool:
         """Whether a message of these bytes was there when last looked."""
-        return digest_of(piece) in self._digests
+        return _digest_of(piece) in self._digests
 
     def id_of(self, piece: bytes) -> str:
         """Return the id of a message of these bytes, which is known."""
-        return self._digests[digest_of(piece)]
+        return self._digests[_digest_of(piece)]
 
     def add(self, found: Sequence[New]) -> list[str]:
         """Add what is new in one transaction, and return its ids.
@@ -137,7 +167,7 @@ class State:
         SourceError
             If the file cannot be written.
         """
-        with errors(self.path), self._writing():
+        with _errors(self.path), self._writing():
             self._catch_up()
             sizes = self._sizes()
             added = [self._insert(new) for new in found if not self.knows(new.piece)]
@@ -159,7 +189,7 @@ class State:
             If the file cannot be read.
         """
         query = "SELECT number, line, data FROM pieces WHERE n = ?"
-        with errors(self.path):
+        with _errors(self.path):
             number, line, data = self._file.execute(query, (entry.n,)).fetchone()
             return read_piece(number, line, zlib.decompress(data)).patch
 
@@ -171,17 +201,23 @@ class State:
         SourceError
             If the file is damaged.
         """
-        with errors(self.path):
+        with _errors(self.path):
             found = dict(self._file.execute("SELECT n, counts FROM changes").fetchall())
             if missing := [entry.id for entry in self.entries if entry.n not in found]:
                 raise BadStateError(f"nothing is kept of {missing[0]!r}")
-            return [unpack_changes(found[entry.n]) for entry in self.entries]
+            changes = [
+                _unpacked(zlib.decompress(found[entry.n]), ChangeCounts) for entry in self.entries
+            ]
+            for counts in changes:
+                if min((*counts.added.values(), *counts.deleted.values()), default=1) < 1:
+                    raise BadStateError("a word that occurs less than once")
+        return changes
 
     # --- one version or another ------------------------------------------------------------------
 
     @property
     def _made_by(self) -> str:
-        made = [signature(), COUNTS, *self.ignored, __version__, sys.byteorder]
+        made = [signature(), COUNTS, MESSAGES, *self.ignored, __version__, sys.byteorder]
         return json.dumps(made)
 
     def _made(self) -> str | None:
@@ -211,7 +247,7 @@ class State:
         with self._writing():
             for name in ("features", "changes", "words", "facts", "groups"):
                 self._file.execute(f"DROP TABLE IF EXISTS {name}")
-            for statement in SCHEMA.split(";"):
+            for statement in _SCHEMA.split(";"):
                 if "CREATE TABLE" in statement and "pieces" not in statement:
                     self._file.execute(statement)
             query = "SELECT n, id, digest, number, line, data FROM pieces ORDER BY n"
@@ -253,9 +289,9 @@ class State:
         last = self.entries[-1].n if self.entries else 0
         limits = [len(vocabulary) for vocabulary in self._reader.vocabularies]
         for n, name, digest, text, notes, equal, same, *ints in self._file.execute(query, (last,)):
-            tokens, blocks, around, context = map(unpacked, ints)
+            tokens, blocks, around, context = map(_ints, ints)
             edits = Edits(tokens, blocks, around, context, tuple(json.loads(notes)))
-            message = unpack_message(text)
+            message = _unpacked(text, Message)
             known = Entry(n, json.loads(name), message, checked(edits, *limits), equal, same)
             self._known(known, digest)
 
@@ -269,7 +305,7 @@ class State:
         while name in self._ids:
             at += 1
             name = f"{new.id}#{at}"
-        digest = digest_of(new.piece)
+        digest = _digest_of(new.piece)
         message = new.message
         row = (json.dumps(name), digest, message.number, message.line, zlib.compress(new.piece))
         query = "INSERT INTO pieces (id, digest, number, line, data) VALUES (?, ?, ?, ?, ?)"
@@ -281,12 +317,12 @@ class State:
     def _keep(self, n: int, name: str, digest: bytes, message: Message) -> None:
         edits = self._reader.edits(message.patch, self.ignored)
         ids = patch_id(message.patch), text_id(message.patch)
-        text = pack_message(message)
-        row = (n, text, *map(packed, edits.ints), json.dumps(edits.notes), *ids)
-        self._file.execute(_FEATURES, row)
-        changes = pack_changes(self._counter.counted(message.patch))
-        self._file.execute("INSERT INTO changes VALUES (?, ?)", (n, changes))
-        self._known(Entry(n, name, unpack_message(text), edits, *ids), digest)
+        kept = without_hunks(message)
+        ints = (zlib.compress(own.tobytes(), 1) for own in edits.ints)
+        self._file.execute(_FEATURES, (n, _packed(kept), *ints, json.dumps(edits.notes), *ids))
+        counts = zlib.compress(_packed(self._counter.counted(message.patch)).encode(), 1)
+        self._file.execute("INSERT INTO changes VALUES (?, ?)", (n, counts))
+        self._known(Entry(n, name, kept, edits, *ids), digest)
 
     def _sizes(self) -> tuple[int, ...]:
         return tuple(len(vocabulary) for vocabulary in self._reader.vocabularies)
@@ -298,3 +334,121 @@ class State:
             if len(vocabulary) > start:
                 items = zlib.compress(json.dumps(vocabulary.items(start)).encode(), 1)
                 self._file.execute("INSERT INTO words VALUES (?, ?, ?)", (kind, start, items))
+
+
+# --- how things are written down: JSON and plain ints, nothing that is run ------------------------
+
+
+def _packed(value: Message | ChangeCounts) -> str:
+    """Return a value as ASCII, in which a path may hold undecodable bytes."""
+    return json.dumps(msgspec.to_builtins(value, order="deterministic"))
+
+
+def _unpacked(data: str | bytes, kind: type[T]) -> T:
+    try:
+        return msgspec.convert(json.loads(data), kind)
+    except (ValueError, RecursionError) as error:
+        raise BadStateError(f"unreadable {kind.__name__}: {error}") from error
+
+
+def _ints(data: bytes) -> array[int]:
+    try:
+        return array("i", zlib.decompress(data))
+    except (zlib.error, ValueError, TypeError) as error:
+        raise BadStateError(f"unreadable ints: {error}") from error
+
+
+def checked(edits: Edits, words: int, names: int, lines: int) -> Edits:
+    """Return features whose ints all stand for something: a kernel trusts them.
+
+    Raises
+    ------
+    BadStateError
+        If one does not.
+    """
+    tokens, blocks, around = edits.tokens, edits.blocks, edits.around
+    columns = [blocks[at::BLOCK] for at in range(BLOCK)]
+    ordered = all(
+        0 <= o_lo <= o_hi and 0 <= a_lo <= a_hi and max(o_hi, a_hi) <= len(tokens)
+        for o_lo, o_hi, a_lo, a_hi in zip(*columns[1:5], strict=False)
+    ) and all(0 <= lo <= hi <= len(tokens) for lo, hi in zip(*columns[8:], strict=False))
+    headings = array("i", (heading for heading in columns[5] if heading != NO_HEADING))
+    functions = array("i", (name for name in columns[7] if name != NO_NAME))
+    inside = (
+        _below(tokens, words)
+        and _below(functions, words)
+        and _below(edits.names, names)
+        and all(_below(ints, lines) for ints in (headings, around[::2], edits.context))
+        and _below(columns[6], MOST_LINES + 1)
+        and len(around) == 2 * sum(columns[6])
+        and _below(around[1::2], 2**31)
+    )
+    if len(blocks) % BLOCK or not (ordered and inside):
+        raise BadStateError("features that point nowhere")
+    return edits
+
+
+def _below(ints: array[int], limit: int) -> bool:
+    return not ints or (min(ints) >= 0 and max(ints) < limit)
+
+
+# --- the file -------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _errors(path: str) -> Iterator[None]:
+    """Turn what SQLite and the system say into errors that name the file and the way out."""
+    away = "move it away; it will be rebuilt from the mails"
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        locked = "locked" in str(error)
+        reason = "another excise writes to it" if locked else str(error)
+        hint = "try again when that is done" if locked else "check its folder and the disk"
+        raise SourceError(reason, name=path, hint=hint) from error
+    except (sqlite3.DatabaseError, BadStateError, zlib.error, ValueError) as error:
+        if isinstance(error, ExciseError):
+            raise
+        raise SourceError(f"a damaged state: {error}", name=path, hint=away) from error
+    except OSError as error:
+        raise SourceError(error.strerror or str(error), name=path, hint="check the path") from error
+
+
+def _check(path: str) -> None:
+    """Refuse what is not a state, without SQLite: that would take an empty file for one."""
+    hint = "name a file that does not exist yet, or one that --incremental made"
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise SourceError("it is not a regular file", name=path, hint=hint)
+    with open(path, "rb") as file:
+        head = file.read(100)
+    if not head.startswith(_HEADER) or int.from_bytes(head[68:72], "big") != _APPLICATION:
+        raise SourceError("it is not the state of a patch queue", name=path, hint=hint)
+
+
+def _create(path: str) -> None:
+    """Make an empty state beside its place and move it there, so that it is whole or not there."""
+    folder = os.path.dirname(os.path.abspath(path))
+    descriptor, part = tempfile.mkstemp(prefix=".excise-", suffix=".state", dir=folder)
+    os.close(descriptor)
+    try:
+        file = sqlite3.connect(part, isolation_level=None)
+        file.executescript(_SCHEMA)
+        file.close()
+        _move(part, path)
+    finally:
+        with suppress(OSError):
+            os.unlink(part)
+
+
+def _move(part: str, path: str) -> None:
+    """Give a file its name, unless another process was faster."""
+    link: Callable[[str, str], None] | None = getattr(os, "link", None)
+    try:
+        if link is None:
+            raise OSError
+        link(part, path)
+    except FileExistsError:
+        return
+    except OSError:  # a file system without hard links
+        if not os.path.lexists(path):
+            os.rename(part, path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from excise.patches.related_pool import RELATED_LINKAGE
+from excise.patches.related import RELATED_LINKAGE
 from excise_server.duplicates.find import Duplicates, Pair
 from excise_server.duplicates.groups import RelatedGroups
 from excise_server.duplicates.proposals import Proposal

@@ -10,7 +10,6 @@ from excise import Cluster
 from excise.patches import Patch, Pool, differences
 from excise.patches.differences import Difference, Match, Side
 from excise.patches.evidence import Evidence
-from excise.patches.pool import EDITS
 from excise.patches.related import relation
 from excise_server.foundation.escape import visible
 from excise_server.report.digits import digits
@@ -152,7 +151,7 @@ def _item(grouped: Grouped, best: int, index: int, evidence: Evidence | None) ->
             ("contained", f"the representative has {contained}"),
             ("parts", parts(likeness)),
         ]
-        if evidence is not None and pool.basis == EDITS:
+        if evidence is not None:
             about.append(("related", related_words(relation(evidence, grouped.evidence(index)))))
     return Item(
         name=visible(members[index].id),
@@ -175,8 +174,7 @@ def _differing(grouped: Grouped, best: int, index: int) -> Iterator[Block | str]
     differ = differences(
         grouped.patch_of(best), patch, ignored=pool.ignored, renamed=pool.rescued(best, index)
     )
-    if differ.same and differ.differing and pool.basis == EDITS:
+    if differ.same and differ.differing:
         alike = f"{differ.same:,} change blocks are alike at the same place"
         yield f"{alike}, {differ.same_size:,} n-grams of both."
-    # The matches of the blocks add up to the score of edits, but not to that of one origin.
-    yield from difference_blocks(differ.differing, numbers=pool.basis == EDITS)
+    yield from difference_blocks(differ.differing, numbers=True)

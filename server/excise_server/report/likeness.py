@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from excise.agreement import CONTAINS, DIFFERENT, ELSEWHERE, OVERLAPS, SAME
-from excise.patches import EditsLikeness, Likeness
-from excise.patches.likeness import pooled
-from excise_server.report.digits import digits
+from excise.patches import Likeness
+from excise.patches.pool import pooled
 from excise_server.report.words import beside as beside_it
 
 __all__ = ["beside", "parts", "said", "said_of"]
@@ -38,12 +37,6 @@ def beside(likeness: Likeness, other: str) -> str:
 
 def parts(likeness: Likeness) -> str:
     """Return the parts that add up to the score."""
-    if not isinstance(likeness, EditsLikeness):
-        shares = likeness.shares
-        anchored, anywhere = digits(float(shares.anchored)), digits(float(shares.anywhere))
-        return (
-            f"{anchored} at the same places, {anywhere} wherever it stands (a quarter of the rest)"
-        )
     total = pooled(likeness.operations)
     anchored_of_both, moved, size = (
         2 * total.here,

@@ -8,22 +8,22 @@ from __future__ import annotations
 import hashlib
 import zlib
 from base64 import b85encode
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from excise.alignment import align
+from excise.patches.blocks import hunks_between
+from excise.text import raw_lines
 from excise.tokens import Vocabulary
 from excise_server.foundation.changes import SUBMODULE, Side
 
 __all__ = ["FileEdit", "git_patch"]
 
-CONTEXT = 3
 _NULL = "0" * 40
 _CHUNK = 52
 """The number of bytes in a line of a binary patch."""
 
 _ESCAPES = {7: "a", 8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r", 34: '"', 92: "\\"}
-Span = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def _file(file: FileEdit, sha256: bool) -> Iterator[bytes]:
         return
     yield b"--- %b\n" % (b"/dev/null" if old is None else _marked(names[0]))
     yield b"+++ %b\n" % (b"/dev/null" if new is None else _marked(names[1]))
-    yield from _hunks(_lines(before), _lines(after))
+    yield from _hunks(before, after)
 
 
 def _kind(mode: str) -> str:
@@ -146,51 +146,20 @@ def _literal(data: bytes) -> bytes:
     return b"".join(lines) + b"\n"
 
 
-def _lines(data: bytes) -> list[bytes]:
-    *lines, last = data.split(b"\n")
-    return [line + b"\n" for line in lines] + ([last] if last else [])
-
-
-def _hunks(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[bytes]:
-    """Yield the hunks, with lines of context that two hunks do not share."""
-    group: list[Span] = []
-    for span in _spans(old, new):
-        if group and span[0] - group[-1][1] > 2 * CONTEXT:
-            yield _hunk(old, new, group)
-            group = []
-        group.append(span)
-    if group:
-        yield _hunk(old, new, group)
-
-
-def _spans(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[Span]:
+def _hunks(old: bytes, new: bytes) -> Iterator[bytes]:
+    """Yield the hunks, without the headings, which say nothing to ``git apply``."""
     vocabulary = Vocabulary()
-    ids = [vocabulary.intern([line.decode("latin-1") for line in lines]) for lines in (old, new)]
-    yield from align(*ids).edits
-
-
-def _hunk(old: Sequence[bytes], new: Sequence[bytes], spans: Sequence[Span]) -> bytes:
-    o_lo = max(spans[0][0] - CONTEXT, 0)
-    a_lo = spans[0][2] - (spans[0][0] - o_lo)
-    o_hi = min(spans[-1][1] + CONTEXT, len(old))
-    a_hi = spans[-1][3] + (o_hi - spans[-1][1])
-    lines: list[bytes] = []
-    o = o_lo
-    for o_start, o_stop, a_start, a_stop in spans:
-        lines += [b" " + line for line in old[o:o_start]]
-        lines += [b"-" + line for line in old[o_start:o_stop]]
-        lines += [b"+" + line for line in new[a_start:a_stop]]
-        o = o_stop
-    lines += [b" " + line for line in old[o:o_hi]]
-    head = f"@@ -{_range(o_lo, o_hi)} +{_range(a_lo, a_hi)} @@\n".encode()
-    marked = (
-        line if line.endswith(b"\n") else line + b"\n\\ No newline at end of file\n"
-        for line in lines
-    )
-    return head + b"".join(marked)
-
-
-def _range(lo: int, hi: int) -> str:
-    """Return a range of lines as a hunk header writes it: from 1, or the line before a gap."""
-    count = hi - lo
-    return f"{lo + 1}" if count == 1 else f"{lo + (count > 0)},{count}"
+    ids = [vocabulary.intern(raw_lines(text.decode("latin-1"))) for text in (old, new)]
+    for hunk in hunks_between(old, new, align(*ids).edits):
+        kept = [[line[:1] != sign for line in hunk.lines] for sign in (b"+", b"-")]
+        ranges = (
+            f"{start}" if sum(own) == 1 else f"{start},{sum(own)}"
+            for start, own in zip((hunk.old_start, hunk.new_start), kept, strict=True)
+        )
+        yield "@@ -{} +{} @@\n".format(*ranges).encode()
+        # Behind these lines of the hunk a text ends without a line end.
+        ends = [len(own) - own[::-1].index(True) - 1
+                for own, is_open in zip(kept, (hunk.old_open, hunk.new_open), strict=True)
+                if is_open]  # fmt: skip
+        for at, line in enumerate(hunk.lines):
+            yield line + (b"\n\\ No newline at end of file\n" if at in ends else b"\n")

@@ -92,9 +92,7 @@ def read_commits(
             else:
                 sent.append(_member(commit, content))
         advance((start + len(part)) / len(commits))
-    patches = tuple(member for member in sent if member.message.patch.files)
-    covers = tuple(member for member in sent if not member.message.patch.files)
-    return Queue(patches, covers, tuple(rejected), 0, tuple(notes), tuple(sent))
+    return Queue(tuple(sent), tuple(rejected), 0, tuple(notes))
 
 
 def _listed(repository: Repository, name: str) -> list[_Commit]:

@@ -13,8 +13,7 @@ from tests.fuzz.targets.base import Target, nasty, packed, unpacked
 from tests.reference.mails import described, is_compared, parts
 
 from excise.patches import apply, parse
-from excise.patches.costs import MAX_PARTS, Budget
-from excise.patches.errors import PatchError
+from excise.patches.model import MAX_PARTS, Budget, PatchError
 from excise.patches.parts import parts_of
 from excise_server.foundation.inputs import SourceError
 from excise_server.records.lines import BadLine
