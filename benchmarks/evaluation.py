@@ -22,15 +22,14 @@ from rich.console import Console
 from excise.evaluation import Measure
 from excise.evaluation import measures as all_measures
 from excise_server.cli.progress import progress
-from excise_server.evaluation.documents import csv_text, document, latex_text
 from excise_server.evaluation.journal import Journal
 from excise_server.evaluation.plot import draw
 from excise_server.evaluation.resources import resources
 from excise_server.evaluation.run import Evaluation, Settings, evaluate
-from excise_server.evaluation.tables import evaluation_table
+from excise_server.evaluation.tables import csv_text, document, evaluation_table, latex_text
 from excise_server.foundation.forks import usable_cores
-from excise_server.records.evaluated import Line, read_records
-from excise_server.records.lines import opened
+from excise_server.records.evaluated import read_record
+from excise_server.records.lines import read_all
 from excise_server.report.documents import json_text
 
 SETS = {
@@ -96,8 +95,7 @@ def evaluated(
         against="sari",
         jobs=usable_cores(),
     )
-    with opened(str(path)) as stream:
-        records = [line.record for line in read_records(stream) if isinstance(line, Line)]
+    records, _ = read_all(str(path), read_record, "no record")
     signatures = {one.name: one.signature("drop") for one in measures}
     journal = Journal(str(path.with_suffix(".journal")), signatures)
     try:
@@ -108,7 +106,7 @@ def evaluated(
 
 def write(found: Evaluation, stem: Path, skipped: dict[str, str]) -> None:
     """Write the document and the tables of a set."""
-    stem.with_suffix(".json").write_text(json_text(document(found, skipped, [])) + "\n")
+    stem.with_suffix(".json").write_text(json_text(document(found, skipped)) + "\n")
     stem.with_suffix(".csv").write_text(csv_text(found))
     stem.with_suffix(".tex").write_text(latex_text(found) + "\n")
 

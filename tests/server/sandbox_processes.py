@@ -24,7 +24,7 @@ def children_of(pid: int | str) -> str:
 def watchers(pid: int | str) -> list[str]:
     """Return the watchers below a process that have started what they watch."""
     below = children_of(pid).split()
-    if b"jail.template" in Path(f"/proc/{pid}/cmdline").read_bytes():
+    if b"jail.processes" in Path(f"/proc/{pid}/cmdline").read_bytes():
         return [watcher for watcher in below if children_of(watcher)]
     return [watcher for child in below for watcher in watchers(child)]
 

@@ -13,10 +13,9 @@ from tests.server.command import command_line, excise
 
 from excise.evaluation import measures
 from excise.evaluation.base import Measure, Resources, Result
-from excise.evaluation.data import Record, read_record
 from excise_server.evaluation.journal import Journal
-from excise_server.evaluation.pool import score_all
-from excise_server.evaluation.scoring import Job, Row, Scored, key_of
+from excise_server.evaluation.scoring import Job, Row, Scored, key_of, score_all
+from excise_server.records.evaluated import read_record
 
 for needed in ("rapidfuzz", "sacrebleu"):
     pytest.importorskip(needed, reason="pip install '.[eval]'")
@@ -207,7 +206,7 @@ def rows(job: Job, texts: list[str]) -> list[Row]:
     found = []
     for at, text in enumerate(texts):
         value = {"id": at, "origin": "", "reference": str(at), "hypothesis": text}
-        one: Record = read_record(value)
+        one = read_record(at, value)
         found.append(Row(key_of(one, job), one, tuple(range(len(job.measures)))))
     return found
 
@@ -248,10 +247,10 @@ def test_keys_tell_apart_what_a_measure_would():
         base | {"language": "python"},
         base | {"path": "python"},
     ]
-    keys = {key_of(read_record(one), job) for one in variants for job in JOBS}
+    keys = {key_of(read_record(1, one), job) for one in variants for job in JOBS}
     assert len(keys) == len(variants) * len(JOBS)
-    same = [key_of(read_record(base | {"id": 2, "label": 1, "count": 3}), JOBS[0])]
-    assert same == [key_of(read_record(base), JOBS[0])]
+    same = [key_of(read_record(1, base | {"id": 2, "label": 1, "count": 3}), JOBS[0])]
+    assert same == [key_of(read_record(1, base), JOBS[0])]
 
 
 JOBS = [Job(()), Job((), "drop"), Job((), seed=0), Job((), seed=1)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import socket
@@ -14,7 +13,6 @@ from tests.server.command import excise
 
 from excise_server.evaluation.sandbox import check_guards, run_tests
 from excise_server.foundation.inputs import SourceError
-from excise_server.records.evaluated import Line, read_records
 from excise_server.records.lines import opened
 
 pytestmark = pytest.mark.slow
@@ -230,13 +228,3 @@ def test_recorded_verdicts_are_reproduced(excise_data):
     assert len(checked) > 60
     assert {recorded for _, recorded in checked} == {True, False}
     assert all(found == recorded for found, recorded in checked)
-
-
-def test_records_carry_what_they_came_with():
-    (line,) = read_records_of(record(GOOD, extra=1))
-    assert isinstance(line, Line)
-    assert line.value["extra"] == 1
-
-
-def read_records_of(text: str):
-    return list(read_records(io.BytesIO(text.encode())))

@@ -22,9 +22,8 @@ from tests.server.sandbox_processes import (
     watchers,
 )
 
-from excise_server.evaluation.jail import seccomp, watcher
-from excise_server.evaluation.sandbox import MEMORY, Sandbox, Verdict, check_guards
-from excise_server.evaluation.sandboxes import Sandboxes
+from excise_server.evaluation.jail import processes, seccomp
+from excise_server.evaluation.sandbox import MEMORY, Sandbox, Sandboxes, Verdict, check_guards
 from excise_server.foundation.inputs import SourceError
 
 pytestmark = pytest.mark.slow
@@ -112,9 +111,9 @@ def checked_under(*command: str) -> str:
     ],
 )
 def test_a_report_means_what_all_of_its_bytes_say(rest, judged):
-    assert watcher._judge(b"guarded " + b"w" * 16 + rest) == judged
+    assert processes._judge(b"guarded " + b"w" * 16 + rest) == judged
     without_guards = {"refused": "files"} if rest == b"refused files" else {"failed": "died"}
-    assert watcher._judge(rest) == without_guards
+    assert processes._judge(rest) == without_guards
 
 
 COMMAND = (sys.executable, "-c", "from excise_server.cli import main; raise SystemExit(main())")

@@ -1,4 +1,4 @@
-"""The common shape of every measure: name, source, range, conventions, and a call."""
+"""The common shape of every measure: its input, what comes out, what it needs, and a call."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from inspect import cleandoc
 from typing import NamedTuple
 
 from excise import syntax
-from excise.errors import ExciseError, extra_hint
-from excise.evaluation.item import Item
+from excise.errors import ExciseError, OptionError, Unparsable, extra_hint
+from excise.reading import PARSER_SECONDS, Reading, read
+from excise.signature import Options
+from excise.text import normalise, strip_blank
 
 __all__ = [
     "Item",
@@ -23,6 +25,7 @@ __all__ = [
     "Remote",
     "Resources",
     "Result",
+    "Synonyms",
     "Value",
     "best",
 ]
@@ -30,6 +33,102 @@ __all__ = [
 
 class MeasureUnavailableError(ExciseError):
     """A measure cannot run here. The message says what is missing and how to get it."""
+
+
+# --- what goes in --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    r"""One output to evaluate, read once for all measures.
+
+    Attributes
+    ----------
+    origin, references, hypothesis
+        The texts as measures see them: without BOM, with ``\n`` line ends and, at
+        ``comments=drop``, without comments, trailing white space and blank lines.
+    texts
+        The same three before comments were dropped, for measures that drop them themselves.
+    grammar
+        The grammar of the texts; None if it is unknown.
+    language, path, comments, timeout
+        The arguments of `of`.
+    notes
+        Remarks for readers, such as ``comments kept: no grammar to find them``.
+    """
+
+    origin: str
+    references: tuple[str, ...]
+    hypothesis: str
+    texts: tuple[str, tuple[str, ...], str]
+    grammar: str | None = None
+    language: str | None = None
+    path: str | None = None
+    comments: str = "keep"
+    notes: tuple[str, ...] = ()
+    timeout: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        origin: str,
+        reference: str | Sequence[str],
+        hypothesis: str,
+        language: str | None = None,
+        path: str | None = None,
+        comments: str = "keep",
+        timeout: float | None = PARSER_SECONDS,
+    ) -> Item:
+        """Read one output.
+
+        Parameters
+        ----------
+        origin, hypothesis
+            Texts.
+        reference
+            A text, or several of them.
+        language, path
+            Name the grammar by which comments are found and tokens are made.
+        comments
+            ``keep``, or ``drop``, as in the Excision Score paper before every measure.
+        timeout
+            CPU seconds that a parser may take for one text. If it takes more, comments are kept and
+            tokens are lexical.
+
+        Raises
+        ------
+        OptionError
+            Without any reference, on anything except text, or on an unknown ``comments``.
+        """
+        references = (reference,) if isinstance(reference, str) else tuple(reference)
+        if not references:
+            raise OptionError("reference is an empty list; at least one reference is needed")
+        named = {"origin": origin, "hypothesis": hypothesis}
+        named |= {f"reference {index}": text for index, text in enumerate(references, start=1)}
+        for name, text in named.items():
+            if not isinstance(text, str):
+                raise OptionError(f"{name} is {type(text).__name__}; it must be text")
+        first, *middle, last = [normalise(text) for text in (origin, *references, hypothesis)]
+        texts = (first, tuple(middle), last)
+        options = Options(comments=comments)
+        reading = read((first, *middle, last), language, path, options, timeout)
+        if comments == "drop":
+            try:
+                first, *middle, last = [_bare(text, reading) for text in (first, *middle, last)]
+            except Unparsable as error:
+                reading = Reading(None, (f"comments kept: {error}",))
+                first, *middle, last = map(strip_blank, (first, *middle, last))
+        return cls(
+            first, tuple(middle), last, texts, reading.grammar, language, path, comments,
+            tuple(note for note in reading.notes if note.startswith("comments")), timeout,
+        )  # fmt: skip
+
+
+def _bare(text: str, reading: Reading) -> str:
+    if reading.grammar is None:
+        return strip_blank(text)
+    return syntax.drop_comments(text, reading.grammar, timeout=reading.timeout)
 
 
 # --- what comes out ------------------------------------------------------------------------------
@@ -109,6 +208,7 @@ def _version(distribution: str) -> str:
 
 
 Synonyms = Callable[[str], Collection[str]]
+"""Maps a word to the words of WordNet that share a synset with it."""
 Remote = Callable[[str, Sequence[str], str, str], float]
 """Maps origin, references, hypothesis and the name of a language to a value."""
 
@@ -119,16 +219,8 @@ class Resources:
 
     If a measure is pickled, its resources must be picklable.
 
-    Attributes
-    ----------
-    synonyms
-        Maps a word to the words of WordNet that share a synset with it.
-    codebleu, bertscore, lens
-        Map origin, references, hypothesis and the name of a language to the value.
-    names
-        The version of each resource for signatures, as ``{"synonyms": "wordnet-3.0"}``.
-    missing
-        Why a resource is None, and the command that installs it.
+    ``names`` has the version of each for signatures, as ``{"synonyms": "wordnet-3.0"}``, and
+    ``missing`` says why a resource is None, and which command installs it.
     """
 
     synonyms: Synonyms | None = None
@@ -137,9 +229,6 @@ class Resources:
     lens: Remote | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
-
-
-NOTHING = Resources()
 
 
 # --- a measure -----------------------------------------------------------------------------------
@@ -186,7 +275,7 @@ class Measure:
     several: str = "max"
     package: Library | None = None
     resource: str | None = None
-    resources: Resources = NOTHING
+    resources: Resources = Resources()
 
     @property
     def description(self) -> str:

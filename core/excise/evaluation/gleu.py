@@ -10,57 +10,28 @@ from collections.abc import Sequence
 from math import exp, log
 from random import Random
 from statistics import fmean
-from typing import NamedTuple
 
 from excise.errors import OptionError
 from excise.evaluation.base import Item, Measure, Resources, Result
 from excise.evaluation.ngrams import grams
 
-__all__ = ["MEASURES", "Statistics", "corpus_gleu", "gleu"]
+__all__ = ["MEASURES", "corpus_gleu", "gleu"]
 
 ORDERS = (1, 2, 3, 4)
 ROUNDS = 500
 
 
-class Statistics(NamedTuple):
-    """The counts of a hypothesis and one reference, which add up over a corpus.
+Statistics = list[int]
+"""Lengths of hypothesis and reference, then matches and totals of each order: they add up."""
 
-    ``lengths`` are those of the hypothesis and the reference; ``matches`` and ``totals`` have one
-    number for each order.
-    """
 
-    lengths: tuple[int, int]
-    matches: tuple[int, ...]
-    totals: tuple[int, ...]
-
-    def plus(self, other: Statistics) -> Statistics:
-        """Add the counts of another sentence."""
-        hypothesis, reference = (a + b for a, b in zip(self.lengths, other.lengths, strict=True))
-        return Statistics(
-            (hypothesis, reference),
-            tuple(a + b for a, b in zip(self.matches, other.matches, strict=True)),
-            tuple(a + b for a, b in zip(self.totals, other.totals, strict=True)),
-        )
-
-    def smoothed(self) -> Statistics:
-        """Return the counts with 1 for 0, as the authors' script does for single sentences."""
-        hypothesis, reference = (count or 1 for count in self.lengths)
-        return Statistics(
-            (hypothesis, reference),
-            tuple(count or 1 for count in self.matches),
-            tuple(count or 1 for count in self.totals),
-        )
-
-    @property
-    def value(self) -> float:
-        """Geometric mean of the precisions times the brevity penalty, or 0 if a count is 0."""
-        if not all((*self.lengths, *self.matches, *self.totals)):
-            return 0.0
-        hypothesis, reference = self.lengths
-        shares = (
-            log(match / total) for match, total in zip(self.matches, self.totals, strict=True)
-        )
-        return exp(min(0.0, 1 - reference / hypothesis) + fmean(shares))
+def _value(statistics: Statistics) -> float:
+    """Return the geometric mean of the precisions times the brevity penalty, or 0 for a count 0."""
+    if not all(statistics):
+        return 0.0
+    hypothesis, reference, *counts = statistics
+    shares = (log(match / total) for match, total in zip(counts[::2], counts[1::2], strict=True))
+    return exp(min(0.0, 1 - reference / hypothesis) + fmean(shares))
 
 
 def gleu(item: Item, _resources: Resources) -> Result:
@@ -112,33 +83,31 @@ def corpus_gleu(
         [_statistics(origin.split(), text.split(), hypothesis.split()) for text in texts]
         for origin, texts, hypothesis in zip(origins, references, hypotheses, strict=True)
     ]
-    chances = (Random(101 * seed) for seed in range(rounds))  # noqa: S311 (a sample, no secret)
-    return fmean(_round(statistics, chance, several) for chance in chances)
-
-
-def _round(statistics: list[list[Statistics]], chance: Random, several: int) -> float:
-    total = Statistics((0, 0), (0,) * len(ORDERS), (0,) * len(ORDERS))
-    for by_reference in statistics:
-        total = total.plus(by_reference[chance.randint(0, several - 1)])
-    return total.value
+    values = []
+    for seed in range(rounds):
+        chance = Random(101 * seed)  # noqa: S311 (a sample, no secret)
+        drawn = (by_reference[chance.randint(0, several - 1)] for by_reference in statistics)
+        values.append(_value([sum(column) for column in zip(*drawn, strict=True)]))
+    return fmean(values)
 
 
 def _sentence(origin: list[str], reference: list[str], hypothesis: list[str]) -> float:
     if not reference or not hypothesis:
         return float(not reference and not hypothesis)
-    return _statistics(origin, reference, hypothesis).smoothed().value
+    # As the authors' script does for single sentences.
+    return _value([count or 1 for count in _statistics(origin, reference, hypothesis)])
 
 
 def _statistics(origin: list[str], reference: list[str], hypothesis: list[str]) -> Statistics:
-    matches = []
+    statistics = [len(hypothesis), len(reference)]
     for order in ORDERS:
         ours, theirs = grams(hypothesis, order), grams(reference, order)
         source = grams(origin, order)
         for gram in source.keys() & theirs.keys():
             del source[gram]
-        matches.append(max(0, (ours & theirs).total() - (ours & source).total()))
-    totals = tuple(max(0, len(hypothesis) + 1 - order) for order in ORDERS)
-    return Statistics((len(hypothesis), len(reference)), tuple(matches), totals)
+        statistics.append(max(0, (ours & theirs).total() - (ours & source).total()))
+        statistics.append(max(0, len(hypothesis) + 1 - order))
+    return statistics
 
 
 MEASURES = (

@@ -6,16 +6,14 @@ papers print under these names differs in them: Dey et al. 2022 counted characte
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from math import exp, log
 from statistics import fmean
-from typing import Any
 
 from excise.errors import OptionError
 from excise.evaluation.base import Item, Measure, Resources, Result
 from excise.evaluation.ngrams import Grams, grams, ratio
-from excise.evaluation.translation import SACREBLEU, forget
+from excise.evaluation.translation import SACREBLEU, sacrebleu_tokens
 
 __all__ = ["MEASURES", "SMOOTHING", "bleu4", "bleu_cc", "bleu_norm", "mteval_tokens", "tokens_bleu"]
 
@@ -100,19 +98,7 @@ def mteval_tokens(text: str) -> list[str]:
     >>> mteval_tokens("Bump x to 1.2, (again)")
     ['bump', 'x', 'to', '1.2', ',', '(', 'again', ')']
     """
-    tokens = _mteval()(f" {text.lower()} ").split()
-    forget(text)
-    return tokens
-
-
-@cache
-def _mteval() -> Callable[[str], str]:
-    from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp
-
-    # Any, so that type checkers agree whether or not the package is installed or typed.
-    make: Any = TokenizerRegexp
-    tokeniser: Callable[[str], str] = make()
-    return tokeniser
+    return sacrebleu_tokens(f" {text.lower()} ", "mteval")
 
 
 def bleu4(item: Item, _resources: Resources) -> Result:

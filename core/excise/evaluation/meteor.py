@@ -15,13 +15,16 @@ from excise.evaluation.base import (
     MeasureUnavailableError,
     Resources,
     Result,
+    Synonyms,
     best,
 )
 from excise.evaluation.ngrams import ratio
 
-__all__ = ["LOG_MNEXT", "MEASURES", "METEOR", "NEXT", "Match", "Parameters", "align", "score"]
+__all__ = ["LOG_MNEXT", "MEASURES", "METEOR", "NEXT", "PUNCTUATION", "Match", "Parameters", "align"]
+__all__ += ["score", "score_words"]
 
-Synonyms = Callable[[str], Collection[str]]
+PUNCTUATION = str.maketrans("", "", "!()-[]{};:'\"\\,<>./?@#$%^&*_~")
+"""What a measure without punctuation removes (and does not replace by a space)."""
 
 
 class Match(NamedTuple):
@@ -60,7 +63,8 @@ def align(hypothesis: Sequence[str], reference: Sequence[str], synonyms: Synonym
     """
     ours, theirs = list(enumerate(hypothesis)), list(enumerate(reference))
     matches, ours, theirs = _stage(ours, theirs, lambda word: (word,), 0)
-    ours, theirs = ([(index, _stem(word)) for index, word in side] for side in (ours, theirs))
+    stem = _stemmer()
+    ours, theirs = ([(index, stem(word)) for index, word in side] for side in (ours, theirs))
     by_stem, ours, theirs = _stage(ours, theirs, lambda word: (word,), 1)
     by_synonym, _, _ = _stage(ours, theirs, lambda word: {word, *synonyms(word)}, 2)
     return sorted(matches + by_stem + by_synonym)
@@ -91,10 +95,24 @@ def _stage(
 
 def score(hypothesis: str, reference: str, choices: Parameters, synonyms: Synonyms) -> float:
     """Return the METEOR of two texts under given choices, in [0, 1]."""
-    ours, theirs = (_words(text, choices.punctuation) for text in (hypothesis, reference))
+    texts = (hypothesis, reference)
+    if not choices.punctuation:
+        texts = (hypothesis.translate(PUNCTUATION), reference.translate(PUNCTUATION))
+    ours, theirs = (text.lower().split() for text in texts)
+    return score_words(ours, theirs, choices, synonyms)
+
+
+def score_words(
+    ours: Sequence[str],
+    theirs: Sequence[str],
+    choices: Parameters,
+    synonyms: Synonyms,
+    stages: int = 3,
+) -> float:
+    """Return the METEOR of two lists of words, by the matches of the first stages."""
     if not ours and not theirs:
         return 1.0
-    matches = align(ours, theirs, synonyms)
+    matches = [match for match in align(ours, theirs, synonyms) if match.stage < stages]
     if not matches:
         return 0.0
     weight = sum(choices.weights[match.stage] for match in matches)
@@ -102,38 +120,20 @@ def score(hypothesis: str, reference: str, choices: Parameters, synonyms: Synony
     mean = ratio(precision * recall, choices.alpha * precision + (1 - choices.alpha) * recall)
     if choices.spare_equal and ours == theirs:
         return mean
-    fragmentation: float = (_chunks(matches) / len(matches)) ** choices.beta
-    return mean * (1 - choices.gamma * fragmentation)
-
-
-def _words(text: str, punctuation: bool) -> list[str]:
-    if not punctuation:
-        text = text.translate(_NO_PUNCTUATION)
-    return text.lower().split()
-
-
-_NO_PUNCTUATION = str.maketrans("", "", "!()-[]{};:'\"\\,<>./?@#$%^&*_~")
-
-
-def _chunks(matches: list[Match]) -> int:
-    """Count the runs of words that are adjacent on both sides."""
-    return 1 + sum(
+    # Runs of words that are adjacent on both sides.
+    chunks = 1 + sum(
         (b.hypothesis - a.hypothesis, b.reference - a.reference) != (1, 1)
         for a, b in pairwise(matches)
     )
+    fragmentation: float = (chunks / len(matches)) ** choices.beta
+    return mean * (1 - choices.gamma * fragmentation)
 
 
 @cache
 def _stemmer() -> Callable[[str], str]:
     from nltk.stem.porter import PorterStemmer
 
-    stem: Callable[[str], str] = PorterStemmer().stem
-    return stem
-
-
-@lru_cache(maxsize=100_000)
-def _stem(word: str) -> str:
-    return _stemmer()(word)
+    return lru_cache(maxsize=100_000)(PorterStemmer().stem)
 
 
 def _best(item: Item, resources: Resources, choices: Parameters) -> Result:

@@ -6,14 +6,7 @@ The library starts no process and opens no file, so the caller hands in function
 
 from __future__ import annotations
 
-from excise.evaluation.base import (
-    Item,
-    Measure,
-    MeasureUnavailableError,
-    Remote,
-    Resources,
-    Result,
-)
+from excise.evaluation.base import Item, Measure, MeasureUnavailableError, Remote, Resources, Result
 
 __all__ = ["CODEBLEU", "MEASURES", "bertscore", "codebleu", "lens"]
 

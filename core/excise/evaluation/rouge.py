@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import Any
 
 from excise.alignment import align
 from excise.evaluation.base import Item, Library, Measure, Resources, Result, best
 from excise.evaluation.ngrams import harmonic
 from excise.tokens import Vocabulary
 
-if TYPE_CHECKING:
-    from rouge_score.rouge_scorer import RougeScorer
-
-__all__ = ["MEASURES", "additions", "rouge", "update_rouge"]
+__all__ = ["MEASURES", "additions", "rouge", "rouge_l", "update_rouge"]
 
 CELLS = 1_000_000
 """Size of the table up to which the library computes ROUGE-L; above, our kernel: same number."""
@@ -59,21 +56,16 @@ def _f(reference: str, hypothesis: str, kind: str) -> float:
     if not reference.strip() and not hypothesis.strip():
         return 1.0
     if kind == "rougeL":
-        sides = [_tokens(text) for text in (reference, hypothesis)]
+        from rouge_score.tokenize import tokenize
+
+        sides = [tokenize(text, None) for text in (reference, hypothesis)]
         if len(sides[0]) * len(sides[1]) > CELLS:
-            return _long(*sides)
+            return rouge_l(*sides)
     return float(_scorer(kind).score(reference, hypothesis)[kind].fmeasure)
 
 
-def _tokens(text: str) -> list[str]:
-    from rouge_score.tokenize import tokenize
-
-    tokens: list[str] = tokenize(text, None)
-    return tokens
-
-
-def _long(reference: list[str], hypothesis: list[str]) -> float:
-    """Return ROUGE-L of long texts, whose table the library could not hold."""
+def rouge_l(reference: list[str], hypothesis: list[str]) -> float:
+    """Return ROUGE-L of two lists of tokens that are not empty, however long they are."""
     vocabulary = Vocabulary()
     a, b = (vocabulary.intern(tokens) for tokens in (reference, hypothesis))
     common = len(a) - sum(edit.o_hi - edit.o_lo for edit in align(a, b).edits)
@@ -81,7 +73,7 @@ def _long(reference: list[str], hypothesis: list[str]) -> float:
 
 
 @cache
-def _scorer(kind: str) -> RougeScorer:
+def _scorer(kind: str) -> Any:  # noqa: ANN401 - a class of a package that may be absent
     from rouge_score.rouge_scorer import RougeScorer
 
     return RougeScorer([kind])

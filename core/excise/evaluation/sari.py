@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import partial
 from statistics import fmean
-from typing import Any, NamedTuple
 
 from excise.errors import OptionError
 from excise.evaluation.base import Item, Measure, Resources, Result
 from excise.evaluation.ngrams import Grams, grams, harmonic, ratio
-from excise.evaluation.translation import SACREBLEU, forget
+from excise.evaluation.translation import SACREBLEU, sacrebleu_tokens
 
 __all__ = ["MEASURES", "corpus_sari_easse", "sari", "sari_easse"]
 
@@ -25,12 +24,8 @@ Operations = tuple[float, float, float]
 """Keep, add and delete at one order."""
 
 
-class Counts(NamedTuple):
-    """The n-grams of one order, origin's and hypothesis' times the number of references."""
-
-    origin: Grams
-    hypothesis: Grams
-    references: Grams
+Counts = tuple[Grams, Grams, Grams]
+"""N-grams of one order: of origin and hypothesis once per reference, and of all references."""
 
 
 def sari(item: Item, _resources: Resources) -> Result:
@@ -41,7 +36,7 @@ def sari(item: Item, _resources: Resources) -> Result:
     n-grams; origin and hypothesis count once per reference. Add: distinct n-grams. F for keep and
     add, precision for delete, each averaged over n = 1..4. 0/0 = 0.
     """
-    values = [_original(counts) for counts in _by_order(item, _words)]
+    values = [_original(counts) for counts in _by_order(item, str.split)]
     return Result(fmean(fmean(operation) for operation in zip(*values, strict=True)))
 
 
@@ -70,52 +65,24 @@ def corpus_sari_easse(items: Iterable[Item]) -> float:
     return _of_sums([sum(column) for column in zip(*every, strict=True)])
 
 
-def _words(text: str) -> list[str]:
-    return text.lower().split()
-
-
-def _tokens_13a(text: str) -> list[str]:
-    tokens = _tokeniser_13a()(text.lower()).split()
-    forget(text)
-    return tokens
-
-
-@cache
-def _tokeniser_13a() -> Callable[[str], str]:
-    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
-
-    # Any, so that type checkers agree whether or not the package is installed or typed.
-    make: Any = Tokenizer13a
-    tokeniser: Callable[[str], str] = make()
-    return tokeniser
-
-
-def _by_order(item: Item, split: Callable[[str], list[str]]) -> list[Counts]:
+def _by_order(item: Item, split: Callable[[str], list[str]]) -> Iterable[Counts]:
     texts = (item.origin, item.hypothesis, *item.references)
-    origin, hypothesis, *references = [split(text) for text in texts]
-    return [_counts(origin, hypothesis, references, order) for order in ORDERS]
-
-
-def _counts(
-    origin: list[str], hypothesis: list[str], references: list[list[str]], order: int
-) -> Counts:
-    by_references: Grams = Counter()
-    for reference in references:
-        by_references.update(grams(reference, order))
-    times = len(references)
-    return Counts(
-        _times(grams(origin, order), times), _times(grams(hypothesis, order), times), by_references
-    )
-
-
-def _times(counts: Grams, factor: int) -> Grams:
-    return Counter({gram: count * factor for gram, count in counts.items()})
+    origin, hypothesis, *references = [split(text.lower()) for text in texts]
+    for order in ORDERS:
+        by_references: Grams = Counter()
+        for reference in references:
+            by_references.update(grams(reference, order))
+        of_origin, of_hypothesis = (
+            Counter({gram: n * len(references) for gram, n in grams(tokens, order).items()})
+            for tokens in (origin, hypothesis)
+        )
+        yield of_origin, of_hypothesis, by_references
 
 
 def _new(counts: Counts) -> tuple[int, int, int]:
     """Count the distinct n-grams that are new: in both, the hypothesis, the references."""
-    by_hypothesis = counts.hypothesis.keys() - counts.origin.keys()
-    by_references = counts.references.keys() - counts.origin.keys()
+    origin, hypothesis, references = (one.keys() for one in counts)
+    by_hypothesis, by_references = hypothesis - origin, references - origin
     return len(by_hypothesis & by_references), len(by_hypothesis), len(by_references)
 
 
@@ -136,7 +103,7 @@ def _mean_share(part: Grams, whole: Grams) -> float:
 def _sums(item: Item) -> list[int]:
     """Return the counts of EASSE: keep, add, delete at each order, three numbers for each."""
     sums: list[int] = []
-    for counts in _by_order(item, _tokens_13a):
+    for counts in _by_order(item, partial(sacrebleu_tokens, kind="13a")):
         origin, hypothesis, references = counts
         sums += _totals(origin & hypothesis, origin & references)
         sums += _new(counts)

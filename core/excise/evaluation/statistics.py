@@ -1,4 +1,4 @@
-"""Correlation with a label, and its certainty: weighted, resampled, paired.
+"""How well each measure agrees with a label, and with what certainty: weighted, resampled, paired.
 
 One row is a distinct output, and its weight is how often it occurred. The correlation of weighted
 rows equals that of the sample with repeated rows.
@@ -7,17 +7,22 @@ rows equals that of the sample with repeated rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "Correlation",
+    "Difference",
     "Floats",
     "Interval",
     "Ints",
+    "Plan",
     "Sample",
+    "correlations",
     "difference",
     "interval",
     "pearson",
@@ -37,20 +42,11 @@ _NO_VARIANCE = 1e-12
 """Variance, of standardised values, below which a resample counts as constant."""
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(NamedTuple):
     """Values of several measures on the same rows, and a label.
 
-    Attributes
-    ----------
-    values
-        Shape (rows, measures); NaN where a measure has no value.
-    labels
-        Shape (rows,).
-    counts
-        Shape (rows,): how often each row occurred.
-    clusters
-        Shape (rows,): the number, from 0, of the task that each row belongs to.
+    The values have shape (rows, measures), with NaN where a measure has none; a cluster is the
+    number, from 0, of the task that a row belongs to.
     """
 
     values: Floats
@@ -150,8 +146,6 @@ def resample(
 
     Parameters
     ----------
-    sample
-        The rows.
     resamples, seed
         The number of resamples, and the seed that determines them.
     by_task
@@ -168,11 +162,11 @@ def resample(
         Each of shape (resamples, measures); NaN where a resample is constant.
     """
     columns = [_Column(sample, index) for index in range(sample.values.shape[1])]
-    label = _Ranker(sample.labels)
+    ranker = _Ranker(sample.labels)
     parts: list[Floats] = []
     for weights in _weightings(sample, resamples, seed, by_task):
-        drawn = _Drawn(weights, label)
-        parts.append(np.stack(list(map(drawn.correlations, columns)), axis=-1))
+        drawn = partial(_drawn, weights, ranker(weights))
+        parts.append(np.stack(list(map(drawn, columns)), axis=-1))
         done(sum(part.shape[1] for part in parts))
     r, rho = np.concatenate(parts, axis=1)
     return r, rho
@@ -194,38 +188,31 @@ def _weightings(sample: Sample, resamples: int, seed: int, by_task: bool) -> Ite
 
 
 class _Column:
-    """One measure with the label, in the rows where it has a value (``kept``; None: all)."""
+    """One measure with the label, in the rows where it has a value."""
 
     def __init__(self, sample: Sample, index: int) -> None:
         x, y, counts = sample.values[:, index], sample.labels, sample.counts
-        kept = ~np.isnan(x)
-        self.kept = None if kept.all() else kept
-        self.empty = not kept.any()
-        if self.empty:
+        self.kept = kept = ~np.isnan(x)
+        if not kept.any():
             return
         x, y, counts = x[kept], y[kept], counts[kept]
         dx, dy = _standardised(x, counts), _standardised(y, counts)
         self.terms = np.column_stack([np.ones_like(dx), dx, dy, dx * dx, dy * dy, dx * dy])
-        self.ranker = _Ranker(x)
-        self.label = None if self.kept is None else _Ranker(y)
+        self.ranker, self.label = _Ranker(x), _Ranker(y)
 
 
-class _Drawn:
-    """Some weightings of the rows, and the ranks of the label under them."""
+def _drawn(weights: Floats, label: Floats, column: _Column) -> Floats:
+    """Return r and rho of a measure for each weighting, shape (2, weightings).
 
-    def __init__(self, weights: Floats, label: _Ranker) -> None:
-        self._weights, self._ranks = weights, label(weights)
-
-    def correlations(self, column: _Column) -> Floats:
-        """Return r and rho of a measure for each weighting, shape (2, weightings)."""
-        if column.empty:
-            return np.full((2, len(self._weights)), np.nan)
-        weights, label = self._weights, self._ranks
-        if column.kept is not None and column.label is not None:
-            weights = weights[:, column.kept]
-            label = column.label(weights)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return np.stack([_r(weights, column.terms), _rho(weights, column.ranker, label)])
+    ``label`` are the ranks of the label in all rows.
+    """
+    if not column.kept.any():
+        return np.full((2, len(weights)), np.nan)
+    if not column.kept.all():
+        weights = weights[:, column.kept]
+        label = column.label(weights)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.stack([_r(weights, column.terms), _rho(weights, column.ranker, label)])
 
 
 def _r(weights: Floats, terms: Floats) -> Floats:
@@ -282,3 +269,123 @@ def difference(values: Floats, against: Floats) -> tuple[Interval | None, float 
     differences = differences[~np.isnan(differences)]
     tail = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
     return bounds, min(1.0, 2 * (tail + 1) / (len(differences) + 1))
+
+
+# --- the table of the paper -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The plan of resampling: how often (0: not at all), from which seed, and the baseline.
+
+    ``against`` is the number of a column with which all others are compared. The columns in
+    ``distances`` are compared as -r, because a good distance falls.
+    """
+
+    resamples: int = 1000
+    seed: int = 0
+    against: int | None = None
+    distances: frozenset[int] = frozenset()
+    map: Callable[..., Iterable[Any]] = map
+    done: Callable[[int], None] = lambda count: None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Pearson's r of one measure (-r of a distance) minus that of another, on the same outputs."""
+
+    value: float
+    ci: Interval | None
+    p: float | None
+    ci_task: Interval | None
+    p_task: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """The correlation of one measure with the label.
+
+    Attributes
+    ----------
+    n
+        The number of outputs (each as often as it occurred) that have a value and a label.
+    mean
+        The mean of the measure; None without any value.
+    pearson, spearman
+        The coefficients; None if undefined, and `undefined` says why.
+    ci, ci_task, spearman_ci, spearman_ci_task
+        95 % intervals, by resampling outputs and by resampling whole tasks.
+    difference
+        The difference from the baseline of the plan.
+    """
+
+    n: int
+    mean: float | None
+    pearson: float | None = None
+    ci: Interval | None = None
+    ci_task: Interval | None = None
+    spearman: float | None = None
+    spearman_ci: Interval | None = None
+    spearman_ci_task: Interval | None = None
+    undefined: str | None = None
+    difference: Difference | None = None
+
+
+def correlations(sample: Sample, plan: Plan) -> tuple[Correlation, ...]:
+    """Correlate every column of a sample with its labels.
+
+    Rows without a label (NaN) count for the mean alone.
+    """
+    used = sample.only(~np.isnan(sample.labels))
+    points = [
+        _points(sample.values[:, index], used.values[:, index], sample, used)
+        for index in range(sample.values.shape[1])
+    ]
+    if not plan.resamples or all(point.pearson is None for point in points):
+        return tuple(points)
+    by = []
+    for by_task in (False, True):
+        offset = plan.resamples * by_task
+        done = lambda count, offset=offset: plan.done(offset + count)  # noqa: E731
+        by.append(
+            resample(used, plan.resamples, plan.seed, by_task=by_task, map=plan.map, done=done)
+        )
+    return tuple(_with_intervals(points, index, by, plan) for index in range(len(points)))
+
+
+def _points(every: Floats, x: Floats, sample: Sample, used: Sample) -> Correlation:
+    scored: npt.NDArray[np.bool_] = ~np.isnan(every)
+    weights = sample.counts[scored]
+    mean = float(weights @ every[scored] / weights.sum()) if scored.any() else None
+    n = int(used.counts[~np.isnan(x)].sum())
+    why = why_undefined(x, used.labels, used.counts) if n else "no output has a label"
+    if not scored.any():
+        why = "no output has a value"
+    if why is not None:
+        return Correlation(n, mean, undefined=why)
+    r, rho = (of(x, used.labels, used.counts) for of in (pearson, spearman))
+    return Correlation(n, mean, pearson=r, spearman=rho)
+
+
+def _with_intervals(
+    points: list[Correlation], index: int, by: list[tuple[Floats, Floats]], plan: Plan
+) -> Correlation:
+    """Add the intervals by the resamples of outputs and by those of tasks."""
+    point = points[index]
+    if point.pearson is None:
+        return point
+    compared = None
+    to = plan.against
+    if to is not None and to != index and (baseline := points[to].pearson) is not None:
+        ours, theirs = (-1.0 if column in plan.distances else 1.0 for column in (index, to))
+        tests = [difference(ours * r[:, index], theirs * r[:, to]) for r, _ in by]
+        compared = Difference(ours * point.pearson - theirs * baseline, *tests[0], *tests[1])
+    (r, rho), (r_task, rho_task) = ([drawn[:, index] for drawn in pair] for pair in by)
+    return replace(
+        point,
+        ci=interval(r),
+        ci_task=interval(r_task),
+        spearman_ci=interval(rho),
+        spearman_ci_task=interval(rho_task),
+        difference=compared,
+    )

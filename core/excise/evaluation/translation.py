@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 from excise.evaluation.base import (
     Item,
@@ -19,19 +19,15 @@ from excise.evaluation.base import (
     Result,
 )
 
-if TYPE_CHECKING:
-    from sacrebleu.metrics.bleu import BLEU
-    from sacrebleu.metrics.chrf import CHRF
-    from sacrebleu.metrics.ter import TER
-
 __all__ = [
     "ALPHA",
     "MEASURES",
     "SACREBLEU",
     "bleu",
     "chrf",
-    "forget",
     "ibleu",
+    "sacrebleu_metric",
+    "sacrebleu_tokens",
     "sentence_bleu",
     "ter",
 ]
@@ -60,7 +56,8 @@ def sentence_bleu(hypothesis: str, references: Sequence[str], tokenise: str = "1
     """Return sacrebleu's BLEU of one text, in [0, 1]."""
     if _empty(hypothesis, references):
         return 1.0
-    score: float = _bleu(tokenise).sentence_score(hypothesis, references).score
+    metric = sacrebleu_metric("BLEU", effective_order=True, tokenize=tokenise, force=True)
+    score: float = metric.sentence_score(hypothesis, references).score
     forget(hypothesis, *references)
     return min(1.0, score / 100)  # its sum of logarithms may end a hair above 100
 
@@ -87,7 +84,9 @@ def chrf(item: Item, _resources: Resources) -> Result:
     """
     if _empty(item.hypothesis, item.references):
         return Result(1.0)
-    return Result(_chrf().sentence_score(item.hypothesis, item.references).score / 100)
+    return Result(
+        sacrebleu_metric("CHRF").sentence_score(item.hypothesis, item.references).score / 100
+    )
 
 
 def ter(item: Item, _resources: Resources) -> Result:
@@ -108,7 +107,7 @@ def ter(item: Item, _resources: Resources) -> Result:
         raise MeasureUnavailableError(
             f"ter: {ours:,} words beside {theirs:,} are too many for its shift search"
         )
-    score = _ter().sentence_score(item.hypothesis, item.references).score
+    score = sacrebleu_metric("TER").sentence_score(item.hypothesis, item.references).score
     forget(item.hypothesis, *item.references)
     return Result(score / 100)
 
@@ -127,28 +126,27 @@ def _empty(hypothesis: str, references: Sequence[str]) -> bool:
     return not hypothesis.strip() and any(not text.strip() for text in references)
 
 
-# Sacrebleu's objects cache their tokens, so one of each serves every item.
+@cache
+def sacrebleu_metric(kind: str, **options: object) -> Any:  # noqa: ANN401 - may be absent
+    """Return a metric of sacrebleu. It caches its tokens, so one of each serves every item."""
+    from sacrebleu import metrics
+
+    return getattr(metrics, kind)(**options)
 
 
 @cache
-def _bleu(tokenise: str) -> BLEU:
-    from sacrebleu.metrics.bleu import BLEU
+def _tokeniser(kind: str) -> Any:  # noqa: ANN401 - as above
+    from sacrebleu.tokenizers import tokenizer_13a, tokenizer_re
 
-    return BLEU(effective_order=True, tokenize=tokenise, force=True)
-
-
-@cache
-def _chrf() -> CHRF:
-    from sacrebleu.metrics.chrf import CHRF
-
-    return CHRF()
+    kinds: Any = {"13a": tokenizer_13a.Tokenizer13a, "mteval": tokenizer_re.TokenizerRegexp}
+    return kinds[kind]()
 
 
-@cache
-def _ter() -> TER:
-    from sacrebleu.metrics.ter import TER
-
-    return TER()
+def sacrebleu_tokens(text: str, kind: str) -> list[str]:
+    """Return the tokens that sacrebleu's tokeniser ``13a`` or ``mteval`` makes of a text."""
+    tokens: list[str] = _tokeniser(kind)(text).split()
+    forget(text)
+    return tokens
 
 
 SACREBLEU = Library("sacrebleu", "sacrebleu")

@@ -27,8 +27,6 @@ COMMANDS = {
     "review": "Show what candidates change, hunk by hunk, side by side.",
     "take": "Put together what you choose of candidates, as one patch.",
     "eval": "Correlate measures with a label, on your own data.",
-    "editeval": "Score text edits by task (EditEval).",
-    "simplification": "Analyse pairs of texts and their splits.",
     "serve": "Run the language server.",
     "mcp": "Serve candidates to agents (Model Context Protocol).",
 }

@@ -1,30 +1,66 @@
-"""``excise eval``: how well measures agree with a label, on one's own data."""
+"""``excise eval``: outputs scored by the measures of the field, by one of four protocols."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from excise.signature import COMMENTS
-from excise_server.cli import eval_steps as steps
+from excise_server.cli.output import write_text
+from excise_server.cli.progress import progress
+from excise_server.cli.streams import console, say
+from excise_server.foundation.inputs import SourceError
+from excise_server.records.lines import read_all
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
+
+    from excise.evaluation import Measure
+    from excise_server.evaluation.run import Evaluation, Settings
+    from excise_server.evaluation.tables import Document, Report
+    from excise_server.records.evaluated import Record
 
 __all__ = ["command"]
+
+_PIPED = 200
+"""The width of a table that is not printed to a terminal."""
+
+_MEASURES = {"names", "wordnet"}
+_LABELLED = _MEASURES | {"comments", "bootstrap", "shared_prefix", "against", "seed", "jobs"}
+_LABELLED |= {"resume", "as_csv", "as_latex", "plot"}
+
+# The options of each protocol, besides those of all.
+_PROTOCOLS = {
+    "correlation": _LABELLED | {"cluster_by", "execute", "timeout", "labels"},
+    "commit-messages": _LABELLED,
+    "editeval": _MEASURES | {"predictions", "references"},
+    "simplification": {"drop_poor", "split", "attempts", "seed", "bins", "out"},
+}
+_OF_ALL = {"data", "protocol", "as_json"}
 
 
 @click.command("eval", short_help="Correlate measures with a label, on your own data.")
 @click.argument("data", metavar="DATA.jsonl")
 @click.option(
+    "--protocol",
+    type=click.Choice(tuple(_PROTOCOLS)),
+    default="correlation",
+    show_default=True,
+    help="What DATA.jsonl holds, and what is made of it (see below).",
+)
+@click.option(
     "--measures",
     "names",
     metavar="all|LIST",
-    default="all",
-    show_default=True,
-    help="Measures to compute, separated by commas.",
+    help="Measures to compute, separated by commas; default: all, or those of EditEval.",
 )
+@click.option("--wordnet", metavar="DIR", help="Folder of WordNet, for METEOR and its kin.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/evaluation.md).")
 @click.option(
     "--comments",
     type=click.Choice(COMMENTS),
@@ -56,10 +92,6 @@ __all__ = ["command"]
     "--jobs", metavar="N", type=click.IntRange(1, 1024), help="Processes; default: cores."
 )
 @click.option("--resume", metavar="FILE", help="Keep a journal there, and go on from it.")
-@click.option("--wordnet", metavar="DIR", help="Folder of WordNet, for METEOR and its kin.")
-@click.option(
-    "--commit-messages", is_flag=True, help="Records of predictions and ratings (see below)."
-)
 @click.option("--execute", is_flag=True, help="Run the records' tests for the labels (see below).")
 @click.option(
     "--timeout",
@@ -70,14 +102,51 @@ __all__ = ["command"]
     help="Of --execute, for each output.",
 )
 @click.option("--labels", metavar="FILE", help="Of --execute: write the labelled records there.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/evaluation.md).")
 @click.option("--csv", "as_csv", is_flag=True, help="Print CSV, a line a measure.")
 @click.option("--latex", "as_latex", is_flag=True, help="Print a LaTeX table.")
 @click.option("--plot", metavar="FILE", help="Also draw it: .png, .pdf or .svg.")
+@click.option(
+    "--predictions",
+    metavar="FILE",
+    help='Of editeval: lines {"id", "prediction"}; without it: the copy baseline.',
+)
+@click.option(
+    "--references",
+    type=click.Choice(("best", "measure")),
+    default="best",
+    show_default=True,
+    help="Of editeval: the best gold edit alone, or all by the measure's own convention.",
+)
+@click.option(
+    "--drop-poor",
+    metavar="PERCENT",
+    type=click.FloatRange(0, 100),
+    default=0.0,
+    help="Of simplification: leave out the pairs that change most (they are poorly aligned).",
+)
+@click.option(
+    "--split",
+    type=click.Choice(("keep", "random", "stratified")),
+    default="keep",
+    show_default=True,
+    help="Of simplification: keep the splits, or make new ones of the same sizes.",
+)
+@click.option("--attempts", type=click.IntRange(1), default=10_000, show_default=True)
+@click.option("--bins", type=click.IntRange(2, 10_000), default=20, show_default=True)
+@click.option(
+    "--out",
+    metavar="FILE",
+    help="Of simplification: write the pairs, with their new splits, there.",
+)
+@click.pass_context
 def command(
+    context: click.Context,
     *,
     data: str,
-    names: str,
+    protocol: str,
+    names: str | None,
+    wordnet: str | None,
+    as_json: bool,
     comments: str,
     bootstrap: int,
     cluster_by: str,
@@ -86,40 +155,89 @@ def command(
     seed: int,
     jobs: int | None,
     resume: str | None,
-    wordnet: str | None,
-    commit_messages: bool,
     execute: bool,
     timeout: float,
     labels: str | None,
-    as_json: bool,
     as_csv: bool,
     as_latex: bool,
     plot: str | None,
+    predictions: str | None,
+    references: str,
+    drop_poor: float,
+    split: str,
+    attempts: int,
+    bins: int,
+    out: str | None,
 ) -> int:
-    """Score outputs by the measures of the field; correlate each with the label.
+    """Score outputs by the measures of the field, as a protocol has it.
 
-    DATA.jsonl (- is standard input; gzip is unpacked) holds a record a line: {"id", "language" or
-    "path", "origin", "reference" (a text or a list), "hypothesis", "label" (0/1 or a number),
-    "count" (how often this output occurred)}. Records with one id are outputs of one task.
+    DATA.jsonl (- is standard input; gzip is unpacked) holds a record a line.
 
-    With --commit-messages: {"id", "prediction", "reference", "ratings" (a list of numbers)}; the
-    table of factors (case, punctuation, length, ...) comes on top.
+    correlation: each measure beside the label. {"id", "language" or "path", "origin", "reference"
+    (a text or a list), "hypothesis", "label" (0/1 or a number), "count" (how often this output
+    occurred)}. Records with one id are outputs of one task. With --execute the label is whether
+    "tests" (Python; after "import_" and "test_setup") pass. THIS RUNS CODE FROM THE RECORDS, in a
+    sandbox, on Linux only.
 
-    With --execute the label is whether "tests" (Python; after "import_" and "test_setup") pass.
-    THIS RUNS CODE FROM THE RECORDS, in a sandbox, on Linux only.
+    commit-messages: {"id", "prediction", "reference", "ratings" (a list of numbers)}; the table of
+    factors (case, punctuation, length, ...) comes on top.
+
+    editeval: predictions of text edits by task, and averaged over tasks. {"id", "input", "edits"
+    (a list), "tasks" (fluency, clarity, ...), "retrieved_documents" (optional)}, as EditEval writes
+    them.
+
+    simplification: what pairs of texts do, word by word, and how their splits differ. {"before",
+    "after", "split" (train, test, ...; optional)}. stratified tries many (--attempts) random splits
+    and keeps the one whose operations are spread most evenly.
 
     docs/evaluation.md explains every column.
     """
-    from excise_server.evaluation.run import Settings
-    from excise_server.foundation.forks import usable_cores
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if given and name not in _OF_ALL | _PROTOCOLS[protocol]:
+            owners = " or ".join(owner for owner in _PROTOCOLS if name in _PROTOCOLS[owner])
+            raise click.UsageError(f"{parameter.opts[0]} belongs to --protocol {owners}.")
+    if protocol == "simplification":
+        from excise_server.evaluation.simplification import simplification
 
-    out = steps.Output(as_json, as_csv, as_latex, plot)
-    steps.check(out)
-    if commit_messages and execute:
-        raise click.UsageError("--commit-messages and --execute exclude each other.")
+        return _print(
+            simplification(
+                data,
+                progress,
+                drop_poor=drop_poor,
+                split=split,
+                attempts=attempts,
+                seed=seed,
+                bins=bins,
+                out=out,
+            ),
+            as_json,
+        )
+    if protocol == "editeval":
+        from excise_server.evaluation.editeval import DEFAULT, editeval
+
+        measures, skipped = _choose(DEFAULT if names is None else names, None, wordnet)
+        best = references == "best"
+        report = editeval(
+            data, measures, progress, predictions=predictions, best=best, skipped=skipped
+        )
+        return _print(report, as_json)
+    if as_json + as_csv + as_latex > 1:
+        raise click.UsageError("--json, --csv and --latex exclude each other.")
     if labels and not execute:
         raise click.UsageError("--labels belongs to --execute.")
-    measures, skipped = steps.choose(names, against, wordnet)
+    if plot is not None:
+        _check_plot(plot)
+    measures, skipped = _choose("all" if names is None else names, against, wordnet)
+
+    from excise_server.evaluation import tables
+    from excise_server.evaluation.commit_messages import factor_report, read_pair
+    from excise_server.evaluation.plot import write_plot
+    from excise_server.evaluation.run import Settings
+    from excise_server.foundation.forks import usable_cores
+    from excise_server.records.evaluated import read_record
+
     settings = Settings(
         measures=measures,
         comments=comments,
@@ -130,17 +248,162 @@ def command(
         against=against and against.strip().lower(),
         jobs=jobs or usable_cores(),
     )
+    messages = protocol == "commit-messages"
     if execute:
-        steps.warn()
-    lines, bad = steps.load(data, steps.reader(cluster_by, commit_messages))
-    extra: dict[str, object] = {}
+        from excise_server.evaluation.sandbox import check_guards
+
+        say("warning: --execute runs code from the records, in a sandbox (docs/evaluation.md)")
+        for note in check_guards():
+            say(f"note: {note}")
+    read = read_pair if messages else partial(read_record, cluster_by=cluster_by)
+    with progress("Reading") as advance:
+        records, bad = read_all(data, read, "no record to evaluate", advance)
+    extra: Document = {}
     if execute:
-        lines, extra = steps.executed(lines, settings.jobs, timeout, labels)
-    records = [line.record for line in lines]
-    evaluation = steps.run(records, settings, resume)
-    parts: list[RenderableType] = []
-    if commit_messages:
-        parts, extra = steps.factors(records, wordnet)
-    steps.show(evaluation, out, skipped, bad, parts, extra)
-    steps.complain(evaluation, bad)
-    return 1 if bad or evaluation.failures or extra.get("not_executed") else 0
+        records, extra = _executed(records, settings.jobs, timeout, labels)
+    evaluation = _evaluated(records, settings, resume)
+    parts: Sequence[RenderableType] = []
+    if messages:
+        from excise_server.evaluation.resources import resources
+
+        parts, extra = factor_report(records, resources(wordnet, wanted=["synonyms"]).synonyms)
+    if plot is not None:
+        write_plot(evaluation, plot)
+    remarks = [
+        f"{name}: the journal has it under another signature; computed again"
+        for name in evaluation.outdated
+    ]
+    lines = [f"line {line.number}: {line.reason}" for line in bad]
+    failures = [f"{lost.task}: {lost.measure}: {lost.reason}" for lost in evaluation.failures]
+    for heading, items in (("record left out", lines), ("no value", failures)):
+        remarks += [f"{heading}: {text}" for text in items[: tables.SHOWN]]
+        if len(items) > tables.SHOWN:
+            remarks.append(f"{heading}: {len(items) - tables.SHOWN:,} more; --json names them all")
+    report = tables.Report(
+        tables.document(evaluation, skipped, bad) | extra,
+        (*tables.evaluation_table(evaluation, _console().width), *parts),
+        remarks,
+        bool(bad or evaluation.failures or extra.get("not_executed")),
+    )
+    if as_csv or as_latex:
+        text = tables.csv_text(evaluation) if as_csv else f"{tables.latex_text(evaluation)}\n"
+        return _print(report, as_json, text)
+    return _print(report, as_json)
+
+
+def _print(report: Report, as_json: bool, text: str | None = None) -> int:
+    """Write the files of a report, print it (or a text instead), and return the exit code."""
+    for path, content in report.files.items():
+        write_text(path, content)
+    if text is not None:
+        print(text, end="")
+    elif as_json:
+        from excise_server.report.documents import json_text
+
+        print(json_text(report.document))
+    else:
+        out = _console()
+        for part in report.parts:
+            out.print(part)
+    for remark in report.remarks:
+        say(remark)
+    return 1 if report.failed else 0
+
+
+def _console() -> Console:
+    out = console()
+    if not out.is_terminal:
+        out.width = _PIPED
+    return out
+
+
+def _check_plot(path: str) -> None:
+    """Refuse before any work what would fail after it."""
+    from excise_server.evaluation import plot
+
+    if not path.lower().endswith(plot.FORMATS):
+        raise click.UsageError(f"--plot takes a file named {' or '.join(plot.FORMATS)}.")
+    folder = os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        raise click.UsageError(f"--plot: there is no folder {folder}.")
+    if (why := plot.missing()) is not None:
+        raise SourceError(why)
+
+
+def _choose(
+    names: str, against: str | None, wordnet: str | None
+) -> tuple[tuple[Measure, ...], dict[str, str]]:
+    """Return the measures asked for that can run here, and why the others cannot."""
+    from excise.errors import OptionError
+    from excise.evaluation import measure as measure_named
+    from excise.evaluation import measures
+    from excise_server.evaluation.resources import resources
+
+    if not names.replace(",", "").strip():
+        raise click.UsageError("--measures names no measure.")
+    requested = [name for name in names.split(",") if name.strip()]
+    try:
+        every = [name.strip().lower() for name in requested] == ["all"]
+        selected = measures(None if every else requested)
+        baseline = measure_named(against) if against else None
+    except OptionError as error:
+        raise click.UsageError(f"{error}.") from error
+    if baseline is not None and baseline.name not in {measure.name for measure in selected}:
+        selected = (*selected, baseline)
+    # Only the necessary interpreters are started: one with torch takes seconds.
+    world = resources(wordnet, wanted={measure.resource for measure in selected})
+    selected = tuple(measure.having(world) for measure in selected)
+    skipped = {measure.name: why for measure in selected if (why := measure.missing()) is not None}
+    able = tuple(measure for measure in selected if measure.name not in skipped)
+    for name, why in skipped.items():
+        say(f"left out: {name}: {why}")
+    if not able:
+        raise SourceError("none of the measures can run here")
+    if baseline is not None and baseline.name in skipped:
+        raise click.UsageError(f"--against {baseline.name}: {skipped[baseline.name]}.")
+    return able, skipped
+
+
+def _executed(
+    records: list[Record], jobs: int, timeout: float, path: str | None
+) -> tuple[list[Record], Document]:
+    """Run the tests of every record, and return the records with their verdicts as labels."""
+    from excise_server.evaluation.labelling import counts, label, labelled_lines
+    from excise_server.evaluation.tables import SHOWN
+
+    with progress("Running tests", len(records)) as advance:
+        labelled = label(records, jobs, timeout, advance)
+    refused = [outcome for outcome in labelled if outcome.verdict is None]
+    for outcome in refused[:SHOWN]:
+        say(f"not executed: line {outcome.record.line}: {outcome.reason}")
+    if len(refused) > SHOWN:
+        say(f"not executed: {len(refused) - SHOWN:,} more; --json counts them")
+    total = counts(labelled)
+    slow = f", of which {total['timed_out']:,} timed out" if total["timed_out"] else ""
+    say(f"tests: {total['passed']:,} outputs pass, {total['failed']:,} do not{slow}")
+    if (agree := total["agree"]) + (disagree := total["disagree"]):
+        say(f"tests: {agree:,} agree with the label that was there, {disagree:,} do not")
+    if path is not None:
+        write_text(path, "".join(labelled_lines(labelled)))
+    executed = [outcome.record for outcome in labelled]
+    return executed, {"executed": total, "not_executed": len(refused)}
+
+
+def _evaluated(records: list[Record], settings: Settings, resume: str | None) -> Evaluation:
+    """Evaluate, with a journal where one was named."""
+    from excise_server.evaluation.journal import Journal
+    from excise_server.evaluation.run import evaluate
+
+    signatures = {
+        measure.name: measure.signature(settings.comments) for measure in settings.measures
+    }
+    journal = Journal(resume, signatures) if resume else None
+    try:
+        return evaluate(records, settings, progress, journal)
+    except KeyboardInterrupt:
+        if resume:
+            say(f"interrupted; the same command continues from {resume}")
+        raise
+    finally:
+        if journal is not None:
+            journal.close()

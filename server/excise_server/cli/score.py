@@ -18,11 +18,17 @@ from excise.text import normalise
 from excise_server.cli.options import Choices, shared_options
 from excise_server.cli.progress import Advance, progress
 from excise_server.cli.streams import console, say
-from excise_server.cli.summary import Numbers, print_summaries, summarise
 from excise_server.foundation.files import language_of, read_text
+from excise_server.foundation.inputs import SourceError
 from excise_server.records.lines import BadLine, opened
 from excise_server.records.scores import ScoreRecord, read_score_records
-from excise_server.report.documents import json_line, json_text, record_line, score_document
+from excise_server.report.documents import (
+    json_line,
+    json_text,
+    record_line,
+    score_document,
+    summary_document,
+)
 from excise_server.report.shapes import ErrorLine, RecordLine
 
 __all__ = ["command"]
@@ -140,32 +146,57 @@ def _score_lines(path: str, choices: Choices, deletion: str) -> int:
 def _summarise(path: str, baseline: str | None, choices: Choices, deletion: str) -> int:
     """Print the mean of one file or of two, and name how many records have no score."""
     paths = [path] if baseline is None else [path, baseline]
-    summaries = [summarise(name, _numbers(name, choices, deletion)) for name in paths]
-    print_summaries(
-        summaries[0], summaries[1] if baseline is not None else None, as_json=choices.json
-    )
-    for name, summary in zip(paths, summaries, strict=True):
-        if summary.failed:
-            total = summary.failed + len(summary.corpus.values)
-            failures = f"{summary.failed} of {total} records could not be scored"
-            say(f"{name}: {failures}; leave out --summary")
-    return 1 if any(summary.failed for summary in summaries) else 0
+    summaries = [_summary(name, choices, deletion) for name in paths]
+    corpora = [corpus for corpus, _ in summaries]
+    if not choices.json:
+        # The scores are printed, whether or not the two files can be compared.
+        for mark, corpus in zip(("", "baseline: "), corpora, strict=False):
+            print(f"{mark}{corpus}")
+    difference = None
+    if baseline is not None:
+        try:
+            difference = corpora[0].difference(corpora[1])
+        except excise.OptionError as error:
+            raise SourceError(f"no difference: {error}") from error
+    if choices.json:
+        print(json_text(summary_document(summaries, difference)))
+    elif difference is not None:
+        print(difference)
+    for name, (corpus, failed) in zip(paths, summaries, strict=True):
+        if failed:
+            total = failed + len(corpus.values)
+            say(f"{name}: {failed} of {total} records could not be scored; leave out --summary")
+    return 1 if any(failed for _, failed in summaries) else 0
 
 
-def _numbers(
-    path: str, choices: Choices, deletion: str
-) -> Iterator[tuple[Hashable, Numbers | str]]:
-    with opened(path) as stream, progress("Scoring", length := _length(stream)) as advance:
+def _summary(path: str, choices: Choices, deletion: str) -> tuple[excise.CorpusScore, int]:
+    """Summarise the records of a file, and count those without a score."""
+    tasks: list[Hashable] = []
+    errors: list[str] = []
+
+    def scores() -> Iterator[excise.Score]:
         for number, record in enumerate(read_score_records(stream, path), start=1):
             if isinstance(record, BadLine):
-                yield None, f"line {record.number}: {record.reason}"
+                errors.append(f"line {record.number}: {record.reason}")
                 continue
-            task = record.id if record.task is None else record.task
             try:
-                yield task, Numbers.of(_score_record(record, choices, deletion))
+                score = _score_record(record, choices, deletion)
             except Exception as error:  # noqa: BLE001 - one record never costs the others
-                yield task, f"line {record.line}: {_reason(error)}"
+                errors.append(f"line {record.line}: {_reason(error)}")
+            else:
+                tasks.append(record.id if record.task is None else record.task)
+                yield score
             advance(number if length is None else stream.tell())
+
+    with opened(path) as stream, progress("Scoring", length := _length(stream)) as advance:
+        try:
+            # It keeps the figures of each score alone, and asks for the tasks after the last.
+            return excise.CorpusScore.from_scores(scores(), tasks), len(errors)
+        except excise.OptionError as error:
+            if tasks:
+                raise
+            reason = errors[0] if errors else "it holds no records"
+            raise SourceError(reason, name=path) from error
 
 
 def _reason(error: Exception) -> str:

@@ -8,8 +8,8 @@ other line holds the values of one output, ``{"k": key, "c": changed, "v": {name
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import IO, Any
 
 from excise_server.evaluation.scoring import Scored
@@ -20,7 +20,6 @@ __all__ = ["Journal"]
 
 _MARK = "excise-eval-journal"
 _VERSION = 1
-_REFUSED = "no journal of excise eval"
 _HINT = "name another file, or one that does not exist yet"
 
 
@@ -48,10 +47,12 @@ class Journal:
         self._signatures = dict(signatures)
         self._last: dict[str, str] = {}
         try:
-            self._read(Path(path))
+            whole = self._read(path)
             self._file: IO[str] = open(path, "a", encoding="ascii", newline="\n")  # noqa: SIM115
         except OSError as error:
             raise file_error(path, error).named(path) from error
+        if not whole:  # a kill cut the last line off, and the next one shall be complete
+            self._file.write("\n")
         self._write({_MARK: _VERSION, "measures": self._signatures})
 
     def add(self, scored: Iterable[Scored]) -> None:
@@ -70,32 +71,35 @@ class Journal:
         self._file.write(json.dumps(line) + "\n")
         self._file.flush()
 
-    def _read(self, path: Path) -> None:
-        if not path.exists():
-            return
+    def _read(self, path: str) -> bool:
+        """Read the file, if there is one, and return whether its last line is whole."""
+        if not os.path.exists(path):
+            return True
         current: set[str] = set()
+        line = b"\n"
         with open(path, "rb") as file:
             for number, line in enumerate(file):
-                value = _parsed(line)
-                if number == 0 and (value is None or _MARK not in value):
-                    raise SourceError(_REFUSED, name=str(path), hint=_HINT)
-                if value is None:
-                    continue  # the last line of a run that was killed
-                if _MARK in value:
+                try:
+                    value = json.loads(line)
+                except (ValueError, RecursionError):
+                    value = None  # the last line of a run that was killed
+                is_object = isinstance(value, dict)
+                if number == 0 and not (is_object and _MARK in value):
+                    raise SourceError("no journal of excise eval", name=path, hint=_HINT)
+                if is_object and _MARK in value:
                     current = self._begin(value, path)
-                else:
+                elif is_object:
                     self._take(value, current)
-        self._end_line(path)
+        return line.endswith(b"\n")
 
-    def _begin(self, value: Mapping[str, Any], path: Path) -> set[str]:
+    def _begin(self, value: Mapping[str, Any], path: str) -> set[str]:
+        """Return the measures of a run whose values can be used."""
         if value[_MARK] != _VERSION:
-            raise SourceError(f"a journal of version {value[_MARK]}", name=str(path), hint=_HINT)
+            raise SourceError(f"a journal of version {value[_MARK]}", name=path, hint=_HINT)
         self._last = {}
-        signatures = value.get("measures", {})
-        current = {
-            name for name, signed in signatures.items() if self._signatures.get(name) == signed
-        }
-        self.outdated |= {name for name in signatures if name in self._signatures} - current
+        known = {name for name in value.get("measures", {}) if name in self._signatures}
+        current = {name for name in known if self._signatures[name] == value["measures"][name]}
+        self.outdated |= known - current
         return current
 
     def _take(self, value: Mapping[str, Any], current: set[str]) -> None:
@@ -103,31 +107,8 @@ class Journal:
             self._last |= value.get("s", {})
             scored = self.known.setdefault(value["k"], Scored(value["k"]))
             scored.changed = value["c"]
-            current_values = {
-                name: float(number) for name, number in value["v"].items() if name in current
-            }
+            values = {name: float(value["v"][name]) for name in value["v"] if name in current}
         except (KeyError, TypeError, ValueError, AttributeError):
             return
-        scored.values |= current_values
-        scored.signatures |= {
-            name: self._last.get(name, self._signatures[name]) for name in current_values
-        }
-
-    @staticmethod
-    def _end_line(path: Path) -> None:
-        """End a line that a kill cut off, so that the next line is complete."""
-        with open(path, "rb+") as file:
-            file.seek(0, 2)
-            if not file.tell():
-                return
-            file.seek(-1, 2)
-            if file.read(1) != b"\n":
-                file.write(b"\n")
-
-
-def _parsed(line: bytes) -> dict[str, Any] | None:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
+        scored.values |= values
+        scored.signatures |= {name: self._last.get(name, self._signatures[name]) for name in values}

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from excise.errors import extra_hint
-from excise.evaluation.correlation import Correlation
-from excise_server.evaluation.documents import order
+from excise.evaluation.statistics import Correlation
 from excise_server.evaluation.run import Evaluation, Table
+from excise_server.evaluation.tables import order
 from excise_server.foundation.inputs import SourceError
 
 if TYPE_CHECKING:

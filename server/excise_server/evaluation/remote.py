@@ -23,27 +23,18 @@ CHILD = Path(__file__).with_name("remote_child.py")
 
 
 class Remote:
-    """One of the measures, computed by a process. Picklable: each of our processes has its own.
+    """A measure computed by a process. Picklable: each of our processes has its own.
 
-    Parameters
-    ----------
-    measure
-        ``codebleu``, ``bertscore`` or ``lens``.
-    python
-        The interpreter that has its package.
-    model
-        Folder of a local model.
-    patience
-        Seconds for one output (and for the start), after which the process is ended.
+    ``python`` is the interpreter that has the package of ``codebleu``, ``bertscore`` or ``lens``,
+    and ``model`` the folder of a local model. After ``patience`` seconds for one output, or for the
+    start, the process is ended.
     """
 
     def __init__(
         self, measure: str, python: str, model: str | None = None, patience: float = 300.0
     ) -> None:
         """Keep what is needed to start."""
-        self.measure = measure
-        self.python = python
-        self.model = model
+        self.measure, self.python, self.model = measure, python, model
         self.patience = patience
         self.version = ""
         self._process: subprocess.Popen[bytes] | None = None
@@ -64,13 +55,8 @@ class Remote:
             When the process cannot start, dies, fails on this output or is out of patience.
         """
         self.start()
-        question = {
-            "origin": origin,
-            "references": list(references),
-            "hypothesis": hypothesis,
-            "language": language,
-        }
-        return float(self._ask(question)["value"])
+        texts = {"origin": origin, "references": list(references), "hypothesis": hypothesis}
+        return float(self._ask(texts | {"language": language})["value"])
 
     def start(self) -> None:
         """Start the process, if it does not run, and learn its version."""
@@ -96,9 +82,7 @@ class Remote:
         process.kill()
         process.communicate()
 
-    def __del__(self) -> None:
-        """End the process with its owner."""
-        self.close()
+    __del__ = close
 
     def _ask(self, question: dict[str, Any]) -> dict[str, Any]:
         process = self._process

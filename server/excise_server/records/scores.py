@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
 from excise_server.foundation.inputs import SourceError
-from excise_server.records.fields import optional, text
+from excise_server.records.fields import identity, optional, references, text
 from excise_server.records.lines import BadLine, read_lines
 
 __all__ = ["ScoreRecord", "read_score_records"]
@@ -46,47 +45,18 @@ def read_score_records(stream: IO[bytes], name: str = "") -> Iterator[ScoreRecor
 def _score_record(number: int, value: dict[str, Any]) -> ScoreRecord | BadLine:
     record_id = None
     try:
-        record_id = _record_id(value)
-        references, several = _references(value)
+        record_id = identity(value, "id")
+        texts, several = references(value)
         return ScoreRecord(
             line=number,
             id=record_id,
             origin=text(value, "origin"),
-            references=references,
+            references=texts,
             hypothesis=text(value, "hypothesis"),
             language=optional(value, "language"),
             path=optional(value, "path"),
             several=several,
-            task=_task(value),
+            task=None if value.get("task") is None else identity(value, "task"),
         )
     except SourceError as error:
         return BadLine(number, record_id, error.reason)
-
-
-def _record_id(record: dict[str, Any]) -> str | int | float:
-    if "id" not in record:
-        raise SourceError("'id' is missing")
-    return _name(record["id"], "id")
-
-
-def _task(record: dict[str, Any]) -> str | int | float | None:
-    value = record.get("task")
-    return None if value is None else _name(value, "task")
-
-
-def _name(value: object, key: str) -> str | int | float:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise SourceError(f"'{key}' is neither a string nor a number")
-    if isinstance(value, float) and not math.isfinite(value):
-        raise SourceError(f"'{key}' is not a finite number")
-    return value
-
-
-def _references(record: dict[str, Any]) -> tuple[tuple[str, ...], bool]:
-    value = record.get("reference")
-    if not isinstance(value, list):
-        return (text(record, "reference"),), False
-    if not value:
-        raise SourceError("'reference' is an empty list")
-    named = {f"reference[{index}]": item for index, item in enumerate(value)}
-    return tuple(text(named, name) for name in named), True

@@ -77,15 +77,13 @@ def record_line(record_id: str | float | None, score: Score, *, several: bool) -
 
 
 def summary_document(
-    system: tuple[CorpusScore, int],
-    baseline: tuple[CorpusScore, int] | None,
-    difference: CorpusDifference | None,
+    systems: Sequence[tuple[CorpusScore, int]], difference: CorpusDifference | None
 ) -> shapes.SummaryDocument:
-    """Return the means of one or two files, each with its failures, and their difference."""
+    """Return the means of a file and of its baseline, each with its failures, and what differs."""
     return shapes.SummaryDocument(
-        signature=system[0].signature,
-        system=_system(system),
-        baseline=msgspec.UNSET if baseline is None else _system(baseline),
+        signature=systems[0][0].signature,
+        system=_system(systems[0]),
+        baseline=msgspec.UNSET if len(systems) < 2 else _system(systems[1]),
         difference=msgspec.UNSET
         if difference is None
         else shapes.DifferenceEntry(

@@ -15,7 +15,7 @@ from excise.errors import OptionError
 from excise.evaluation import Item, measure
 from excise.evaluation.edits_bleu import changed_lines
 from excise.evaluation.message_bleu import tokens_bleu
-from excise.evaluation.rouge import _long
+from excise.evaluation.rouge import rouge_l
 from excise.evaluation.sari import corpus_sari_easse
 
 words = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=8)
@@ -105,7 +105,7 @@ def test_rouge(hypothesis, reference, kind):
 @given(filled, filled)
 def test_rouge_of_long_texts_is_the_same_number(hypothesis, reference):
     expected = oracles.rouge(" ".join(hypothesis), " ".join(reference), "rougeL")
-    assert _long(reference, hypothesis) == close(expected)
+    assert rouge_l(reference, hypothesis) == close(expected)
 
 
 @given(words, filled, filled)

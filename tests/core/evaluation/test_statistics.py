@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from excise.evaluation.correlation import Plan, correlations
 from excise.evaluation.statistics import (
+    Plan,
     Sample,
+    correlations,
     difference,
     interval,
     pearson,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from excise.evaluation import measures
-from excise.evaluation.data import RecordError
-from excise.evaluation.editeval import (
+from excise_server.evaluation.editeval import (
     PROMPTS,
     Example,
     as_object,
@@ -14,6 +13,7 @@ from excise.evaluation.editeval import (
     read_example,
     task_scores,
 )
+from excise_server.foundation.inputs import SourceError
 
 VALUE = {
     "id": "jfleg-test-0",
@@ -48,9 +48,9 @@ def test_the_papers_own_names_are_read_too():
     ],
 )
 def test_another_shape_is_refused(change, reason):
-    with pytest.raises(RecordError, match=reason):
+    with pytest.raises(SourceError, match=reason):
         read_example(VALUE | change)
-    with pytest.raises(RecordError, match="'edits' is missing"):
+    with pytest.raises(SourceError, match="'edits' is missing"):
         read_example({key: found for key, found in VALUE.items() if key != "edits"})
 
 

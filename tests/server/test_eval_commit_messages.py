@@ -8,10 +8,10 @@ import pytest
 
 pytest.importorskip("sacrebleu", reason="pip install '.[eval]'")
 
-from excise.errors import OptionError
-from excise.evaluation.commit_messages import METRICS, Choices, factors, read_pair
-from excise.evaluation.data import RecordError
+from excise_server.evaluation.commit_messages import METRICS, Choices, factors
+from excise_server.evaluation.commit_messages import read_pair as read_line
 from excise_server.evaluation.resources import resources
+from excise_server.foundation.inputs import SourceError
 
 PAIR = {"id": 1, "prediction": "Fix the bug", "reference": "Fix a bug", "ratings": [3, 4, 2]}
 
@@ -30,6 +30,10 @@ PUBLISHED = {
 
 TURNED_OFF = {"length", "semantics"}
 """Factors that the measures have by themselves: their figure is that without."""
+
+
+def read_pair(value):
+    return read_line(1, value)
 
 
 @pytest.fixture(scope="module")
@@ -102,15 +106,10 @@ def test_what_a_factor_turns_off():
     ],
 )
 def test_another_shape_is_refused(change, reason):
-    with pytest.raises(RecordError, match=reason):
+    with pytest.raises(SourceError, match=reason):
         read_pair(PAIR | change)
-    with pytest.raises(RecordError, match="'prediction' is missing"):
+    with pytest.raises(SourceError, match="'prediction' is missing"):
         read_pair({"id": 1})
-
-
-def test_the_unit_is_one_of_two():
-    with pytest.raises(OptionError, match="character, word"):
-        factors([], None, "bytes")
 
 
 def test_empty_messages_are_messages():

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from excise.evaluation.data import RecordError, read_item, read_record, with_prefix
+from excise_server.evaluation.scoring import read_item, with_prefix
+from excise_server.foundation.inputs import SourceError
+from excise_server.records.evaluated import read_record as read_line
 
 RECORD = {"id": 7, "language": "python", "origin": "a", "reference": "b", "hypothesis": "c"}
+
+
+def read_record(value, cluster_by="id"):
+    return read_line(1, value, cluster_by)
 
 
 def test_what_is_optional_has_a_value():
@@ -21,7 +27,7 @@ def test_a_number_and_its_text_are_two_ids():
 
 def test_another_key_can_name_the_cluster():
     assert read_record(RECORD | {"project": "x"}, "project").cluster == "x"
-    with pytest.raises(RecordError, match="'project' is missing"):
+    with pytest.raises(SourceError, match="'project' is missing"):
         read_record(RECORD, "project")
 
 
@@ -50,13 +56,13 @@ def test_labels_are_verdicts_or_grades(label, value):
     ],
 )
 def test_another_shape_is_refused_with_its_field(change, reason):
-    with pytest.raises(RecordError, match=reason):
+    with pytest.raises(SourceError, match=reason):
         read_record(RECORD | change)
 
 
 @pytest.mark.parametrize("key", ["id", "origin", "reference", "hypothesis"])
 def test_a_missing_field_is_named(key):
-    with pytest.raises(RecordError, match=f"'{key}' is missing"):
+    with pytest.raises(SourceError, match=f"'{key}' is missing"):
         read_record({name: value for name, value in RECORD.items() if name != key})
 
 

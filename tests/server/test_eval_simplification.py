@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy
 
-from excise.errors import OptionError
-from excise.evaluation.simplification import (
+from excise_server.evaluation.simplification import (
     Operations,
     divergence,
     edit_operations,
@@ -21,6 +20,7 @@ from excise.evaluation.simplification import (
     stratified_split,
     without_poor,
 )
+from excise_server.foundation.inputs import SourceError
 
 WORDS = st.lists(st.sampled_from("abcd"), max_size=12)
 
@@ -62,7 +62,7 @@ def test_operations_by_hand(before, after, expected):
 
 
 def test_texts_that_are_too_long_are_refused():
-    with pytest.raises(OptionError, match="6,000 and 6,000 words"):
+    with pytest.raises(SourceError, match="6,000 and 6,000 words"):
         edit_operations("a " * 6_000, "b " * 6_000)
 
 
@@ -90,8 +90,6 @@ def test_bins_of_ones_own_would_call_different_samples_equal():
     assert divergence(p, q, smoothing=1).kl < inf
     assert divergence(p, p) == divergence(q, q)
     assert divergence(p, q).distance == pytest.approx(sqrt(log(2)))
-    with pytest.raises(OptionError, match="at least one value"):
-        divergence([], q)
 
 
 def test_what_changes_most_is_left_out():
@@ -100,7 +98,7 @@ def test_what_changes_most_is_left_out():
     assert without_poor([5, 90], 0) == (0, 1)
     assert without_poor([5, 90], 100) == ()
     assert without_poor([], 50) == ()
-    with pytest.raises(OptionError, match="from 0 to 100"):
+    with pytest.raises(SourceError, match="from 0 to 100"):
         without_poor([1], 101)
 
 
@@ -131,7 +129,5 @@ def test_enough_attempts_find_the_most_even_split_there_is():
     assert few >= found
 
 
-def test_sizes_must_add_up_and_an_operation_may_never_occur():
-    with pytest.raises(OptionError, match="subsets of 3 pairs in all, of 4 pairs"):
-        stratified_split(np.ones((4, 1)), {"a": 3}, 0)
+def test_an_operation_may_never_occur():
     assert stratified_split(np.zeros((4, 2)), {"a": 2, "b": 2}, 0, attempts=2)[1] == 0.0

@@ -1,4 +1,4 @@
-"""Word operations of text edits, and how the splits of a data set differ in them.
+"""The protocol ``simplification``: what pairs of texts do by words, and how their splits differ.
 
 After "The Role of Text Simplification Operations in Evaluation" (Vásquez-Rodríguez, Shardlow,
 Przybyła, Ananiadou 2021): words in lower case, Wagner and Fischer's distance on them.
@@ -6,23 +6,30 @@ Przybyła, Ananiadou 2021): words in lower case, Wagner and Fischer's distance o
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from math import inf, sqrt
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from rich.console import RenderableType
+from rich.text import Text
 
-from excise.errors import OptionError
+from excise_server.evaluation.run import Progress
+from excise_server.evaluation.tables import Document, Report, left_out, plain_table
+from excise_server.foundation.escape import printable
+from excise_server.foundation.inputs import SourceError
+from excise_server.records.lines import read_all
 
 __all__ = [
-    "OPERATIONS",
     "Divergence",
     "Operations",
     "divergence",
     "edit_operations",
     "random_split",
+    "simplification",
     "stratified_split",
     "without_poor",
 ]
@@ -36,8 +43,7 @@ Split = dict[str, tuple[int, ...]]
 """The numbers of the pairs of each subset, ascending."""
 
 
-@dataclass(frozen=True, slots=True)
-class Operations:
+class Operations(NamedTuple):
     """How many words were inserted, deleted, replaced and moved.
 
     A move is a word that is deleted in one place and inserted in another; it is neither counted as
@@ -52,12 +58,124 @@ class Operations:
     change: float
 
 
+class Pair(NamedTuple):
+    """A line of the data, the split that it is in, and its operations."""
+
+    value: Mapping[str, Any]
+    split: str
+    operations: Operations
+
+
+def simplification(
+    data: str,
+    progress: Progress,
+    *,
+    drop_poor: float = 0.0,
+    split: str = "keep",
+    attempts: int = 10_000,
+    seed: int = 0,
+    bins: int = 20,
+    out: str | None = None,
+) -> Report:
+    """Count what the pairs of a file do and compare their splits, after dealing them anew if asked.
+
+    Parameters
+    ----------
+    drop_poor
+        The share of pairs, in per cent, that is left out: those that change most.
+    split
+        ``keep``; ``random`` or ``stratified``: new splits of the same sizes.
+    out
+        The file for the pairs with their new splits.
+    """
+    with progress("Comparing", None) as advance:
+        pairs, bad = read_all(data, _pair, "no pair to analyse", advance)
+    kept = [
+        pairs[index]
+        for index in without_poor([pair.operations.change for pair in pairs], drop_poor)
+    ]
+    if not kept:
+        raise SourceError("no pair is left", name=data, hint="drop fewer")
+    spread = None
+    if split != "keep":
+        sizes = Counter(pair.split for pair in kept)
+        subsets = random_split(sizes, seed)
+        if split == "stratified":
+            with progress("Dealing", None):
+                counts = [pair.operations[:3] for pair in kept]
+                subsets, spread = stratified_split(counts, sizes, seed, attempts=attempts)
+        names = {index: name for name, members in subsets.items() for index in members}
+        kept = [pair._replace(split=names[index]) for index, pair in enumerate(kept)]
+    lines = (json.dumps({**pair.value, "split": pair.split}) + "\n" for pair in kept)
+    document = {
+        "schema": 1,
+        **_compared(kept, bins),
+        "dropped": len(pairs) - len(kept),
+        "spread": spread,
+        "rejected": [{"line": line.number, "reason": line.reason} for line in bad],
+    }
+    files = {out: "".join(lines)} if out is not None else {}
+    return Report(document, _shown(document), left_out(bad), bool(bad), files)
+
+
+def _pair(_: int, value: Mapping[str, Any]) -> Pair:
+    before, after, split = value.get("before"), value.get("after"), value.get("split", "all")
+    if not (isinstance(before, str) and isinstance(after, str) and isinstance(split, str)):
+        raise SourceError("'before', 'after' and 'split' are not all strings")
+    return Pair(value, split, edit_operations(before, after))
+
+
+def _compared(pairs: Sequence[Pair], bins: int) -> Document:
+    by_split: dict[str, list[Operations]] = {}
+    for pair in pairs:
+        by_split.setdefault(pair.split, []).append(pair.operations)
+    changes = {name: [done.change for done in every] for name, every in by_split.items()}
+    splits = {
+        name: {
+            "n": len(every),
+            "change": sum(changes[name]) / len(every),
+            **{kind: sum(getattr(done, kind) for done in every) for kind in OPERATIONS},
+        }
+        for name, every in by_split.items()
+    }
+    divergences: list[Document] = [
+        {"split": a, "from": b, **divergence(changes[a], changes[b], bins=bins)._asdict()}
+        for a in changes
+        for b in changes
+        if a != b
+    ]
+    for row in divergences:  # JSON has no infinity
+        row["kl"] = row["kl"] if row["kl"] != inf else None
+    return {"splits": splits, "divergences": divergences}
+
+
+def _shown(document: Document) -> Iterator[RenderableType]:
+    table = plain_table("split", "pairs", "change %", *OPERATIONS)
+    for name, row in document["splits"].items():
+        counts = [f"{row[kind]:,}" for kind in OPERATIONS]
+        table.add_row(printable(name), f"{row['n']:,}", f"{row['change']:.1f}", *counts)
+    yield table
+    for row in document["divergences"]:
+        kl = "infinite" if row["kl"] is None else f"{row['kl']:.3f}"
+        names = f"{printable(row['split'])} from {printable(row['from'])}"
+        yield Text(
+            f"{names}: KL {kl}, Jensen-Shannon {row['js']:.3f} ({row['distance']:.3f} rooted)"
+        )
+    if document["dropped"]:
+        yield Text(f"{document['dropped']:,} poorly aligned pairs left out")
+    if document["spread"] is not None:
+        yield Text(f"spread of the operations over the splits: {document['spread']:.4f}")
+
+
+# --- the operations of a pair --------------------------------------------------------------------
+
+
 def edit_operations(before: str, after: str) -> Operations:
     """Return the operations that turn one text into another, word by word.
 
     Raises
     ------
-    OptionError
+    SourceError
         If the texts have so many words that the table would not fit (`CELLS`).
 
     Examples
@@ -102,7 +220,7 @@ def _steps(a: Sequence[str], b: Sequence[str]) -> tuple[list[str], list[str], in
 
 def _table(a: Sequence[str], b: Sequence[str]) -> npt.NDArray[np.int32]:
     if (len(a) + 1) * (len(b) + 1) > CELLS:
-        raise OptionError(f"texts of {len(a):,} and {len(b):,} words are too long to compare")
+        raise SourceError(f"texts of {len(a):,} and {len(b):,} words are too long to compare")
     numbers: dict[str, int] = {}
     x, y = (np.array([numbers.setdefault(w, len(numbers)) for w in words]) for words in (a, b))
     columns = np.arange(len(b) + 1, dtype=np.int32)
@@ -119,8 +237,7 @@ def _table(a: Sequence[str], b: Sequence[str]) -> npt.NDArray[np.int32]:
 # --- splits beside each other --------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Divergence:
+class Divergence(NamedTuple):
     """How far one distribution is from another.
 
     ``kl`` (Kullback-Leibler, nats) is infinite where the first has what the second lacks;
@@ -135,25 +252,17 @@ class Divergence:
 def divergence(
     values: Sequence[float], others: Sequence[float], *, bins: int = 20, smoothing: float = 0.0
 ) -> Divergence:
-    """Compare two samples by histograms over the same bins.
+    """Compare two samples, of which none is empty, by histograms over the same bins.
+
+    (The published code bins each by edges of its own, so that its bins do not mean the same.)
 
     Parameters
     ----------
-    values, others
-        The samples. (The published code bins each by edges of its own, so that its bins do not
-        mean the same.)
     bins
         The number of bins of equal width, from the least value of both to the largest.
     smoothing
         Added to the count of every bin; above 0, ``kl`` is finite.
-
-    Raises
-    ------
-    OptionError
-        If a sample is empty.
     """
-    if not len(values) or not len(others):
-        raise OptionError("a divergence needs at least one value on either side")
     samples = np.concatenate([np.asarray(values, dtype=float), np.asarray(others, dtype=float)])
     edges = np.histogram_bin_edges(samples, bins=bins)
     p, q = (np.histogram(side, edges)[0] + smoothing for side in (values, others))
@@ -174,14 +283,9 @@ def without_poor(changes: Sequence[float], percent: float) -> tuple[int, ...]:
     """Return the indices of the pairs without the ``percent`` that changed most.
 
     The number left out is that share of all, rounded down. Of equal changes, later ones go first.
-
-    Examples
-    --------
-    >>> without_poor([0, 100, 20, 100], 50)
-    (0, 2)
     """
     if not 0 <= percent <= 100:
-        raise OptionError(f"percent is {percent}; it must be from 0 to 100")
+        raise SourceError(f"percent is {percent}; it must be from 0 to 100")
     order = np.argsort(np.asarray(changes, dtype=float), kind="stable")
     count = len(order) - int(len(order) * percent / 100)
     return tuple(sorted(int(index) for index in order[:count]))
@@ -189,8 +293,7 @@ def without_poor(changes: Sequence[float], percent: float) -> tuple[int, ...]:
 
 def random_split(sizes: Mapping[str, int], seed: int) -> Split:
     """Deal the numbers from 0 on into subsets of given sizes, at random."""
-    chance = np.random.default_rng(seed)
-    return _dealt(chance.permutation(sum(sizes.values())), sizes)
+    return _dealt(np.random.default_rng(seed).permutation(sum(sizes.values())), sizes)
 
 
 def stratified_split(
@@ -212,15 +315,8 @@ def stratified_split(
     split, spread
         The spread is the standard deviation over subsets of the mean number of each operation,
         divided by its mean over all pairs, summed over operations.
-
-    Raises
-    ------
-    OptionError
-        If the sizes do not add up.
     """
     table = np.asarray(counts, dtype=float)
-    if sum(sizes.values()) != len(table):
-        raise OptionError(f"subsets of {sum(sizes.values())} pairs in all, of {len(table)} pairs")
     scale = table.mean(axis=0)
     table = table / np.where(scale > 0, scale, 1.0)
     chance = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""`excise editeval`, `excise simplification`, and commit messages in `excise eval`."""
+"""`excise eval --protocol`: editeval, simplification and commit messages."""
 
 from __future__ import annotations
 
@@ -20,21 +20,23 @@ EXAMPLES = [
     {"id": "2", "input": "It is so .", "edits": ["It is ."], "tasks": "clarity"},
 ]
 FEW = ("--measures", "em,nes")
+EDITEVAL = ("eval", "--protocol", "editeval")
+PAIRED = ("eval", "--protocol", "simplification")
 
 
 def test_editeval_scores_the_copy_baseline_by_task():
-    ran = excise("editeval", "-", *FEW, "--json", stdin=lines(*EXAMPLES))
+    ran = excise(*EDITEVAL, "-", *FEW, "--json", stdin=lines(*EXAMPLES))
     assert (ran.code, ran.err) == (0, "")
     assert ran.json["tasks"]["fluency"]["nes"] == pytest.approx(1 - 2 / 9)
     assert ran.json["average"]["em"] == 0
-    shown = excise("editeval", "-", *FEW, stdin=lines(*EXAMPLES)).out.split("\n")
+    shown = excise(*EDITEVAL, "-", *FEW, stdin=lines(*EXAMPLES)).out.split("\n")
     assert [line.split()[0] for line in shown[:4]] == ["task", "fluency", "clarity", "average"]
 
 
 def test_editeval_takes_predictions_by_id_and_counts_what_has_none(tmp_path):
     path = tmp_path / "p.jsonl"
     path.write_text(lines({"id": "1", "prediction": "He went ."}))
-    arguments = ("editeval", "-", *FEW, "--predictions", str(path))
+    arguments = (*EDITEVAL, "-", *FEW, "--predictions", str(path))
     ran = excise(*arguments, "--json", stdin=lines(*EXAMPLES))
     assert ran.code == 1
     assert ran.json["tasks"] == {"fluency": {"n": 1, "em": 1.0, "nes": 1.0}}
@@ -43,10 +45,10 @@ def test_editeval_takes_predictions_by_id_and_counts_what_has_none(tmp_path):
 
 
 def test_editeval_names_bad_lines():
-    ran = excise("editeval", "-", *FEW, "--json", stdin=lines(*EXAMPLES, {"id": "3"}, "{"))
+    ran = excise(*EDITEVAL, "-", *FEW, "--json", stdin=lines(*EXAMPLES, {"id": "3"}, "{"))
     assert ran.code == 1
     assert [one["line"] for one in ran.json["rejected"]] == [3, 4]
-    one_line(excise("editeval", "-", *FEW, stdin="\n"), "nothing to score")
+    one_line(excise(*EDITEVAL, "-", *FEW, stdin="\n"), "nothing to score")
 
 
 PAIRS = [
@@ -58,7 +60,7 @@ PAIRS = [
 
 
 def test_simplification_counts_and_compares_splits():
-    found = excise("simplification", "-", "--json", stdin=lines(*PAIRS)).json
+    found = excise(*PAIRED, "-", "--json", stdin=lines(*PAIRS)).json
     assert found["splits"]["train"] | {"change": 0} == {
         "n": 2,
         "change": 0,
@@ -73,27 +75,27 @@ def test_simplification_counts_and_compares_splits():
         ("train", "test"),
         ("test", "train"),
     }
-    assert "infinite" in excise("simplification", "-", stdin=lines(*PAIRS)).out
+    assert "infinite" in excise(*PAIRED, "-", stdin=lines(*PAIRS)).out
 
 
 def test_simplification_drops_what_is_poorly_aligned_and_deals_anew(tmp_path):
     out = tmp_path / "out.jsonl"
     arguments = ("--drop-poor", "25", "--split", "stratified", "--attempts", "50", "--json")
-    ran = excise("simplification", "-", *arguments, "--out", str(out), stdin=lines(*PAIRS))
+    ran = excise(*PAIRED, "-", *arguments, "--out", str(out), stdin=lines(*PAIRS))
     assert ran.json["dropped"] == 1
     assert ran.json["spread"] >= 0
     written = [json.loads(line) for line in out.read_text().split("\n")[:-1]]
     assert [one["before"] for one in written] == [one["before"] for one in PAIRS[:3]]
     assert sorted(one["split"] for one in written) == ["test", "train", "train"]
-    again = excise("simplification", "-", *arguments, stdin=lines(*PAIRS))
+    again = excise(*PAIRED, "-", *arguments, stdin=lines(*PAIRS))
     assert again.json == ran.json
 
 
 def test_simplification_names_what_it_cannot_read():
-    ran = excise("simplification", "-", "--json", stdin=lines(*PAIRS, {"before": 1}, "[]"))
+    ran = excise(*PAIRED, "-", "--json", stdin=lines(*PAIRS, {"before": 1}, "[]"))
     assert (ran.code, len(ran.json["rejected"])) == (1, 2)
-    one_line(excise("simplification", "-", stdin="{}\n"), "no pair to analyse", "line 1")
-    one_line(excise("simplification", "-", "--drop-poor", "100", stdin=lines(*PAIRS)), "no pair is")
+    one_line(excise(*PAIRED, "-", stdin="{}\n"), "no pair to analyse", "line 1")
+    one_line(excise(*PAIRED, "-", "--drop-poor", "100", stdin=lines(*PAIRS)), "no pair is")
 
 
 MESSAGES = [
@@ -106,7 +108,7 @@ MESSAGES = [
 
 @pytest.mark.slow
 def test_commit_messages_get_the_table_of_measures_and_that_of_factors():
-    arguments = ("--commit-messages", "--measures", "rouge1,em", "--bootstrap", "20")
+    arguments = ("--protocol", "commit-messages", "--measures", "rouge1,em", "--bootstrap", "20")
     ran = excise("eval", *arguments, "-", "--json", stdin=lines(*MESSAGES))
     assert (ran.code, ran.err) == (0, "")
     assert ran.json["n"] == 4
@@ -121,7 +123,22 @@ def test_commit_messages_get_the_table_of_measures_and_that_of_factors():
 @pytest.mark.slow
 def test_messages_without_ratings_are_named():
     bad = {"id": 5, "prediction": "a", "reference": "b"}
-    arguments = ("eval", "--commit-messages", "-", "--measures", "em", "--json")
+    arguments = ("eval", "--protocol", "commit-messages", "-", "--measures", "em", "--json")
     ran = excise(*arguments, stdin=lines(*MESSAGES, bad))
     assert ran.code == 1
     assert ran.json["rejected"][0]["reason"] == "'ratings' is not a list of at least one number"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("editeval", "--split", "random"), "--split belongs to --protocol simplification."),
+        (("commit-messages", "--execute"), "--execute belongs to --protocol correlation."),
+        (("simplification", "--json", "--measures", "em"), "commit-messages or editeval."),
+        (("texts",), "'texts' is not one of"),
+    ],
+)
+def test_an_option_of_another_protocol_is_refused(arguments, why):
+    ran = excise("eval", "-", "--protocol", *arguments, stdin="")
+    assert (ran.code, ran.out) == (2, "")
+    assert why in ran.err

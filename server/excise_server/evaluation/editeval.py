@@ -1,0 +1,236 @@
+"""The protocol ``editeval``: edits of texts by instruction, as EditEval has them.
+
+(Dwivedi-Yu et al. 2022.) An example has an id, the input, the gold edits, the kind of task, and
+documents to draw from (for updating alone). The published data name them ``id``, ``input``,
+``edits``, ``tasks``, ``retrieved_documents``; the paper's own words for the last three are read,
+too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import fmean
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from excise.evaluation import Item, Measure
+from excise_server.evaluation.run import Progress
+from excise_server.evaluation.tables import SCHEMA, Report, left_out, plain_table
+from excise_server.foundation.escape import printable
+from excise_server.foundation.inputs import SourceError
+from excise_server.records.lines import read_all
+
+__all__ = [
+    "DEFAULT",
+    "PROMPTS",
+    "Example",
+    "TaskScore",
+    "as_object",
+    "editeval",
+    "prompt",
+    "read_example",
+    "task_scores",
+]
+
+DEFAULT = "sari-easse,gleu,em,em-diff,rouge1,update-rouge1,ibleu"
+"""The measures of EditEval."""
+
+FIELDS = {
+    "input": ("input",),
+    "edits": ("edits", "gold_edits"),
+    "tasks": ("tasks", "task_type", "task"),
+    "retrieved_documents": ("retrieved_documents", "reference_documents"),
+}
+
+PROMPTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "fluency": ("Correct the grammar and spelling", "Mend what is ungrammatical here"),
+        "clarity": ("Say this more clearly", "Make this text easier to read"),
+        "coherence": ("Tie these sentences together", "Give this text a clear thread"),
+        "neutralization": ("Take the opinions out", "Say this without taking sides"),
+        "paraphrasing": ("Say the same in other words", "Put this differently"),
+        "simplification": ("Say this in simpler words", "Make this plainer"),
+        "updating": ("Bring this up to date", "Add what the documents know and this lacks"),
+    }
+)
+"""Instructions by kind of task, in our own words (the published ones are their authors')."""
+
+
+class Example(NamedTuple):
+    """One text to edit, and its edits by people."""
+
+    id: str
+    input: str
+    edits: tuple[str, ...]
+    task: str
+    documents: tuple[str, ...] = ()
+
+
+class TaskScore(NamedTuple):
+    """The mean of each measure over the examples of a task that have a prediction."""
+
+    task: str
+    n: int
+    means: Mapping[str, float]
+
+
+def _copy(example: Example) -> str | None:
+    return example.input
+
+
+def editeval(
+    data: str,
+    measures: Sequence[Measure],
+    progress: Progress,
+    *,
+    predictions: str | None = None,
+    best: bool = True,
+    skipped: Mapping[str, str],
+) -> Report:
+    """Score the predictions of a file, or the copy baseline, by task."""
+    nothing = "nothing to score"
+    examples, bad = read_all(data, lambda _, value: read_example(value), nothing)
+    predict = _copy
+    if predictions is not None:
+        pairs, more = read_all(predictions, _prediction, nothing)
+        texts, bad = dict(pairs), bad + more
+        predict = lambda example: texts.get(example.id)  # noqa: E731
+    missing = sum(predict(example) is None for example in examples)
+    with progress("Scoring", None):
+        scores = task_scores(examples, measures, predict, best=best)
+    if not scores:
+        raise SourceError("no example has a prediction", name=predictions or data)
+    *tasks, average = scores
+    document = {
+        "schema": SCHEMA,
+        "tasks": {score.task: {"n": score.n, **score.means} for score in tasks},
+        "average": {"n": average.n, **average.means},
+        "skipped": skipped,
+        "without_prediction": missing,
+        "rejected": [{"line": line.number, "reason": line.reason} for line in bad],
+    }
+    table = plain_table("task", "n", *average.means)
+    for score in scores:
+        cells = [f"{value:.3f}" for value in score.means.values()]
+        table.add_row(printable(score.task), f"{score.n:,}", *cells)
+    remarks = left_out(bad)
+    if missing:
+        remarks.append(f"{missing:,} examples have no prediction and do not count")
+    return Report(document, [table], remarks, bool(bad or missing))
+
+
+def task_scores(
+    examples: Iterable[Example],
+    measures: Sequence[Measure],
+    predict: Callable[[Example], str | None] = _copy,
+    *,
+    best: bool = True,
+) -> tuple[TaskScore, ...]:
+    """Score predictions by task, in order of first appearance, then their unweighted mean.
+
+    Parameters
+    ----------
+    predict
+        The prediction for an example, None to leave it out; the copy baseline unless given.
+    best
+        Whether the best gold edit counts, each taken alone (EditEval, appendix C); otherwise
+        several gold edits count by each measure's own convention.
+    """
+    values: dict[str, list[dict[str, float]]] = {}
+    for example in examples:
+        if (text := predict(example)) is not None:
+            scores = {measure.name: _score(measure, example, text, best) for measure in measures}
+            values.setdefault(example.task, []).append(scores)
+    names = [measure.name for measure in measures]
+    tasks = [
+        TaskScore(task, len(rows), {name: fmean(row[name] for row in rows) for name in names})
+        for task, rows in values.items()
+    ]
+    if not tasks:
+        return ()
+    mean = {name: fmean(task.means[name] for task in tasks) for name in names}
+    return (*tasks, TaskScore("average", sum(task.n for task in tasks), mean))
+
+
+def _score(measure: Measure, example: Example, predicted: str, best: bool) -> float:
+    groups = [(edit,) for edit in example.edits] if best else [example.edits]
+    items = (Item.of(origin=example.input, reference=g, hypothesis=predicted) for g in groups)
+    values = [measure.of(item).value for item in items]
+    return max(values) if measure.larger_is_better else min(values)
+
+
+# --- the format ----------------------------------------------------------------------------------
+
+
+def read_example(value: Mapping[str, Any]) -> Example:
+    """Read an example that JSON gave, or raise `SourceError`.
+
+    Examples
+    --------
+    >>> read_example({"id": "1", "input": "a", "edits": ["b"], "tasks": "fluency"}).documents
+    ()
+    """
+    if not isinstance(value.get("id"), str | int) or isinstance(value.get("id"), bool):
+        raise SourceError("'id' is missing, or neither a string nor a number")
+    edits = _texts(value, "edits")
+    if not edits:
+        raise SourceError("'edits' is an empty list")
+    text, task = (_text(_found(value, field), field) for field in ("input", "tasks"))
+    documents: tuple[str, ...] = ()
+    if any(value.get(alias) is not None for alias in FIELDS["retrieved_documents"]):
+        documents = _texts(value, "retrieved_documents")
+    return Example(str(value["id"]), text, edits, task, documents)
+
+
+def _prediction(_: int, value: dict[str, Any]) -> tuple[str, str]:
+    if "id" not in value or not isinstance(value.get("prediction"), str):
+        raise SourceError("'id' is missing, or 'prediction' is not a string")
+    return str(value["id"]), value["prediction"]
+
+
+def as_object(example: Example) -> dict[str, Any]:
+    """Return an example as JSON has it, under the published names."""
+    return {
+        "id": example.id,
+        "input": example.input,
+        "edits": list(example.edits),
+        "tasks": example.task,
+        "retrieved_documents": list(example.documents),
+    }
+
+
+def prompt(example: Example, instruction: str, head: str = "Task") -> str:
+    r"""Return the prompt for a model: instruction, input, numbered documents, and the output label.
+
+    Examples
+    --------
+    >>> prompt(Example("1", "He go.", ("He goes.",), "fluency"), "Correct the grammar")
+    'Task: Correct the grammar\nInput: He go.\nOutput:'
+    """
+    lines = [f"{head}: {instruction}", f"Input: {example.input}"]
+    if example.documents:
+        numbered = (f"[{index}] {text}" for index, text in enumerate(example.documents))
+        lines.append(f"Reference: {' '.join(numbered)}")
+    return "\n".join((*lines, "Output:"))
+
+
+def _found(value: Mapping[str, Any], field: str) -> object:
+    for name in FIELDS[field]:
+        if name in value:
+            return value[name]
+    raise SourceError(f"'{field}' is missing")
+
+
+def _text(text: object, name: str) -> str:
+    if not isinstance(text, str):
+        raise SourceError(f"'{name}' is not a string")
+    return text
+
+
+def _texts(value: Mapping[str, Any], field: str) -> tuple[str, ...]:
+    texts = _found(value, field)
+    if isinstance(texts, str):
+        return (texts,)
+    if not isinstance(texts, list):
+        raise SourceError(f"'{field}' is neither a string nor a list of them")
+    return tuple(_text(text, f"{field}[{index}]") for index, text in enumerate(texts))
