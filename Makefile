@@ -40,7 +40,7 @@ help:
 	@echo "make eval     the measures of the field beside Excision Score, on EXCISE_DATA: tables, figures"
 	@echo "make eval-envs environments of their own for CodeBLEU (45 MB), BERTScore and LENS (1.5 GB)"
 	@echo "make docs     the documentation as a site, in build/site; strict, and nothing of it from the network"
-	@echo "make schema   write docs/schema, the JSON Schema of what the commands print"
+	@echo "make schema   write docs/schema, the JSON Schema of what the commands print, and the types of the VS Code client"
 	@echo "make images   draw the pictures of the README and docs from real output"
 	@echo "make test-vscode the VS Code extension alone; fails where Node or a browser is missing"
 	@echo "make vsix     package the VS Code extension into dist/: universal, and with the server for this platform"
@@ -126,6 +126,7 @@ docs: $(READY)
 
 schema: $(READY)
 	$(BIN)/python docs/schema.py
+	$(BIN)/python tools/client_types.py
 
 images: $(READY)
 	$(BIN)/python docs/images.py

@@ -142,7 +142,7 @@ def test_renames_modes_links_and_deletions(repo):
     entries = by_id(report(repo))
     assert entries["ada"]["files"] == [
         {"path": "c.py", "kind": "code", "status": "renamed", "added": 2, "deleted": 0,
-         "facts": ["rename from a.py"]}
+         "facts": ["rename from a.py"], "old_path": "a.py"}
     ]  # fmt: skip
     facts = {file["path"]: file["facts"] for file in entries["bo"]["files"]}
     assert facts == {

@@ -3,10 +3,10 @@ import * as vscode from "vscode";
 import { SERVER_SETTINGS, settings } from "./config";
 import type { Connection } from "./connection";
 import { carriedServer, makeEnvironment, ownPython, usablePython, whyNotCarried } from "./environment";
-import { type Refused, findServer } from "./servers";
+import type { Parts } from "./parts";
+import { OLDEST_PYTHON, type Refused, findServer } from "./servers";
 import { Unavailable } from "./supervisor";
 import { message, reason } from "./text";
-import { OLDEST_PYTHON } from "./versions";
 
 const LOGS = "Show Logs";
 const INSTALL = "Install";
@@ -16,18 +16,19 @@ const RESTART = "Restart Server";
 export class Bootstrap {
   private readonly shown = new Set<string>();
 
-  constructor(
-    private readonly context: vscode.ExtensionContext,
-    private readonly log: vscode.LogOutputChannel,
-  ) {}
+  constructor(private readonly parts: Parts) {}
+
+  get log(): vscode.LogOutputChannel {
+    return this.parts.log;
+  }
 
   private get storage(): string {
-    return this.context.globalStorageUri.fsPath;
+    return this.parts.context.globalStorageUri.fsPath;
   }
 
   /** Find a server and start it, or tell the user that there is none and throw Unavailable. */
   async open(): Promise<Connection> {
-    await vscode.workspace.fs.createDirectory(this.context.globalStorageUri);
+    await vscode.workspace.fs.createDirectory(this.parts.context.globalStorageUri);
     const search = await findServer({
       ...settings(),
       ownPython: await ownPython(this.storage),
@@ -41,11 +42,7 @@ export class Bootstrap {
     // The language client is most of the bundle: it is loaded when there is something for it to do.
     const { Connection } = await import("./connection");
     this.log.info(`server ${server.version} of ${server.origin}: ${server.command} ${server.args.join(" ")}`);
-    return Connection.open(server, {
-      log: this.log,
-      directory: this.storage,
-      initializeMs: settings().startMs,
-    });
+    return Connection.open(server, this.log, this.storage, settings().startMs);
   }
 
   /** The server started badly: it ended at once, or does not answer. */
@@ -63,7 +60,7 @@ export class Bootstrap {
 
   /** Make the extension's own environment, if the user agrees, and return whether it exists now. */
   async install(): Promise<boolean> {
-    const carried = await carriedServer(this.context.extensionPath);
+    const carried = await carriedServer(this.parts.context.extensionPath);
     const lack = whyNotCarried(carried);
     if (carried === undefined || lack !== undefined) {
       void this.tell(`Excise: ${lack ?? ""}.`, SETTINGS);
@@ -79,29 +76,17 @@ export class Bootstrap {
       `With ${python.command} (${python.version}), in ${this.storage}. The server comes with this extension; the packages that ` +
       "it needs (about 90 MB) are downloaded from the Python package registry, each checked by its hash. " +
       "Nothing outside of that folder is changed.";
-    const answer = await vscode.window.showWarningMessage(
-      "Make a Python environment for the Excise server?",
-      { modal: true, detail },
-      INSTALL,
-    );
-    return answer === INSTALL && this.making((progress) => makeEnvironment(this.storage, python, carried, progress));
-  }
-
-  /** Run something long with progress and a way to cancel it. */
-  private async making(
-    task: (progress: { report(step: string): void; signal: AbortSignal }) => Promise<unknown>,
-  ): Promise<boolean> {
-    const options = {
-      location: vscode.ProgressLocation.Notification,
-      title: "Excise",
-      cancellable: true,
-    };
+    const question = "Make a Python environment for the Excise server?";
+    if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, INSTALL)) !== INSTALL) {
+      return false;
+    }
+    const options = { location: vscode.ProgressLocation.Notification, title: "Excise", cancellable: true };
     return vscode.window.withProgress(options, async (progress, token) => {
       const control = new AbortController();
       token.onCancellationRequested(() => control.abort());
       try {
         const report = (step: string): void => progress.report({ message: step });
-        await task({ report, signal: control.signal });
+        await makeEnvironment(this.storage, python, carried, { report, signal: control.signal });
         return true;
       } catch (error) {
         this.log.error(reason(error));
@@ -115,10 +100,10 @@ export class Bootstrap {
 
   private async tellMissing(refused: readonly Refused[]): Promise<void> {
     refused.forEach((item) => this.log.warn(`${item.what}: ${item.reason}`));
-    const worst = refused.find(({ kind }) => kind !== "missing") ?? refused.find(isNamed);
+    const worst = refused.find(({ kind }) => kind !== "missing") ?? refused.find((item) => item.reason.includes("the setting"));
     const why = worst === undefined ? "it is not installed" : `${worst.what}: ${worst.reason}`;
     const named = SERVER_SETTINGS.some((name) => name !== "importStrategy" && settings()[name].length > 0);
-    const lack = whyNotCarried(await carriedServer(this.context.extensionPath));
+    const lack = whyNotCarried(await carriedServer(this.parts.context.extensionPath));
     const text = `Excise: there is no server to start: ${message(why)}.${named || lack === undefined ? "" : ` ${lack}.`}`;
     await this.tell(text, ...(named || lack !== undefined ? [SETTINGS] : [INSTALL, SETTINGS]));
   }
@@ -136,14 +121,8 @@ export class Bootstrap {
       this.log.show(true);
     } else if (answer === SETTINGS) {
       await vscode.commands.executeCommand("workbench.action.openSettings", "@ext:excise.excise path interpreter");
-    } else if (answer === INSTALL) {
-      await vscode.commands.executeCommand("excise.installServer");
-    } else if (answer === RESTART) {
-      await vscode.commands.executeCommand("excise.restartServer");
+    } else if (answer !== undefined) {
+      await vscode.commands.executeCommand(answer === INSTALL ? "excise.installServer" : "excise.restartServer");
     }
   }
-}
-
-function isNamed(item: Refused): boolean {
-  return item.reason.includes("the setting");
 }

@@ -4,17 +4,14 @@ import * as vscode from "vscode";
 import {
   CloseAction,
   CodeLensRequest,
-  type ConfigurationParams,
-  type ConfigurationRequest,
   ErrorAction,
   LanguageClient,
   type LanguageClientOptions,
-  type ResponseError,
   RevealOutputChannelOn,
 } from "vscode-languageclient/node";
 import { SECTION } from "./config";
 import { DOCUMENTS, opened } from "./documents";
-import type { Methods } from "./protocol";
+import { DID_CHANGE_REPORT, type DidChangeReportParams, type Methods } from "./protocol";
 import { environment } from "./processes";
 import type { Server } from "./servers";
 import { Signal } from "./signal";
@@ -26,22 +23,11 @@ const EXIT_MS = 1000;
 /** Version of the shapes in protocol/. */
 const VERSION = 2;
 
-interface Experimental {
-  readonly excise?: { readonly version?: number };
-}
-
 /** Lenses of the server run these commands of ours. */
 const CLIENT_COMMANDS = {
   "excise.compare": "excise.openHunks",
   "excise.showHunk": "excise.openHunks",
 };
-
-export interface Surroundings {
-  readonly log: vscode.LogOutputChannel;
-  /** Working directory of the server: never the workspace. */
-  readonly directory: string;
-  readonly initializeMs: number;
-}
 
 /** The client of one session. Errors are logged, and the supervisor tells the user once. */
 class QuietClient extends LanguageClient {
@@ -74,25 +60,21 @@ export class Connection implements Session {
     });
   }
 
-  /** Start a server and wait until it has answered. */
-  static async open(server: Server, around: Surroundings): Promise<Connection> {
-    const process = spawn(server.command, [...server.args], {
-      cwd: around.directory,
-      env: environment(),
-      windowsHide: true,
-    });
+  /** Start a server in a directory, which is never the workspace, and wait until it has answered. */
+  static async open(server: Server, log: vscode.LogOutputChannel, cwd: string, patienceMs: number): Promise<Connection> {
+    const process = spawn(server.command, [...server.args], { cwd, env: environment(), windowsHide: true });
     await new Promise((resolve, reject) => {
       process.once("spawn", resolve);
       process.once("error", reject);
     });
     // Errors of writing to a server that has ended are reported by its exit.
-    process.stdin.on("error", (error) => around.log.debug(error.message));
+    process.stdin.on("error", (error) => log.debug(error.message));
     const configured = new Signal<undefined>();
     const lensless = new Set<string>();
-    const client = clientOf(process, around.log, configured, lensless);
+    const client = clientOf(process, log, configured, lensless);
     const connection = new Connection(server, process, client, lensless, configured.event);
     try {
-      await connection.initialized(around.initializeMs);
+      await connection.initialized(patienceMs);
     } catch (error) {
       process.kill("SIGKILL");
       throw error;
@@ -111,8 +93,8 @@ export class Connection implements Session {
       : this.client.sendRequest<Methods[M][1]>(method, params, token);
   }
 
-  onNotification(method: string, handler: (params: unknown) => void): void {
-    this.client.onNotification(method, handler);
+  onReport(handler: (told: DidChangeReportParams) => void): void {
+    this.client.onNotification(DID_CHANGE_REPORT, handler);
   }
 
   /** Show the lenses of a document, or none. */
@@ -166,7 +148,8 @@ export class Connection implements Session {
     } finally {
       clearTimeout(timer);
     }
-    const { excise } = (this.client.initializeResult?.capabilities.experimental ?? {}) as Experimental;
+    const experimental: unknown = this.client.initializeResult?.capabilities.experimental;
+    const { excise } = (experimental ?? {}) as { readonly excise?: { readonly version?: number } };
     if ((excise?.version ?? 1) < VERSION) {
       throw new Error("the server is older than the extension: update the package of the server");
     }
@@ -195,10 +178,10 @@ function clientOf(
         lensless.has(document.uri.toString()) ? [] : next(document, token),
       workspace: {
         configuration: async (params, token, next) => {
-          const answers = await configured(params, token, next);
+          const answers = await next(params, token);
           // After the answer is on its way.
           setImmediate(() => told.fire(undefined));
-          return answers;
+          return Array.isArray(answers) ? answers.map((answer: unknown) => ({ ...(answer as object | null), ...ours() })) : answers;
         },
       },
     },
@@ -209,15 +192,4 @@ function clientOf(
 /** The information that the server needs besides the settings. */
 function ours(): object {
   return { trusted: vscode.workspace.isTrusted, clientCommands: CLIENT_COMMANDS };
-}
-
-async function configured(
-  params: ConfigurationParams,
-  token: vscode.CancellationToken,
-  next: ConfigurationRequest.HandlerSignature,
-): Promise<unknown[] | ResponseError> {
-  const answers = await next(params, token);
-  return Array.isArray(answers)
-    ? answers.map((answer: unknown) => ({ ...(answer as object | null), ...ours() }))
-    : answers;
 }

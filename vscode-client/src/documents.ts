@@ -1,5 +1,8 @@
 // Which document a command or the view is about.
 import * as vscode from "vscode";
+import type { Range } from "vscode-languageclient";
+import type { Parts } from "./parts";
+import { Halt } from "./text";
 
 /** The documents that are sent to the server. */
 export const DOCUMENTS = [{ scheme: "file" }, { scheme: "untitled" }];
@@ -10,47 +13,43 @@ export function isSource(uri: vscode.Uri): boolean {
 }
 
 /** The document in view, or, in a comparison, the one that was in view before. */
-export class CurrentDocument implements vscode.Disposable {
+export class CurrentDocument {
   private shown: vscode.Uri | undefined;
   private readonly changed = new vscode.EventEmitter<vscode.Uri | undefined>();
-  private readonly listening: vscode.Disposable;
   readonly onDidChange = this.changed.event;
 
-  constructor() {
-    this.listening = vscode.Disposable.from(
-      vscode.window.onDidChangeActiveTextEditor((editor) => this.look(editor)),
-      vscode.workspace.onDidCloseTextDocument((document) => this.closed(document)),
+  constructor({ subscriptions }: Parts) {
+    const look = (editor: vscode.TextEditor | undefined): void => {
+      if (editor !== undefined && isSource(editor.document.uri)) {
+        this.show(editor.document.uri);
+      }
+    };
+    subscriptions.push(
       this.changed,
+      vscode.window.onDidChangeActiveTextEditor(look),
+      vscode.workspace.onDidCloseTextDocument(({ uri }) => {
+        const visible = vscode.window.visibleTextEditors.some((editor) => isSource(editor.document.uri));
+        if (this.is(uri) && !visible) {
+          this.show(undefined);
+        }
+      }),
     );
-    this.look(vscode.window.activeTextEditor);
+    look(vscode.window.activeTextEditor);
   }
 
   get uri(): vscode.Uri | undefined {
     return this.shown;
   }
 
+  is(uri: vscode.Uri | undefined): boolean {
+    return this.shown?.toString() === uri?.toString();
+  }
+
   /** Show another document, which need not be open. */
   show(uri: vscode.Uri | undefined): void {
-    if (this.shown?.toString() !== uri?.toString()) {
+    if (!this.is(uri)) {
       this.shown = uri;
       this.changed.fire(uri);
-    }
-  }
-
-  dispose(): void {
-    this.listening.dispose();
-  }
-
-  private look(editor: vscode.TextEditor | undefined): void {
-    if (editor !== undefined && isSource(editor.document.uri)) {
-      this.show(editor.document.uri);
-    }
-  }
-
-  private closed(document: vscode.TextDocument): void {
-    const visible = vscode.window.visibleTextEditors.some((editor) => isSource(editor.document.uri));
-    if (document.uri.toString() === this.shown?.toString() && !visible) {
-      this.show(undefined);
     }
   }
 }
@@ -61,15 +60,40 @@ export function opened(uri: vscode.Uri): vscode.TextDocument | undefined {
   return vscode.workspace.textDocuments.find((document) => document.uri.toString() === wanted);
 }
 
+/** Show a document, so that the server knows it and the user sees what happens. */
+export async function show(uri: vscode.Uri): Promise<vscode.TextEditor> {
+  const open = vscode.window.visibleTextEditors.find(({ document }) => document.uri.toString() === uri.toString());
+  return vscode.window.showTextDocument(uri, open?.viewColumn === undefined ? {} : { viewColumn: open.viewColumn });
+}
+
+/** The name of a document's file. */
+export function nameOf({ path }: vscode.Uri): string {
+  return path.split("/").at(-1) ?? "";
+}
+
+/** A range of the protocol, as the editor has them. */
+export function rangeOf({ start, end }: Range): vscode.Range {
+  return new vscode.Range(start.line, start.character, end.line, end.character);
+}
+
+/** The document of a command: what the menu handed over, else what the user looks at. */
+export function documentOf(parts: Parts, argument?: unknown): vscode.Uri {
+  const uri = given(argument) ?? parts.current.uri;
+  if (uri === undefined) {
+    throw new Halt("open the file whose revisions you want to see first");
+  }
+  if (!isSource(uri)) {
+    throw new Halt(`revisions of ${uri.scheme}: documents are not supported, only of files on disk and unsaved ones`);
+  }
+  return uri;
+}
+
 /** The argument of a command from a menu: a URI, a resource of source control, an editor, or nothing. */
-export function uriOf(argument: unknown): vscode.Uri | undefined {
+function given(argument: unknown): vscode.Uri | undefined {
   if (argument instanceof vscode.Uri) {
     return argument;
   }
-  if (typeof argument !== "object" || argument === null) {
-    return undefined;
-  }
-  const { uri, resourceUri } = argument as { uri?: unknown; resourceUri?: unknown };
+  const { uri, resourceUri } = (argument ?? {}) as { uri?: unknown; resourceUri?: unknown };
   if (typeof uri === "string") {
     return vscode.Uri.parse(uri, true);
   }

@@ -4,8 +4,7 @@
 import { mkdir, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
 import * as path from "node:path";
 import { type Run, run } from "./processes";
-import { along, executables } from "./servers";
-import { OLDEST_PYTHON, atLeast } from "./versions";
+import { OLDEST_PYTHON, along, atLeast, executables } from "./servers";
 
 /** The server that a package of the extension for one platform carries. */
 export interface CarriedServer {

@@ -1,115 +1,36 @@
 // Entry: it creates all parts and connects them. Nothing here waits for a server.
 import * as vscode from "vscode";
 import type { ExciseApi } from "../excise";
-import { createApi } from "./api";
-import { Bootstrap } from "./bootstrap";
+import { apiOf } from "./api";
 import { Decorations } from "./candidates/decorations";
-import { Candidates } from "./candidates/store";
-import { CandidatesView } from "./candidates/view";
-import { addFromBranch, addFromClipboard, addFromFile, addFromPatch, addSelected } from "./commands/add";
-import {
-  hideCandidate,
-  openFolder,
-  refreshCandidates,
-  rejectCandidate,
-  restoreCandidate,
-  reviewCandidates,
-  setCandidateBase,
-} from "./commands/candidates";
-import { type Command, type Parts, register } from "./commands/context";
-import { nextHunk, openHunks, previousHunk, revealHunk } from "./commands/hunks";
-import { chooseOrigin } from "./commands/origin";
-import { removeRevision } from "./commands/remove";
-import { compareCandidates, openFile, showCandidate } from "./commands/show";
-import { startReviewAgain } from "./commands/startReviewAgain";
-import { takeCandidate, takeFile, takeSelected, takeVariant } from "./commands/take";
-import { installServer, printDebugInformation, restartServer, showLogs } from "./commands/server";
-import { addFromWorktree } from "./commands/worktrees";
+import * as add from "./commands/add";
+import * as candidates from "./commands/candidates";
+import * as hunks from "./commands/hunks";
+import * as server from "./commands/server";
+import * as take from "./commands/take";
 import { SECTION, SERVER_SETTINGS, settings } from "./config";
-import type { Servers } from "./connection";
-import { CurrentDocument, isSource } from "./documents";
-import { HunkEditors } from "./hunks/editors";
+import { isSource } from "./documents";
 import { takeLinks } from "./hunks/hover";
 import { HunksView } from "./hunks/view";
-import { Reports } from "./reports";
-import { Reviews } from "./reviews";
-import { Revisions } from "./revisions";
+import { type Command, Parts, register } from "./parts";
 import { Status } from "./status";
-import { Supervisor } from "./supervisor";
-import { Contents } from "./take/contents";
 import { looksRevised } from "./triggers";
 
-const COMMANDS: Record<string, Command> = {
-  addFromBranch,
-  addFromClipboard,
-  addFromFile,
-  addFromPatch,
-  addFromWorktree,
-  addSelected,
-  chooseOrigin,
-  compareCandidates,
-  hideCandidate,
-  installServer,
-  nextHunk,
-  openFile,
-  openFolder,
-  openHunks,
-  previousHunk,
-  printDebugInformation,
-  refreshCandidates,
-  rejectCandidate,
-  removeRevision,
-  restartServer,
-  restoreCandidate,
-  revealHunk,
-  reviewCandidates,
-  setCandidateBase,
-  showCandidate,
-  showLogs,
-  startReviewAgain,
-  takeCandidate,
-  takeFile,
-  takeSelected,
-  takeVariant,
-};
+/** Each function of these modules is a command of its name. */
+const COMMANDS: Record<string, Command> = { ...add, ...candidates, ...hunks, ...server, ...take };
 
-let servers: Servers | undefined;
+let stop: (() => Promise<void>) | undefined;
 
 export function activate(context: vscode.ExtensionContext): ExciseApi {
-  const log = vscode.window.createOutputChannel("Excise", { log: true });
-  const bootstrap = new Bootstrap(context, log);
-  const supervisor: Servers = new Supervisor({
-    open: () => bootstrap.open(),
-    crashed: (how, again) => bootstrap.crashed(how, again),
-    failed: (error) => bootstrap.failed(error),
-    log,
-  });
-  servers = supervisor;
-  const current = new CurrentDocument();
-  const reports = new Reports(supervisor);
-  const revisions = new Revisions(supervisor);
-  const candidates = new Candidates(supervisor, current, reports, log);
-  const reviews = new Reviews(supervisor, candidates, reports);
-  const [contents, hunkEditors] = [new Contents(supervisor), new HunkEditors()];
-  const services = { context, log, bootstrap, supervisor, current, reports, revisions };
-  const view = new CandidatesView(current, reports, supervisor, candidates);
-  const parts: Parts = { ...services, candidates, view, reviews, contents, hunkEditors };
-  const [api, listening] = createApi(reports, revisions);
+  const parts = new Parts(context);
+  stop = () => parts.supervisor.stop();
+  new HunksView(parts);
+  new Decorations(parts);
+  new Status(parts);
+  const api = apiOf(parts);
   context.subscriptions.push(
-    log,
-    supervisor,
-    current,
-    reports,
-    listening,
-    candidates,
-    reviews,
-    contents,
-    hunkEditors,
-    view,
-    new HunksView(current, candidates, reviews),
-    new Decorations(candidates),
+    ...parts.subscriptions,
     takeLinks(parts),
-    new Status(current, reports, supervisor),
     ...Object.entries(COMMANDS).map(([name, command]) => register(parts, `excise.${name}`, command)),
     ...listeners(parts),
   );
@@ -119,17 +40,23 @@ export function activate(context: vscode.ExtensionContext): ExciseApi {
 
 /** The server ends with the editor, and is given the time to do so. */
 export async function deactivate(): Promise<void> {
-  await servers?.stop();
+  await stop?.();
 }
 
 function listeners(parts: Parts): vscode.Disposable[] {
   const { supervisor, current } = parts;
+  const look = (): void => void startIfRevised(parts);
+  // An agent may make a worktree, or a file beside it, while a file is open.
+  const worktreesMade = (): void => {
+    parts.candidates.later();
+    look();
+  };
   return [
-    current.onDidChange(() => void startIfRevised(parts)),
+    current.onDidChange(look),
     vscode.workspace.onDidGrantWorkspaceTrust(() => {
       supervisor.forget();
       void supervisor.connection?.settingsChanged();
-      void startIfRevised(parts);
+      look();
     }),
     vscode.workspace.onDidChangeConfiguration((event) => {
       if (SERVER_SETTINGS.some((name) => event.affectsConfiguration(`${SECTION}.${name}`))) {
@@ -138,32 +65,24 @@ function listeners(parts: Parts): vscode.Disposable[] {
         if (supervisor.connection !== undefined) {
           supervisor.restart().catch(() => undefined);
         } else {
-          void startIfRevised(parts);
+          look();
         }
       }
     }),
-    // An agent may make a worktree, or a file beside it, while a file is open.
-    ...worktreesMade(() => {
-      parts.candidates.later();
-      void startIfRevised(parts);
+    // New worktrees of the workspace's repositories, without reading or running anything.
+    ...(vscode.workspace.workspaceFolders ?? []).flatMap((folder) => {
+      const pattern = new vscode.RelativePattern(folder, ".git/worktrees/*");
+      const watcher = vscode.workspace.createFileSystemWatcher(pattern, false, true, false);
+      return [watcher, watcher.onDidCreate(worktreesMade), watcher.onDidDelete(worktreesMade)];
     }),
-    vscode.workspace.onDidSaveTextDocument(() => void startIfRevised(parts)),
+    vscode.workspace.onDidSaveTextDocument(look),
     vscode.window.onDidChangeWindowState(({ focused }) => {
       if (focused) {
-        void startIfRevised(parts);
+        look();
       }
     }),
     vscode.workspace.onDidCloseTextDocument(({ uri }) => supervisor.ledger.closed(uri.toString())),
   ];
-}
-
-/** Watch for new worktrees of the workspace's repositories, without reading or running anything. */
-function worktreesMade(told: () => void): vscode.Disposable[] {
-  return (vscode.workspace.workspaceFolders ?? []).flatMap((folder) => {
-    const pattern = new vscode.RelativePattern(folder, ".git/worktrees/*");
-    const watcher = vscode.workspace.createFileSystemWatcher(pattern, false, true, false);
-    return [watcher, watcher.onDidCreate(told), watcher.onDidDelete(told)];
-  });
 }
 
 /** Start the server if the current document looks as if it had revisions. */

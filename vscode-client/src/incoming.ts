@@ -1,5 +1,4 @@
 // Revisions on their way to the server: whole texts made of edits, none too large.
-import type { RevisionText } from "./protocol";
 
 /** The server's limit: ten million bytes of UTF-8 a text. */
 export const MOST_BYTES = 10_000_000;
@@ -38,19 +37,4 @@ export function tooLarge(text: string): string {
   return bytes > MOST_BYTES
     ? `skipped: ${(bytes / 1e6).toFixed(0)} MB, limit ${MOST_BYTES / 1e6} MB`
     : "";
-}
-
-export interface Sorted {
-  readonly fit: readonly RevisionText[];
-  readonly refused: readonly { readonly id: string; readonly reason: string }[];
-}
-
-/** Separate the texts that the server would refuse for their size. */
-export function sorted(revisions: readonly RevisionText[]): Sorted {
-  const refused = revisions.flatMap(({ id, text }) => {
-    const reason = tooLarge(text);
-    return reason === "" ? [] : [{ id, reason }];
-  });
-  const tooLargeIds = new Set(refused.map(({ id }) => id));
-  return { fit: revisions.filter(({ id }) => !tooLargeIds.has(id)), refused };
 }

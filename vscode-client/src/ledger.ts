@@ -52,11 +52,7 @@ export class Ledger {
   }
 
   private entry(uri: string): Entry {
-    const existing = this.documents.get(uri);
-    if (existing !== undefined) {
-      return existing;
-    }
-    const entry = { revisions: new Map<string, RevisionText>(), removed: new Set<string>() };
+    const entry = this.documents.get(uri) ?? { revisions: new Map<string, RevisionText>(), removed: new Set<string>() };
     this.documents.set(uri, entry);
     return entry;
   }

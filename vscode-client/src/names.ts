@@ -1,5 +1,15 @@
 // Ids as people see them.
+import type { Uri } from "vscode";
+import type { Parts } from "./parts";
 import { plain } from "./text";
+
+/** The names of the candidates of a document, by id: as in the view, or else the shortest unique ones. */
+export async function namesOf({ reviews, candidates }: Parts, uri: Uri): Promise<Map<string, string>> {
+  const { result } = await reviews.get(uri);
+  const labels = new Map(candidates.shown?.result?.ranking.map(({ id, label }) => [id, plain(label, 60)]));
+  const short = shortNames(result?.candidates.map(({ id }) => id) ?? [], uri.path);
+  return new Map([...short].map(([id, name]) => [id, labels.get(id) ?? name]));
+}
 
 /** An id on one line, its hidden characters made visible. */
 export function nameOf(id: string): string {

@@ -1,37 +1,51 @@
 // The newest answer to one question about each document: asked for once, kept until it is of another text.
 import * as vscode from "vscode";
-import type { Servers } from "./connection";
+import type { Parts } from "./parts";
 import type { Methods } from "./protocol";
 import { reason } from "./text";
 
 /** The server does not know the document: it has no revisions, which is not a problem. */
 const INVALID_PARAMS = -32602;
 
-export abstract class Newest<A> implements vscode.Disposable {
-  private readonly known = new Map<string, Promise<A>>();
-  /** Documents of which more is asked for than every surface shows. */
+type Asked = "excise/report" | "excise/review" | "excise/sources";
+
+/** An answer, or why there is none; both are missing where there is nothing to ask about. */
+export interface Answer<M extends Asked> {
+  readonly uri: vscode.Uri;
+  readonly result: Methods[M][1] | undefined;
+  readonly problem: string;
+}
+
+export class Newest<M extends Asked> {
+  private readonly known = new Map<string, Promise<Answer<M>>>();
+  /** Documents of which more is asked for than every surface shows: the tokens in which a variant of a review differs. */
   private readonly detailed = new Set<string>();
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
-  private readonly editing: vscode.Disposable;
   readonly onDidChange = this.changed.event;
 
-  constructor(protected readonly supervisor: Servers) {
-    this.editing = vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
-      if (contentChanges.length > 0) {
-        // The server will say when it has a newer one. Until then, this one is for another text.
-        this.known.delete(document.uri.toString());
-      }
-    });
+  /** `cause` has answers whose changes change these as well. */
+  constructor(
+    private readonly parts: Parts,
+    private readonly method: M,
+    cause?: { readonly onDidChange: vscode.Event<vscode.Uri> },
+  ) {
+    parts.subscriptions.push(
+      this.changed,
+      parts.supervisor.onDidChangeState(() => this.forgetAll()),
+      vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+        if (contentChanges.length > 0) {
+          // The server will say when it has a newer one. Until then, this one is for another text.
+          this.known.delete(document.uri.toString());
+        }
+      }),
+      ...(cause === undefined ? [] : [cause.onDidChange((uri) => this.forget(uri))]),
+    );
   }
 
   /** The answer for a document, without starting a server. */
-  get(uri: vscode.Uri): Promise<A> {
+  get(uri: vscode.Uri): Promise<Answer<M>> {
     const key = uri.toString();
-    const pending = this.known.get(key);
-    if (pending !== undefined) {
-      return pending;
-    }
-    const answer = this.ask(uri, this.detailed.has(key));
+    const answer = this.known.get(key) ?? this.ask(uri, this.detailed.has(key));
     this.known.set(key, answer);
     return answer;
   }
@@ -40,56 +54,37 @@ export abstract class Newest<A> implements vscode.Disposable {
   inDetail(uri: vscode.Uri): vscode.Disposable {
     const key = uri.toString();
     this.detailed.add(key);
-    this.drop(uri);
+    this.known.delete(key);
     return new vscode.Disposable(() => this.detailed.delete(key));
   }
 
   /** A new answer, from a server that is started if necessary. */
-  async fresh(uri: vscode.Uri): Promise<A> {
-    await this.supervisor.ensure();
-    this.drop(uri);
+  async fresh(uri: vscode.Uri): Promise<Answer<M>> {
+    await this.parts.supervisor.ensure();
+    this.known.delete(uri.toString());
     return this.get(uri);
   }
 
   /** Ask again, and tell those who show it. */
   forget(uri: vscode.Uri): void {
-    this.drop(uri);
+    this.known.delete(uri.toString());
     this.changed.fire(uri);
   }
 
-  dispose(): void {
-    this.editing.dispose();
-    this.changed.dispose();
-  }
-
-  protected abstract ask(uri: vscode.Uri, detail: boolean): Promise<A>;
-
-  /** The answer of the running server, or the reason for having none. */
-  protected async answer<M extends keyof Methods>(
-    method: M,
-    params: Methods[M][0],
-  ): Promise<{ result: Methods[M][1] | undefined; problem: string }> {
-    const { connection } = this.supervisor;
-    if (connection === undefined) {
-      return { result: undefined, problem: "" };
-    }
-    try {
-      return { result: await connection.request(method, params), problem: "" };
-    } catch (error) {
-      const unknown = typeof error === "object" && error !== null && "code" in error && error.code === INVALID_PARAMS;
-      return { result: undefined, problem: unknown ? "" : reason(error) };
-    }
-  }
-
-  /** Ask again at the next need. */
-  protected drop(uri: vscode.Uri): void {
-    this.known.delete(uri.toString());
-  }
-
-  /** Drop all answers, and return the documents that had one. */
-  protected dropAll(): vscode.Uri[] {
+  forgetAll(): void {
     const uris = [...this.known.keys()].map((key) => vscode.Uri.parse(key));
     this.known.clear();
-    return uris;
+    uris.forEach((uri) => this.changed.fire(uri));
+  }
+
+  private async ask(uri: vscode.Uri, marks: boolean): Promise<Answer<M>> {
+    const { connection } = this.parts.supervisor;
+    const params = { uri: uri.toString(), ...(marks ? { marks } : {}) } as Methods[M][0];
+    try {
+      return { uri, result: await connection?.request(this.method, params), problem: "" };
+    } catch (error) {
+      const unknown = typeof error === "object" && error !== null && "code" in error && error.code === INVALID_PARAMS;
+      return { uri, result: undefined, problem: unknown ? "" : reason(error) };
+    }
   }
 }

@@ -3,7 +3,7 @@ import * as vscode from "vscode";
 import type { AddRequest, AddResult, NewRevision } from "../excise";
 import type { Servers } from "./connection";
 import { opened } from "./documents";
-import { applyEdits, sorted } from "./incoming";
+import { applyEdits, tooLarge } from "./incoming";
 import type { AddTextResult, Base, RevisionText } from "./protocol";
 import { reason } from "./text";
 
@@ -12,7 +12,9 @@ export class Revisions {
 
   /** Add revisions, and keep them for a new server. */
   async add(uri: vscode.Uri, revisions: readonly RevisionText[], base?: Base): Promise<AddResult> {
-    const { fit, refused } = sorted(revisions);
+    const refused = revisions.map(({ id, text }) => ({ id, reason: tooLarge(text) })).filter((one) => one.reason !== "");
+    const tooLargeIds = new Set(refused.map(({ id }) => id));
+    const fit = revisions.filter(({ id }) => !tooLargeIds.has(id));
     const params = { uri: uri.toString(), revisions: fit, ...(base === undefined ? {} : { base }) };
     const { accepted, rejected } = await this.supervisor.request("excise/addRevisions", params);
     this.supervisor.ledger.added(params.uri, fit, accepted);

@@ -3,7 +3,12 @@
 import { open, stat } from "node:fs/promises";
 import * as path from "node:path";
 import { run } from "./processes";
-import { OLDEST_SERVER, atLeast } from "./versions";
+
+/** The oldest server with everything that this extension needs. */
+export const OLDEST_SERVER = "0.2.0";
+
+/** The oldest Python that the server runs on. */
+export const OLDEST_PYTHON = "3.11";
 
 /** A server that answered. */
 export interface Server {
@@ -26,7 +31,7 @@ export type Search = { readonly server: Server } | { readonly refused: readonly 
 export interface Wishes {
   readonly path: readonly string[];
   readonly interpreter: readonly string[];
-  readonly importStrategy: "fromEnvironment" | "useBundled";
+  readonly importStrategy: string;
   /** Python of the environment that the extension made for itself. */
   readonly ownPython: string | undefined;
   /** The PATH to look along. */
@@ -147,6 +152,13 @@ export async function along(searchPath: string, names: readonly string[]): Promi
     }
   }
   return files;
+}
+
+/** Whether a version is not older than another, by the numbers of the release; false if it is none. */
+export function atLeast(version: string, wanted: string): boolean {
+  const [has, needs] = [version, wanted].map((text) => /^\s*v?(\d{1,6}(?:\.\d{1,6}){0,5})/.exec(text)?.[1]?.split(".").map(Number));
+  const at = needs?.findIndex((number, index) => number !== (has?.[index] ?? 0)) ?? -1;
+  return has !== undefined && needs !== undefined && (at < 0 || (has[at] ?? 0) > (needs[at] ?? 0));
 }
 
 /** The file names of these programs on this platform. */

@@ -1,9 +1,9 @@
 // The language status item: origin, number of revisions, state of the server.
 import * as vscode from "vscode";
-import type { Servers } from "./connection";
-import { type CurrentDocument, DOCUMENTS } from "./documents";
+import { DOCUMENTS } from "./documents";
+import type { Answer } from "./newest";
+import type { Parts } from "./parts";
 import type { SourcesResult } from "./protocol";
-import type { Reported, Reports } from "./reports";
 import type { State } from "./supervisor";
 import { count, message } from "./text";
 
@@ -14,62 +14,50 @@ const STATES: Record<Exclude<State, "running">, string> = {
   failed: "The Excise server has stopped",
 };
 
-export class Status implements vscode.Disposable {
-  private readonly item: vscode.LanguageStatusItem;
-  private readonly listening: vscode.Disposable;
+export class Status {
+  private readonly item = vscode.languages.createLanguageStatusItem("excise.status", DOCUMENTS);
 
-  constructor(
-    private readonly current: CurrentDocument,
-    private readonly reports: Reports,
-    private readonly supervisor: Servers,
-  ) {
-    this.item = vscode.languages.createLanguageStatusItem("excise.status", DOCUMENTS);
+  constructor(private readonly parts: Parts) {
     this.item.name = "Excise";
     const refresh = (): void => void this.refresh();
-    this.listening = vscode.Disposable.from(
+    parts.subscriptions.push(
       this.item,
-      current.onDidChange(refresh),
-      reports.onDidChange(refresh),
-      supervisor.onDidChangeState(refresh),
+      parts.current.onDidChange(refresh),
+      parts.reports.onDidChange(refresh),
+      parts.supervisor.onDidChangeState(refresh),
     );
     refresh();
   }
 
-  dispose(): void {
-    this.listening.dispose();
-  }
-
   private async refresh(): Promise<void> {
-    const { state } = this.supervisor;
+    const { current, reports, sources, supervisor } = this.parts;
+    const { state } = supervisor;
     this.item.busy = state === "starting";
     if (state !== "running") {
       const bad = state === "missing" || state === "failed";
       this.item.text = STATES[state];
       this.item.detail = "";
-      this.item.severity = bad
-        ? vscode.LanguageStatusSeverity.Warning
-        : vscode.LanguageStatusSeverity.Information;
+      this.item.severity = bad ? vscode.LanguageStatusSeverity.Warning : vscode.LanguageStatusSeverity.Information;
       this.item.command =
         state === "missing"
           ? { command: "excise.installServer", title: "Install" }
           : { command: "excise.restartServer", title: bad ? "Restart" : "Start" };
       return;
     }
-    const uri = this.current.uri;
-    const still = (): boolean => uri?.toString() === this.current.uri?.toString();
-    const reported = uri === undefined ? undefined : await this.reports.get(uri);
-    if (still()) {
+    const { uri } = current;
+    const reported = uri === undefined ? undefined : await reports.get(uri);
+    if (current.is(uri)) {
       this.show(reported);
     }
-    const sources = uri === undefined ? undefined : await this.reports.sources(uri);
-    if (still() && this.supervisor.state === "running") {
-      this.show(reported, sources);
+    const found = uri === undefined ? undefined : await sources.get(uri);
+    if (current.is(uri) && this.parts.supervisor.state === "running") {
+      this.show(reported, found?.result);
     }
   }
 
-  private show(reported: Reported | undefined, sources?: SourcesResult): void {
+  private show(reported: Answer<"excise/report"> | undefined, sources?: SourcesResult): void {
     const origin = sources?.origin?.label;
-    const number = reported?.report?.revisions.length ?? 0;
+    const number = reported?.result?.revisions.length ?? 0;
     this.item.severity = vscode.LanguageStatusSeverity.Information;
     this.item.text = number === 0 ? "No candidates" : count(number, "candidate");
     this.item.detail = reported?.problem

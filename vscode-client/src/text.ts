@@ -51,6 +51,9 @@ export function score(value: number | null | undefined): string {
   return shown === "0.00" && value > 0 ? "<.01" : shown;
 }
 
+/** A command cannot go on, for a reason that the user is told. */
+export class Halt extends Error {}
+
 /** An error as one line. */
 export function reason(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -5,6 +5,8 @@ The command prints it, and the language server answers `excise/worktrees` with i
 
 from __future__ import annotations
 
+import msgspec
+
 from excise_server.report.shapes import (
     ClusterEntry,
     Document,
@@ -63,6 +65,7 @@ class FileEntry(Shape, frozen=True, kw_only=True):
     added: int
     deleted: int
     facts: list[str]
+    old_path: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class ConflictEntry(Shape, frozen=True, kw_only=True):

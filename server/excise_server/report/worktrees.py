@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+import msgspec
+
 from excise.patches import FilePair
 from excise_server.candidates.worktrees import Worktrees
 from excise_server.foundation.escape import spelled, visible
@@ -194,4 +196,5 @@ def _file(pair: FilePair) -> FileEntry:
         added=pair.added,
         deleted=pair.deleted,
         facts=[visible(fact) for fact in pair.facts],
+        old_path=spelled(pair.old or "") if pair.moved == "rename" else msgspec.UNSET,
     )

@@ -1,8 +1,9 @@
 // Letters of status in the view, and in the explorer how many candidates change a file.
 import * as vscode from "vscode";
+import type { Parts } from "../parts";
+import type { CandidatesDocument } from "../protocol";
 import { count } from "../text";
-import { COLOURS, type Status, WORDS } from "./status";
-import type { Candidates } from "./store";
+import { type Status, WORDS } from "./words";
 
 /** Files of the view have a scheme of their own, so that their letters are not the explorer's. */
 const SCHEME = "excise-file";
@@ -11,16 +12,19 @@ export function fileUri(path: string, status: Status): vscode.Uri {
   return vscode.Uri.file(path).with({ scheme: SCHEME, query: status });
 }
 
-export class Decorations implements vscode.FileDecorationProvider, vscode.Disposable {
+export class Decorations implements vscode.FileDecorationProvider {
   private readonly changed = new vscode.EventEmitter<undefined>();
-  private readonly listening: vscode.Disposable;
   private touching = new Map<string, number>();
   readonly onDidChangeFileDecorations = this.changed.event;
 
-  constructor(private readonly candidates: Candidates) {
-    this.listening = vscode.Disposable.from(
+  constructor({ candidates, subscriptions }: Parts) {
+    subscriptions.push(
       vscode.window.registerFileDecorationProvider(this),
-      candidates.onDidChange(() => this.count()),
+      candidates.onDidChange(() => {
+        if (!candidates.searching) {
+          this.count(candidates.shown?.result);
+        }
+      }),
       this.changed,
     );
   }
@@ -28,7 +32,8 @@ export class Decorations implements vscode.FileDecorationProvider, vscode.Dispos
   provideFileDecoration(uri: vscode.Uri): vscode.FileDecoration | undefined {
     if (uri.scheme === SCHEME) {
       const status = uri.query as Status;
-      return new vscode.FileDecoration(status, WORDS[status], new vscode.ThemeColor(COLOURS[status]));
+      const colour = new vscode.ThemeColor(`gitDecoration.${status === "A" ? "added" : WORDS[status]}ResourceForeground`);
+      return new vscode.FileDecoration(status, WORDS[status], colour);
     }
     const number = uri.scheme === "file" ? this.touching.get(uri.toString()) : undefined;
     if (number === undefined) {
@@ -38,21 +43,12 @@ export class Decorations implements vscode.FileDecorationProvider, vscode.Dispos
     return new vscode.FileDecoration(number > 99 ? "∞" : `${number}`, tooltip);
   }
 
-  dispose(): void {
-    this.listening.dispose();
-  }
-
-  private count(): void {
-    if (this.candidates.searching) {
-      return;
-    }
-    const touching = new Map<string, number>();
-    const result = this.candidates.shown?.result;
+  private count(result: CandidatesDocument | undefined): void {
+    this.touching = new Map<string, number>();
     for (const { path } of result?.ranking.flatMap(({ files }) => files) ?? []) {
       const key = vscode.Uri.joinPath(vscode.Uri.file(result?.repository ?? ""), path).toString();
-      touching.set(key, (touching.get(key) ?? 0) + 1);
+      this.touching.set(key, (this.touching.get(key) ?? 0) + 1);
     }
-    this.touching = touching;
     this.changed.fire(undefined);
   }
 }

@@ -2,21 +2,14 @@
 import { nameOf, shortNames } from "../names";
 import type { ReportResult, ReportRevision } from "../protocol";
 import { count, plain } from "../text";
-import type { CandidateNode, GroupNode, Mark } from "./nodes";
+import type { Node } from "./tree";
 import { joined, placed, share } from "./words";
 
 /** The groups of a document's revisions, without those that are known already. */
-export function documentGroups(
-  uri: string,
-  report: ReportResult,
-  known: ReadonlySet<string>,
-): (GroupNode | CandidateNode)[] {
-  const names = shortNames(
-    report.revisions.map(({ id }) => id),
-    uri,
-  );
+export function documentGroups(uri: string, report: ReportResult, known: ReadonlySet<string>): Node[] {
+  const names = shortNames(report.revisions.map(({ id }) => id), uri);
   const byId = new Map(report.revisions.map((revision) => [revision.id, revision]));
-  return report.clusters.flatMap(({ members, representative, min_similarity }): (GroupNode | CandidateNode)[] => {
+  return report.clusters.flatMap(({ members, representative, min_similarity }): Node[] => {
     const nodes = members
       .filter((id) => !known.has(id))
       .map((id) => byId.get(id))
@@ -27,9 +20,10 @@ export function documentGroups(
     if (nodes.length < 2 || first === undefined) {
       return nodes;
     }
+    const together = nodes.map((node) => node.label).join(", ");
     const label = share(nodes.length, report.revisions.length, min_similarity === 1);
     // The representative may be one that the repository has: then it is not among these.
-    const { candidate } = nodes.find((node) => node.candidate === representative) ?? first;
+    const { candidate = "" } = nodes.find((node) => node.candidate === representative) ?? first;
     return [
       {
         kind: "group",
@@ -37,15 +31,15 @@ export function documentGroups(
         candidate,
         uri,
         label,
-        description: nodes.map((node) => node.label).join(", "),
-        tooltip: [`${label}: ${nodes.map((node) => node.label).join(", ")}`],
+        description: together,
+        tooltip: [`${label}: ${together}`],
         children: nodes,
       },
     ];
   });
 }
 
-function revisionNode(uri: string, revision: ReportRevision, name: string): CandidateNode {
+function revisionNode(uri: string, revision: ReportRevision, name: string): Node {
   const label = revision.label === "" || revision.label === revision.id ? "" : plain(revision.label, 80);
   const parts = [
     count(revision.editSize, "token"),
@@ -61,16 +55,9 @@ function revisionNode(uri: string, revision: ReportRevision, name: string): Cand
     label: name,
     description: joined(...parts),
     tooltip: [plain(revision.id, 200), ...(label === "" ? [] : [label]), placed(revision.rank, revision.why), ...revision.notes.map((note) => plain(note, 300))],
-    mark: markOf(revision),
+    mark: revision.syntaxErrors ? "broken" : revision.noOp || revision.notes.includes("whitespace-only") ? "nothing" : "none",
     abilities: ["revision"],
     uri,
     children: [],
   };
-}
-
-function markOf(revision: ReportRevision): Mark {
-  if (revision.syntaxErrors) {
-    return "broken";
-  }
-  return revision.noOp || revision.notes.includes("whitespace-only") ? "nothing" : "none";
 }

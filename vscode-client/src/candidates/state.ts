@@ -1,21 +1,6 @@
 // The state of a view that has nothing to show, each with its own text and remedy.
 import type { State as ServerState } from "../supervisor";
 
-export type ViewState =
-  | "missing"
-  | "failed"
-  | "starting"
-  | "idle"
-  | "virtual"
-  | "notebook"
-  | "empty"
-  | "untrusted"
-  | "searching"
-  | "indexing"
-  | "refused"
-  | "nothing"
-  | "shown";
-
 export interface Circumstances {
   readonly server: ServerState;
   readonly trusted: boolean;
@@ -33,7 +18,7 @@ export interface Circumstances {
   readonly count: number;
 }
 
-export function viewState(at: Circumstances): ViewState {
+export function viewState(at: Circumstances): string {
   if (at.server === "missing" || at.server === "failed") {
     return at.server;
   }
@@ -46,10 +31,6 @@ export function viewState(at: Circumstances): ViewState {
   if (at.server === "starting" || at.server === "idle") {
     return at.server;
   }
-  return running(at);
-}
-
-function running(at: Circumstances): ViewState {
   if (at.searching || at.indexing) {
     return at.searching ? "searching" : "indexing";
   }

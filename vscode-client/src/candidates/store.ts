@@ -1,11 +1,8 @@
 // The candidates of the repository that is looked at: asked for when somebody looks, and anew when they may have changed.
 import * as vscode from "vscode";
-import type { Servers } from "../connection";
-import type { CurrentDocument } from "../documents";
-import type { DidChangeReportParams } from "../protocol";
-import type { Reports } from "../reports";
+import type { Parts } from "../parts";
+import type { CandidatesDocument, DidChangeReportParams } from "../protocol";
 import { reason } from "../text";
-import type { CandidatesResult } from "../worktrees";
 
 /** How long news are gathered before the repository is looked at again. */
 const PAUSE_MS = 700;
@@ -15,12 +12,12 @@ const CANCELLED = -32800;
 
 export interface Found {
   readonly folder: vscode.Uri;
-  readonly result: CandidatesResult | undefined;
+  readonly result: CandidatesDocument | undefined;
   /** Why there is no result. */
   readonly refusal: string;
 }
 
-export class Candidates implements vscode.Disposable {
+export class Candidates {
   private found: Found | undefined;
   private answered: Promise<void> = Promise.resolve();
   private asking: { readonly folder: string; readonly stop: vscode.CancellationTokenSource } | undefined;
@@ -30,21 +27,13 @@ export class Candidates implements vscode.Disposable {
   private stale = true;
   private readonly versions = new Map<string, number | null>();
   private readonly changed = new vscode.EventEmitter<undefined>();
-  private readonly listening: vscode.Disposable;
   readonly onDidChange = this.changed.event;
 
-  constructor(
-    private readonly supervisor: Servers,
-    private readonly current: CurrentDocument,
-    reports: Reports,
-    private readonly log: vscode.LogOutputChannel,
-  ) {
-    this.listening = vscode.Disposable.from(
-      reports.onDidHear((told) => this.hear(told)),
-      supervisor.onDidOpen((connection) => {
-        connection.onTold(() => this.later());
-        this.now();
-      }),
+  constructor(private readonly parts: Parts) {
+    const { supervisor, current } = parts;
+    parts.subscriptions.push(
+      this.changed,
+      { dispose: () => this.stop() },
       supervisor.onDidChangeState((state) => {
         if (state === "missing" || state === "failed") {
           this.found = undefined;
@@ -62,7 +51,6 @@ export class Candidates implements vscode.Disposable {
         }
       }),
       vscode.workspace.onDidSaveTextDocument(() => this.later()),
-      this.changed,
     );
   }
 
@@ -76,7 +64,7 @@ export class Candidates implements vscode.Disposable {
 
   /** The folder whose repository is meant: that of the document, else the first of the workspace. */
   get folder(): vscode.Uri | undefined {
-    const { uri } = this.current;
+    const { uri } = this.parts.current;
     const ownFolder = uri === undefined ? undefined : vscode.workspace.getWorkspaceFolder(uri);
     return (ownFolder ?? vscode.workspace.workspaceFolders?.find((folder) => folder.uri.scheme === "file"))?.uri;
   }
@@ -107,7 +95,7 @@ export class Candidates implements vscode.Disposable {
   /** The candidates as they are now, for a command. */
   async fresh(): Promise<Found | undefined> {
     this.wanted = true;
-    await this.supervisor.ensure();
+    await this.parts.supervisor.ensure();
     if (this.stale || (this.shown === undefined && !this.searching)) {
       this.answered = this.ask();
     }
@@ -118,14 +106,8 @@ export class Candidates implements vscode.Disposable {
     return this.shown;
   }
 
-  dispose(): void {
-    clearTimeout(this.timer);
-    this.asking?.stop.cancel();
-    this.listening.dispose();
-  }
-
   /** A change that was not typed is news of a candidate. */
-  private hear({ uri, version }: DidChangeReportParams): void {
+  hear({ uri, version }: DidChangeReportParams): void {
     const before = this.versions.get(uri);
     this.versions.set(uri, version);
     if (before === version || before === undefined) {
@@ -133,12 +115,16 @@ export class Candidates implements vscode.Disposable {
     }
   }
 
-  private async ask(): Promise<void> {
+  private stop(): void {
     clearTimeout(this.timer);
-    const { folder } = this;
-    const { connection } = this.supervisor;
     this.asking?.stop.cancel();
     this.asking = undefined;
+  }
+
+  private async ask(): Promise<void> {
+    this.stop();
+    const { folder } = this;
+    const { connection } = this.parts.supervisor;
     if (folder === undefined || connection === undefined || !vscode.workspace.isTrusted) {
       this.found = undefined;
       this.changed.fire(undefined);
@@ -161,7 +147,7 @@ export class Candidates implements vscode.Disposable {
     if (answer !== undefined) {
       this.found = answer;
       if (answer.refusal !== "") {
-        this.log.info(`no candidates: ${answer.refusal}`);
+        this.parts.log.info(`no candidates: ${answer.refusal}`);
       }
     }
     this.changed.fire(undefined);

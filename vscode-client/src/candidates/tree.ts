@@ -1,24 +1,48 @@
 // The tree of a repository's candidates: batches, groups in order, candidates, their files.
 import * as path from "node:path";
-import { plain } from "../text";
-import type { CandidatesResult, ChangedFile, Work } from "../worktrees";
-import type { AsideNode, BatchNode, CandidateNode, FileNode, GroupNode, Mark, Node } from "./nodes";
-import { WORDS, statusOf } from "./status";
-import { age, conflicts, joined, lines, placed, share, size, verdict } from "./words";
+import type { BatchEntry, CandidateCluster, CandidateEntry, CandidatesDocument, FileEntry } from "../protocol";
+import { count, plain } from "../text";
+import { type Status, WORDS, age, conflicts, joined, lines, placed, share, size, statusOf, verdict } from "./words";
+
+/** The mark of a candidate: the worst that applies. */
+export type Mark = "failed" | "broken" | "conflict" | "written" | "nothing" | "passed" | "none";
+
+/** A row of the view: plain data, so that it can be tested without an editor. */
+export interface Node {
+  /** A batch has the candidates of one task, if there are several; a group those that say the same; `aside` what was set aside. */
+  readonly kind: "batch" | "group" | "candidate" | "file" | "aside" | "hidden" | "rejected";
+  readonly id: string;
+  readonly label: string;
+  readonly description: string;
+  /** A paragraph each. */
+  readonly tooltip: readonly string[];
+  readonly children: readonly Node[];
+  /** The id of the candidate; of a group, of its representative. */
+  readonly candidate?: string;
+  /** The document whose revision it is, where it is known for that one only. */
+  readonly uri?: string | null;
+  /** Of a candidate: how it is marked, and the properties that enable commands (`folder`, `given`, `revision`). */
+  readonly mark?: Mark;
+  readonly abilities?: readonly string[];
+  /** Of a file: its absolute path in the target, and the path relative to the repository as the candidate has it. */
+  readonly file?: string;
+  readonly path?: string;
+  readonly status?: Status;
+}
 
 /** The roots of the view; `now` in seconds since 1970. */
-export function roots(result: CandidatesResult, now: number): Node[] {
+export function roots(result: CandidatesDocument, now: number): Node[] {
   const touching = touched(result);
   const batches = result.batches.map((batch) => batchNode(result, batch, touching, now));
   const only = batches.length === 1 ? batches[0] : undefined;
-  const aside = asideNode(result);
-  return [...(only === undefined ? batches : only.children), ...(aside === undefined ? [] : [aside])];
+  const aside = result.set_aside.length === 0 ? [] : [asideNode(result)];
+  return [...(only === undefined ? batches : only.children), ...aside];
 }
 
 /** How many candidates of a task change a file, by both. */
 type Touching = ReadonlyMap<string, number>;
 
-function touched({ ranking }: CandidatesResult): Touching {
+function touched({ ranking }: CandidatesDocument): Touching {
   const touching = new Map<string, number>();
   for (const { batch, files } of ranking) {
     for (const { path: file } of files) {
@@ -29,53 +53,47 @@ function touched({ ranking }: CandidatesResult): Touching {
   return touching;
 }
 
-function batchNode(
-  result: CandidatesResult,
-  batch: CandidatesResult["batches"][number],
-  touching: Touching,
-  now: number,
-): BatchNode {
+function batchNode(result: CandidatesDocument, batch: BatchEntry, touching: Touching, now: number): Node {
   const all = batch.members.length;
   const children = result.clusters
-    .map((cluster, index) => ({ cluster, number: index + 1 }))
-    .filter(({ cluster }) => cluster.batch === batch.number)
-    .map(({ cluster, number }) => {
-      const works = result.ranking.filter((work) => work.cluster === number);
+    .flatMap((cluster, index) => {
+      if (cluster.batch !== batch.number) {
+        return [];
+      }
+      const works = result.ranking.filter((work) => work.cluster === index + 1);
       const nodes = works.map((work) => candidateNode(result, work, touching, now));
-      const [first] = nodes;
-      return nodes.length === 1 && first !== undefined
-        ? alone(first, facts(result, cluster))
-        : groupNode(result, cluster, nodes, all);
+      return [groupNode(cluster, nodes, all, facts(result, cluster))];
     })
     .map((node, _at, nodes) => told(node, nodes));
   return {
     kind: "batch",
     id: `batch ${[...batch.members].sort().join(" ")}`,
     label: batch.task === null ? `Task ${batch.number}` : plain(batch.task, 60),
-    description: all === 1 ? "1 candidate" : `${all} candidates`,
+    description: count(all, "candidate"),
     tooltip: ["Candidates of one task: they change the same files, or their tool says so."],
     children,
   };
 }
 
-function groupNode(
-  result: CandidatesResult,
-  cluster: CandidatesResult["clusters"][number],
-  children: readonly CandidateNode[],
-  all: number,
-): GroupNode {
-  const description = facts(result, cluster);
+/** A group, or the candidate that is alone in it, with the facts that set it apart. */
+function groupNode(cluster: CandidateCluster, children: readonly Node[], all: number, words: string): Node {
+  const [first] = children;
+  if (children.length === 1 && first !== undefined) {
+    const more = { description: joined(first.description, words), tooltip: [...first.tooltip, words] };
+    return words === "" ? first : { ...first, ...more };
+  }
   const same = cluster.min_similarity === 1;
+  const label = share(children.length, all, same);
   return {
     kind: "group",
     id: `group ${cluster.representative}`,
     candidate: cluster.representative,
     uri: null,
-    label: share(children.length, all, same),
-    description,
+    label,
+    description: words,
     tooltip: [
-      `${share(children.length, all, same)}: ${children.map(({ label }) => label).join(", ")}`,
-      ...(description === "" ? [] : [description]),
+      `${label}: ${children.map((node) => node.label).join(", ")}`,
+      ...(words === "" ? [] : [words]),
       ...(same ? [] : [`Similarity to the one that stands for them: ${cluster.min_similarity.toFixed(2)} or more`]),
     ],
     children,
@@ -83,7 +101,7 @@ function groupNode(
 }
 
 /** Put its names first in a group whose description is empty or equal to another one. */
-function told(node: GroupNode | CandidateNode, nodes: readonly (GroupNode | CandidateNode)[]): GroupNode | CandidateNode {
+function told(node: Node, nodes: readonly Node[]): Node {
   const alike = nodes.filter(({ label, description }) => label === node.label && description === node.description);
   if (node.kind === "candidate" || (alike.length === 1 && node.description !== "")) {
     return node;
@@ -92,45 +110,41 @@ function told(node: GroupNode | CandidateNode, nodes: readonly (GroupNode | Cand
   return { ...node, description: joined(names, node.description) };
 }
 
+export function labelsOf({ ranking }: CandidatesDocument): Map<string, string> {
+  return new Map(ranking.map(({ id, label }) => [id, label]));
+}
+
 /** The facts that set a group apart, in a line, with the members if they do not hold for all. */
-function facts(result: CandidatesResult, cluster: CandidatesResult["clusters"][number]): string {
-  const labels = new Map(result.ranking.map(({ id, label }) => [id, label]));
+function facts(result: CandidatesDocument, cluster: CandidateCluster): string {
+  const names = labelsOf(result);
   return cluster.reasons
     .map(({ text, members }) =>
       members.length === cluster.members.length
         ? plain(text, 160)
-        : `${plain(text, 160)} (${members.map((id) => plain(labels.get(id) ?? id, 40)).join(", ")})`,
+        : `${plain(text, 160)} (${members.map((id) => plain(names.get(id) ?? id, 40)).join(", ")})`,
     )
     .join("; ");
 }
 
-/** A candidate that is alone in its group, with the description of the group. */
-function alone(node: CandidateNode, words: string): CandidateNode {
-  return words === ""
-    ? node
-    : { ...node, description: joined(node.description, words), tooltip: [...node.tooltip, words] };
-}
-
-function candidateNode(result: CandidatesResult, work: Work, touching: Touching, now: number): CandidateNode {
+function candidateNode(result: CandidatesDocument, work: CandidateEntry, touching: Touching, now: number): Node {
   const label = plain(work.label, 80);
   const branch = work.branch === null || label.includes(work.branch) ? "" : plain(work.branch, 60);
   const ageWords = age(work.made, now);
-  const parts = [
-    verdict(work.verdict),
-    ...size(work),
-    conflicts(work),
-    work.syntax_errors ? "breaks the syntax" : "",
-    work.being_written ? "still being written" : "",
-    work.no_op ? "changes nothing" : "",
-    branch,
-    ageWords,
-  ];
   return {
     kind: "candidate",
     id: `candidate ${work.id}`,
     candidate: work.id,
     label,
-    description: joined(...parts),
+    description: joined(
+      verdict(work.verdict),
+      ...size(work),
+      conflicts(work),
+      work.syntax_errors ? "breaks the syntax" : "",
+      work.being_written ? "still being written" : "",
+      work.no_op ? "changes nothing" : "",
+      branch,
+      ageWords,
+    ),
     tooltip: tooltip(result, work, ageWords),
     mark: markOf(work),
     abilities: [work.kind, ...(work.folder === null ? [] : ["folder"]), ...(result.given.includes(work.id) ? ["given"] : [])],
@@ -139,9 +153,9 @@ function candidateNode(result: CandidatesResult, work: Work, touching: Touching,
   };
 }
 
-function tooltip(result: CandidatesResult, work: Work, made: string): string[] {
-  const labels = new Map(result.ranking.map(({ id, label }) => [id, label]));
-  const same = work.identical.map((id) => plain(labels.get(id) ?? id, 60));
+function tooltip(result: CandidatesDocument, work: CandidateEntry, made: string): string[] {
+  const names = labelsOf(result);
+  const same = work.identical.map((id) => plain(names.get(id) ?? id, 60));
   const set = result.bases[work.id];
   return [
     joined(plain(work.label, 200), work.tool === null ? "" : `made by ${plain(work.tool, 40)}`, made),
@@ -156,31 +170,24 @@ function tooltip(result: CandidatesResult, work: Work, made: string): string[] {
   ];
 }
 
-export function markOf(work: Work): Mark {
-  if (work.verdict === "failed") {
-    return "failed";
-  }
-  if (work.syntax_errors) {
-    return "broken";
-  }
-  if (work.conflicts.length > 0) {
-    return "conflict";
-  }
-  if (work.being_written) {
-    return "written";
-  }
-  if (work.no_op) {
-    return "nothing";
-  }
-  return work.verdict === "passed" ? "passed" : "none";
+export function markOf(work: CandidateEntry): Mark {
+  const marks: readonly (readonly [boolean, Mark])[] = [
+    [work.verdict === "failed", "failed"],
+    [work.syntax_errors, "broken"],
+    [work.conflicts.length > 0, "conflict"],
+    [work.being_written, "written"],
+    [work.no_op, "nothing"],
+    [work.verdict === "passed", "passed"],
+  ];
+  return marks.find(([applies]) => applies)?.[1] ?? "none";
 }
 
-function fileNode(result: CandidatesResult, work: Work, file: ChangedFile, touching: Touching): FileNode {
+function fileNode(result: CandidatesDocument, work: CandidateEntry, file: FileEntry, touching: Touching): Node {
   const status = statusOf(file.status);
   const shown = plain(file.path, 300);
   const folder = path.posix.dirname(shown);
   const kind = file.kind === "code" ? "" : file.kind;
-  const renamed = status === "R" ? file.facts.map((fact) => plain(fact, 100).replace(/^rename from/, "from"))[0] ?? "" : "";
+  const renamed = file.old_path === undefined ? "" : plain(`from ${file.old_path}`, 95);
   const only = touching.get(`${work.batch} ${file.path}`) === 1 && result.batches.some(({ number, members }) => number === work.batch && members.length > 1);
   return {
     kind: "file",
@@ -195,13 +202,11 @@ function fileNode(result: CandidatesResult, work: Work, file: ChangedFile, touch
       `${shown}: ${WORDS[status]}${only ? `; only ${plain(work.label, 60)} touches this file` : ""}`,
       ...file.facts.map((fact) => plain(fact, 200)),
     ],
+    children: [],
   };
 }
 
-function asideNode(result: CandidatesResult): AsideNode | undefined {
-  if (result.set_aside.length === 0) {
-    return undefined;
-  }
+function asideNode(result: CandidatesDocument): Node {
   return {
     kind: "aside",
     id: "aside",
@@ -209,12 +214,13 @@ function asideNode(result: CandidatesResult): AsideNode | undefined {
     description: `${result.set_aside.length}`,
     tooltip: ["They count in no number, group or order."],
     children: result.set_aside.map(({ id, label, state }) => ({
-      kind: state,
+      kind: state === "hidden" ? "hidden" : "rejected",
       id: `aside ${id}`,
       candidate: id,
       label: plain(label, 80),
       description: state,
       tooltip: [plain(id, 200)],
+      children: [],
     })),
   };
 }

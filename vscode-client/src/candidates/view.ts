@@ -1,16 +1,13 @@
 // The view "Candidates": those of the repository, followed by those of the document alone.
-import * as path from "node:path";
 import * as vscode from "vscode";
-import type { Servers } from "../connection";
-import { type CurrentDocument, isSource } from "../documents";
-import type { Reported, Reports } from "../reports";
+import { isSource, nameOf } from "../documents";
+import type { Answer } from "../newest";
+import type { Parts } from "../parts";
 import { count, plain } from "../text";
 import { documentGroups } from "./document";
 import { fileUri } from "./decorations";
-import type { CandidateNode, Mark, Node } from "./nodes";
-import { type ViewState, viewState } from "./state";
-import type { Candidates } from "./store";
-import { roots } from "./tree";
+import { viewState } from "./state";
+import { type Mark, type Node, roots } from "./tree";
 
 const ICONS: Readonly<Record<Mark, readonly [string, string?]>> = {
   failed: ["error", "list.errorForeground"],
@@ -29,30 +26,22 @@ const LEAF = vscode.TreeItemCollapsibleState.None;
 /** Above so many candidates a group is opened by whoever wants to see it. */
 const MANY = 12;
 
-export class CandidatesView implements vscode.TreeDataProvider<Node>, vscode.Disposable {
+export class CandidatesView implements vscode.TreeDataProvider<Node> {
   private readonly changed = new vscode.EventEmitter<undefined>();
   private readonly tree: vscode.TreeView<Node>;
-  private readonly listening: vscode.Disposable;
-  private reported: Reported | undefined;
+  private reported: Answer<"excise/report"> | undefined;
   private nodes: Node[] = [];
   /** The nodes as text, to be compared. */
   private written = "";
   private total = 0;
   readonly onDidChangeTreeData = this.changed.event;
 
-  constructor(
-    private readonly current: CurrentDocument,
-    private readonly reports: Reports,
-    private readonly supervisor: Servers,
-    private readonly candidates: Candidates,
-  ) {
-    this.tree = vscode.window.createTreeView("excise.candidates", {
-      treeDataProvider: this,
-      showCollapseAll: true,
-      canSelectMany: true,
-    });
+  constructor(private readonly parts: Parts) {
+    const options = { treeDataProvider: this, showCollapseAll: true, canSelectMany: true };
+    this.tree = vscode.window.createTreeView("excise.candidates", options);
     const refresh = (): void => void this.refresh();
-    this.listening = vscode.Disposable.from(
+    const { current, candidates, supervisor } = parts;
+    parts.subscriptions.push(
       this.tree,
       this.changed,
       current.onDidChange(refresh),
@@ -61,8 +50,8 @@ export class CandidatesView implements vscode.TreeDataProvider<Node>, vscode.Dis
       vscode.window.onDidChangeActiveNotebookEditor(refresh),
       vscode.window.onDidChangeActiveTextEditor(refresh),
       vscode.workspace.onDidGrantWorkspaceTrust(refresh),
-      reports.onDidChange((uri) => {
-        if (uri.toString() === current.uri?.toString()) {
+      parts.reports.onDidChange((uri) => {
+        if (current.is(uri)) {
           refresh();
         }
       }),
@@ -80,19 +69,16 @@ export class CandidatesView implements vscode.TreeDataProvider<Node>, vscode.Dis
   }
 
   getChildren(node?: Node): Node[] {
-    if (node === undefined) {
-      return this.nodes;
-    }
-    return "children" in node ? [...node.children] : [];
+    return [...(node?.children ?? this.nodes)];
   }
 
   getTreeItem(node: Node): vscode.TreeItem {
     const item = new vscode.TreeItem(node.label, this.collapsed(node));
-    item.id = `${this.candidates.folder?.toString() ?? ""} ${node.id}`;
+    item.id = `${this.parts.candidates.folder?.toString() ?? ""} ${node.id}`;
     item.description = node.description;
     item.tooltip = tooltip(node.tooltip);
     item.accessibilityInformation = { label: `${node.label}, ${node.description}` };
-    item.contextValue = node.kind;
+    item.contextValue = [node.kind, ...(node.abilities ?? []), ...(node.status === undefined ? [] : [node.status])].join(" ");
     decorate(item, node);
     return item;
   }
@@ -106,30 +92,27 @@ export class CandidatesView implements vscode.TreeDataProvider<Node>, vscode.Dis
     return after.find((node) => !before.includes(node)) ?? before.find((node) => !after.includes(node));
   }
 
-  dispose(): void {
-    this.listening.dispose();
-  }
-
   private collapsed(node: Node): vscode.TreeItemCollapsibleState {
-    if (!("children" in node) || node.children.length === 0) {
+    if (node.children.length === 0) {
       return LEAF;
     }
     return node.kind === "batch" || (node.kind === "group" && this.total <= MANY) ? EXPANDED : COLLAPSED;
   }
 
   private async refresh(): Promise<void> {
-    const { uri } = this.current;
-    this.reported = uri === undefined ? undefined : await this.reports.get(uri);
-    if (uri?.toString() !== this.current.uri?.toString()) {
+    const { current, reports } = this.parts;
+    const { uri } = current;
+    this.reported = uri === undefined ? undefined : await reports.get(uri);
+    if (!current.is(uri)) {
       return;
     }
     const nodes = this.made();
-    const written = JSON.stringify([this.candidates.folder, nodes]);
+    const written = JSON.stringify([this.parts.candidates.folder, nodes]);
     // A change event redraws the tree, and users who walk through it by keys are at its start again.
     const same = written === this.written;
     this.nodes = same ? this.nodes : nodes;
     this.written = written;
-    this.total = nodes.reduce((sum, node) => sum + candidatesIn(node), 0);
+    this.total = candidatesIn(nodes);
     this.tell();
     if (!same) {
       this.changed.fire(undefined);
@@ -137,26 +120,25 @@ export class CandidatesView implements vscode.TreeDataProvider<Node>, vscode.Dis
   }
 
   private made(): Node[] {
-    const result = this.candidates.shown?.result;
+    const result = this.parts.candidates.shown?.result;
     const { reported } = this;
-    const report = reported?.report;
+    const report = reported?.result;
     const knownIds = new Set([...(result?.candidates ?? []), ...(result?.set_aside.map(({ id }) => id) ?? [])]);
     // While the repository is read, the candidates of the document alone would appear and disappear.
-    const waiting = result === undefined && this.candidates.searching;
+    const waiting = result === undefined && this.parts.candidates.searching;
     const uri = reported?.uri.toString() ?? "";
     const beside = report === undefined || waiting ? [] : documentGroups(uri, report, knownIds);
     const rootNodes = result === undefined ? [] : roots(result, Date.now() / 1000);
     if (rootNodes.length === 0 || beside.length === 0) {
       return [...rootNodes, ...beside];
     }
-    const name = plain(path.posix.basename(reported?.uri.path ?? ""), 60);
     return [
       ...rootNodes,
       {
         kind: "batch",
         id: `document ${uri}`,
-        label: `Only for ${name}`,
-        description: count(beside.reduce((sum, node) => sum + candidatesIn(node), 0), "candidate"),
+        label: `Only for ${reported === undefined ? "" : plain(nameOf(reported.uri), 60)}`,
+        description: count(candidatesIn(beside), "candidate"),
         tooltip: ["Found beside this file, or added by hand: they say nothing of other files."],
         children: beside,
       },
@@ -166,7 +148,7 @@ export class CandidatesView implements vscode.TreeDataProvider<Node>, vscode.Dis
   /** Update the texts around the tree, and the context keys of menus and welcome texts. */
   private tell(): void {
     const { reported } = this;
-    const number = reported?.report?.revisions.length ?? 0;
+    const number = reported?.result?.revisions.length ?? 0;
     const state = this.state();
     this.tree.badge = this.total === 0 ? undefined : { value: this.total, tooltip: count(this.total, "candidate") };
     this.tree.description = this.total === 0 ? "" : count(this.total, "candidate");
@@ -175,60 +157,49 @@ export class CandidatesView implements vscode.TreeDataProvider<Node>, vscode.Dis
       void vscode.commands.executeCommand("setContext", `excise.${name}`, value);
     context("hasRevisions", number > 0);
     context("hasCandidates", this.total > 0);
-    context("hasSetAside", (this.candidates.shown?.result?.set_aside.length ?? 0) > 0);
+    context("hasSetAside", (this.parts.candidates.shown?.result?.set_aside.length ?? 0) > 0);
     context("state", state);
   }
 
-  private state(): ViewState {
+  private state(): string {
     const editor = vscode.window.activeTextEditor;
     const notebook = vscode.window.activeNotebookEditor !== undefined;
-    const { uri } = this.current;
+    const { uri } = this.parts.current;
     const source = uri !== undefined && isSource(uri);
     return viewState({
-      server: this.supervisor.state,
+      server: this.parts.supervisor.state,
       trusted: vscode.workspace.isTrusted,
       folders: (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.scheme),
       document: notebook ? "notebook" : source ? "source" : editor === undefined ? "none" : "other",
-      searching: this.candidates.searching,
+      searching: this.parts.candidates.searching,
       indexing: source && this.reported === undefined,
-      refusal: this.candidates.shown?.refusal ?? "",
+      refusal: this.parts.candidates.shown?.refusal ?? "",
       count: this.total,
     });
   }
 }
 
-function candidatesIn(node: Node): number {
-  if (node.kind === "candidate") {
-    return 1;
-  }
-  return node.kind === "batch" || node.kind === "group"
-    ? (node.children as readonly Node[]).reduce((sum, child) => sum + candidatesIn(child), 0)
-    : 0;
+function candidatesIn(nodes: readonly Node[]): number {
+  return nodes.reduce((sum, { kind, children }) => sum + (kind === "candidate" ? 1 : candidatesIn(children)), 0);
 }
 
 function decorate(item: vscode.TreeItem, node: Node): void {
+  const open = (command: string, title: string): vscode.Command => ({ command, title, arguments: [node] });
   if (node.kind === "candidate") {
-    const [icon, colour] = ICONS[node.mark];
+    const [icon, colour] = ICONS[node.mark ?? "none"];
     item.iconPath = new vscode.ThemeIcon(icon, colour === undefined ? undefined : new vscode.ThemeColor(colour));
-    item.contextValue = context(node);
-    item.command = { command: "excise.showCandidate", title: "Show Whole Candidate", arguments: [node] };
+    item.command = open("excise.showCandidate", "Show Whole Candidate");
   } else if (node.kind === "group") {
     item.iconPath = new vscode.ThemeIcon("organization");
-    item.command = { command: "excise.showCandidate", title: "Show Whole Candidate", arguments: [node] };
+    item.command = open("excise.showCandidate", "Show Whole Candidate");
   } else if (node.kind === "file") {
-    item.resourceUri = fileUri(node.file, node.status);
+    item.resourceUri = fileUri(node.file ?? "", node.status ?? "M");
     item.iconPath = vscode.ThemeIcon.File;
-    item.contextValue = `file ${node.status}`;
-    item.command = { command: "excise.openFile", title: "Open", arguments: [node] };
+    item.command = open("excise.openFile", "Open");
   } else if (node.kind === "hidden" || node.kind === "rejected") {
-    item.iconPath = new vscode.ThemeIcon(node.kind === "hidden" ? "eye-closed" : "close", DIM);
+    const dim = new vscode.ThemeColor("disabledForeground");
+    item.iconPath = new vscode.ThemeIcon(node.kind === "hidden" ? "eye-closed" : "close", dim);
   }
-}
-
-const DIM = new vscode.ThemeColor("disabledForeground");
-
-function context(node: CandidateNode): string {
-  return ["candidate", ...node.abilities].join(" ");
 }
 
 /** Lines of plain text, without Markdown, links or icons. */

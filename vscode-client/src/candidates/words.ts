@@ -1,6 +1,15 @@
 // Words about candidates: how many make a change, how large it is, how old.
-import type { Lines, Work } from "../worktrees";
+import type { CandidateEntry, LinesEntry } from "../protocol";
 import { count, plain } from "../text";
+
+/** The status of a file, in the letters of source control, and in words. */
+export type Status = "A" | "M" | "D" | "R";
+
+export const WORDS: Readonly<Record<Status, string>> = { A: "created", M: "modified", D: "deleted", R: "renamed" };
+
+export function statusOf(status: string): Status {
+  return (["A", "D", "R"] as const).find((letter) => WORDS[letter] === status) ?? "M";
+}
 
 /** "3 of 5 make this change", or "similar changes" if their texts differ a little. */
 export function share(members: number, all: number, same: boolean): string {
@@ -17,13 +26,13 @@ export function placed(rank: number, why: readonly string[]): string {
 }
 
 /** "+12 −3", or an empty string for no lines. */
-export function lines(of: Pick<Lines, "added" | "deleted"> | undefined): string {
+export function lines(of: Pick<LinesEntry, "added" | "deleted"> | undefined): string {
   const { added, deleted } = of ?? { added: 0, deleted: 0 };
   return added + deleted === 0 ? "" : `+${added} −${deleted}`;
 }
 
 /** The size of a candidate: first its code, then the kinds that are counted separately. */
-export function size({ lines: kinds, files }: Work): string[] {
+export function size({ lines: kinds, files }: CandidateEntry): string[] {
   const code = lines(kinds["code"]);
   const apart = ["tests", "docs", "generated"].flatMap((kind) => {
     const shown = lines(kinds[kind]);
@@ -55,7 +64,7 @@ export function verdict(said: string | null): string {
   return said === null ? "" : (words[said] ?? plain(said, 20));
 }
 
-export function conflicts({ conflicts: all }: Work): string {
+export function conflicts({ conflicts: all }: CandidateEntry): string {
   return all.length === 0 ? "" : count(all.length, "conflict");
 }
 

@@ -1,25 +1,36 @@
-// Adding revisions by hand: files, branches, patches, the clipboard.
+// Adding revisions of a document by hand, from files, branches, worktrees, patches, the clipboard; and removing one.
 import * as path from "node:path";
 import * as vscode from "vscode";
-import { repositoryOf } from "../git";
-import { MOST_BYTES, tooLarge } from "../incoming";
-import type { RevisionText } from "../protocol";
+import { joined, size } from "../candidates/words";
 import { settings } from "../config";
-import { count, message, reason } from "../text";
-import { Halt, type Parts, documentOf } from "./context";
+import { documentOf, nameOf } from "../documents";
+import { MOST_BYTES, tooLarge } from "../incoming";
+import type { Parts } from "../parts";
+import type { Rejection, RevisionText, WorktreesDocument } from "../protocol";
+import { Halt, count, message, reason } from "../text";
+import { revisionOf } from "./choose";
 
-type Found = RevisionText | { readonly id: string; readonly reason: string };
+type Found = RevisionText | Rejection;
+
+/** The built-in Git extension, as far as it is asked. */
+interface Git {
+  readonly enabled: boolean;
+  getAPI(version: 1): {
+    getRepository(uri: vscode.Uri): Repository | null;
+    openRepository?(root: vscode.Uri): Promise<Repository | null>;
+  };
+}
+
+interface Repository {
+  getRefs(query: { sort?: "committerdate" }): Promise<{ readonly name?: string; readonly commit?: string }[]>;
+  show(ref: string, path: string): Promise<string>;
+}
 
 /** Files that the user picks. */
 export async function addFromFile(parts: Parts, argument?: unknown): Promise<void> {
   const uri = documentOf(parts, argument);
-  const files = await vscode.window.showOpenDialog({
-    canSelectMany: true,
-    title: `Revisions of ${nameOf(uri)}`,
-    openLabel: "Add",
-    ...beside(uri),
-  });
-  await add(parts, uri, await Promise.all((files ?? []).map((file) => read(file, uri))));
+  const files = await pickFiles(uri, `Revisions of ${nameOf(uri)}`);
+  await add(parts, uri, files.map((file) => read(file, uri)));
 }
 
 /** Files selected in the explorer, as revisions of the document in view. */
@@ -31,16 +42,13 @@ export async function addSelected(parts: Parts, first?: unknown, all?: unknown):
   if (others.length === 0) {
     throw new Halt(`${nameOf(uri)} is the document itself; select its revisions`);
   }
-  await add(parts, uri, await Promise.all(others.map((file) => read(file, uri))));
+  await add(parts, uri, others.map((file) => read(file, uri)));
 }
 
 /** The file at branches that the user picks. */
 export async function addFromBranch(parts: Parts, argument?: unknown): Promise<void> {
   const uri = documentOf(parts, argument);
   const repository = await repositoryOf(uri);
-  if (typeof repository === "string") {
-    throw new Halt(repository);
-  }
   const refs = await repository.getRefs({ sort: "committerdate" });
   const items = refs.flatMap(({ name, commit }) =>
     name === undefined ? [] : [{ name, label: message(name), description: commit?.slice(0, 10) ?? "" }],
@@ -54,20 +62,78 @@ export async function addFromBranch(parts: Parts, argument?: unknown): Promise<v
       () => ({ id, reason: "it does not have this file" }),
     );
   });
-  await add(parts, uri, await Promise.all(texts));
+  await add(parts, uri, texts);
+}
+
+async function repositoryOf(uri: vscode.Uri): Promise<Repository> {
+  if (!vscode.workspace.isTrusted) {
+    throw new Halt("branches are read with git, which is not used in a workspace that is not trusted");
+  }
+  const extension = vscode.extensions.getExtension<Git>("vscode.git");
+  if (extension === undefined) {
+    throw new Halt("the built-in Git extension is disabled");
+  }
+  const git = await extension.activate();
+  if (!git.enabled) {
+    throw new Halt("the built-in Git extension is switched off (git.enabled)");
+  }
+  const api = git.getAPI(1);
+  const folder = vscode.workspace.getWorkspaceFolder(uri)?.uri;
+  const repository = api.getRepository(uri) ?? (folder && (await api.openRepository?.(folder)));
+  if (repository === undefined || repository === null) {
+    throw new Halt(`${nameOf(uri)} is in no repository that the Git extension knows`);
+  }
+  return repository;
+}
+
+/** The current document as it lies in worktrees that the user picks. */
+export async function addFromWorktree(parts: Parts, argument?: unknown): Promise<void> {
+  const uri = documentOf(parts, argument);
+  if (uri.scheme !== "file") {
+    throw new Halt("only a file on disk can lie in another worktree");
+  }
+  const result = await scored(parts, vscode.Uri.joinPath(uri, ".."));
+  const inside = path.relative(result.repository, uri.fsPath);
+  const folders = result.ranking.filter(({ folder }) => folder !== null && folder !== result.repository);
+  if (inside.startsWith("..") || folders.length === 0) {
+    throw new Halt("no other worktree of this repository has changed anything");
+  }
+  const items = folders.map((work) => ({
+    work,
+    label: message(work.label, 60),
+    description: joined(...size(work)),
+    detail: joined(...work.notes.map((note) => message(note, 80))),
+  }));
+  const title = `Worktrees with a revision of ${message(path.basename(inside))}`;
+  const chosen = await vscode.window.showQuickPick(items, { title, canPickMany: true });
+  const files = (chosen ?? []).map(async ({ work }) => {
+    const file = vscode.Uri.file(path.join(work.folder ?? "", inside));
+    // The same id as in the server's own search, whose result the user's choice replaces.
+    return { ...(await read(file, uri)), id: work.id };
+  });
+  await add(parts, uri, files);
+}
+
+async function scored(parts: Parts, folder: vscode.Uri): Promise<WorktreesDocument> {
+  if (!vscode.workspace.isTrusted) {
+    throw new Halt("worktrees are read with git, which is not used in a workspace that is not trusted");
+  }
+  const options = { location: vscode.ProgressLocation.Notification, title: "Excise: reading worktrees", cancellable: true };
+  return vscode.window.withProgress(options, async (_progress, token) => {
+    try {
+      return await parts.supervisor.request("excise/worktrees", { uri: folder.toString() }, token);
+    } catch (error) {
+      throw token.isCancellationRequested ? new vscode.CancellationError() : error;
+    }
+  });
 }
 
 /** The result of a patch on the document's saved text. */
 export async function addFromPatch(parts: Parts, argument?: unknown): Promise<void> {
   const uri = documentOf(parts, argument);
-  const files = await vscode.window.showOpenDialog({
-    canSelectMany: true,
-    title: `Patches of ${nameOf(uri)}`,
-    filters: { Patches: ["patch", "diff", "eml", "mbox"], "All files": ["*"] },
-    openLabel: "Add",
-    ...beside(uri),
-  });
-  const patched = (files ?? []).map(async (file): Promise<Found> => {
+  const filters = { Patches: ["patch", "diff", "eml", "mbox"], "All files": ["*"] };
+  const files = await pickFiles(uri, `Patches of ${nameOf(uri)}`, { filters });
+  const patched = files.map(async (file): Promise<Found> => {
     const id = `patch:${nameOf(file)}`;
     try {
       const { text, notes } = await parts.revisions.patched(uri, await textOf(file));
@@ -76,7 +142,7 @@ export async function addFromPatch(parts: Parts, argument?: unknown): Promise<vo
       return { id, reason: reason(error) };
     }
   });
-  await add(parts, uri, await Promise.all(patched));
+  await add(parts, uri, patched);
 }
 
 /** The copied text: a whole file, alone or in a fence, or a patch. The server refuses anything else. */
@@ -101,7 +167,7 @@ export async function addFromClipboard(parts: Parts, argument?: unknown): Promis
 }
 
 /** A file of the user's choice as a revision, with the editor's own way to decode it. */
-export async function read(file: vscode.Uri, of: vscode.Uri): Promise<Found> {
+async function read(file: vscode.Uri, of: vscode.Uri): Promise<Found> {
   const id = `file:${path.posix.relative(path.posix.dirname(of.path), file.path)}`;
   try {
     return { id, text: await textOf(file) };
@@ -111,7 +177,8 @@ export async function read(file: vscode.Uri, of: vscode.Uri): Promise<Found> {
 }
 
 /** Add what was found; say what was refused. */
-export async function add(parts: Parts, uri: vscode.Uri, found: readonly Found[]): Promise<void> {
+async function add(parts: Parts, uri: vscode.Uri, finding: readonly Promise<Found>[]): Promise<void> {
+  const found = await Promise.all(finding);
   const texts = found.filter((item): item is RevisionText => "text" in item);
   const unusable = found.filter((item) => "reason" in item);
   if (found.length === 0) {
@@ -150,11 +217,16 @@ async function textOf(file: vscode.Uri): Promise<string> {
   return text;
 }
 
-function nameOf(uri: vscode.Uri): string {
-  return path.posix.basename(uri.path);
+/** Files that the user picks, beside the document at first. */
+async function pickFiles(uri: vscode.Uri, title: string, more: vscode.OpenDialogOptions = {}): Promise<vscode.Uri[]> {
+  const beside = uri.scheme === "file" ? { defaultUri: vscode.Uri.joinPath(uri, "..") } : {};
+  const options = { canSelectMany: true, title, openLabel: "Add", ...beside, ...more };
+  return (await vscode.window.showOpenDialog(options)) ?? [];
 }
 
-/** Where a dialog starts: beside the document. */
-function beside(uri: vscode.Uri): { defaultUri?: vscode.Uri } {
-  return uri.scheme === "file" ? { defaultUri: vscode.Uri.joinPath(uri, "..") } : {};
+/** Take a revision back: the file, branch or worktree that it came from stays as it is. */
+export async function removeRevision(parts: Parts, argument?: unknown): Promise<void> {
+  const { uri, id } = await revisionOf(parts, argument, "Remove a revision from the comparison");
+  await parts.revisions.remove(uri, [id]);
+  parts.reports.forget(uri);
 }

@@ -1,7 +1,17 @@
-// From hunk to hunk: the hunk editor, and the next one that is not decided.
+// The review of a document: the hunk editor, the next hunk that is not decided, and what all are compared with.
 import * as vscode from "vscode";
-import { type Parts, Halt, documentOf, show } from "./context";
-import { hunkAt, reviewed } from "./review";
+import { joined } from "../candidates/words";
+import { SECTION } from "../config";
+import { documentOf, rangeOf, show } from "../documents";
+import { hunkAt, reviewed } from "../hunks/review";
+import type { Parts } from "../parts";
+import { Halt } from "../text";
+
+const ORIGINS: Record<string, string> = {
+  saved: "the saved file",
+  head: "the file at HEAD",
+  index: "the file in the index",
+};
 
 /** Open the hunk editor of a document, at a hunk if one is named. */
 export async function openHunks(parts: Parts, argument?: unknown): Promise<void> {
@@ -9,7 +19,7 @@ export async function openHunks(parts: Parts, argument?: unknown): Promise<void>
   await show(uri);
   const review = await reviewed(parts, uri);
   const index = hunkAt(review, uri, argument);
-  parts.hunkEditors.open(parts, uri, review.hunks[index] ?? review.hunks[review.next ?? 0]);
+  parts.hunkEditors.open(uri, review.hunks[index] ?? review.hunks[review.next ?? 0]);
 }
 
 /** Put the cursor on a hunk. */
@@ -21,8 +31,7 @@ export async function revealHunk(parts: Parts, argument?: unknown): Promise<void
     throw new Halt("this hunk is not there any more");
   }
   const editor = await show(uri);
-  const { start, end } = hunk.range;
-  const range = new vscode.Range(start.line, start.character, end.line, end.character);
+  const range = rangeOf(hunk.range);
   editor.selection = new vscode.Selection(range.start, range.start);
   editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
 }
@@ -38,14 +47,40 @@ export function previousHunk(parts: Parts, argument?: unknown): Promise<void> {
 async function step(parts: Parts, argument: unknown, by: 1 | -1): Promise<void> {
   const uri = documentOf(parts, argument);
   const review = await reviewed(parts, uri);
-  const open = review.hunks.flatMap(({ decided }, at) => (decided ? [] : [at]));
+  const open = review.hunks.flatMap(({ decided, range }, hunk) => (decided ? [] : [{ hunk, line: range.start.line }]));
   if (open.length === 0) {
     throw new Halt("every hunk of this file is decided");
   }
-  const editor = await show(uri);
-  const { line } = editor.selection.active;
-  const after = (at: number): boolean => (review.hunks[at]?.range.start.line ?? 0) > line;
-  const before = (at: number): boolean => (review.hunks[at]?.range.start.line ?? 0) < line;
-  const hunk = by === 1 ? (open.find(after) ?? open[0]) : (open.findLast(before) ?? open.at(-1));
-  await revealHunk(parts, { uri: uri.toString(), hunk });
+  const { line } = (await show(uri)).selection.active;
+  const next = by === 1 ? (open.find((one) => one.line > line) ?? open[0]) : (open.findLast((one) => one.line < line) ?? open.at(-1));
+  await revealHunk(parts, { uri: uri.toString(), hunk: next?.hunk });
+}
+
+/** Choose which text the revisions are compared with; what fits them better than the setting is marked. */
+export async function chooseOrigin(parts: Parts, argument?: unknown): Promise<void> {
+  const uri = documentOf(parts, argument);
+  await parts.supervisor.ensure();
+  const offers = (await parts.sources.get(uri)).result?.offers ?? [];
+  const section = vscode.workspace.getConfiguration(SECTION);
+  const now = section.get("origin");
+  const items = Object.entries(ORIGINS).map(([value, label]) => ({
+    value,
+    label,
+    description: joined(value === now ? "as it is now" : "", offers.includes(value) ? "what the revisions were made from" : ""),
+  }));
+  const chosen = await vscode.window.showQuickPick(items, { title: "Compare revisions with" });
+  if (chosen !== undefined && chosen.value !== now) {
+    const folders = vscode.workspace.workspaceFolders ?? [];
+    await section.update("origin", chosen.value, folders.length === 0);
+  }
+}
+
+/** The origin of a review stays through saving and commits; this lets it be what is saved now. */
+export async function startReviewAgain(parts: Parts, argument?: unknown): Promise<void> {
+  const uri = documentOf(parts, argument);
+  const { started } = await parts.supervisor.request("excise/startAgain", { uri: uri.toString() });
+  if (!started) {
+    throw new Halt("this file has no review that could start again");
+  }
+  parts.reports.forget(uri);
 }

@@ -2,8 +2,8 @@
 import * as vscode from "vscode";
 import { SECTION, settings } from "../config";
 import { opened } from "../documents";
+import type { Parts } from "../parts";
 import { reason } from "../text";
-import type { Parts } from "./context";
 
 export async function restartServer(parts: Parts): Promise<void> {
   await parts.supervisor.restart();
@@ -56,7 +56,7 @@ async function documentLines(parts: Parts, uri: vscode.Uri | undefined): Promise
   }
   const document = opened(uri);
   const lines = [`document: ${uri.toString()} (version ${document?.version ?? "none"}, ${document?.languageId ?? "not open"})`];
-  const { report, problem } = await parts.reports.get(uri);
+  const { result: report, problem } = await parts.reports.get(uri);
   if (problem !== "") {
     return [...lines, `no report: ${problem}`];
   }

@@ -1,19 +1,19 @@
 // Taking a candidate, a file of it, or one variant of a hunk. One undo takes each of them back.
 import * as vscode from "vscode";
-import type { ReviewHunk } from "../protocol";
+import { documentOf } from "../documents";
+import { applied, decide, hunkAt, reviewed, writable } from "../hunks/review";
 import { hunkWords, variantWords } from "../hunks/words";
-import { takeChoices, unlessBroken } from "../take/apply";
-import { message, plain } from "../text";
-import { candidateOf, given } from "./candidate";
-import { revisionOf } from "./compare";
-import { Halt, type Parts, documentOf } from "./context";
-import { decide, hunkAt, reviewed, writable } from "./review";
+import { namesOf } from "../names";
+import type { Parts } from "../parts";
+import type { ReviewHunk } from "../protocol";
+import { takeChoices } from "../take/apply";
+import { Halt, message, plain } from "../text";
+import { candidateOf, choice, confirmed, given, revisionOf } from "./choose";
 
 /** All that a candidate changes; of one that is known for a document only, what it makes of that. */
 export async function takeCandidate(parts: Parts, argument?: unknown): Promise<boolean> {
-  const { uri, candidate } = given(argument);
-  if (typeof uri === "string") {
-    return takeRevision(parts, { uri, revision: candidate });
+  if (typeof given(argument).uri === "string") {
+    return takeRevision(parts, argument);
   }
   const { folder, work } = await candidateOf(parts, argument, "Take a whole candidate");
   const conflicts = await agreed(work.label, work.conflicts.map(({ path }) => path));
@@ -40,11 +40,7 @@ async function agreed(label: string, paths: readonly string[]): Promise<boolean>
   }
   const files = paths.map((path) => plain(path, 60)).join(", ");
   const question = `${message(label, 60)} and your branch changed the same lines in ${message(files)}.`;
-  const yes = "Take Its Lines";
-  const detail = "Your branch's lines there are replaced. One undo takes it back.";
-  if ((await vscode.window.showWarningMessage(question, { modal: true, detail }, yes)) !== yes) {
-    throw new vscode.CancellationError();
-  }
+  await confirmed(question, "Your branch's lines there are replaced. One undo takes it back.", "Take Its Lines");
   return true;
 }
 
@@ -66,12 +62,7 @@ async function takeRevision(parts: Parts, argument: unknown): Promise<boolean> {
   await writable(uri);
   const review = await reviewed(parts, uri);
   const params = { uri: uri.toString(), id, version: review.version, state: review.state };
-  const { applied, reason } = await unlessBroken((anyway) =>
-    parts.supervisor.request("excise/applyRevision", { ...params, anyway }),
-  );
-  if (!applied) {
-    throw new Halt(`not taken: ${reason === "" ? "the editor refused the edit" : reason}`);
-  }
+  await applied((anyway) => parts.supervisor.request("excise/applyRevision", { ...params, anyway }));
   vscode.window.setStatusBarMessage(`$(check) Excise: took ${message(id, 60)}`, 4000);
   return true;
 }
@@ -85,26 +76,18 @@ export async function takeVariant(parts: Parts, argument?: unknown): Promise<boo
   if (hunk === undefined) {
     throw new Halt("no candidate changes the lines at the cursor");
   }
-  const named = namedVariant(argument, review.state);
-  const chosen = named === undefined ? await variantOf(hunk, parts, uri) : named;
-  await decide(parts, uri, review, index, chosen);
+  // A link names the variant, and null is the origin.
+  const { variant, state } = (argument ?? {}) as { variant?: unknown; state?: unknown };
+  const named = variant === null || typeof variant === "number";
+  if (named && state !== review.state) {
+    throw new Halt("the candidates have changed meanwhile; look at the hunk again");
+  }
+  await decide(parts, uri, review, index, named ? variant : await variantOf(hunk, parts, uri));
   return true;
 }
 
-/** The variant of a link; null is the origin, undefined: it names none. */
-function namedVariant(argument: unknown, now: number): number | null | undefined {
-  const { variant, state } = (argument ?? {}) as { variant?: unknown; state?: unknown };
-  if (variant !== null && typeof variant !== "number") {
-    return undefined;
-  }
-  if (state !== now) {
-    throw new Halt("the candidates have changed meanwhile; look at the hunk again");
-  }
-  return variant;
-}
-
 async function variantOf(hunk: ReviewHunk, parts: Parts, uri: vscode.Uri): Promise<number | null> {
-  const names = await parts.reviews.names(uri);
+  const names = await namesOf(parts, uri);
   const items = [
     ...hunk.variants.map(({ ids, text }, variant) => ({
       variant,
@@ -115,9 +98,5 @@ async function variantOf(hunk: ReviewHunk, parts: Parts, uri: vscode.Uri): Promi
     { variant: null, label: "Keep the origin", description: hunk.decision === "origin" ? "as it is now" : "", detail: message(hunk.text.trim(), 160) },
   ].filter(({ variant }) => variant === null || hunk.variants[variant]?.text !== hunk.text);
   const title = `${hunkWords(hunk)}: choose what to take`;
-  const chosen = await vscode.window.showQuickPick(items, { title, matchOnDetail: true });
-  if (chosen === undefined) {
-    throw new vscode.CancellationError();
-  }
-  return chosen.variant;
+  return (await choice(items, title)).variant;
 }

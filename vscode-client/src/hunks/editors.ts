@@ -1,15 +1,15 @@
 // The hunk editor: one panel for each document. Decisions in the panel change the document itself.
 import { randomBytes } from "node:crypto";
 import * as vscode from "vscode";
-import type { Parts } from "../commands/context";
 import { revealHunk } from "../commands/hunks";
-import { decide, keep, replace, reviewed } from "../commands/review";
-import { opened } from "../documents";
+import { nameOf, opened, rangeOf } from "../documents";
+import { namesOf } from "../names";
+import type { Parts } from "../parts";
 import type { ReviewHunk, ReviewResult } from "../protocol";
 import { message, plain, reason } from "../text";
 import { html } from "./html";
-import { type ToPage, fromPage } from "./messages";
-import { hunkKey, page } from "./page";
+import { type ToPage, fromPage, hunkKey, page } from "./page";
+import { type Open, decide, keep, replace, reviewed } from "./review";
 
 /** The state before a decision, to undo it. */
 interface Step {
@@ -18,10 +18,14 @@ interface Step {
   readonly decided: boolean;
 }
 
-export class HunkEditors implements vscode.Disposable {
+export class HunkEditors {
   private readonly panels = new Map<string, HunkEditor>();
 
-  open(parts: Parts, uri: vscode.Uri, at: ReviewHunk | undefined): void {
+  constructor(private readonly parts: Parts) {
+    parts.subscriptions.push({ dispose: () => [...this.panels.values()].forEach(({ panel }) => void panel.dispose()) });
+  }
+
+  open(uri: vscode.Uri, at: ReviewHunk | undefined): void {
     const key = uri.toString();
     const there = this.panels.get(key);
     if (there !== undefined) {
@@ -29,24 +33,20 @@ export class HunkEditors implements vscode.Disposable {
       return;
     }
     // Lenses would repeat this: they are off while the hunks are shown here.
-    const lenses = (shown: boolean): void => parts.supervisor.connection?.showLenses(uri, shown);
-    const reopened = parts.supervisor.onDidOpen((connection) => connection.showLenses(uri, false));
-    const editor = new HunkEditor(parts, uri, at, () => {
+    const { supervisor } = this.parts;
+    const reopened = supervisor.onDidOpen((connection) => connection.showLenses(uri, false));
+    const editor = new HunkEditor(this.parts, uri, at, () => {
       reopened.dispose();
       this.panels.delete(key);
-      lenses(true);
+      supervisor.connection?.showLenses(uri, true);
     });
     this.panels.set(key, editor);
-    lenses(false);
-  }
-
-  dispose(): void {
-    [...this.panels.values()].forEach((panel) => panel.dispose());
+    supervisor.connection?.showLenses(uri, false);
   }
 }
 
 class HunkEditor {
-  private readonly panel: vscode.WebviewPanel;
+  readonly panel: vscode.WebviewPanel;
   private readonly steps: Step[] = [];
   private seen: ReviewResult | undefined;
   /** The page as it was last posted, because one decision causes several updates. */
@@ -64,7 +64,7 @@ class HunkEditor {
     this.at = at === undefined ? undefined : hunkKey(at);
     const root = parts.context.extensionUri;
     const [media, dist] = [vscode.Uri.joinPath(root, "media"), vscode.Uri.joinPath(root, "dist")];
-    const title = `Hunks: ${plain(this.name, 60)}`;
+    const title = `Hunks: ${plain(nameOf(uri), 60)}`;
     this.panel = vscode.window.createWebviewPanel("excise.hunks", title, vscode.ViewColumn.Active, {
       enableScripts: true,
       localResourceRoots: [media, dist],
@@ -88,26 +88,15 @@ class HunkEditor {
       listening.dispose();
       closed();
     });
-    webview.html = html({
-      nonce: randomBytes(24).toString("base64url"),
-      cspSource: webview.cspSource,
-      script: webview.asWebviewUri(vscode.Uri.joinPath(dist, "hunks.js")).toString(),
-      style: webview.asWebviewUri(vscode.Uri.joinPath(media, "hunks.css")).toString(),
-    });
+    const [script, style] = [vscode.Uri.joinPath(dist, "hunks.js"), vscode.Uri.joinPath(media, "hunks.css")];
+    const addresses = [script, style].map((file) => webview.asWebviewUri(file).toString()) as [string, string];
+    webview.html = html(randomBytes(24).toString("base64url"), webview.cspSource, ...addresses);
   }
 
   show(at: ReviewHunk | undefined): void {
     this.at = at === undefined ? this.at : hunkKey(at);
     this.panel.reveal();
     this.queue(() => this.send());
-  }
-
-  dispose(): void {
-    this.panel.dispose();
-  }
-
-  private get name(): string {
-    return this.uri.path.split("/").at(-1) ?? "";
   }
 
   /** One after the other: the next decision starts from the text that this one leaves. */
@@ -123,7 +112,7 @@ class HunkEditor {
   }
 
   private async send(): Promise<void> {
-    const { review, problem } = await this.parts.reviews.get(this.uri);
+    const { result: review, problem } = await this.parts.reviews.get(this.uri);
     if (review === undefined) {
       if (problem !== "") {
         await this.post({ type: "problem", text: plain(problem, 300) });
@@ -131,8 +120,8 @@ class HunkEditor {
       return;
     }
     this.seen = review;
-    const names = await this.parts.reviews.names(this.uri);
-    const update: ToPage = { type: "page", page: page(this.name, review, (id) => names.get(id) ?? id), current: this.at };
+    const names = await namesOf(this.parts, this.uri);
+    const update: ToPage = { type: "page", page: page(nameOf(this.uri), review, (id) => names.get(id) ?? id), current: this.at };
     const text = JSON.stringify(update);
     if (text !== this.posted) {
       // The current hunk is sent once. The same page without it does not count as another one.
@@ -188,7 +177,7 @@ class HunkEditor {
     this.parts.reviews.forget(this.uri);
   }
 
-  private async find(key: string): Promise<{ review: ReviewResult & { version: number }; index: number; hunk: ReviewHunk }> {
+  private async find(key: string): Promise<{ review: Open; index: number; hunk: ReviewHunk }> {
     const review = await reviewed(this.parts, this.uri);
     const index = review.hunks.findIndex((entry) => hunkKey(entry) === key);
     const hunk = review.hunks[index];
@@ -199,7 +188,7 @@ class HunkEditor {
     return { review, index, hunk };
   }
 
-  private textOf({ range: { start, end } }: ReviewHunk): string {
-    return opened(this.uri)?.getText(new vscode.Range(start.line, start.character, end.line, end.character)) ?? "";
+  private textOf({ range }: ReviewHunk): string {
+    return opened(this.uri)?.getText(rangeOf(range)) ?? "";
   }
 }

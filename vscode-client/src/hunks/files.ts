@@ -1,9 +1,8 @@
 // The files of a review, with the candidates that change each. Plain data.
 import * as path from "node:path";
-import { type Status, statusOf, WORDS } from "../candidates/status";
-import { joined } from "../candidates/words";
+import { type Status, WORDS, joined, statusOf } from "../candidates/words";
+import type { CandidatesDocument } from "../protocol";
 import { count, plain } from "../text";
-import type { CandidatesResult, ChangedFile } from "../worktrees";
 
 export interface ReviewFile {
   /** Relative to the repository, as the target has it. */
@@ -12,11 +11,12 @@ export interface ReviewFile {
 }
 
 /** The files that candidates change, those of most candidates first. */
-export function reviewFiles(result: CandidatesResult): ReviewFile[] {
+export function reviewFiles(result: CandidatesDocument): ReviewFile[] {
   const files = new Map<string, ReviewFile["candidates"][number][]>();
   for (const { id, label, files: changed } of result.ranking) {
     for (const file of changed) {
-      const key = before(file);
+      // A renamed file is reviewed under its former name.
+      const key = file.old_path ?? file.path;
       const entries = files.get(key) ?? [];
       entries.push({ id, label, path: file.path, status: statusOf(file.status) });
       files.set(key, entries);
@@ -25,12 +25,6 @@ export function reviewFiles(result: CandidatesResult): ReviewFile[] {
   return [...files]
     .map(([name, candidates]) => ({ path: name, candidates }))
     .sort((a, b) => b.candidates.length - a.candidates.length || (a.path < b.path ? -1 : 1));
-}
-
-/** Where a file is in the target: a renamed one is reviewed under its former name. */
-function before({ path: now, status, facts }: ChangedFile): string {
-  const [former] = facts.flatMap((fact) => /^rename from (.+)$/s.exec(fact)?.[1] ?? []);
-  return status === "renamed" && former !== undefined ? former : now;
 }
 
 /** Whether there is a text in the target whose hunks can be decided. */

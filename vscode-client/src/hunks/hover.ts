@@ -1,10 +1,11 @@
 // Links below the server's hover that take a variant. They are ours, so that its Markdown stays untrusted.
 import * as vscode from "vscode";
-import type { Parts } from "../commands/context";
-import { hunkOfLine } from "../commands/review";
 import { DOCUMENTS } from "../documents";
-import type { ReviewResult } from "../protocol";
+import { namesOf } from "../names";
+import type { Parts } from "../parts";
+import type { ReviewHunk } from "../protocol";
 import { plain } from "../text";
+import { hunkOfLine } from "./review";
 import { changing } from "./words";
 
 /** Variants with a link each. The hunk editor has all. */
@@ -16,33 +17,27 @@ const COMMANDS = ["excise.takeVariant", "excise.openHunks"];
 export function takeLinks(parts: Parts): vscode.Disposable {
   return vscode.languages.registerHoverProvider(DOCUMENTS, {
     provideHover: async ({ uri }, { line }) => {
-      const { review } = await parts.reviews.get(uri);
+      const { result: review } = await parts.reviews.get(uri);
       const index = review === undefined ? -1 : hunkOfLine(review, line);
-      if (review === undefined || index < 0) {
+      const hunk = review?.hunks[index];
+      if (review === undefined || hunk === undefined) {
         return undefined;
       }
-      return new vscode.Hover(links(uri, review, index, await parts.reviews.names(uri)));
+      const target = { uri: uri.toString(), hunk: index, state: review.state };
+      return new vscode.Hover(links(target, hunk, await namesOf(parts, uri)));
     },
   });
 }
 
-function links(
-  uri: vscode.Uri,
-  review: ReviewResult,
-  hunk: number,
-  names: ReadonlyMap<string, string>,
-): vscode.MarkdownString {
+function links(target: object, hunk: ReviewHunk, names: ReadonlyMap<string, string>): vscode.MarkdownString {
   const text = new vscode.MarkdownString();
   text.isTrusted = { enabledCommands: COMMANDS };
-  const shown = review.hunks[hunk];
-  const variants = shown === undefined ? [] : changing(shown);
-  const target = { uri: uri.toString(), hunk, state: review.state };
   const link = (name: string, command: string, argument: object): void => {
     const query = encodeURIComponent(JSON.stringify([argument]));
     text.appendMarkdown(`[${name}](command:${command}?${query})`);
   };
-  for (const variant of variants.slice(0, MOST_LINKS)) {
-    const ids = shown?.variants[variant]?.ids ?? [];
+  for (const variant of changing(hunk).slice(0, MOST_LINKS)) {
+    const ids = hunk.variants[variant]?.ids ?? [];
     link("Take", "excise.takeVariant", { ...target, variant });
     // Names are somebody's words: text, whatever they hold.
     text.appendText(` ${ids.map((id) => plain(names.get(id) ?? id, 40)).join(", ")}`);

@@ -1,4 +1,4 @@
-// The content of the hunk editor: plain data without markup, posted to its webview.
+// The hunk editor and its webview: the content, which is plain data without markup, and the messages between them.
 import type { ReviewHunk, ReviewResult } from "../protocol";
 import { plain, visible } from "../text";
 import { changing, decision, hunkWords, progress, summary, unanimous, variantWords } from "./words";
@@ -46,6 +46,32 @@ export interface Page {
   /** "the target changed these lines, too", by name. */
   readonly notes: readonly string[];
   readonly hunks: readonly HunkPage[];
+}
+
+export type ToPage =
+  | { readonly type: "page"; readonly page: Page; readonly current: string | undefined }
+  | { readonly type: "problem"; readonly text: string };
+
+export type FromPage =
+  | { readonly type: "ready" | "undo" }
+  /** Take a variant of a hunk, or null for the origin's text. */
+  | { readonly type: "take"; readonly key: string; readonly variant: number | null }
+  | { readonly type: "open"; readonly key: string };
+
+/** A message of the webview, if it is one: whatever else comes is dropped. */
+export function fromPage(data: unknown): FromPage | undefined {
+  const { type, key, variant } = (typeof data === "object" ? data ?? {} : {}) as Record<string, unknown>;
+  if (type === "ready" || type === "undo") {
+    return { type };
+  }
+  if (typeof key !== "string") {
+    return undefined;
+  }
+  if (type === "open") {
+    return { type, key };
+  }
+  const isVariant = variant === null || (typeof variant === "number" && Number.isInteger(variant));
+  return type === "take" && isVariant ? { type, key, variant } : undefined;
 }
 
 /** The most lines of a text that is shown completely, and the lines at each end of a longer one. */

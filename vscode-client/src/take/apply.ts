@@ -1,22 +1,31 @@
 // Taking: the files that the server composes become one edit of the workspace, undone in one step.
 import * as vscode from "vscode";
-import { Halt, type Parts } from "../commands/context";
+import type { TextEdit } from "vscode-languageclient";
+import { confirmed } from "../commands/choose";
 import type { Servers } from "../connection";
-import type { TakeChoice } from "../protocol";
-import { opened } from "../documents";
-import { count, message, plain } from "../text";
-import type { BrokenMix, Content, TakeResult } from "./document";
+import { opened, rangeOf } from "../documents";
+import type { Parts } from "../parts";
+import type { ContentEntry, TakeChoice, TakenDocument } from "../protocol";
+import { Halt, count, message, plain } from "../text";
+
+/** A changed file: its bytes before and after, and what the server adds for an editor (docs/lsp-extensions.md). */
+export interface Content extends ContentEntry {
+  readonly uri: string;
+  readonly old_uri: string;
+  readonly edits: readonly TextEdit[] | null;
+  readonly version: number | null;
+  readonly problem: string;
+}
+
+interface Taken extends TakenDocument {
+  readonly contents: readonly Content[];
+}
 
 const EXECUTABLE = "100755";
 
 /** Put the chosen parts of a folder's candidates together, without changing anything; to be looked at, also a broken mix. */
-export async function putTogether(
-  supervisor: Servers,
-  folder: vscode.Uri,
-  choices: readonly TakeChoice[],
-  anyway = true,
-): Promise<TakeResult> {
-  return supervisor.request("excise/take", { uri: folder.toString(), choices, anyway });
+export async function putTogether(supervisor: Servers, folder: vscode.Uri, choices: readonly TakeChoice[], anyway = true): Promise<Taken> {
+  return (await supervisor.request("excise/take", { uri: folder.toString(), choices, anyway })) as Taken;
 }
 
 /** Do what the server refuses where the parts cannot work together, if the user wants it all the same. */
@@ -24,34 +33,28 @@ export async function unlessBroken<T>(take: (anyway: boolean) => Promise<T>): Pr
   try {
     return await take(false);
   } catch (error) {
-    const { data, message: why } = error as { data?: Partial<BrokenMix>; message: string };
+    const { data, message: why } = error as { data?: { kind?: unknown }; message: string };
     if (data?.kind !== "brokenMix") {
       throw error;
     }
-    const yes = "Take It Anyway";
     const detail = "Take the missing parts as well, or take it as it is. One undo takes it back.";
-    if ((await vscode.window.showWarningMessage(message(why, 400), { modal: true, detail }, yes)) !== yes) {
-      throw new vscode.CancellationError();
-    }
+    await confirmed(message(why, 400), detail, "Take It Anyway");
     return take(true);
   }
 }
 
 /** Take the chosen parts; `name` is the label on the undo stack. */
-export async function takeChoices(
-  { supervisor }: Parts,
-  folder: vscode.Uri,
-  choices: readonly TakeChoice[],
-  name: string,
-): Promise<void> {
+export async function takeChoices({ supervisor }: Parts, folder: vscode.Uri, choices: readonly TakeChoice[], name: string): Promise<void> {
   let agreed = false;
   const first = await unlessBroken((anyway) => {
     agreed = anyway;
     return putTogether(supervisor, folder, choices, anyway);
   });
-  await Promise.all(first.contents.map(held));
+  // Open files whose text will change, so that the edits are of the editor's text.
+  const edited = first.contents.filter(({ edits }) => edits !== null);
+  await Promise.all(edited.map(({ old_uri }) => vscode.workspace.openTextDocument(vscode.Uri.parse(old_uri))));
   // The edits of a file that the server had not open are of the disk: now they are of the editor's text.
-  const unknown = first.contents.some(({ edits, version }) => edits !== null && version === null);
+  const unknown = edited.some(({ version }) => version === null);
   const taken = unknown ? await putTogether(supervisor, folder, choices, agreed) : first;
   const problem = taken.contents.find((content) => content.problem !== "");
   if (problem !== undefined) {
@@ -66,13 +69,6 @@ export async function takeChoices(
     throw new Halt("nothing was taken: the editor refused the edit");
   }
   say(taken, name);
-}
-
-/** Open a file whose text will change, so that the edits are of the editor's text. */
-async function held({ edits, old_uri }: Content): Promise<void> {
-  if (edits !== null) {
-    await vscode.workspace.openTextDocument(vscode.Uri.parse(old_uri));
-  }
 }
 
 function enter(edit: vscode.WorkspaceEdit, content: Content, note: vscode.WorkspaceEditEntryMetadata): void {
@@ -100,13 +96,11 @@ function enter(edit: vscode.WorkspaceEdit, content: Content, note: vscode.Worksp
   if (opened(old)?.version !== content.version) {
     throw new Halt(`nothing was taken: ${plain(content.old_path, 100)} has changed meanwhile; try again`);
   }
-  content.edits.forEach(({ range: { start, end }, newText }) => {
-    edit.replace(uri, new vscode.Range(start.line, start.character, end.line, end.character), newText, note);
-  });
+  content.edits.forEach(({ range, newText }) => edit.replace(uri, rangeOf(range), newText, note));
 }
 
 /** Tell the user what the edit could not do, and other notes on the result. Nothing else interrupts. */
-function say(taken: TakeResult, name: string): void {
+function say(taken: Taken, name: string): void {
   const modes = taken.contents.filter(({ mode, old_mode, status }) =>
     status === "created" ? mode === EXECUTABLE : mode !== null && mode !== old_mode,
   );

@@ -1,8 +1,7 @@
 // Files of candidates as separate read-only documents, for comparisons.
 import * as vscode from "vscode";
-import type { Servers } from "../connection";
-import { putTogether } from "./apply";
-import type { Content } from "./document";
+import type { Parts } from "../parts";
+import { type Content, putTogether } from "./apply";
 
 const SCHEME = "excise-candidate";
 
@@ -13,34 +12,30 @@ interface Address {
   readonly side: "old" | "new";
 }
 
-/** The document of a file of a candidate, or of the origin that it changes. */
-export function contentUri(folder: vscode.Uri, candidate: string, content: Content, side: "old" | "new"): vscode.Uri {
-  const address: Address = { folder: folder.toString(), candidate, path: content.path, side };
-  const uri = vscode.Uri.parse(side === "old" ? content.old_uri : content.uri);
-  return uri.with({ scheme: SCHEME, query: JSON.stringify(address) });
-}
-
-export class Contents implements vscode.TextDocumentContentProvider, vscode.Disposable {
+export class Contents implements vscode.TextDocumentContentProvider {
   private readonly changed = new vscode.EventEmitter<vscode.Uri>();
   private readonly known = new Map<string, string>();
-  private readonly registered: vscode.Disposable;
   readonly onDidChange = this.changed.event;
 
-  /** The server is asked for documents that were not put here, as after a window was reloaded. */
-  constructor(private readonly supervisor: Servers) {
-    this.registered = vscode.Disposable.from(
+  constructor(private readonly parts: Parts) {
+    parts.subscriptions.push(
       vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),
       vscode.workspace.onDidCloseTextDocument(({ uri }) => this.known.delete(uri.toString())),
       this.changed,
     );
   }
 
-  put(uri: vscode.Uri, content: Content, side: "old" | "new"): vscode.Uri {
+  /** The document of a file of a candidate, or of the origin that it changes. */
+  put(folder: vscode.Uri, candidate: string, content: Content, side: "old" | "new"): vscode.Uri {
+    const address: Address = { folder: folder.toString(), candidate, path: content.path, side };
+    const there = vscode.Uri.parse(side === "old" ? content.old_uri : content.uri);
+    const uri = there.with({ scheme: SCHEME, query: JSON.stringify(address) });
     this.known.set(uri.toString(), textOf(content, side));
     this.changed.fire(uri);
     return uri;
   }
 
+  /** The server is asked for documents that were not put here, as after a window was reloaded. */
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
     const text = this.known.get(uri.toString());
     if (text !== undefined) {
@@ -48,13 +43,9 @@ export class Contents implements vscode.TextDocumentContentProvider, vscode.Disp
     }
     const { folder, candidate, path, side } = JSON.parse(uri.query) as Address;
     const choices = [{ candidate, path, conflicts: true }];
-    const { contents } = await putTogether(this.supervisor, vscode.Uri.parse(folder), choices);
+    const { contents } = await putTogether(this.parts.supervisor, vscode.Uri.parse(folder), choices);
     const content = contents.find((entry) => entry.path === path);
     return content === undefined ? "" : textOf(content, side);
-  }
-
-  dispose(): void {
-    this.registered.dispose();
   }
 }
 

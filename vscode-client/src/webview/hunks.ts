@@ -1,6 +1,5 @@
 // The hunk editor in its webview. Everything it shows comes as text and becomes text: no markup is made of it.
-import type { FromPage, ToPage } from "../hunks/messages";
-import type { Card, CodeLine, HunkPage, Page } from "../hunks/page";
+import type { Card, CodeLine, FromPage, HunkPage, Page, ToPage } from "../hunks/page";
 
 declare function acquireVsCodeApi(): { postMessage(message: FromPage): void };
 

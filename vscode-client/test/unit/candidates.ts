@@ -1,7 +1,7 @@
 // The answer of `excise/candidates` for three candidates of one task, to be changed by each test.
-import type { CandidatesResult, Work } from "../../src/worktrees";
+import type { CandidateCluster, CandidateEntry, CandidatesDocument } from "../../src/protocol";
 
-export function work(id: string, more: Partial<Work> = {}): Work {
+export function work(id: string, more: Partial<CandidateEntry> = {}): CandidateEntry {
   return {
     id,
     label: id.replace(/^\w+:/, ""),
@@ -10,7 +10,7 @@ export function work(id: string, more: Partial<Work> = {}): Work {
     rank: 1,
     makers: 1,
     why: ["nobody else makes it"],
-    edit_size: 3,
+    ...{ broken: [], similarity: 1, names: [], commit: null, base: null },
     verdict: null,
     no_op: false,
     syntax_errors: false,
@@ -31,26 +31,26 @@ export function work(id: string, more: Partial<Work> = {}): Work {
   };
 }
 
-export function candidates(more: Partial<CandidatesResult> = {}): CandidatesResult {
+export function cluster(members: string[], facts: string[] = []): CandidateCluster {
+  const reasons = facts.map((text) => ({ kind: "tests", text, members }));
+  const [representative = ""] = members;
+  return { batch: 1, members, representative, min_similarity: 1, reasons, words: [], passed: 0, failed: 0, undecided: 0 };
+}
+
+export function candidates(more: Partial<CandidatesDocument> = {}): CandidatesDocument {
   const ids = ["worktree:ada", "worktree:bo", "branch:chen"];
-  const reason = (text: string, members: string[]): { text: string; members: string[] } => ({ text, members });
   return {
     repository: "/home/mina/shop",
-    base: "c0ffee",
+    ...{ signature: "", base: "c0ffee", origin: "", labels: [], words: [], notes: {} },
     candidates: ids,
     similarity: [],
-    clusters: [
-      { batch: 1, members: ids.slice(0, 2), representative: "worktree:ada", min_similarity: 1, reasons: [reason("adds no tests", ids.slice(0, 2))] },
-      { batch: 1, members: ["branch:chen"], representative: "branch:chen", min_similarity: 1, reasons: [reason("deletes 12 lines", ["branch:chen"])] },
-    ],
+    clusters: [cluster(ids.slice(0, 2), ["adds no tests"]), cluster(["branch:chen"], ["deletes 12 lines"])],
     batches: [{ number: 1, task: null, members: ids }],
     ranking: [
       work("worktree:ada", { representative: true }),
       work("worktree:bo", { identical: ["worktree:ada"] }),
       work("branch:chen", { cluster: 2, kind: "branch", folder: null, branch: "chen" }),
     ],
-    unchanged: [],
-    landed: [],
     rejected: [],
     set_aside: [],
     bases: {},

@@ -1,15 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { fileTooltip, fileWords, isReviewed, reviewFiles } from "../../src/hunks/files";
-import type { ChangedFile } from "../../src/worktrees";
+import type { FileEntry } from "../../src/protocol";
 import { candidates, work } from "./candidates";
 
-function file(path: string, status: string, ...facts: string[]): ChangedFile {
-  return { path, kind: "code", status, added: 1, deleted: 0, facts };
+function file(path: string, status: string, more: Partial<FileEntry> = {}): FileEntry {
+  return { path, kind: "code", status, added: 1, deleted: 0, facts: [], ...more };
 }
 
 const ranking = [
-  work("worktree:ada", { files: [file("src/a.py", "modified"), file("new.py", "created"), file("lib/later.py", "renamed", "mode 100644 to 100755", "rename from lib/b.py")] }),
+  work("worktree:ada", { files: [file("src/a.py", "modified"), file("new.py", "created"), file("lib/later.py", "renamed", { old_path: "lib/b.py" })] }),
   work("worktree:bo", { files: [file("src/a.py", "modified"), file("lib/b.py", "deleted")] }),
   work("branch:chen", { files: [file("src/a.py", "modified"), file("c.py", "modified")] }),
 ];

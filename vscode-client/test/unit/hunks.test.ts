@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fromPage } from "../../src/hunks/messages";
-import { type Page, code, page } from "../../src/hunks/page";
+import { type Page, code, fromPage, page } from "../../src/hunks/page";
 import { decision, hunkWords, summary, variantWords } from "../../src/hunks/words";
 import type { ReviewHunk, ReviewResult } from "../../src/protocol";
 

@@ -3,7 +3,7 @@ import type { ReportHunk, ReportResult, ReportRevision } from "../../src/protoco
 
 export function revision(id: string, more: Partial<ReportRevision> = {}): ReportRevision {
   const shown = { label: "", rank: 1, cluster: 1, noOp: false, notes: [], makers: 1, meanSimilarity: 0.5, why: ["nobody else makes it"], editSize: 3 };
-  return { id, ...shown, syntaxErrors: false, stub: false, broken: [], file: null, ...more };
+  return { id, ...shown, syntaxErrors: false, broken: [], file: null, ...more };
 }
 
 export function hunk(line: number, variants: Record<string, string[]>): ReportHunk {
@@ -22,8 +22,6 @@ export function report(more: Partial<ReportResult> = {}): ReportResult {
     version: 1,
     state: 1,
     signature: "es|v:1",
-    intent: "change",
-    disagree: false,
     revisions: [revision("b", { rank: 2 }), revision("worktree:a"), revision("c", { rank: 3, cluster: 2 })],
     similarity: [
       [1, 0.8, 0.1],

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import * as path from "node:path";
 import { after, test } from "node:test";
-import { type Refused, type Wishes, along, findServer, shebang } from "../../src/servers";
+import { OLDEST_SERVER, type Refused, type Wishes, along, atLeast, findServer, shebang } from "../../src/servers";
 
 const folder = mkdtempSync(path.join(tmpdir(), "servers-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -116,4 +116,19 @@ test("relative entries of PATH, which could be the workspace's, are not looked a
 
 test("without any there is none, and nothing is thrown", async () => {
   assert.deepEqual(await refused({ searchPath: path.join(folder, "empty") }), []);
+});
+
+test("releases are compared by their numbers", () => {
+  assert.ok(atLeast("0.10.0", "0.9"));
+  assert.ok(atLeast("0.1.0", "0.1"));
+  assert.ok(atLeast("1.0.0rc1", "1.0"));
+  assert.ok(!atLeast("0.1", "0.1.1"));
+  assert.ok(!atLeast("0.0.9", OLDEST_SERVER));
+});
+
+test("what is no version is never enough", () => {
+  for (const text of ["", "latest", "x1.0", "-1", "excise"]) {
+    assert.ok(!atLeast(text, "0.0"), text);
+    assert.ok(!atLeast("1.0", text), text);
+  }
 });

@@ -1,27 +1,24 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { documentGroups } from "../../src/candidates/document";
-import type { CandidateNode, Node } from "../../src/candidates/nodes";
 import { viewState, type Circumstances } from "../../src/candidates/state";
-import { markOf, roots } from "../../src/candidates/tree";
+import { type Node, markOf, roots } from "../../src/candidates/tree";
 import { age, share } from "../../src/candidates/words";
 import { shortNames } from "../../src/names";
-import type { CandidatesResult } from "../../src/worktrees";
-import { candidates, work } from "./candidates";
+import { candidates, cluster, work } from "./candidates";
 import { report } from "./report";
 
 const NOW = 1_700_000_000;
 
 function shape(node: Node): unknown {
-  return "children" in node && node.children.length > 0 && node.kind !== "candidate"
+  return node.children.length > 0 && node.kind !== "candidate"
     ? [node.label, node.children.map(shape)]
     : node.label;
 }
 
-function lone(more: Parameters<typeof work>[1]): CandidateNode {
-  const cluster = { batch: 1, members: ["worktree:x"], representative: "worktree:x", min_similarity: 1, reasons: [] };
+function lone(more: Parameters<typeof work>[1]): Node {
   const batches = [{ number: 1, task: null, members: ["worktree:x"] }];
-  const [node] = roots(candidates({ clusters: [cluster], batches, ranking: [work("worktree:x", more)] }), NOW);
+  const [node] = roots(candidates({ clusters: [cluster(["worktree:x"])], batches, ranking: [work("worktree:x", more)] }), NOW);
   assert.ok(node?.kind === "candidate");
   return node;
 }
@@ -35,7 +32,6 @@ test("groups stand in order, and a group of one has no row of its own", () => {
 
 test("groups that would read alike begin with their names", () => {
   const ids = ["a", "b", "c", "d"].map((name) => `worktree:${name}`);
-  const cluster = (members: string[]): CandidatesResult["clusters"][number] => ({ batch: 1, members, representative: members[0] ?? "", min_similarity: 1, reasons: [] });
   const clusters = [cluster(ids.slice(0, 2)), cluster(ids.slice(2))];
   const ranking = ids.map((id, at) => work(id, { cluster: at < 2 ? 1 : 2 }));
   const nodes = roots(candidates({ clusters, ranking, batches: [{ number: 1, task: null, members: ids }] }), NOW);
@@ -82,7 +78,7 @@ test("what is special is marked, the worst first", () => {
 test("files have the letters of source control, and say whose they are alone", () => {
   const files = [
     { path: "a.py", kind: "code", status: "created", added: 1, deleted: 0, facts: [] },
-    { path: "lib/b.py", kind: "code", status: "renamed", added: 0, deleted: 0, facts: ["rename from c.py"] },
+    { path: "lib/b.py", kind: "code", status: "renamed", added: 0, deleted: 0, facts: ["rename from c.py"], old_path: "c.py" },
     { path: "tests/d.py", kind: "tests", status: "deleted", added: 0, deleted: 9, facts: [] },
   ];
   const ranking = candidates().ranking.map((one) => (one.id === "worktree:bo" ? { ...one, files } : one));

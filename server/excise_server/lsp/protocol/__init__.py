@@ -1,8 +1,8 @@
 """The custom methods: names, parameters, results. docs/lsp-extensions.md is their contract.
 
-A test compares every class here with the table of the same name in that document, and another test
-with the types of the VS Code client. Names on the wire are camelCase as everywhere in the protocol,
-except the clusters, which have the shape of the command's JSON.
+A test compares every class here with the table of the same name in that document. `make schema`
+writes the types of the VS Code client from them. Names on the wire are camelCase as in all of the
+protocol, except the clusters, which have the shape of the command's JSON.
 """
 
 from __future__ import annotations

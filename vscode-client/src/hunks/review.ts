@@ -1,23 +1,22 @@
-// What commands do with the review of a document: find a hunk in it, and decide it.
+// The review of a document: find a hunk in it, and decide it.
 import * as vscode from "vscode";
-import { opened } from "../documents";
-import { hunkKey } from "../hunks/page";
-import type { ReviewHunk, ReviewResult } from "../protocol";
+import { nameOf, opened, rangeOf, show } from "../documents";
+import type { Parts } from "../parts";
+import type { ApplyResult, ReviewHunk, ReviewResult } from "../protocol";
 import { unlessBroken } from "../take/apply";
-import { plain } from "../text";
-import { Halt, type Parts, show } from "./context";
+import { Halt, plain } from "../text";
+import { hunkKey } from "./page";
 
-type Open = ReviewResult & { readonly version: number };
+export type Open = ReviewResult & { readonly version: number };
 
 /** The review of a document that has one, and is open afterwards. */
 export async function reviewed(parts: Parts, uri: vscode.Uri): Promise<Open> {
   if (opened(uri) === undefined) {
     await show(uri);
   }
-  const { review, problem } = await parts.reviews.fresh(uri);
-  const name = plain(uri.path.split("/").at(-1) ?? "");
+  const { result: review, problem } = await parts.reviews.fresh(uri);
   if (review === undefined || review.hunks.length === 0) {
-    throw new Halt(problem === "" ? `no candidate changes ${name}` : problem);
+    throw new Halt(problem === "" ? `no candidate changes ${plain(nameOf(uri))}` : problem);
   }
   if (review.version === null) {
     throw new Halt("the server does not have this document; try again");
@@ -48,13 +47,7 @@ export function hunkOfLine(review: ReviewResult, line: number): number {
 }
 
 /** Have a hunk say what a variant says, or the origin (null), which is then decided on purpose. */
-export async function decide(
-  parts: Parts,
-  uri: vscode.Uri,
-  review: Open,
-  index: number,
-  variant: number | null,
-): Promise<void> {
+export async function decide(parts: Parts, uri: vscode.Uri, review: Open, index: number, variant: number | null): Promise<void> {
   await writable(uri);
   const hunk = review.hunks[index];
   if (hunk === undefined) {
@@ -62,12 +55,7 @@ export async function decide(
   }
   const params = { uri: uri.toString(), hunk: index, version: review.version, state: review.state };
   if (variant !== null) {
-    const { applied, reason } = await unlessBroken((anyway) =>
-      parts.supervisor.request("excise/applyVariant", { ...params, variant, anyway }),
-    );
-    if (!applied) {
-      throw new Halt(`not taken: ${reason === "" ? "the editor refused the edit" : reason}`);
-    }
+    await applied((anyway) => parts.supervisor.request("excise/applyVariant", { ...params, variant, anyway }));
     parts.reviews.forget(uri);
     return;
   }
@@ -75,6 +63,14 @@ export async function decide(
     await replace(uri, review, hunk, hunk.text, "Keep the origin");
   }
   await keep(parts, uri, hunk, true);
+}
+
+/** Have the server apply something, asking the user about what it would break. */
+export async function applied(apply: (anyway: boolean) => Promise<ApplyResult>): Promise<void> {
+  const { applied: done, reason } = await unlessBroken(apply);
+  if (!done) {
+    throw new Halt(`not taken: ${reason === "" ? "the editor refused the edit" : reason}`);
+  }
 }
 
 /** Record that a hunk keeps the origin's text, or undo that. */
@@ -87,16 +83,9 @@ export async function keep(parts: Parts, uri: vscode.Uri, hunk: ReviewHunk, deci
 }
 
 /** Put a text into a hunk, of exactly the version that was reviewed. */
-export async function replace(
-  uri: vscode.Uri,
-  review: ReviewResult,
-  { range: { start, end } }: ReviewHunk,
-  text: string,
-  label: string,
-): Promise<void> {
+export async function replace(uri: vscode.Uri, review: Open, hunk: ReviewHunk, text: string, label: string): Promise<void> {
   const edit = new vscode.WorkspaceEdit();
-  const range = new vscode.Range(start.line, start.character, end.line, end.character);
-  edit.replace(uri, range, text, { label, needsConfirmation: false });
+  edit.replace(uri, rangeOf(hunk.range), text, { label, needsConfirmation: false });
   if (opened(uri)?.version !== review.version || !(await vscode.workspace.applyEdit(edit))) {
     throw new Halt("the document has changed meanwhile; try again");
   }
@@ -106,12 +95,9 @@ export async function writable(uri: vscode.Uri): Promise<void> {
   if (uri.scheme !== "file") {
     return;
   }
-  const stat = await vscode.workspace.fs.stat(uri).then(
-    (result) => result,
-    () => undefined,
-  );
+  const stat = await Promise.resolve(vscode.workspace.fs.stat(uri)).catch(() => undefined);
   const locked = ((stat?.permissions ?? 0) & vscode.FilePermission.Readonly) !== 0;
   if (locked || vscode.workspace.fs.isWritableFileSystem(uri.scheme) === false) {
-    throw new Halt(`${plain(uri.path.split("/").at(-1) ?? "")} is read-only: nothing was changed`);
+    throw new Halt(`${plain(nameOf(uri))} is read-only: nothing was changed`);
   }
 }
