@@ -5,8 +5,8 @@ from __future__ import annotations
 from excise.agreement import CONTAINS, DIFFERENT, ELSEWHERE, OVERLAPS, SAME
 from excise.patches import EditsLikeness, Likeness
 from excise.patches.likeness import pooled
-from excise_server.report.digits import digits
 from excise_server.report.words import beside as beside_it
+from excise_server.report.words import digits
 
 __all__ = ["beside", "parts", "said", "said_of"]
 
