@@ -8,13 +8,12 @@ from typing import Any
 
 import msgspec
 
-from excise_server.report import shapes
-from excise_server.report.candidate_shapes import CandidatesDocument
-from excise_server.report.duplicate_shapes import DuplicatesDocument, RelatedGroupsDocument
-from excise_server.report.patch_shapes import PatchDocument
-from excise_server.report.review_shapes import ReviewDocument
-from excise_server.report.take_shapes import TakeDocument, UndoneDocument
-from excise_server.report.worktree_shapes import WorktreesDocument
+from excise_server.report import documents as shapes
+from excise_server.report.duplicates import DuplicatesDocument, RelatedGroupsDocument
+from excise_server.report.patches import PatchDocument
+from excise_server.report.review import ReviewDocument
+from excise_server.report.take import TakeDocument, UndoneDocument
+from excise_server.report.worktrees import CandidatesDocument, WorktreesDocument
 
 FOLDER = Path(__file__).parent / "schema"
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

@@ -11,10 +11,10 @@ from typing import Any
 
 import attrs
 import msgspec
-
-from excise_server.lsp import protocol
 from excise_server.report.candidate_shapes import CandidatesDocument, TakenDocument
 from excise_server.report.worktree_shapes import WorktreesDocument
+
+from excise_server.lsp import protocol
 
 SOURCES = Path(__file__).parents[1] / "vscode-client" / "src"
 FILE = SOURCES / "protocol.ts"

@@ -19,7 +19,7 @@ from excise_server.duplicates.find import find_duplicates
 from excise_server.duplicates.proposals import proposals_of
 from excise_server.foundation.changes import Side, renamed_files
 from excise_server.foundation.escape import printable
-from excise_server.report.markup import element, source
+from excise_server.report.html_page import element, source
 from excise_server.review.candidate import Candidate
 from excise_server.review.hunks import review_files
 from excise_server.review.replayed import replay_files

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from tests.server.command import excise, one_line
 
-from excise_server.report.duplicate_shapes import DuplicatesDocument, RelatedGroupsDocument
+from excise_server.report.duplicates import DuplicatesDocument, RelatedGroupsDocument
 
 
 def mail(title: str, diff: str, why: str = "", author: str = "ada", tag: str = "PATCH") -> str:

@@ -10,11 +10,11 @@ import msgspec
 import pytest
 from tests.server.command import ORIGIN, SUGGESTIONS, excise
 
-from excise_server.report import shapes
-from excise_server.report.duplicate_shapes import DuplicatesDocument, RelatedGroupsDocument
-from excise_server.report.review_shapes import ReviewDocument
-from excise_server.report.take_shapes import TakeDocument
-from excise_server.report.worktree_shapes import WorktreesDocument
+from excise_server.report import documents as shapes
+from excise_server.report.duplicates import DuplicatesDocument, RelatedGroupsDocument
+from excise_server.report.review import ReviewDocument
+from excise_server.report.take import TakeDocument
+from excise_server.report.worktrees import WorktreesDocument
 
 DOCS = (Path(__file__).parents[2] / "docs" / "json.md").read_text(encoding="utf-8")
 EXAMPLES = [block.strip() for block in re.findall(r"```json\n(.*?)```", DOCS, re.DOTALL)]

@@ -102,7 +102,7 @@ def test_the_parts_add_up_to_the_head():
 
 
 def test_many_matches_are_cut_and_said(monkeypatch):
-    monkeypatch.setattr("excise_server.report.region_places.MAX_MATCHES", 1)
+    monkeypatch.setattr("excise_server.report.regions.MAX_MATCHES", 1)
     sections = [f"one_{n}();\ntwo_{n}();\nthree_{n}();\n" for n in range(8)]
     a = [f"{text}put({n // 2});\n" if n % 2 else text for n, text in enumerate(sections)]
     b = [text if n % 2 else f"{text}put({n // 2});\n" for n, text in enumerate(sections)]

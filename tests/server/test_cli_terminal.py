@@ -30,8 +30,7 @@ from tests.terminal import on_terminal
 
 from excise_server.cli import progress
 from excise_server.foundation.escape import printable, source_text
-from excise_server.report.fitting import cut
-from excise_server.report.records import Records, name_column
+from excise_server.report.tables import Records, cut, name_column
 
 pytestmark = pytest.mark.slow
 

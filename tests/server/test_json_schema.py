@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from tests.server.command import ORIGIN, SUGGESTIONS, excise
 
-from excise_server.report import shapes
+from excise_server.report import documents as shapes
 
 DOCS = Path(__file__).parents[2] / "docs"
 SPEC = importlib.util.spec_from_file_location("docs_schema", DOCS / "schema.py")

@@ -12,7 +12,7 @@ from tests.server.edited_worktrees import client_of, edited_worktrees
 from tests.server.git_repository import Repo, make, needs_git
 from tests.server.raw_client import RawClient
 
-from excise_server.report.candidate_shapes import CandidatesDocument
+from excise_server.report.worktrees import CandidatesDocument
 
 ORIGIN = "def f(a, b):\n    x = a + b\n    return x\n\n\ndef g(a):\n    return a * 2\n"
 MINUS = ORIGIN.replace("a + b", "a - b")

@@ -9,8 +9,7 @@ import attrs
 import pytest
 
 from excise_server.lsp import protocol
-from excise_server.report.candidate_shapes import CandidatesDocument, SetAsideEntry
-from excise_server.report.worktree_shapes import WorktreesDocument
+from excise_server.report.worktrees import CandidatesDocument, SetAsideEntry, WorktreesDocument
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "lsp-extensions.md"
 WORDS = {str: "string", int: "integer", float: "number", bool: "boolean"}

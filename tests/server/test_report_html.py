@@ -175,12 +175,12 @@ def test_few_and_many(tmp_path, stdin):
 
 
 def test_limits_are_said(tmp_path, monkeypatch):
-    monkeypatch.setattr("excise_server.report.html_members.MAX_BLOCKS", 2)
-    monkeypatch.setattr("excise_server.report.html_members.MAX_LINES", 3)
-    monkeypatch.setattr("excise_server.report.html_members.MAX_CHARACTERS", 10)
+    monkeypatch.setattr("excise_server.report.html_clusters.MAX_BLOCKS", 2)
+    monkeypatch.setattr("excise_server.report.html_clusters.MAX_LINES", 3)
+    monkeypatch.setattr("excise_server.report.html_clusters.MAX_CHARACTERS", 10)
     monkeypatch.setattr("excise_server.report.html_clusters.MAX_OPENED", 1)
-    monkeypatch.setattr("excise_server.report.html_picture.MAX_HEAT", 2)
-    monkeypatch.setattr("excise_server.report.html_picture.MAX_CELLS", 1)
+    monkeypatch.setattr("excise_server.report.html_clusters.MAX_HEAT", 2)
+    monkeypatch.setattr("excise_server.report.html_clusters.MAX_CELLS", 1)
     long = mail("long", *("a" * 40 + str(at // 2 + 50 * (at % 2)) for at in range(16)))
     seen = check(page(tmp_path, "cluster", "-", stdin=long + ONE + ONE).read_text())
     text = "".join(seen.text)

@@ -18,9 +18,8 @@ from tests.server.test_worktrees import worktree, write
 
 from excise_server.candidates.worktrees import compare_candidates
 from excise_server.git.repository import open_folder
-from excise_server.report.review import review_document
-from excise_server.report.review_lines import MAX_LINES, Folding
-from excise_server.report.review_shapes import ReviewDocument
+from excise_server.report.review import ReviewDocument, review_document
+from excise_server.report.review_parts import MAX_LINES, Folding
 from excise_server.report.review_text import review_lines
 from excise_server.review.hunks import applied
 from excise_server.sources.candidates import Selection, find_candidates

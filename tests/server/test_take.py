@@ -16,7 +16,7 @@ from tests.server.command import command_line, excise, one_line, spawn
 from tests.server.git_repository import make, needs_git
 
 from excise_server.cli.worktrees import opened
-from excise_server.report.take_shapes import TakeDocument, UndoneDocument
+from excise_server.report.take import TakeDocument, UndoneDocument
 from excise_server.sources.candidates import Selection, find_candidates
 
 pytestmark = [pytest.mark.slow, needs_git]

@@ -17,7 +17,7 @@ from tests.server.test_worktrees import by_id, report, worktree, write
 
 from excise_server.candidates.worktrees import compare_worktrees
 from excise_server.git.repository import open_folder
-from excise_server.report.fitting import cut
+from excise_server.report.tables import cut
 from excise_server.report.worktree_table import about_worktrees, candidate_tables
 
 pytestmark = [pytest.mark.slow, needs_git]

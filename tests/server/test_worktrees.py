@@ -10,7 +10,7 @@ import pytest
 from tests.server.command import excise, one_line
 from tests.server.git_repository import make, needs_git
 
-from excise_server.report.worktree_shapes import WorktreesDocument
+from excise_server.report.worktrees import WorktreesDocument
 
 pytestmark = [pytest.mark.slow, needs_git]
 

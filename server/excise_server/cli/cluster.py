@@ -18,7 +18,7 @@ from excise_server.cli.progress import progress
 from excise_server.cli.streams import console
 from excise_server.foundation.inputs import RevisionSet
 from excise_server.report.documents import cluster_document, json_text
-from excise_server.report.revision_reasons import reason_lines, revision_reasons
+from excise_server.report.reasons import reason_lines, revision_reasons
 
 __all__ = ["command"]
 

@@ -26,8 +26,8 @@ from excise_server.queue.reading import Queue, read_queue
 from excise_server.queue.state import State
 from excise_server.queue.watched import read_watched
 from excise_server.report.documents import json_text
-from excise_server.report.duplicate_shapes import DuplicatesDocument
 from excise_server.report.duplicates import (
+    DuplicatesDocument,
     duplicates_document,
     duplicates_markdown,
     duplicates_tsv,
@@ -257,7 +257,7 @@ def _written(document: DuplicatesDocument, format: str) -> str:
     from rich.console import Console
 
     from excise_server.report.duplicates_text import duplicates_lines
-    from excise_server.report.records import UNWRAPPED
+    from excise_server.report.tables import UNWRAPPED
 
     out = Console(file=io.StringIO(), no_color=True, width=UNWRAPPED)
     with out.capture() as written:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import click
 
 import excise
-from excise.reading import PARSER_SECONDS
 from excise.text import Revision, normalise
 from excise_server.cli.inputs import STDIN, read_set
 from excise_server.cli.options import Choices, shared_options
@@ -38,38 +37,17 @@ def command(choices: Choices, *, origin: str, revisions: tuple[str, ...]) -> int
             origin=revision_set.origin,
             a=a.text,
             b=b.text,
-            granularity=choices.granularity,
-            lcs=choices.lcs,
-            comments=choices.comments,
-            place=choices.place,
             language=choices.language or revision_set.language,
             path=revision_set.path,
-            timeout=PARSER_SECONDS,
-            strict=False,
+            **choices.scoring,
         )
         document = json_text(explain_document(score, revision_set)) if choices.json else None
     if document is not None:
         print(document)
-    else:
-        _print(score, revision_set, choices)
-    return 0
-
-
-def _two(revision_set: RevisionSet) -> tuple[Revision, ...]:
-    """Return the two revisions, both of which must be readable to be explained."""
-    for rejected in revision_set.rejected:
-        raise SourceError(rejected.reason, name=rejected.id, hint=rejected.hint)
-    if len(revision_set.revisions) != 2:
-        reason = f"it holds {len(revision_set.revisions)} revisions"
-        raise SourceError(reason, name=revision_set.name, hint="explain compares exactly two")
-    return revision_set.revisions
-
-
-def _print(score: excise.Score, revision_set: RevisionSet, choices: Choices) -> None:
+        return 0
     from excise_server.report.regions import Names, legend, region_views
     from excise_server.report.tables import notes_text, summary
 
-    a, b = revision_set.revisions
     columns = ("origin", "A", "B")
     texts = (normalise(revision_set.origin), normalise(a.text), normalise(b.text))
     names = Names(columns, texts if choices.comments == "keep" else None)
@@ -81,3 +59,14 @@ def _print(score: excise.Score, revision_set: RevisionSet, choices: Choices) -> 
         out.print(line)
     for view in region_views(score, names):
         out.print(view)
+    return 0
+
+
+def _two(revision_set: RevisionSet) -> tuple[Revision, ...]:
+    """Return the two revisions, both of which must be readable to be explained."""
+    for rejected in revision_set.rejected:
+        raise SourceError(rejected.reason, name=rejected.id, hint=rejected.hint)
+    if len(revision_set.revisions) != 2:
+        reason = f"it holds {len(revision_set.revisions)} revisions"
+        raise SourceError(reason, name=revision_set.name, hint="explain compares exactly two")
+    return revision_set.revisions

@@ -19,7 +19,7 @@ from excise_server.queue.reading import Queue, as_series, newest
 from excise_server.queue.state import State
 from excise_server.queue.watched import Watched
 from excise_server.report.documents import json_text
-from excise_server.report.groups import Grouped
+from excise_server.report.patches import Grouped
 
 if TYPE_CHECKING:
     from excise_server.queue.counted import Counted

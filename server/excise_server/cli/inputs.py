@@ -7,7 +7,6 @@ import sys
 import click
 
 import excise
-from excise.reading import PARSER_SECONDS
 from excise_server.cli.options import Choices
 from excise_server.cli.progress import progress_map
 from excise_server.cli.streams import say
@@ -55,13 +54,8 @@ def similarities(revision_set: RevisionSet, choices: Choices) -> excise.ScoreMat
         ids=[revision.id for revision in revision_set.revisions],
         language=choices.language or revision_set.language,
         path=revision_set.path,
-        granularity=choices.granularity,
-        lcs=choices.lcs,
-        comments=choices.comments,
-        place=choices.place,
         map=progress_map("Scoring"),
-        timeout=PARSER_SECONDS,
-        strict=False,
+        **choices.scoring,
     )
 
 

@@ -6,7 +6,7 @@ import click
 
 from excise_server.cli.inputs import read_set, report_rejected, similarities
 from excise_server.cli.options import Choices, shared_options
-from excise_server.cli.streams import console
+from excise_server.cli.streams import wide_console
 from excise_server.report.documents import json_text, matrix_document
 
 __all__ = ["command"]
@@ -27,11 +27,10 @@ def command(choices: Choices, *, origin: str, revisions: tuple[str, ...]) -> int
     if choices.json:
         print(json_text(matrix_document(matrix, revision_set)))
     else:
-        from excise_server.report.records import UNWRAPPED
         from excise_server.report.tables import matrix_table, notes_about, signature_text
 
-        out = console()
-        for part in matrix_table(matrix, out.width if out.is_terminal else UNWRAPPED):
+        out = wide_console()
+        for part in matrix_table(matrix, out.width):
             out.print(part)
         out.print(*notes_about(matrix, revision_set), signature_text(matrix.signature), sep="\n")
     return report_rejected(revision_set)

@@ -12,6 +12,7 @@ import click
 
 from excise import languages
 from excise.errors import OptionError
+from excise.reading import PARSER_SECONDS
 from excise.signature import COMMENTS, GRANULARITIES, LCS, PLACES
 
 __all__ = ["Choices", "shared_options"]
@@ -28,6 +29,18 @@ class Choices:
     language: str | None
     encoding: str | None
     json: bool
+
+    @property
+    def scoring(self) -> dict[str, Any]:
+        """The arguments that every score of the command has, whatever its texts are."""
+        return {
+            "granularity": self.granularity,
+            "lcs": self.lcs,
+            "comments": self.comments,
+            "place": self.place,
+            "timeout": PARSER_SECONDS,
+            "strict": False,
+        }
 
 
 def _codec(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:

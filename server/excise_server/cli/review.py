@@ -2,43 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import click
 
 from excise_server.candidates.worktrees import compare_candidates
 from excise_server.cli.candidate_options import batch_option, intent_option, selection_options
 from excise_server.cli.output import write_text
 from excise_server.cli.progress import progress
-from excise_server.cli.reviewed import read_candidates
-from excise_server.cli.streams import console
+from excise_server.cli.streams import wide_console
 from excise_server.cli.verdicts import say_left_out, verdict_option
-from excise_server.cli.worktrees import say_rejected
+from excise_server.cli.worktrees import read_candidates, say_rejected
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError
 from excise_server.report.documents import json_text
-from excise_server.report.review import chosen_hunks, review_document
-from excise_server.report.review_lines import ORIGIN, Folding
-from excise_server.report.review_shapes import ReviewDocument
-from excise_server.sources.candidates import Candidates, Selection
+from excise_server.report.review import ReviewDocument, chosen_hunks, review_document
+from excise_server.report.review_parts import ORIGIN, Folding
+from excise_server.sources.candidates import Selection
 from excise_server.sources.verdicts import read_verdicts
 
 __all__ = ["command"]
 
 _FORMATS = ("text", "markdown", "json", "html")
-
-
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """The parts of the review to show, how, and what the candidates are for."""
-
-    format: str
-    against: str
-    whole: bool
-    paths: tuple[str, ...]
-    hunks: tuple[str, ...]
-    output: str | None
-    intent: str
 
 
 @click.command("review", short_help="Show what candidates change, hunk by hunk, side by side.")
@@ -106,20 +89,38 @@ def command(
     names an insertion by the line before it.
     """
     top, every = read_candidates(repo, origin, candidates, selection)
-    shown = _Shown(format, against, whole, path, hunk, output, intent)
-    return _review(top, every, "" if batch == "all" else batch, shown, verdicts)
-
-
-def _review(
-    top: str, candidates: Candidates, batch: str, shown: _Shown, files: tuple[str, ...]
-) -> int:
-    verdicts, bad = read_verdicts(files)
+    judged, bad = read_verdicts(verdicts)
     with progress("Comparing"):
         compared = compare_candidates(
-            top, candidates, batch=batch, intent=shown.intent, verdicts=verdicts
+            top, every, batch="" if batch == "all" else batch, intent=intent, verdicts=judged
         )
-        document = chosen_hunks(review_document(compared), shown.paths, shown.hunks)
-    _print(document, replace(shown, against=_id_of(document, shown.against)))
+        document = chosen_hunks(review_document(compared), path, hunk)
+    folding = Folding(_id_of(document, against), whole)
+    # Views are imported late: most import rich, which the help does not need.
+    text = None
+    if format == "json":
+        text = json_text(document)
+    elif format == "html":
+        from excise_server.report.html_review import review_page
+
+        text = review_page(document, folding)
+    elif format == "markdown":
+        from excise_server.report.review_markdown import markdown_page
+
+        text = markdown_page(document, folding)
+    else:
+        from excise_server.report.review_text import review_lines, text_page
+
+        if output is not None:
+            text = text_page(document, folding)
+        else:
+            out = wide_console()
+            for line in review_lines(document, folding, out):
+                out.print(line)
+    if text is not None and output is not None:
+        write_text(output, f"{text}\n")
+    elif text is not None:
+        print(text)
     say_left_out(bad)
     say_rejected(compared)
     return 1 if compared.candidates.rejected or bad else 0
@@ -141,41 +142,3 @@ def _id_of(document: ReviewDocument, name: str) -> str:
         labels = ", ".join(entry.label for entry in entries[:8])
         raise SourceError(f"no candidate is called {visible(name)}", hint=f"there are {labels}")
     return named[0]
-
-
-def _print(document: ReviewDocument, shown: _Shown) -> None:
-    folding = Folding(shown.against, shown.whole)
-    text = _written(document, shown, folding)
-    if text is not None and shown.output is not None:
-        write_text(shown.output, f"{text}\n")
-    elif text is not None:
-        print(text)
-    else:
-        # Imported late: they import rich, which the help does not need.
-        from excise_server.report.records import UNWRAPPED
-        from excise_server.report.review_text import review_lines
-
-        out = console()
-        if not out.is_terminal:
-            out.width = UNWRAPPED
-        for line in review_lines(document, folding, out):
-            out.print(line)
-
-
-def _written(document: ReviewDocument, shown: _Shown, folding: Folding) -> str | None:
-    """Return the document in its format, or None for lines on the console."""
-    if shown.format == "json":
-        return json_text(document)
-    if shown.format == "html":
-        from excise_server.report.html_review import review_page
-
-        return review_page(document, folding)
-    if shown.format == "markdown":
-        from excise_server.report.review_markdown import markdown_page
-
-        return markdown_page(document, folding)
-    if shown.output is None:
-        return None
-    from excise_server.report.review_text import text_page
-
-    return text_page(document, folding)

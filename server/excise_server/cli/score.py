@@ -12,7 +12,6 @@ from typing import IO
 import click
 
 import excise
-from excise.reading import PARSER_SECONDS
 from excise.signature import DELETIONS
 from excise.text import normalise
 from excise_server.cli.options import Choices, shared_options
@@ -23,13 +22,14 @@ from excise_server.foundation.inputs import SourceError
 from excise_server.records.lines import BadLine, opened
 from excise_server.records.scores import ScoreRecord, read_score_records
 from excise_server.report.documents import (
+    ErrorLine,
+    RecordLine,
     json_line,
     json_text,
     record_line,
     score_document,
     summary_document,
 )
-from excise_server.report.shapes import ErrorLine, RecordLine
 
 __all__ = ["command"]
 
@@ -93,15 +93,10 @@ def _score_files(paths: tuple[str, ...], choices: Choices, deletion: str) -> int
             origin=texts[0],
             reference=texts[1:-1],
             hypothesis=texts[-1],
-            granularity=choices.granularity,
-            lcs=choices.lcs,
             deletion=deletion,
-            comments=choices.comments,
-            place=choices.place,
             language=choices.language or language_of(paths[0], texts[0], paths[1:]),
             path=paths[0],
-            timeout=PARSER_SECONDS,
-            strict=False,
+            **choices.scoring,
         )
         document = json_text(score_document(score)) if choices.json else None
     if document is not None:
@@ -218,15 +213,10 @@ def _score_record(record: ScoreRecord, choices: Choices, deletion: str) -> excis
         origin=record.origin,
         reference=list(record.references),
         hypothesis=record.hypothesis,
-        granularity=choices.granularity,
-        lcs=choices.lcs,
         deletion=deletion,
-        comments=choices.comments,
-        place=choices.place,
         language=choices.language or record.language,
         path=record.path,
-        timeout=PARSER_SECONDS,
-        strict=False,
+        **choices.scoring,
     )
 
 

@@ -12,7 +12,7 @@ from excise_server.foundation.escape import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["console", "say", "set_up_streams"]
+__all__ = ["console", "say", "set_up_streams", "wide_console"]
 
 _PLAIN = {
     "…": "...",
@@ -51,6 +51,16 @@ def console() -> Console:
     terminal = sys.stdout.isatty()
     file = sys.stdout if terminal else cast(IO[str], _Trimmed(sys.stdout))
     return Piped(file=file, markup=False, highlight=False, emoji=False, soft_wrap=not terminal)
+
+
+def wide_console() -> Console:
+    """Return the console for people, whose lines are as long as they are off a terminal."""
+    from excise_server.report.tables import UNWRAPPED
+
+    out = console()
+    if not out.is_terminal:
+        out.width = UNWRAPPED
+    return out
 
 
 class _Trimmed:

@@ -20,9 +20,8 @@ from excise_server.cli.candidate_options import (
     selection_options,
 )
 from excise_server.cli.progress import progress
-from excise_server.cli.reviewed import read_candidates
 from excise_server.cli.streams import say
-from excise_server.cli.worktrees import opened
+from excise_server.cli.worktrees import opened, read_candidates
 from excise_server.foundation.escape import source_text, visible
 from excise_server.foundation.files import file_error
 from excise_server.foundation.inputs import SourceError

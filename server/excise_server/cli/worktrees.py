@@ -5,18 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import click
 
 from excise.clustering import DISTANCE, LINKAGE, LINKAGES
 from excise.patches import IGNORED
 from excise.ranking import INTENT
-from excise_server.candidates.chosen import in_batch
+from excise_server.candidates.chosen import chosen_candidates, in_batch
 from excise_server.candidates.worktrees import Worktrees, compare_candidates
 from excise_server.cli.candidate_options import batch_option, intent_option, selection_options
 from excise_server.cli.output import write_text
 from excise_server.cli.progress import progress
-from excise_server.cli.streams import console, say
+from excise_server.cli.streams import say, wide_console
 from excise_server.cli.verdicts import (
     RunOptions,
     begin_parsing,
@@ -29,12 +30,13 @@ from excise_server.cli.verdicts import (
 from excise_server.foundation.inputs import SourceError
 from excise_server.git.repository import Repository, open_commits, open_folder
 from excise_server.report.documents import json_text
-from excise_server.report.worktrees import worktrees_document
+from excise_server.report.worktrees import rejected_names, worktrees_document
 from excise_server.sources.candidates import Candidates, Selection, find_candidates
 from excise_server.sources.folders import find_folders
 from excise_server.sources.verdicts import read_verdicts
 
-__all__ = ["Shown", "command", "compare", "compare_found", "opened", "say_rejected"]
+__all__ = ["Shown", "command", "compare", "compare_found", "opened"]
+__all__ += ["read_candidates", "say_rejected"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class Shown:
     threshold: float | None = None
     linkage: str | None = None
     ignore_path: tuple[str, ...] = ()
-    json: bool = False
+    as_json: bool = False
     html: str | None = None
     batch: str = ""
     verdicts: tuple[str, ...] = ()
@@ -87,16 +89,10 @@ def command(
     folders: tuple[str, ...],
     origin: str | None,
     batch: str,
-    intent: str,
-    threshold: float | None,
-    linkage: str | None,
-    ignore_path: tuple[str, ...],
-    verdicts: tuple[str, ...],
     run: str | None,
     jobs: int | None,
     timeout: float | None,
-    as_json: bool,
-    html: str | None,
+    **options: Any,  # noqa: ANN401 - what click parsed, by the names of `Shown`
 ) -> int:
     """Compare what every worktree of REPO changed, uncommitted changes included.
 
@@ -127,11 +123,8 @@ def command(
     Git is only read, and only the command of --run is run. It runs with your rights in the folder
     of every candidate, without a terminal, and everything that it started ends with it.
     """
-    only_batch = "" if batch == "all" else batch
-    shown = Shown(
-        threshold, linkage, ignore_path, as_json, html, only_batch, verdicts,
-        run_options_of(run, jobs, timeout), intent,
-    )  # fmt: skip
+    checks = run_options_of(run, jobs, timeout)
+    shown = Shown(batch="" if batch == "all" else batch, run=checks, **options)
     if origin is not None:
         if selection != Selection(only=selection.only):
             raise click.UsageError("--origin compares plain folders: drop the options about git.")
@@ -182,10 +175,18 @@ def compare_found(top: str, candidates: Candidates, shown: Shown) -> int:
         from excise_server.report.html_worktrees import worktrees_page
 
         write_text(shown.html, worktrees_page(worktrees))
-    if shown.json:
+    if shown.as_json:
         print(json_text(worktrees_document(worktrees)))
     else:
-        _print(worktrees)
+        from excise_server.report.worktree_table import about_worktrees, candidate_tables
+
+        out = wide_console()
+        for part in candidate_tables(worktrees, out):
+            out.print(part)
+        if not worktrees.batches:
+            out.print("No candidate changes anything: there is nothing to compare.")
+        for line in about_worktrees(worktrees, out):
+            out.print(line)
     say_left_out(bad)
     if worktrees.candidates.rejected:
         say_rejected(worktrees)
@@ -196,8 +197,6 @@ def compare_found(top: str, candidates: Candidates, shown: Shown) -> int:
 
 def say_rejected(worktrees: Worktrees) -> None:
     """Report on standard error which candidates were left out, and why."""
-    from excise_server.report.worktree_facts import rejected_names  # late, because it imports rich
-
     for name, rejected in zip(
         rejected_names(worktrees), worktrees.candidates.rejected, strict=True
     ):
@@ -228,15 +227,34 @@ def opened(folder: str, *, only_commits: bool = False) -> Repository:
         raise SourceError(error.reason, name=folder, hint=hint) from error
 
 
-def _print(worktrees: Worktrees) -> None:
-    from excise_server.report.worktree_table import UNWRAPPED, about_worktrees, candidate_tables
+def read_candidates(
+    repo: str, origin: str | None, names: Sequence[str], selection: Selection, hint: str = ""
+) -> tuple[str, Candidates]:
+    """Return the top folder of what candidates change, and the candidates.
 
-    out = console()
-    if not out.is_terminal:
-        out.width = UNWRAPPED
-    for part in candidate_tables(worktrees, out):
-        out.print(part)
-    if not worktrees.batches:
-        out.print("No candidate changes anything: there is nothing to compare.")
-    for line in about_worktrees(worktrees, out):
-        out.print(line)
+    Parameters
+    ----------
+    origin
+        Without a repository, the folder from which all candidates were copied.
+    names
+        The only candidates of the repository; with an origin, the folders that were copied from it.
+    hint
+        How the command takes these folders, if not as arguments.
+
+    Raises
+    ------
+    click.UsageError
+        If an origin has no folders, or options about git.
+    excise_server.sources.SourceError
+        If the repository or the origin cannot be read.
+    """
+    if origin is None:
+        with progress("Reading"):
+            repository = opened(repo)
+            return repository.top, chosen_candidates(find_candidates(repository, selection), names)
+    if selection != Selection(only=selection.only) or repo != ".":
+        raise click.UsageError("--origin reads plain folders: drop the options about git.")
+    if not names:
+        raise click.UsageError(f"--origin needs the folders that began as it{hint}.")
+    with progress("Reading"):
+        return os.path.realpath(origin), find_folders(origin, names, only=selection.only)

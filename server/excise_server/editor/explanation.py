@@ -24,8 +24,7 @@ from excise_server.editor.wording import (
     without_code,
 )
 from excise_server.foundation.escape import printable
-from excise_server.report.digits import digits
-from excise_server.report.order_words import DISAGREE, disagree, order_words
+from excise_server.report.words import DISAGREE, digits, disagree, order_words
 
 __all__ = ["Block", "Code", "Line", "Table", "explain_file", "explain_hunk"]
 

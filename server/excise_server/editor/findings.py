@@ -12,9 +12,7 @@ from excise_server.editor.analysis import Analysis
 from excise_server.editor.hunk_scores import MAX_PAIRS, HunkScores
 from excise_server.editor.wording import changers, group_words, hunk_words, listed, names_of
 from excise_server.foundation.escape import printable
-from excise_server.report.digits import digits
-from excise_server.report.order_words import DISAGREE, disagree
-from excise_server.report.words import between, words_of
+from excise_server.report.words import DISAGREE, between, digits, disagree, words_of
 
 __all__ = [
     "MAX_HUNKS",

@@ -27,8 +27,8 @@ from excise_server.duplicates.find import LEVEL_WORDS
 from excise_server.editor.explanation import Block, Line, Table
 from excise_server.editor.wording import name
 from excise_server.foundation.escape import printable
-from excise_server.report.digits import digits
 from excise_server.report.likeness import beside, parts, said
+from excise_server.report.words import digits
 
 __all__ = ["MAX_PATCHES", "Mailbox", "PatchStanding", "explain", "read_mailbox", "title"]
 

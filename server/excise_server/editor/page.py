@@ -17,8 +17,8 @@ from excise_server.editor.wording import (
     without_code,
 )
 from excise_server.foundation.escape import source_text
-from excise_server.report.digits import digits
 from excise_server.report.markdown import code_span, fenced, inert
+from excise_server.report.words import digits
 
 __all__ = ["hunk_heading", "review_page"]
 

@@ -14,8 +14,7 @@ from excise_server.github.api import Api
 from excise_server.github.comment import comment_text, publish, said_pairs
 from excise_server.github.pulls import Pulls, read_pulls
 from excise_server.report.documents import json_text
-from excise_server.report.duplicate_shapes import DuplicatesDocument
-from excise_server.report.duplicates import duplicates_document
+from excise_server.report.duplicates import DuplicatesDocument, duplicates_document
 
 __all__ = ["main"]
 

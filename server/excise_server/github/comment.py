@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from excise_server.github.api import Api
-from excise_server.report.duplicate_shapes import DuplicatePair, DuplicatesDocument
-from excise_server.report.duplicates import numbers_of, reason_lines
+from excise_server.report.duplicates import (
+    DuplicatePair,
+    DuplicatesDocument,
+    numbers_of,
+    reason_lines,
+)
 from excise_server.report.markdown import code_span
 
 __all__ = ["MARK", "comment_text", "publish", "said_pairs"]

@@ -23,7 +23,7 @@ from excise_server.lsp.protocol import (
 )
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.to_proto import Mapper
-from excise_server.report.review_lines import differing_tokens
+from excise_server.report.review_parts import differing_tokens
 
 __all__ = ["decide", "review"]
 

@@ -15,8 +15,7 @@ from excise_server.editor.hunk_scores import MAX_PAIRS, HunkScores
 from excise_server.lsp import protocol as p
 from excise_server.lsp.related import Related
 from excise_server.lsp.sync import Encoding, width
-from excise_server.report.order_words import disagree
-from excise_server.report.words import words_of
+from excise_server.report.words import disagree, words_of
 
 __all__ = ["Mapper", "diagnostics", "hunk", "report"]
 

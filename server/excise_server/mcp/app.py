@@ -24,12 +24,15 @@ from excise.errors import Cancelled
 from excise_server.foundation.cancellation import StopFlag
 from excise_server.foundation.escape import printable, shortened
 from excise_server.foundation.inputs import SourceError
-from excise_server.mcp.answers import CandidatesAnswer, DuplicatesAnswer, ReviewAnswer, TakeAnswer
-from excise_server.mcp.duplicates import duplicates_answer
 from excise_server.mcp.folders import FolderError, allowed_folder, root_folder
 from excise_server.mcp.pages import (
     Answer,
+    CandidatesAnswer,
+    DuplicatesAnswer,
+    ReviewAnswer,
+    TakeAnswer,
     candidates_page,
+    duplicates_answer,
     review_page,
     take_answer,
     whole_names,

@@ -1,4 +1,4 @@
-"""Answers made from the documents of the commands, page by page.
+"""Answers of the tools, made from the documents of the commands, page by page: small, and typed.
 
 A page has at most `PAGE_CHARACTERS` of JSON, whatever the texts of candidates are: names and facts
 are cut in their middle, lists end with the number of what is left out and where it is, and what
@@ -11,23 +11,176 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+import msgspec
+
 from excise.agreement import CONTAINS, DIFFERENT, ELSEWHERE, OVERLAPS, SAME
 from excise_server.foundation.escape import hidden_note, json_text, shortened
-from excise_server.mcp.answers import (
-    BatchAnswer,
-    CandidateAnswer,
-    CandidatesAnswer,
-    DuplicatesAnswer,
-    FileAnswer,
-    GroupAnswer,
-    HunkAnswer,
-    ReviewAnswer,
-    TakeAnswer,
-    VariantAnswer,
-)
+from excise_server.report.documents import Shape
 
-__all__ = ["PAGE_CANDIDATES", "PAGE_CHARACTERS", "candidates_page", "cut", "review_page"]
-__all__ += ["some", "take_answer", "whole_names", "with_hidden"]
+__all__ = ["PAGE_CHARACTERS", "CandidatesAnswer", "DuplicatesAnswer", "ReviewAnswer"]
+__all__ += ["TakeAnswer", "candidates_page", "cut", "duplicates_answer", "review_page"]
+__all__ += ["take_answer", "whole_names", "with_hidden"]
+
+
+class _Answer(Shape, frozen=True, kw_only=True):
+    @property
+    def sent(self) -> str:
+        """The answer as it is sent: JSON without white space, invisible characters escaped."""
+        return json_text(msgspec.json.encode(self).decode())
+
+
+class CandidateAnswer(_Answer, frozen=True, kw_only=True):
+    """A candidate: one proposal for the repository, with its own base."""
+
+    id: str
+    label: str
+    group: int
+    """Candidates of one group make similar edits."""
+    rank: int | None
+    """In its batch, from 1; null if it is alone there."""
+    says: str
+    """Why it has its rank, and how it relates to the representative of its group."""
+    files: list[str]
+    """Its changes, `M path +added -deleted`, the first few."""
+    notes: list[str]
+
+
+class GroupAnswer(_Answer, frozen=True, kw_only=True):
+    """Candidates that make similar edits, and what sets them apart."""
+
+    number: int
+    size: int
+    facts: list[str]
+    """Facts found in the texts, with ids where they do not apply to the whole group."""
+
+
+class BatchAnswer(_Answer, frozen=True, kw_only=True):
+    """Candidates that work on one task, and their groups."""
+
+    number: int
+    task: str | None
+    size: int
+    disagree: bool
+    """No two make the same edit, and the order says little: read, or have your user run them."""
+    groups: list[GroupAnswer]
+    candidates: list[CandidateAnswer]
+
+
+class CandidatesAnswer(_Answer, frozen=True, kw_only=True):
+    """The candidates of a repository, a page of them."""
+
+    repository: str
+    origin: str
+    """The commit that all are replayed on."""
+    intent: str
+    """What the order supposes: `fix` or `change`."""
+    batches: list[BatchAnswer]
+    unchanged: list[str]
+    rejected: list[str]
+    more: list[str]
+    """What is on later pages."""
+    page: int
+    pages: int
+    hidden: str = ""
+    """How many invisible characters are shown escaped, and which."""
+
+
+class VariantAnswer(_Answer, frozen=True, kw_only=True):
+    """One text of a hunk, and the ids of the candidates that have it."""
+
+    candidates: list[str]
+    text: str
+
+
+class HunkAnswer(_Answer, frozen=True, kw_only=True):
+    """Lines of the origin, and the candidates' variants."""
+
+    lines: str
+    """As `take` names them: `12-14`, `12`, or `11+` for the gap after line 11."""
+    origin: str
+    variants: list[VariantAnswer]
+    more_variants: int = 0
+    """Variants that did not fit: your user sees them with `excise review`."""
+    unchanged: list[str]
+    """Candidates that leave these lines as they are."""
+    left_out: int = 0
+    """Characters of texts that did not fit: `take` gives them whole, as a patch."""
+
+
+class FileAnswer(_Answer, frozen=True, kw_only=True):
+    """A file that candidates touch, under its path in the origin."""
+
+    path: str
+    facts: list[str]
+    """Who creates, deletes or renames it, changes its mode, or conflicts with the target."""
+    hunks: list[HunkAnswer]
+
+
+class ReviewAnswer(_Answer, frozen=True, kw_only=True):
+    """The review of a batch, one page of it, file by file."""
+
+    batch: int
+    task: str | None
+    digest: str
+    """Of the origin and the candidates: `take` refuses choices for another one."""
+    files: list[FileAnswer]
+    page: int
+    pages: int
+    batches: int
+    """How many batches there are."""
+    hidden: str = ""
+
+
+class TakeAnswer(_Answer, frozen=True, kw_only=True):
+    """A patch of the chosen parts onto the origin. Nothing was written."""
+
+    origin: str
+    files: list[str]
+    patch: str
+    """As git reads it: `git apply`."""
+    base64: bool
+    """Whether the patch is in base64, as it is not UTF-8."""
+    notes: list[str]
+    hidden: str = ""
+
+
+class DuplicateAnswer(_Answer, frozen=True, kw_only=True):
+    """Two proposals that may be about one issue."""
+
+    new: str
+    """The id of what was asked about: `patch`, or a branch or pull request."""
+    other: str
+    title: str
+    """Of the other one."""
+    author: str
+    word: str
+    probability: float
+    """How often such pairs, among the nearest of each, were about one issue."""
+    what: float
+    where: float
+    why: float | None
+    """Null if one of the two has no message."""
+    same_edit: float
+    """How much of the edit itself they share, which is a separate question."""
+    otherwise: str
+    """Another explanation: one author, a stack, a revert, a backport; otherwise empty."""
+    reasons: list[str]
+    """Lines that both touch, or change, and words of both messages."""
+
+
+class DuplicatesAnswer(_Answer, frozen=True, kw_only=True):
+    """Pairs that may be about one issue, the most probable first."""
+
+    asked: int
+    among: int
+    """0: they were compared with each other."""
+    pairs: list[DuplicateAnswer]
+    left_out: int
+    """Pairs that did not fit: ask about fewer branches."""
+    notes: list[str]
+    rejected: list[str]
+    hidden: str = ""
+
 
 PAGE_CANDIDATES = 8
 PAGE_CHARACTERS = 12_000
@@ -46,10 +199,14 @@ _MOST_FACTS = 4
 _MOST_IDS = 12
 _MOST_VARIANTS = 16
 _MOST_TAKEN = 50
+_MOST_PAIRS = 20
+_MOST_REASONS = 8
 # Characters of JSON: what is longer is cut in its middle.
 _LABEL, _LINE = 120, 300
 _HEAD = 1_500
 """Characters that are kept for the rest of an answer: what it is about, and what is hidden."""
+_HIDDEN = 200
+"""Characters that are kept for the sentence about invisible ones."""
 _LONGEST_ESCAPE = 12
 """Characters of JSON that one character takes at most: two surrogates."""
 _LETTERS = {"created": "A", "deleted": "D", "renamed": "R", "modified": "M"}
@@ -329,5 +486,49 @@ Answer = TypeVar("Answer", CandidatesAnswer, DuplicatesAnswer, ReviewAnswer, Tak
 
 def with_hidden(answer: Answer) -> Answer:
     """Return an answer that says how many invisible characters it shows escaped."""
-    note = hidden_note([answer.model_dump_json()])
-    return answer.model_copy(update={"hidden": note}) if note else answer
+    note = hidden_note([msgspec.json.encode(answer).decode()])
+    return msgspec.structs.replace(answer, hidden=note) if note else answer
+
+
+def duplicates_answer(document: Document) -> DuplicatesAnswer:
+    """Return the first pairs of `excise duplicates --format json`, as many as fit on a page."""
+    proposals = {proposal["id"]: proposal for proposal in document["proposals"]}
+    pairs = document["pairs"]
+    rejected = [f"{rejection['id']}: {rejection['reason']}" for rejection in document["rejected"]]
+    answer = DuplicatesAnswer(
+        asked=document["asked"],
+        among=document["among"],
+        pairs=[],
+        left_out=len(pairs),
+        notes=some(document["notes"], _MOST_REASONS, "notes"),
+        rejected=some(rejected, _MOST_REASONS, "branches"),
+    )
+    shown: list[DuplicateAnswer] = []
+    room = PAGE_CHARACTERS - len(answer.sent) - _HIDDEN
+    for pair in pairs[:_MOST_PAIRS]:
+        shown.append(_pair(pair, proposals[pair["other"]]))
+        room -= len(shown[-1].sent) + 1
+        if room < 0:
+            shown.pop()
+            break
+    return msgspec.structs.replace(answer, pairs=shown, left_out=len(pairs) - len(shown))
+
+
+def _pair(pair: Document, proposal: Document) -> DuplicateAnswer:
+    reasons = pair["reasons"]
+    edit = pair["same_edit"]
+    lines = [f"{line['path']}:{line['line']} {line['text']}" for line in reasons["where"]]
+    return DuplicateAnswer(
+        new=cut(pair["new"]),
+        other=cut(pair["other"]),
+        title=cut(proposal["title"]),
+        author=cut(proposal["author"]),
+        word=pair["word"],
+        probability=round(pair["probability"], 3),
+        what=round(pair["what"], 3),
+        where=round(pair["where"], 3),
+        why=None if pair["why"] is None else round(pair["why"], 3),
+        same_edit=round(edit["similarity"], 3),
+        otherwise=pair["otherwise"],
+        reasons=some([*lines, *reasons["what"], *reasons["why"]], _MOST_REASONS, "reasons"),
+    )

@@ -7,7 +7,7 @@ from typing import Any
 
 from excise_server.foundation.escape import printable, shortened
 from excise_server.report.markdown import LONGEST_PAGE, bounded, code_span, inert
-from excise_server.report.tables import plural
+from excise_server.report.words import plural
 
 __all__ = ["candidates_page"]
 

@@ -4,29 +4,121 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from excise.patches.related import RELATED_LINKAGE
-from excise_server.duplicates.find import Duplicates, Pair
+from excise.patches.related import RELATED_LINKAGE, Relation
+from excise_server.duplicates.find import LEVEL_WORDS, Duplicates, Pair
 from excise_server.duplicates.groups import RelatedGroups
 from excise_server.duplicates.proposals import Proposal
-from excise_server.duplicates.reasons import Reasons
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import Rejected
-from excise_server.report.digits import digits
-from excise_server.report.duplicate_shapes import (
-    DuplicatePair,
-    DuplicatesDocument,
-    ProposalEntry,
-    RelatedGroupsDocument,
-    SameEditEntry,
-    SharedLine,
-    SharedReasons,
-)
+from excise_server.report.documents import Document, GroupEntry, RejectedEntry, Shape, group_entry
 from excise_server.report.markdown import code_span, inert
-from excise_server.report.related_words import cosines
-from excise_server.report.shapes import GroupEntry, RejectedEntry
+from excise_server.report.words import digits
 
-__all__ = ["duplicates_document", "duplicates_markdown", "duplicates_tsv"]
-__all__ += ["groups_document", "numbers_of", "reason_lines"]
+__all__ = ["DuplicatePair", "DuplicatesDocument", "ProposalEntry", "RelatedGroupsDocument"]
+__all__ += ["duplicates_document", "duplicates_markdown", "duplicates_tsv", "groups_document"]
+__all__ += ["numbers_of", "reason_lines", "related_words"]
+
+
+class ProposalEntry(Shape, frozen=True, kw_only=True):
+    """A patch, a series or a pull request that is in some pair."""
+
+    id: str
+    title: str
+    author: str
+    state: str
+
+
+class SameEditEntry(Shape, frozen=True, kw_only=True):
+    """How much the edits of two proposals have in common (``basis:edits``), a separate question."""
+
+    similarity: float
+    word: str
+    is_same_edit: bool
+
+
+class SharedLine(Shape, frozen=True, kw_only=True):
+    """An old line that both touch, where the first of the pair has it."""
+
+    path: str
+    line: int
+    text: str
+
+
+class SharedReasons(Shape, frozen=True, kw_only=True):
+    """The shared parts of a pair with the most weight."""
+
+    where: list[SharedLine]
+    what: list[str]
+    why: list[str]
+
+
+class DuplicatePair(Shape, frozen=True, kw_only=True):
+    """A pair. If ``otherwise`` gives another explanation, the pair is not reported as a duplicate.
+
+    ``same_edit`` and ``reasons`` are null below the level ``possibly``.
+    """
+
+    new: str
+    other: str
+    word: str
+    level: str
+    probability: float
+    mean: float
+    what: float
+    where: float
+    why: float | None
+    same_edit: SameEditEntry | None
+    otherwise: str
+    reasons: SharedReasons | None
+
+
+class DuplicatesDocument(Document, frozen=True, kw_only=True):
+    """The output of ``duplicates --format json``: the pairs, the most probable first."""
+
+    asked: int
+    among: int
+    pairs: list[DuplicatePair]
+    proposals: list[ProposalEntry]
+    notes: list[str]
+    rejected: list[RejectedEntry]
+
+
+class RelatedGroupsDocument(Document, frozen=True, kw_only=True):
+    """The output of ``cluster --related --json``, where a pair's ``new`` is the representative."""
+
+    threshold: float
+    linkage: str
+    clusters: list[GroupEntry]
+    pairs: list[DuplicatePair]
+    proposals: list[ProposalEntry]
+    notes: list[str]
+    rejected: list[RejectedEntry]
+
+
+def cosines(what: float, where: float, why: float | None) -> str:
+    """Return the three cosines of a pair, or two without a message.
+
+    >>> cosines(0.32, 0.81, None)
+    'what .32  where .81'
+    """
+    shown = (("what", what), ("where", where), ("why", why))
+    return "  ".join(f"{name} {short(value)}" for name, value in shown if value is not None)
+
+
+def short(value: float) -> str:
+    """Return a cosine or a score in two digits, without the zero before the point."""
+    return digits(value).removeprefix("0")
+
+
+def related_words(relation: Relation) -> str:
+    """Return the level and the cosines of a pair, shown next to the similarity of its edits.
+
+    >>> related_words(Relation(0.9, 0.8, 0.5))
+    'likely the same issue (what .90  where .80  why .50)'
+    """
+    words = LEVEL_WORDS[relation.level] or "not about the same issue, as far as is known"
+    return f"{words} ({cosines(relation.what, relation.where, relation.why)})"
+
 
 _COLUMNS = [
     "new",
@@ -54,11 +146,9 @@ def duplicates_document(
         asked=duplicates.asked,
         among=len(duplicates.proposals) - duplicates.asked,
         pairs=[_pair(duplicates.proposals, pair) for pair in duplicates.pairs],
-        proposals=[_entry(duplicates.proposals[index]) for index in shown],
+        proposals=[ProposalEntry.of(duplicates.proposals[index]) for index in shown],
         notes=list(notes),
-        rejected=[
-            RejectedEntry(id=rejection.id, reason=rejection.reason) for rejection in rejected
-        ],
+        rejected=list(map(RejectedEntry.of, rejected)),
     )
 
 
@@ -71,52 +161,27 @@ def groups_document(
         signature=groups.signature,
         threshold=groups.threshold,
         linkage=RELATED_LINKAGE,
-        clusters=[
-            GroupEntry(
-                members=[ids[member] for member in cluster.members],
-                representative=ids[cluster.representative],
-                min_similarity=cluster.min_similarity,
-            )
-            for cluster in groups.clusters
-        ],
+        clusters=[group_entry(cluster, ids) for cluster in groups.clusters],
         pairs=[_pair(groups.proposals, pair) for pair in groups.pairs],
-        proposals=[_entry(proposal) for proposal in groups.proposals],
+        proposals=list(map(ProposalEntry.of, groups.proposals)),
         notes=list(notes),
-        rejected=[RejectedEntry(id=left.id, reason=left.reason) for left in rejected],
+        rejected=list(map(RejectedEntry.of, rejected)),
     )
-
-
-def _entry(p: Proposal) -> ProposalEntry:
-    return ProposalEntry(id=p.id, title=p.title, author=p.author, state=p.state)
 
 
 def _pair(proposals: Sequence[Proposal], pair: Pair) -> DuplicatePair:
-    relation, likeness = pair.relation, pair.likeness
-    return DuplicatePair(
+    likeness, reasons = pair.likeness, pair.reasons
+    return DuplicatePair.of(
+        pair,
+        pair.relation,
         new=proposals[pair.new].id,
         other=proposals[pair.other].id,
-        word=pair.word,
-        level=relation.level,
-        probability=relation.probability,
-        mean=relation.mean,
-        what=relation.what,
-        where=relation.where,
-        why=relation.why,
         same_edit=None
         if likeness is None
-        else SameEditEntry(
-            similarity=likeness.value, word=likeness.word, is_same_edit=pair.is_same_edit
-        ),
-        otherwise=pair.otherwise,
-        reasons=None if pair.reasons is None else _reasons(pair.reasons),
-    )
-
-
-def _reasons(reasons: Reasons) -> SharedReasons:
-    return SharedReasons(
-        where=[SharedLine(path=r.path, line=r.line, text=r.text) for r in reasons.where],
-        what=list(reasons.what),
-        why=list(reasons.why),
+        else SameEditEntry.of(likeness, pair, similarity=likeness.value),
+        reasons=None
+        if reasons is None
+        else SharedReasons.of(reasons, where=list(map(SharedLine.of, reasons.where))),
     )
 
 

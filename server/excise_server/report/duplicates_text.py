@@ -8,15 +8,15 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from excise_server.foundation.escape import printable
-from excise_server.report.duplicate_shapes import (
+from excise_server.report.duplicates import (
     DuplicatePair,
     DuplicatesDocument,
     ProposalEntry,
     RelatedGroupsDocument,
+    numbers_of,
 )
-from excise_server.report.duplicates import numbers_of
-from excise_server.report.fitting import cut
-from excise_server.report.tables import notes_text, plural, signature_text
+from excise_server.report.tables import cut, notes_text, signature_text
+from excise_server.report.words import plural
 
 __all__ = ["duplicates_lines", "group_lines"]
 

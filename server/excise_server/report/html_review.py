@@ -1,28 +1,42 @@
-"""A review as a page: who agrees, then each file hunk by hunk. One file, no script."""
+"""A review as a page: who agrees, then each file hunk by hunk, as code. One file, no script."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from excise_server.report.group_words import reasons_text
-from excise_server.report.html_hunks import STYLE, HunkPage
-from excise_server.report.html_page import page
-from excise_server.report.markup import Child, Markup, element, joined
-from excise_server.report.review_lines import Folding
-from excise_server.report.review_shapes import (
+from excise_server.report.html_page import Child, Markup, element, joined, page, source
+from excise_server.report.reasons import reasons_text
+from excise_server.report.review import (
     ReviewBatchEntry,
     ReviewCandidateEntry,
     ReviewDocument,
+    ReviewFileEntry,
     ReviewGroupEntry,
+    ReviewHunkEntry,
 )
-from excise_server.report.review_words import (
+from excise_server.report.review_parts import (
     NOTHING,
+    ORIGIN,
+    Folding,
+    HunkLines,
     Names,
+    ShownLine,
+    agreed,
     batch_head,
+    file_facts,
     file_head,
+    file_lines,
+    folded,
+    has_words,
     heading,
+    hunk_lines,
     idle,
+    is_deleted_by_all,
+    leave,
     order_lines,
+    range_words,
+    rest_words,
 )
 
 __all__ = ["review_page"]
@@ -150,3 +164,158 @@ def _row(candidate: ReviewCandidateEntry, hunks: HunkPage) -> Iterator[Child]:
         yield element("div", "changes", shown, more, class_="small")
     if candidate.rank is not None:
         yield element("div", f"rank {candidate.rank}", class_="small dim")
+
+
+STYLE = """
+:root { --add-mark: #a9dfb5; --del-mark: #f6bdb8 }
+@media (prefers-color-scheme: dark) { :root { --add-mark: #23663a; --del-mark: #7a2f2b } }
+ul.who, ul.files { list-style: none; margin: 0; padding: 0 }
+ul.who li { padding: 8px 16px; border-top: 1px solid var(--line) }
+ul.who a { white-space: nowrap; margin-right: 6px }
+ul.files li { padding: 2px 0 }
+.file { margin: 28px 0 10px }
+.hunk > .head { padding-bottom: 8px; justify-content: space-between; flex-wrap: wrap }
+.hunk .variant { padding: 8px 16px 4px; border-top: 1px solid var(--line) }
+.hunk .variant a { margin-left: 8px }
+.hunk pre { padding: 2px 0 6px; background: none }
+.hunk pre span { padding: 0 10px 0 56px; min-height: 1.5em; position: relative }
+.hunk pre i { position: absolute; left: 0; width: 46px; text-align: right; font-style: normal;
+  color: var(--dim); user-select: none }
+.hunk mark { color: inherit; border-radius: 2px }
+.a mark { background: var(--add-mark) } .d mark { background: var(--del-mark) }
+.fold > summary { grid-template-columns: 14px 1fr }
+:target { outline: 2px solid var(--accent) }
+@media (max-width: 760px) { .hunk pre span { padding-left: 40px } .hunk pre i { width: 32px } }
+"""
+
+
+class Link(NamedTuple):
+    """A link to a hunk or file of the page."""
+
+    id: str
+    text: str
+
+
+class HunkPage:
+    """The files of a batch, where `name` begins every id."""
+
+    def __init__(self, batch: ReviewBatchEntry, names: Names, folding: Folding, name: str) -> None:
+        """Take the batch, the names of its candidates, and what to fold."""
+        self._files, self._names, self._folding = batch.files, names, folding
+        self._name = name
+        self._numbers = {candidate.id: index for index, candidate in enumerate(batch.candidates)}
+
+    def candidate_id(self, identity: str) -> str:
+        """Return the id of the row of a candidate."""
+        return f"{self._name}-c{self._numbers[identity]}"
+
+    def file_id(self, index: int) -> str:
+        """Return the id of a file."""
+        return f"{self._name}-f{index}"
+
+    def links(self, identity: str) -> list[Link]:
+        """Return links to every hunk that a candidate changes, or to its files if it has none."""
+        links = []
+        for index, file in enumerate(self._files):
+            if all(change.id != identity for change in file.changes):
+                continue
+            hunks = [
+                Link(f"{self.file_id(index)}-h{number}", f"{file.path}#{hunk.name}")
+                for number, hunk in enumerate(file.hunks)
+                if any(identity in variant.ids for variant in hunk.variants)
+            ]
+            links += hunks or [Link(self.file_id(index), file.path)]
+        return links
+
+    def file(self, index: int) -> Markup:
+        """Return a file: what happens to it, and its hunks."""
+        file = self._files[index]
+        head = element(
+            "h3",
+            element("span", file.path, class_="id"),
+            element("span", file_head(file, self._names), class_="dim small"),
+            id=self.file_id(index),
+            class_="file",
+        )
+        facts = [
+            element("li", f"{fact}: {', '.join(labels)}")
+            for fact, labels in file_facts(file, self._names)
+        ]
+        parts: list[Child] = [element("ul", *facts, class_="small")] if facts else []
+        hunks = [
+            self._hunk(hunk, f"{self.file_id(index)}-h{number}", file)
+            for number, hunk in enumerate(file.hunks)
+        ]
+        if file.kind == "generated" and not self._folding.is_whole and hunks:
+            title = element("summary", element("span", f"Generated: {len(hunks):,} hunks"))
+            hunks = [element("details", title, *hunks, class_="card fold")]
+        if file.text and not is_deleted_by_all(file, self._names, self._folding):
+            title = element("summary", element("span", "The file that they delete"))
+            lines = self._lines(file_lines(file.text), "d")
+            hunks.append(element("details", title, lines, class_="card fold hunk"))
+        return element("section", head, *parts, *hunks)
+
+    def _hunk(self, hunk: ReviewHunkEntry, name: str, file: ReviewFileEntry) -> Markup:
+        shown = hunk_lines(hunk, list(self._names.labels), self._folding.against)
+        where = range_words(hunk)
+        title = f"{where[:1].upper()}{where[1:]}"
+        if shown.is_agreed and not self._folding.is_whole:
+            line = f"{title}: {agreed(shown, len(self._names.labels))}"
+            summary = element("summary", element("span", line))
+            return element("details", summary, *self._texts(hunk, shown), class_="card fold hunk",
+                           id=name)  # fmt: skip
+        head = element(
+            "div",
+            element("span", title),
+            element("span", f"{file.path}#{hunk.name}", class_="id dim"),
+            class_="head",
+        )
+        return element("article", head, *self._texts(hunk, shown), class_="card hunk", id=name)
+
+    def _texts(self, hunk: ReviewHunkEntry, shown: HunkLines) -> Iterator[Child]:
+        """Yield the reference, then each other text below its candidates."""
+        reference = shown.reference
+        if reference.ids[0] != ORIGIN:
+            yield self._who(self._names.share(reference.ids), reference.ids)
+        if reference.lines:
+            yield self._lines(reference.lines, "d")
+        for block in shown.others:
+            yield self._who(has_words(block, self._names), block.ids)
+            if block.lines:
+                yield self._lines(block.lines, "a")
+        if reference.ids[0] == ORIGIN and hunk.unchanged:
+            rest = rest_words(hunk, self._names)
+            if rest:
+                capitalised = f"{rest[:1].upper()}{rest[1:]}"
+                yield element("div", capitalised, class_="variant dim small")
+            else:
+                words = f"{self._names.share(hunk.unchanged)} {leave(len(hunk.unchanged))} it"
+                yield self._who(words, hunk.unchanged)
+
+    def _who(self, words: str, ids: Sequence[str]) -> Markup:
+        chosen = set(ids)
+        links = [
+            element("a", label, href=f"#{self.candidate_id(identity)}", class_="id")
+            for identity, label in self._names.labels.items()
+            if identity in chosen
+        ]
+        return element("div", element("b", words), *links, class_="variant")
+
+    def _lines(self, lines: Sequence[ShownLine], kind: str) -> Markup:
+        return element("pre", *(_line(line, kind) for line in folded(lines, self._folding)))
+
+
+def _line(line: ShownLine | int, kind: str) -> Markup:
+    if isinstance(line, int):
+        return element("span", element("i", "…"), f"{line:,} more lines", class_="dim")
+    if line.sign in ("=", "\\"):
+        return element("span", element("i", line.sign), line.text, class_="dim")
+    number = element("i", line.number or line.sign)
+    if line.sign == " ":
+        return element("span", number, source(line.text), class_="dim")
+    parts: list[Child] = []
+    position = 0
+    for lo, hi in line.marks:
+        parts += [source(line.text[position:lo]), element("mark", source(line.text[lo:hi]))]
+        position = hi
+    return element("span", number, *parts, source(line.text[position:]), class_=kind)

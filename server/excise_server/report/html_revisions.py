@@ -7,11 +7,17 @@ from functools import partial
 
 from excise import Cluster, ScoreMatrix
 from excise_server.foundation.inputs import RevisionSet
-from excise_server.report.digits import digits
-from excise_server.report.html_clusters import render
-from excise_server.report.html_model import OWN, TWO, Block, Group, Item, Report
-from excise_server.report.html_picture import picture_of
-from excise_server.report.words import word_beside, words_of
+from excise_server.report.html_clusters import (
+    OWN,
+    TWO,
+    Block,
+    Group,
+    Item,
+    Report,
+    picture_of,
+    render,
+)
+from excise_server.report.words import digits, word_beside, words_of
 
 __all__ = ["revisions_page"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from excise import Cluster
@@ -10,27 +10,34 @@ from excise.patches import Patch, differences
 from excise_server.candidates.worktrees import Worktrees
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import first_few
-from excise_server.report.candidate_rows import (
-    CandidateRow,
-    Lines,
-    candidate_rows,
+from excise_server.report.html_clusters import (
+    OWN,
+    TWO,
+    Block,
+    Group,
+    Item,
+    Report,
+    picture_of,
+    render,
+    table,
 )
-from excise_server.report.fitting import cut
-from excise_server.report.group_words import group_lines
-from excise_server.report.html_clusters import render, table
-from excise_server.report.html_model import OWN, TWO, Block, Group, Item, Report
+from excise_server.report.html_page import Child, Markup, element, joined
 from excise_server.report.html_patches import difference_blocks
-from excise_server.report.html_picture import picture_of
-from excise_server.report.markup import Child, Markup, element, joined
-from excise_server.report.tables import plural
-from excise_server.report.words import beside
-from excise_server.report.worktree_facts import rejected_names, worktree_facts
-from excise_server.report.worktrees import file_status
+from excise_server.report.tables import cut
+from excise_server.report.words import plural, word_beside
+from excise_server.report.worktrees import (
+    CandidateRow,
+    candidate_rows,
+    file_status,
+    group_lines,
+    rejected_names,
+    worktree_facts,
+)
 from excise_server.review.kinds import KINDS
-from excise_server.review.ranked import RankedBatch
 
 __all__ = ["worktrees_page"]
 
+_NUMBER = "n dim small"
 _NAME = 32
 """Columns of a name in a table. A longer one loses its middle."""
 
@@ -39,9 +46,9 @@ def worktrees_page(worktrees: Worktrees) -> str:
     """Return the page of batches, ranked and grouped."""
     candidates = worktrees.candidates
     labels = [visible(candidate.label) for candidate in candidates.found]
-    by_batch = candidate_rows(worktrees, lambda label: cut(label, _NAME))
-    rows = {row.ranked.index: row for _, of_batch in by_batch for row in of_batch}
-    reasons = _reasons(worktrees)
+    by_batch = candidate_rows(worktrees)
+    rows = {row.ranked.index: row for of_batch in by_batch for row in of_batch}
+    reasons = {number: text for _, number, _, text in group_lines(worktrees)}
     return render(
         Report(
             title=f"{plural(len(labels), 'candidate')} for {visible(worktrees.top)}",
@@ -74,86 +81,80 @@ def worktrees_page(worktrees: Worktrees) -> str:
                     rejected_names(worktrees), candidates.rejected, strict=True
                 )
             ],
-            before=(("batches", "Batches", _batches(by_batch)),) if labels else (),
+            before=(("batches", "Batches", _batches(worktrees, by_batch)),) if labels else (),
         )
     )
 
 
-def _batches(by_batch: Sequence[tuple[RankedBatch, list[CandidateRow]]]) -> Markup:
+def _batches(worktrees: Worktrees, by_batch: Sequence[list[CandidateRow]]) -> Markup:
     """Return a table for every batch of several candidates, and one for those that are alone."""
-    parts = []
-    for number, (batch, rows) in enumerate(by_batch, start=1):
-        if batch.is_ranked:
-            task = f" ({visible(batch.batch.task)})" if batch.batch.task else ""
-            shared = first_few([visible(path) for path in batch.batch.shared])
-            paths = f": {shared}" if shared else ""
-            groups = plural(len(batch.clusters), "group")
-            parts.append(
-                _table(f"Batch {number}{task}, {len(rows):,} candidates in {groups}{paths}", rows)
-            )
-    if alone := [row for batch, rows in by_batch if not batch.is_ranked for row in rows]:
+    parts, alone = [], []
+    for number, (batch, rows) in enumerate(zip(worktrees.batches, by_batch, strict=True), start=1):
+        if not batch.is_ranked:
+            alone += rows
+            continue
+        task = f" ({visible(batch.batch.task)})" if batch.batch.task else ""
+        shared = first_few([visible(path) for path in batch.batch.shared])
+        paths = f": {shared}" if shared else ""
+        groups = plural(len(batch.clusters), "group")
+        about = f"Batch {number}{task}, {len(rows):,} candidates in {groups}{paths}"
+        parts.append(_table(about, rows))
+    if alone:
         tasks = "each with a task of its own: " if len(alone) > 1 else "alone with its task: "
         parts.append(_table(f"{plural(len(alone), 'candidate')}, {tasks}listed, not ranked", alone))
     return joined(parts)
 
 
 def _table(caption: str, rows: Sequence[CandidateRow]) -> Markup:
-    kinds = [kind for kind in KINDS if kind == "code" or any(row.lines[kind].files for row in rows)]
-    ranked = any(row.is_ranked for row in rows)
+    """Return a table without the columns that say nothing."""
+    ranked = any(row.entry.rank for row in rows)
     checked = any(row.checks for row in rows)
-    names = ["candidate", *["group"] * ranked, *["checks"] * checked, "what it is", *kinds]
-    numbers = ["rank", "tokens"] if ranked else ["tokens"]
-    return table(
-        caption,
-        [*names, *numbers],
-        [_cells(row, kinds, ranked=ranked, checked=checked) for row in rows],
-    )
-
-
-def _cells(row: CandidateRow, kinds: Sequence[str], *, ranked: bool, checked: bool) -> list[Child]:
-    candidate, result = row.candidate, row.ranked
-    label, branch = visible(candidate.label), visible(candidate.place)
-    about = [cut(branch, _NAME)] if branch not in ("", label) else []
-    about += [row.behind] if row.behind else []
-    conflicts = [f"{visible(path)}: {why}" for path, why in candidate.conflicts.items()]
-    notes = [*conflicts, *(note for note in result.notes if note not in conflicts)]
-    notes += (
-        [f"{plural(candidate.uncommitted, 'file')} uncommitted"] if candidate.uncommitted else []
-    )
-    notes += ["still being written"] if candidate.is_written else []
-    numbers: list[Child] = [f"{result.edit_size:,}"]
-    if ranked:
-        numbers = [result.rank, *numbers]
-    name = element("span", cut(label, _NAME), class_="id n", title=label)
-    return [
-        joined((name, element("br"), element("span", ", ".join(about), class_="n dim small"))),
-        *([f"{row.group}{' ●' if row.stands else ''}"] if ranked else []),
-        *([row.checks or "-"] if checked else []),
-        element(
-            "div", row.says, element("div", "; ".join(notes), class_="dim small"), class_="says"
-        ),
-        *(_lines(row.lines[kind]) for kind in KINDS if kind in kinds),
-        *(element("span", number, class_="n dim small") for number in numbers),
+    kinds = [k for k in KINDS if k == "code" or any(row.entry.lines[k].files for row in rows)]
+    columns: list[tuple[bool, str, Callable[[CandidateRow], Child]]] = [
+        (True, "candidate", _name),
+        (ranked, "group", lambda row: f"{row.entry.cluster}{' ●' if row.stands else ''}"),
+        (checked, "checks", lambda row: row.checks or "-"),
+        (True, "what it is", _says),
+        *((True, kind, partial(_lines, kind)) for kind in kinds),
+        (ranked, "rank", lambda row: element("span", row.entry.rank, class_=_NUMBER)),
+        (True, "tokens", lambda row: element("span", f"{row.entry.edit_size:,}", class_=_NUMBER)),
     ]
+    shown = [(head, cell) for is_shown, head, cell in columns if is_shown]
+    cells = [[cell(row) for _, cell in shown] for row in rows]
+    return table(caption, [head for head, _ in shown], cells)
 
 
-def _lines(lines: Lines) -> Markup:
+def _cut(label: str) -> str:
+    return cut(label, _NAME)
+
+
+def _name(row: CandidateRow) -> Markup:
+    label, branch = row.entry.label, visible(row.candidate.place)
+    about = [_cut(branch)] if branch not in ("", label) else []
+    about += [row.behind] if row.behind else []
+    name = element("span", _cut(label), class_="id n", title=label)
+    return joined((name, element("br"), element("span", ", ".join(about), class_="n dim small")))
+
+
+def _says(row: CandidateRow) -> Markup:
+    candidate = row.candidate
+    conflicts = [f"{visible(path)}: {why}" for path, why in candidate.conflicts.items()]
+    notes = [*conflicts, *(note for note in row.entry.notes if note not in conflicts)]
+    if candidate.uncommitted:
+        notes.append(f"{plural(candidate.uncommitted, 'file')} uncommitted")
+    notes += ["still being written"] if candidate.is_written else []
+    small = element("div", "; ".join(notes), class_="dim small")
+    return element("div", row.says(_cut), small, class_="says")
+
+
+def _lines(kind: str, row: CandidateRow) -> Markup:
+    lines = row.entry.lines[kind]
     if not (lines.added or lines.deleted):
         return element("span", plural(lines.files, "file") if lines.files else "")
     plus = element("span", f"+{lines.added:,}", class_="plus")
     return element(
         "span", plus, " ", element("span", f"-{lines.deleted:,}", class_="minus"), class_="n"
     )
-
-
-def _reasons(worktrees: Worktrees) -> dict[int, str]:
-    """Return what sets groups apart, by their numbers."""
-    reasons: dict[int, str] = {}
-    first = 1
-    for index, batch in enumerate(worktrees.batches):
-        reasons |= {number: text for number, _, text in group_lines(worktrees, index, batch, first)}
-        first += len(batch.clusters)
-    return reasons
 
 
 def _items(
@@ -172,11 +173,8 @@ def _item(worktrees: Worktrees, best: int, row: CandidateRow, reasons: str) -> I
     changed = [f"{visible(pair.path)} ({file_status(pair)})" for pair in files[:12]]
     more = [f"and {len(files) - 12:,} more"] if len(files) > 12 else []
     branch = visible(candidate.place)
-    title = f"{row.says[:1].upper()}{row.says[1:]}" if i == best else branch
-    contained = (
-        float(worktrees.matrix.contained[i, best]),
-        float(worktrees.matrix.contained[best, i]),
-    )
+    says = row.says(_cut)
+    title = f"{says[:1].upper()}{says[1:]}" if i == best else branch
     return Item(
         name=visible(candidate.label),
         title=", ".join(fact for fact in (title, row.behind) if fact),
@@ -187,13 +185,13 @@ def _item(worktrees: Worktrees, best: int, row: CandidateRow, reasons: str) -> I
             ("branch", branch),
             ("commit", candidate.commit),
             ("files", ", ".join([*changed, *more])),
-            ("notes", "; ".join(row.ranked.notes)),
+            ("notes", "; ".join(row.entry.notes)),
         ),
         similarity=float(worktrees.values[best, i]),
         contains=None,
         blocks=partial(_blocks, worktrees, best, i),
         columns=OWN if i == best else TWO,
-        word=beside(worktrees.matrix.word(i, best), contained),
+        word=word_beside(worktrees.matrix, best, i),
     )
 
 

@@ -4,30 +4,104 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from excise import Cluster
-from excise.patches import Message, Pool
+from excise.patches import Message, Patch, Pool
+from excise.patches.evidence import Evidence, EvidenceReader
 from excise_server.foundation.escape import printable
 from excise_server.foundation.forks import Map
 from excise_server.queue.reading import Member, Queue
-from excise_server.report.fitting import cut
-from excise_server.report.groups import Grouped
+from excise_server.report.documents import Document, GroupEntry, RejectedEntry, Shape, group_entry
 from excise_server.report.likeness import said_of
-from excise_server.report.patch_shapes import CoverEntry, PatchDocument, PatchEntry
-from excise_server.report.records import Records, name_column
-from excise_server.report.shapes import GroupEntry, RejectedEntry
-from excise_server.report.tables import bar, number
+from excise_server.report.tables import Records, bar, cut, name_column, number
 
-__all__ = ["patch_csv", "patch_document", "patch_table"]
+__all__ = ["Grouped", "PatchDocument", "patch_table"]
+
+
+class PatchEntry(Shape, frozen=True, kw_only=True):
+    """A patch, and its likeness to the representative of its cluster."""
+
+    id: str
+    messages: list[str] | UnsetType = UNSET
+    cluster: int
+    similarity: float
+    contains: float | None
+    contained: float | None
+    word: str | None
+    anchored: float | None
+    anywhere: float | None
+    in_another_file: bool | None
+    patch_id: str
+    message_id: str
+    subject: str
+    author: str
+    date: str
+    version: int
+    index: int
+    total: int
+    files: list[str]
+    facts: list[str]
+
+
+class CoverEntry(Shape, frozen=True, kw_only=True):
+    """A message without a patch."""
+
+    id: str
+    subject: str
+
+
+class PatchDocument(Document, frozen=True, kw_only=True):
+    """The output of ``cluster --json`` for patches, with ``new`` and ``state`` if it has a
+    state.
+    """
+
+    basis: str
+    threshold: float
+    linkage: str
+    clusters: list[GroupEntry]
+    patches: list[PatchEntry]
+    covers: list[CoverEntry]
+    notes: dict[str, list[str]]
+    rejected: list[RejectedEntry]
+    new: list[str] | UnsetType = UNSET
+    state: list[str] | UnsetType = UNSET
+    scores: list[tuple[str, str, float]] | UnsetType = UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """Patches and their groups.
+
+    ``patch_of`` gives a patch with its hunks. Of a queue that is watched ``new`` are the ids that
+    came with this run (else None), and ``about`` says how much is known. ``map`` is for work by the
+    thousand.
+    """
+
+    queue: Queue
+    pool: Pool
+    clusters: tuple[Cluster, ...]
+    threshold: float
+    linkage: str
+    patch_of: Callable[[int], Patch]
+    new: frozenset[str] | None = None
+    about: tuple[str, ...] = ()
+    map: Map = map
+    reader: EvidenceReader = field(default_factory=EvidenceReader)
+
+    def evidence(self, index: int) -> Evidence:
+        """Return what a patch says about its issue, to tell whether two patches are related."""
+        message = self.queue.patches[index].message
+        return self.reader.evidence(self.patch_of(index), message.title, message.text)
 
 
 class _Alike(NamedTuple):
@@ -67,22 +141,13 @@ def patch_document(grouped: Grouped, *, scores: bool) -> PatchDocument:
         basis=pool.basis,
         threshold=grouped.threshold,
         linkage=grouped.linkage,
-        clusters=[
-            GroupEntry(
-                members=[ids[index] for index in cluster.members],
-                representative=ids[cluster.representative],
-                min_similarity=cluster.min_similarity,
-            )
-            for cluster in clusters
-        ],
+        clusters=[group_entry(cluster, ids) for cluster in clusters],
         patches=[
             _patch(queue.patches[row[1]], pool, row) for row in _rows(pool, clusters, grouped.map)
         ],
         covers=[CoverEntry(id=m.id, subject=m.message.subject) for m in queue.covers],
         notes=notes,
-        rejected=[
-            RejectedEntry(id=rejection.id, reason=rejection.reason) for rejection in queue.rejected
-        ],
+        rejected=list(map(RejectedEntry.of, queue.rejected)),
         new=UNSET if grouped.new is None else [name for name in ids if name in grouped.new],
         state=UNSET if grouped.new is None else list(grouped.about),
         scores=[(ids[i], ids[j], value) for i, j, value in near if value > 0] if scores else UNSET,
@@ -184,19 +249,14 @@ def _alike(pool: Pool, representative: int, member: int) -> _Alike:
 def _patch(member: Member, pool: Pool, row: Row) -> PatchEntry:
     place, position, alike = row
     message = member.message
-    return PatchEntry(
+    return PatchEntry.of(
+        message.series,
+        alike,
+        message,
         id=member.id,
         messages=list(member.parts) or UNSET,
         cluster=place,
-        **alike._asdict(),
         patch_id=pool.patch_id(position),
-        message_id=message.message_id,
-        subject=message.subject,
-        author=message.author,
-        date=message.date,
-        version=message.series.version,
-        index=message.series.index,
-        total=message.series.total,
         files=list(message.patch.paths),
         facts=[f"{p.path}: {fact}" for p in message.patch.files for fact in p.facts],
     )

@@ -1,9 +1,9 @@
-"""Divergent regions side by side: their exact text, and the operations there."""
+"""Divergent regions side by side: their exact text, the operations there, and their places."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -13,18 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 import excise
-from excise import DivergentRegion, Score
+from excise import DivergentRegion, EditCounts, Score
 from excise.excision import excision
-from excise_server.foundation.escape import printable
-from excise_server.report.region_places import (
-    Numbered,
-    by_place,
-    elsewhere_view,
-    line_range,
-    place_head,
-)
-from excise_server.report.source import Source, shared_indentation
+from excise_server.foundation.escape import printable, source_text
 from excise_server.report.tables import number
+from excise_server.report.words import plural
 
 __all__ = ["Names", "legend", "region_views"]
 
@@ -38,6 +31,9 @@ MAX_TOKENS = 40
 """Tokens of one cell that are listed."""
 
 _INDENTS = {"\nINDENT": "<indent>", "\nDEDENT": "<dedent>"}
+
+_HANG = 2
+"""Columns by which the continuation of a long line is indented further."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +142,62 @@ class _Region:
         return [replace(source, drop=drop) for source in sources]
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A piece of source text, highlighted within its first and last line."""
+
+    before: str
+    piece: str
+    after: str
+    drop: int = 0
+    """Characters of indentation left out of every line."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the lines, wrapped to the column."""
+        text = Text(tab_size=1)
+        for part, style in ((self.before, "dim"), (self.piece, "bold"), (self.after, "dim")):
+            text.append(source_text(part), style)
+        for line in text.split("\n", allow_blank=True):
+            yield from _wrapped(line[_dropped(line.plain, self.drop) :], console, options.max_width)
+
+    def unwrapped(self) -> list[str]:
+        """Return the lines without the indentation that all share."""
+        return [line[_dropped(line, self.drop) :] for line in self.lines]
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines as they are printed, with their indentation."""
+        return source_text(f"{self.before}{self.piece}{self.after}").split("\n")
+
+
+def shared_indentation(pieces: Iterable[Source]) -> int:
+    """Return how much indentation all lines of all pieces have in common."""
+    lines = [line for piece in pieces for line in piece.lines if line.strip()]
+    return min((_indentation(line) for line in lines), default=0)
+
+
+def _indentation(line: str) -> int:
+    # A tab is shown as an arrow here.
+    return len(line) - len(line.lstrip(" "))
+
+
+def _dropped(line: str, drop: int) -> int:
+    return min(drop, _indentation(line))
+
+
+def _wrapped(line: Text, console: Console, width: int) -> Iterable[Text]:
+    hang = min(_indentation(line.plain) + _HANG, width // 2)
+    if line.cell_len <= width:
+        yield line
+        return
+    first, *_ = line.wrap(console, width)
+    yield first
+    rest = line[len(first.plain) :]
+    skip = len(rest.plain) - len(rest.plain.lstrip(" "))
+    for part in rest[skip:].wrap(console, width - hang):
+        yield Text(" " * hang) + part
+
+
 _NOTHING = Source("(nothing)", "", "")
 
 
@@ -219,3 +271,86 @@ def _listed(order: Sequence[str], bag: Counter[str]) -> Text:
 
 def _shown(token: str) -> str:
     return _INDENTS.get(token) or printable(token if len(token) <= 200 else f"{token[:200]}…")
+
+
+MAX_MATCHES = 20
+"""Most pairs of places that are listed. --json has all."""
+
+Numbered = tuple[int, DivergentRegion]
+"""A region with its number in the order of the text, from 1."""
+
+
+def by_place(regions: Sequence[DivergentRegion]) -> dict[int, list[Numbered]]:
+    """Return the regions of each place, in the order of the text."""
+    groups: dict[int, list[Numbered]] = {}
+    for n, region in enumerate(regions, start=1):
+        groups.setdefault(region.place, []).append((n, region))
+    return groups
+
+
+def place_head(place: int, of: int, counts: EditCounts, columns: Sequence[str]) -> Text:
+    """Return the heading of a place: how much both do alike there, of how much each does."""
+    title = Text.assemble((f"place {place} of {of}", "bold"), " · ")
+    return title.append(f"{_edits(counts, columns)}, {_here(counts):,} alike here")
+
+
+def elsewhere_view(
+    score: Score, groups: dict[int, list[Numbered]], columns: Sequence[str]
+) -> Iterator[RenderableType]:
+    """Yield what both add or delete at different places, and what all places add up to."""
+    matches = score.elsewhere
+    if not matches:
+        return
+    order = {place: n for n, place in enumerate(groups, start=1)}
+    yield Text()
+    yield Rule(Text("at different places", "bold"), align="left", style="dim")
+    _, a, b = columns
+    for match in matches[:MAX_MATCHES]:
+        at_a, at_b = order[match.a], order[match.b]
+        # Deleted text is in the origin, on the side of the revision that deletes it.
+        for verb, n_grams, sides in (
+            ("adds", match.added, ("a", "b")),
+            ("deletes", match.deleted, ("origin", "origin")),
+        ):
+            if n_grams:
+                lines = [
+                    _lines_at(groups[place], side)
+                    for place, side in zip((match.a, match.b), sides, strict=True)
+                ]
+                yield Text(
+                    f"{plural(n_grams, 'n-gram')} that {a} {verb} at {lines[0]} (place {at_a}),"
+                    f" {b} {verb} at {lines[1]} (place {at_b})"
+                )
+    if rest := matches[MAX_MATCHES:]:
+        more = sum(match.n_grams for match in rest)
+        yield Text(f"… and {plural(more, 'n-gram')} at other places: --json has all", "dim")
+    moved = sum(match.n_grams for match in matches)
+    total = f"{_edits(score.counts, columns)}, {_here(score.counts):,} alike at the same place"
+    yield Text(f"in all: {total} and {moved:,} at different places, which count a quarter")
+
+
+def line_range(segments: Sequence[excise.Segment]) -> str:
+    """Return the lines of some segments, counted from 1 as in editors, or "" without lines."""
+    lines = [segment.lines for segment in segments if segment.lines is not None]
+    if not lines:
+        return ""
+    first, past = min(lo for lo, _ in lines), max(hi for _, hi in lines)
+    return f"{first + 1}" if past <= first + 1 else f"{first + 1}-{past}"
+
+
+def _lines_at(regions: Sequence[Numbered], side: str) -> str:
+    """Return "line 3" or "lines 3-7" of one text at a place."""
+    segments = [getattr(region, side) for _, region in regions]
+    lines = line_range([segment for segment in segments if segment.tokens] or segments)
+    text = " of the origin" if side == "origin" else ""
+    return f"line{'s' if '-' in lines else ''} {lines}{text}"
+
+
+def _edits(counts: EditCounts, columns: Sequence[str]) -> str:
+    _, a, b = columns
+    by_a, by_b = (sum(count[side] for count in (*counts.add, *counts.delete)) for side in (1, 2))
+    return f"{a} adds or deletes {plural(by_a, 'n-gram')}, {b} {by_b:,}"
+
+
+def _here(counts: EditCounts) -> int:
+    return sum(count.here for count in (*counts.add, *counts.delete))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
@@ -12,52 +11,142 @@ import msgspec
 from excise_server.candidates.worktrees import Worktrees
 from excise_server.foundation.escape import spelled, visible
 from excise_server.foundation.inputs import SourceError, first_few
-from excise_server.report.candidate_rows import STAND, CandidateRow, candidate_rows
-from excise_server.report.group_words import reason_entries
-from excise_server.report.order_words import disagree
-from excise_server.report.review_shapes import (
-    FileChangeEntry,
-    ReviewBatchEntry,
-    ReviewCandidateEntry,
-    ReviewDocument,
-    ReviewFileEntry,
-    ReviewGroupEntry,
-    ReviewHunkEntry,
-    ReviewVariantEntry,
-)
-from excise_server.report.shapes import RejectedEntry
+from excise_server.report.documents import Document, ReasonEntry, RejectedEntry, Shape, group_entry
+from excise_server.report.reasons import reason_entries
+from excise_server.report.words import disagree
+from excise_server.report.worktrees import STAND, CandidateRow, candidate_rows
 from excise_server.review.digest import review_digest
 from excise_server.review.hunks import (
     FileChange,
     ReviewedFile,
-    ReviewHunk,
     lines_named,
 )
 from excise_server.review.kinds import KINDS, kind_of
-from excise_server.review.ranked import RankedBatch
 
-__all__ = ["chosen_hunks", "review_document"]
+__all__ = ["FileChangeEntry", "ReviewBatchEntry", "ReviewCandidateEntry", "ReviewDocument"]
+__all__ += ["ReviewFileEntry", "ReviewGroupEntry", "ReviewHunkEntry", "chosen_hunks"]
+__all__ += ["review_document"]
+
+
+class ReviewVariantEntry(Shape, frozen=True, kw_only=True):
+    """One text of a hunk other than the origin's, and its candidates."""
+
+    ids: list[str]
+    text: str
+
+
+class ReviewHunkEntry(Shape, frozen=True, kw_only=True):
+    """Lines ``lo`` to ``hi`` (from 0, exclusive) of the origin, and what candidates have instead.
+
+    ``name`` counts the same lines from 1. ``unchanged`` are the candidates that keep the lines.
+    """
+
+    name: str
+    lo: int
+    hi: int
+    origin: str
+    variants: list[ReviewVariantEntry]
+    unchanged: list[str]
+
+
+class FileChangeEntry(Shape, frozen=True, kw_only=True):
+    """The change of one file by a candidate (``binary``: the SHA-256 of data that is not text)."""
+
+    id: str
+    status: str
+    path: str | None
+    mode: str | None
+    binary: str | None
+    facts: list[str]
+    conflict: str | None
+
+
+class ReviewFileEntry(Shape, frozen=True, kw_only=True):
+    """A file that some candidate of a batch touches, under its path in the origin.
+
+    ``text`` is the origin's, where somebody deletes the file.
+    """
+
+    path: str
+    kind: str
+    created: bool
+    binary: bool
+    mode: str | None
+    text: str | None
+    changes: list[FileChangeEntry]
+    hunks: list[ReviewHunkEntry]
+
+
+class ReviewGroupEntry(Shape, frozen=True, kw_only=True):
+    """Candidates of a batch that make similar edits."""
+
+    number: int
+    members: list[str]
+    representative: str
+    min_similarity: float
+    reasons: list[ReasonEntry]
+
+
+class ReviewCandidateEntry(Shape, frozen=True, kw_only=True):
+    """A candidate, in the order of the tables."""
+
+    id: str
+    label: str
+    tool: str | None
+    branch: str | None
+    behind: int
+    group: int
+    rank: int | None
+    why: list[str]
+    says: str
+    digest: str
+    being_written: bool
+    notes: list[str]
+
+
+class ReviewBatchEntry(Shape, frozen=True, kw_only=True):
+    """Candidates of one task and their changes of the origin, file by file."""
+
+    number: int
+    task: str | None
+    disagree: bool
+    digest: str
+    candidates: list[ReviewCandidateEntry]
+    groups: list[ReviewGroupEntry]
+    files: list[ReviewFileEntry]
+
+
+class ReviewDocument(Document, frozen=True, kw_only=True):
+    """The output of ``review --format json``."""
+
+    basis: str
+    intent: str
+    repository: str
+    origin: str
+    digest: str
+    batches: list[ReviewBatchEntry]
+    other_batches: list[list[str]]
+    unchanged: list[str]
+    landed: list[str]
+    notes: list[str]
+    rejected: list[RejectedEntry]
 
 
 def review_document(worktrees: Worktrees) -> ReviewDocument:
     """Return every batch file by file and hunk by hunk, and the candidates left out."""
     candidates = worktrees.candidates
-    return ReviewDocument(
-        signature=worktrees.signature,
+    return ReviewDocument.of(
+        candidates,
+        worktrees,
         basis="origin",
-        intent=worktrees.intent,
         repository=visible(worktrees.top),
-        origin=candidates.origin,
         digest=review_digest(candidates.origin, candidates.found),
         batches=[
-            _batch(worktrees, number, batch, rows)
-            for number, (batch, rows) in enumerate(candidate_rows(worktrees), start=1)
+            _batch(worktrees, number, rows)
+            for number, rows in enumerate(candidate_rows(worktrees), start=1)
         ],
         other_batches=[list(batch.members) for batch in worktrees.other_batches],
-        unchanged=list(candidates.unchanged),
-        landed=list(candidates.landed),
-        notes=list(candidates.notes),
-        rejected=[RejectedEntry(id=r.id, reason=r.reason) for r in candidates.rejected],
+        rejected=list(map(RejectedEntry.of, candidates.rejected)),
     )
 
 
@@ -138,55 +227,37 @@ def _paths(files: Sequence[ReviewFileEntry]) -> str:
     return f"there are {first_few(paths, 8)}" if paths else "no file is changed"
 
 
-def _batch(
-    worktrees: Worktrees, number: int, ranked: RankedBatch, rows: list[CandidateRow]
-) -> ReviewBatchEntry:
-    members = [row.candidate for row in rows]
+def _batch(worktrees: Worktrees, number: int, rows: list[CandidateRow]) -> ReviewBatchEntry:
+    ranked, reasons = worktrees.batches[number - 1], worktrees.reasons[number - 1]
     ids = [candidate.id for candidate in worktrees.candidates.found]
-    files, reasons = worktrees.files[number - 1], worktrees.reasons[number - 1]
-    labels = {row.group: visible(row.candidate.label) for row in rows if row.stands}
-    stands = defaultdict(str, labels)
-    group_of = {row.ranked.index: row.group for row in rows}
+    stands = {row.entry.cluster: row.entry.label for row in rows if row.stands}
+    group_of = {row.ranked.index: row.entry.cluster for row in rows}
     return ReviewBatchEntry(
         number=number,
         task=visible(ranked.batch.task) or None,
         disagree=disagree(ranked.ranking),
-        digest=review_digest(worktrees.candidates.origin, members),
-        candidates=[_candidate(row, stands[row.group]) for row in rows],
+        digest=review_digest(worktrees.candidates.origin, [row.candidate for row in rows]),
+        candidates=[
+            ReviewCandidateEntry.of(
+                row.entry,
+                group=row.entry.cluster,
+                says=row.says().replace(STAND, stands.get(row.entry.cluster, "")),
+            )
+            for row in rows
+        ],
         groups=[
-            ReviewGroupEntry(
+            ReviewGroupEntry.of(
+                group_entry(cluster, ids),
                 number=group_of[cluster.representative],
-                members=[ids[i] for i in cluster.members],
-                representative=ids[cluster.representative],
-                min_similarity=cluster.min_similarity,
                 reasons=reason_entries(of_group),
             )
             for cluster, of_group in zip(ranked.clusters, reasons, strict=True)
         ],
-        files=sorted(map(_file, files), key=_code_first),
+        files=sorted(
+            map(_file, worktrees.files[number - 1]),
+            key=lambda file: (KINDS.index(kind_of(file.path)), file.path),
+        ),
     )
-
-
-def _candidate(row: CandidateRow, representative: str) -> ReviewCandidateEntry:
-    candidate, ranked = row.candidate, row.ranked
-    return ReviewCandidateEntry(
-        id=candidate.id,
-        label=visible(candidate.label),
-        tool=candidate.tool or None,
-        branch=visible(candidate.branch) or None,
-        behind=candidate.behind,
-        group=row.group,
-        rank=ranked.rank if row.is_ranked else None,
-        why=[visible(why) for why in ranked.why],
-        says=row.says.replace(STAND, representative),
-        digest=candidate.digest,
-        being_written=candidate.is_written,
-        notes=list(ranked.notes),
-    )
-
-
-def _code_first(file: ReviewFileEntry) -> tuple[int, str]:
-    return KINDS.index(kind_of(file.path)), file.path
 
 
 def _file(file: ReviewedFile) -> ReviewFileEntry:
@@ -199,30 +270,23 @@ def _file(file: ReviewedFile) -> ReviewFileEntry:
         mode=file.origin.mode if file.origin is not None else None,
         text=file.text if any(change.status == "deleted" for change in file.changes) else None,
         changes=[_change(change) for change in file.changes],
-        hunks=[_hunk(hunk) for hunk in file.hunks],
+        hunks=[
+            ReviewHunkEntry.of(
+                hunk, origin=hunk.text, variants=list(map(ReviewVariantEntry.of, hunk.variants))
+            )
+            for hunk in file.hunks
+        ],
     )
 
 
 def _change(change: FileChange) -> FileChangeEntry:
     side = change.new
     is_binary = side is not None and change.text is None
-    return FileChangeEntry(
-        id=change.id,
-        status=change.status,
+    return FileChangeEntry.of(
+        change,
         path=spelled(change.path) if side is not None else None,
         mode=side.mode if side is not None else None,
         binary=hashlib.sha256(side.data).hexdigest() if side is not None and is_binary else None,
         facts=[visible(fact) for fact in change.facts],
         conflict=change.conflict or None,
-    )
-
-
-def _hunk(hunk: ReviewHunk) -> ReviewHunkEntry:
-    return ReviewHunkEntry(
-        name=hunk.name,
-        lo=hunk.lo,
-        hi=hunk.hi,
-        origin=hunk.text,
-        variants=[ReviewVariantEntry(ids=list(v.ids), text=v.text) for v in hunk.variants],
-        unchanged=list(hunk.unchanged),
     )

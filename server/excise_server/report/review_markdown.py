@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from excise.languages import resolve
 from excise_server.foundation.escape import shortened, source_text
-from excise_server.report.group_words import reasons_text
 from excise_server.report.markdown import (
     LONGEST_LINE,
     LONGEST_PAGE,
@@ -15,29 +14,28 @@ from excise_server.report.markdown import (
     fenced,
     inert,
 )
-from excise_server.report.review_lines import (
-    ORIGIN,
-    Folding,
-    ShownLine,
-    file_lines,
-    folded,
-    hunk_lines,
-)
-from excise_server.report.review_shapes import (
+from excise_server.report.reasons import reasons_text
+from excise_server.report.review import (
     ReviewBatchEntry,
     ReviewDocument,
     ReviewFileEntry,
     ReviewHunkEntry,
 )
-from excise_server.report.review_words import (
+from excise_server.report.review_parts import (
     NOTHING,
+    ORIGIN,
+    Folding,
     Names,
+    ShownLine,
     agreed,
     batch_head,
     file_facts,
     file_head,
+    file_lines,
+    folded,
     has_words,
     heading,
+    hunk_lines,
     idle,
     is_deleted_by_all,
     leave,
@@ -46,7 +44,7 @@ from excise_server.report.review_words import (
     range_words,
     rest_words,
 )
-from excise_server.report.tables import plural
+from excise_server.report.words import plural
 
 __all__ = ["markdown_page"]
 

@@ -14,31 +14,27 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from excise_server.foundation.escape import printable, source_text
-from excise_server.report.fitting import cut, filled, sentence
-from excise_server.report.group_words import reasons_text
-from excise_server.report.records import UNWRAPPED
-from excise_server.report.review_lines import (
-    ORIGIN,
-    Folding,
-    ShownLine,
-    file_lines,
-    folded,
-    hunk_lines,
-)
-from excise_server.report.review_shapes import (
+from excise_server.report.reasons import reasons_text
+from excise_server.report.review import (
     ReviewBatchEntry,
     ReviewDocument,
     ReviewFileEntry,
     ReviewHunkEntry,
 )
-from excise_server.report.review_words import (
+from excise_server.report.review_parts import (
     NOTHING,
+    ORIGIN,
+    Folding,
     Names,
+    ShownLine,
     agreed,
     batch_head,
     file_facts,
     file_head,
+    file_lines,
+    folded,
     has_words,
+    hunk_lines,
     idle,
     is_deleted_by_all,
     leave,
@@ -46,7 +42,8 @@ from excise_server.report.review_words import (
     places,
     rest_words,
 )
-from excise_server.report.tables import plural, signature_text
+from excise_server.report.tables import UNWRAPPED, cut, filled, sentence, signature_text
+from excise_server.report.words import plural
 
 __all__ = ["review_lines", "text_page"]
 

@@ -1,12 +1,18 @@
-"""Tables for people. Every text passes `printable`, and nothing is read as markup."""
+"""Tables for people. Every text passes `printable`, and nothing is read as markup.
+
+On a terminal, lines break between parts and long parts lose their middle. In a pipe or file, a
+record is one line, its cells are separated by tabs, and nothing is cut.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
@@ -14,25 +20,137 @@ from excise import Cluster, Ranked, Score, ScoreMatrix
 from excise.excision import WHITESPACE_ONLY
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import RevisionSet
-from excise_server.report.digits import digits
-from excise_server.report.fitting import Sentence, cut
-from excise_server.report.order_words import DISAGREE, disagree, order_words
-from excise_server.report.records import Records, name_column
-from excise_server.report.words import between, word_beside
+from excise_server.report.words import DISAGREE, between, digits, disagree, order_words, word_beside
 
-__all__ = [
-    "bar",
-    "cluster_table",
-    "matrix_table",
-    "notes_about",
-    "notes_text",
-    "number",
-    "plural",
-    "rank_table",
-    "reasons_about",
-    "signature_text",
-    "summary",
-]
+__all__ = ["INDENT", "UNWRAPPED", "Records", "bar", "cluster_table", "cut", "filled"]
+__all__ += ["matrix_table", "name_column", "notes_about", "notes_text", "number"]
+__all__ += ["rank_table", "reasons_about", "sentence", "signature_text", "summary"]
+
+INDENT = 5
+"""Columns before a line that continues the line above."""
+
+
+def cut(text: str, width: int) -> str:
+    """Return a text of at most so many columns, without its middle if it is longer.
+
+    >>> cut("claude refactor-the-parser", 15)
+    'claude …-parser'
+    """
+    if cell_len(text) <= width:
+        return text
+    head, tail = (width - 1) // 2, width - 1 - (width - 1) // 2
+    left, right = len(text), 0
+    while left and cell_len(text[:left]) > head:
+        left -= 1
+    while right < len(text) and cell_len(text[right:]) > tail:
+        right += 1
+    return f"{text[:left]}…{text[right:]}"
+
+
+def filled(parts: Sequence[Text], width: int, start: Text, between: str) -> Iterator[Text]:
+    """Yield the parts in lines of the width, which end only between two parts."""
+    indent = min(start.cell_len, INDENT)
+    line, begun = start.copy(), False
+    for part in parts:
+        if begun and line.cell_len + 2 * len(between.rstrip()) + 1 + part.cell_len > width:
+            yield line.append(between.rstrip(), "not bold")
+            line, begun = Text(" " * indent), False
+        line = Text.assemble(line, between if begun else "", part)
+        begun = True
+    if begun:
+        yield line
+
+
+def sentence(start: Text, text: str, out: Console) -> Iterator[Text]:
+    """Yield a sentence in lines that fit a terminal, with long paths or ids shortened."""
+    if not out.is_terminal:
+        yield Text.assemble(start, text)
+        return
+    words = [Text(cut(word, out.width - INDENT)) for word in text.split(" ")]
+    yield from filled(words, out.width, start, " ")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence that is fitted when it is printed, and stays one line off a terminal."""
+
+    start: Text
+    text: str
+    style: str = ""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield its lines."""
+        for line in sentence(self.start, self.text, console):
+            line.stylize_before(self.style)
+            yield line
+
+
+UNWRAPPED = 1 << 20
+"""Columns of a console that is not a terminal: no line is longer."""
+
+_LENGTHS = (60, 40, 28, 20, 12)
+"""Columns to which names are cut, one after the other, until the table fits."""
+
+_BARS = " ━╌"
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """A table that fits.
+
+    Attributes
+    ----------
+    build
+        Makes the table, with names cut to so many columns.
+    is_grouped
+        Whether a blank first cell repeats the one above; it is written out in a pipe or file.
+    """
+
+    build: Callable[[int], Table]
+    is_grouped: bool = False
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the table, or its lines."""
+        if not console.is_terminal:
+            yield from self._lines()
+            return
+        for length in (UNWRAPPED, *_LENGTHS):
+            table = self.build(length)
+            width = Measurement.get(console, options.update(width=UNWRAPPED), table).minimum
+            if width <= options.max_width:
+                yield table
+                return
+        yield from self._stacked(options.max_width)
+
+    def _stacked(self, width: int) -> RenderResult:
+        """Yield the cells of each row one after the other, for a terminal of few columns."""
+        columns = self.build(min(_LENGTHS[-1], width // 2)).columns
+        heads = [str(column.header) for column in columns]
+        for row in zip(*(column.cells for column in columns), strict=True):
+            cells = [str(cell).rstrip(_BARS) for cell in row]
+            parts = [
+                Text(f"{head} {cell}".strip())
+                for head, cell in zip(heads, cells, strict=True)
+                if cell
+            ]
+            yield from filled(parts, width, Text(), ", ")
+
+    def _lines(self) -> RenderResult:
+        above = ""
+        columns = self.build(UNWRAPPED).columns
+        for row in zip(*((column.header, *column.cells) for column in columns), strict=True):
+            cells = [str(cell.plain if isinstance(cell, Text) else cell) for cell in row]
+            if self.is_grouped:
+                above = cells[0] = cells[0] or above
+            yield Segment("\t".join(cell.rstrip(_BARS) for cell in cells))
+            yield Segment.line()
+
+
+def name_column(table: Table, head: str, names: list[str]) -> None:
+    """Add a column of names, which are never wrapped."""
+    longest = max((len(name) for name in (head, *names)), default=0)
+    table.add_column(head, no_wrap=True, overflow="ellipsis", min_width=min(longest, UNWRAPPED))
+
 
 _STYLES = ((0.75, "green"), (0.5, "yellow"), (0.25, "dark_orange"), (0.0, "red"))
 _CELL = 5
@@ -42,11 +160,6 @@ _CELL = 5
 def number(value: float | None) -> Text:
     """Return a value of the score in two digits (`digits`), coloured."""
     return Text(digits(value), "dim" if value is None else _style(value))
-
-
-def plural(count: int, noun: str) -> str:
-    """Return "1 n-gram", "2,000 n-grams"."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def bar(value: float | None, width: int = 12) -> Text:

@@ -1,4 +1,4 @@
-"""The result of a take, for programs."""
+"""The JSON documents of ``excise take``, as docs/json.md describes them."""
 
 from __future__ import annotations
 
@@ -9,23 +9,108 @@ from excise_server.candidates.take import TakenFromReview
 from excise_server.foundation.changes import Side
 from excise_server.foundation.escape import spelled, visible
 from excise_server.foundation.inputs import SourceError
-from excise_server.report.candidate_shapes import ContentEntry, TakenDocument
-from excise_server.report.take_shapes import (
-    FindingEntry,
-    RefusalEntry,
-    TakeDocument,
-    TakenFileEntry,
-    TakenPartEntry,
-    UndoneDocument,
-)
+from excise_server.report.documents import SCHEMA, Shape
 from excise_server.review.git_patch import FileEdit
 from excise_server.review.hunks import hunk_name
 from excise_server.review.merged_bytes import conversion
 from excise_server.review.mixes import BrokenMixError
 from excise_server.review.own_edits import check_no_submodule
 
-__all__ = ["refusal_entry", "refused_document", "take_document", "taken_document"]
+__all__ = ["CheckedDocument", "RefusalEntry", "TakeDocument", "TakenDocument", "UndoneDocument"]
+__all__ += ["refusal_entry", "refused_document", "take_document", "taken_document"]
 __all__ += ["undone_document"]
+
+
+class TakenPartEntry(Shape, frozen=True, kw_only=True):
+    """A part of the result and its candidate, without a hunk for a file, name or mode."""
+
+    candidate: str
+    path: str
+    hunk: str | None
+
+
+class TakenFileEntry(Shape, frozen=True, kw_only=True):
+    """A file that is changed."""
+
+    path: str
+    old_path: str
+    status: str
+
+
+class TakeDocument(Shape, frozen=True, kw_only=True):
+    """The output of ``take --json``, with the patch in base64 if it is not UTF-8."""
+
+    schema: int = SCHEMA
+    repository: str
+    origin: str
+    digest: str
+    parts: list[TakenPartEntry]
+    files: list[TakenFileEntry]
+    patch: str
+    base64: bool
+    written: bool
+    undo: str | None
+    notes: list[str]
+
+
+class UndoneDocument(Shape, frozen=True, kw_only=True):
+    """The output of ``take --undo --json``: when the take was made, and how its files change."""
+
+    schema: int = SCHEMA
+    repository: str
+    time: str
+    files: list[TakenFileEntry]
+    notes: list[str]
+
+
+class FindingEntry(Shape, frozen=True, kw_only=True):
+    """Something in a mix that cannot work: its line (from 1), its kind and the missing name."""
+
+    path: str
+    line: int
+    kind: str
+    name: str
+    message: str
+
+
+class RefusalEntry(Shape, frozen=True, kw_only=True):
+    """Why a mix is refused, and the command that takes what is missing, or an empty string."""
+
+    message: str
+    findings: list[FindingEntry]
+    mend: str
+
+
+class CheckedDocument(Shape, frozen=True, kw_only=True):
+    """What a worker says of each edit of a document: why it is refused, or `null`."""
+
+    refusals: list[RefusalEntry | None]
+
+
+class ContentEntry(Shape, frozen=True, kw_only=True):
+    """A changed file, before and after, in base64, or `null` if it does not exist.
+
+    ``edits`` and ``version`` are the language server's: what to edit in the editor's own text.
+    """
+
+    path: str
+    old_path: str
+    status: str
+    old_mode: str | None
+    mode: str | None
+    old: str | None
+    new: str | None
+    is_text: bool
+
+
+class TakenDocument(TakeDocument, frozen=True, kw_only=True):
+    """The answer of `excise/take`: the command's document, and the files themselves.
+
+    Of a mix that is refused there are none, but the ``refusal``, which is sent as an error.
+    """
+
+    contents: list[ContentEntry]
+    refusal: RefusalEntry | None = None
 
 
 def take_document(top: str, result: TakenFromReview, undo: str | None) -> TakeDocument:
@@ -42,10 +127,9 @@ def take_document(top: str, result: TakenFromReview, undo: str | None) -> TakeDo
         text, is_base64 = result.patch.decode(), False
     except UnicodeDecodeError:
         text, is_base64 = b64encode(result.patch).decode(), True
-    return TakeDocument(
+    return TakeDocument.of(
+        result,
         repository=visible(top),
-        origin=result.origin,
-        digest=result.digest,
         parts=[
             TakenPartEntry(
                 candidate=part.candidate,
@@ -67,15 +151,12 @@ def undone_document(
     top: str, time: str, files: Sequence[FileEdit], notes: Sequence[str]
 ) -> UndoneDocument:
     """Return the take of a time that was undone, with the files as they change by that."""
-    return UndoneDocument(
-        repository=visible(top), time=time, files=[_file(file) for file in files], notes=[*notes]
-    )
+    entries = list(map(_file, files))
+    return UndoneDocument(repository=visible(top), time=time, files=entries, notes=[*notes])
 
 
 def _file(file: FileEdit) -> TakenFileEntry:
-    return TakenFileEntry(
-        path=spelled(file.path), old_path=spelled(file.old_path), status=file.status
-    )
+    return TakenFileEntry.of(file, path=spelled(file.path), old_path=spelled(file.old_path))
 
 
 def taken_document(top: str, result: TakenFromReview) -> TakenDocument:
@@ -92,8 +173,7 @@ def taken_document(top: str, result: TakenFromReview) -> TakenDocument:
             reason = f"{spelled(file.path)}: an editor cannot write this name"
             raise SourceError(reason, hint="take it with excise take --write")
     document = take_document(top, result, None)
-    values = {name: getattr(document, name) for name in document.__struct_fields__}
-    return TakenDocument(**values, contents=[_content(file) for file in result.taken.files])
+    return TakenDocument.of(document, contents=[_content(file) for file in result.taken.files])
 
 
 def refused_document(top: str, origin: str, error: BrokenMixError) -> TakenDocument:
@@ -116,26 +196,15 @@ def refused_document(top: str, origin: str, error: BrokenMixError) -> TakenDocum
 
 def refusal_entry(error: BrokenMixError) -> RefusalEntry:
     """Return why a mix is refused, for programs."""
-    findings = [
-        FindingEntry(
-            path=finding.path,
-            line=finding.line,
-            kind=finding.kind,
-            name=visible(finding.name),
-            message=finding.message,
-        )
-        for finding in error.findings
-    ]
+    findings = [FindingEntry.of(found, name=visible(found.name)) for found in error.findings]
     return RefusalEntry(message=error.reason, findings=findings, mend=error.mend)
 
 
 def _content(file: FileEdit) -> ContentEntry:
     old, new = file.old, file.new
     sides = [side for side in (old, new) if side is not None]
-    return ContentEntry(
-        path=spelled(file.path),
-        old_path=spelled(file.old_path),
-        status=file.status,
+    return ContentEntry.of(
+        _file(file),
         old_mode=None if old is None else old.mode,
         mode=None if new is None else new.mode,
         old=_encoded(old),

@@ -6,7 +6,7 @@ first has its names cut in the middle, and then uses several short lines for eac
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from rich.cells import cell_len
@@ -18,69 +18,55 @@ from rich.text import Text
 from excise_server.candidates.worktrees import Worktrees
 from excise_server.foundation.escape import printable, visible
 from excise_server.foundation.inputs import first_few
-from excise_server.report.candidate_rows import (
-    CandidateRow,
-    Lines,
-    candidate_rows,
+from excise_server.report.tables import (
+    INDENT,
+    UNWRAPPED,
+    Records,
+    cut,
+    filled,
+    sentence,
+    signature_text,
 )
-from excise_server.report.fitting import INDENT, cut, filled, sentence
-from excise_server.report.group_words import group_lines
-from excise_server.report.records import UNWRAPPED, Records
-from excise_server.report.tables import plural, signature_text
-from excise_server.report.worktree_facts import worktree_facts
+from excise_server.report.words import plural
+from excise_server.report.worktrees import CandidateRow, candidate_rows, group_lines, worktree_facts
 from excise_server.review.kinds import KINDS
 
-__all__ = ["UNWRAPPED", "about_worktrees", "candidate_tables"]
+__all__ = ["about_worktrees", "candidate_tables"]
 
 _LENGTHS = (40, 28, 20)
 """Columns to which names are cut, one after the other, until the table fits."""
 
+_NUMBERS = ("rank", "tokens")
 _STACKED = 28
 """Most columns of a name if a candidate takes several lines."""
 
 
 def candidate_tables(worktrees: Worktrees, out: Console) -> Iterator[RenderableType]:
     """Yield a table for every batch of several candidates, and one for those that are alone."""
+    every, lines = candidate_rows(worktrees), list(group_lines(worktrees))
     for heading, about, numbers in _parts(worktrees):
         yield from sentence(Text(heading, "bold"), about, out)
-        for number in numbers:
-            yield from _groups(worktrees, number, out)
-
-        def rows(length: int, numbers: Sequence[int] = numbers) -> list[CandidateRow]:
-            every = candidate_rows(worktrees, lambda label: cut(printable(label), length))
-            return [row for n in numbers for row in every[n][1]]
-
+        for index, number, size, text in lines:
+            if index in numbers and worktrees.batches[index].is_ranked:
+                start = f"  group {number}, {size:,} of {len(worktrees.batches[index].ranking):,}: "
+                yield from sentence(Text(start), printable(text), out)
+        rows = [row for n in numbers for row in every[n]]
         if not out.is_terminal:
-            yield Records(partial(_whole, _table(rows(UNWRAPPED), worktrees, UNWRAPPED, out)))
+            table = _table(rows, worktrees, UNWRAPPED, out)
+            yield Records(lambda _, table=table: table)  # type: ignore[misc]
             yield ""
             continue
         for length in (UNWRAPPED, *_LENGTHS):
-            table = _table(rows(length), worktrees, length, out)
-            if _width(table, out) <= out.width:
+            table = _table(rows, worktrees, length, out)
+            if (
+                Measurement.get(out, out.options.update(width=UNWRAPPED), table).maximum
+                <= out.width
+            ):
                 yield table
                 break
         else:
-            yield from _stacked(rows(_STACKED), out.width)
+            yield from _stacked(rows, out.width)
         yield ""
-
-
-def _whole(table: Table, _: int) -> Table:
-    return table
-
-
-def _groups(worktrees: Worktrees, index: int, out: Console) -> Iterator[Text]:
-    """Yield what sets each group of a batch apart."""
-    batch = worktrees.batches[index]
-    if not batch.is_ranked:
-        return
-    first = 1 + sum(len(before.clusters) for before in worktrees.batches[:index])
-    for number, size, text in group_lines(worktrees, index, batch, first):
-        start = f"  group {number}, {size:,} of {len(batch.ranking):,}: "
-        yield from sentence(Text(start), printable(text), out)
-
-
-def _width(table: Table, out: Console) -> int:
-    return Measurement.get(out, out.options.update(width=UNWRAPPED), table).maximum
 
 
 def _parts(worktrees: Worktrees) -> Iterator[tuple[str, str, list[int]]]:
@@ -107,36 +93,32 @@ def _parts(worktrees: Worktrees) -> Iterator[tuple[str, str, list[int]]]:
 
 
 def _table(rows: Sequence[CandidateRow], worktrees: Worktrees, length: int, out: Console) -> Table:
-    """Return the table in which a candidate is one line."""
-    kinds = [k for k in KINDS if k == "code" or any(row.lines[k].files for row in rows)]
-    ranked = any(row.is_ranked for row in rows)
+    """Return the table in which a candidate is one line, without columns that say nothing."""
+    ranked = any(row.entry.rank for row in rows)
+    checked = any(row.checks for row in rows)
+    batches = not out.is_terminal and len(worktrees.batches) > 1
+    kinds = [k for k in KINDS if k == "code" or any(row.entry.lines[k].files for row in rows)]
+    columns: list[tuple[bool, str, Callable[[CandidateRow], RenderableType]]] = [
+        (batches, "batch", lambda row: str(row.entry.batch)),
+        (ranked, "group", lambda row: str(row.entry.cluster)),
+        (ranked, "", _mark),
+        (True, "candidate", lambda row: _label(row, length)),
+        (any(map(_branch, rows)), "branch", lambda row: cut(_branch(row), length)),
+        (any(row.behind for row in rows), "base", lambda row: row.behind),
+        (checked, "checks", _checks),
+        *((True, kind, partial(_lines, kind)) for kind in kinds),
+        (True, "what it is", lambda row: Text(_says(row, length))),
+        (ranked, "rank", lambda row: str(row.entry.rank)),
+        (True, "tokens", lambda row: f"{row.entry.edit_size:,}"),
+    ]
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-    heads = ["batch"] * (not out.is_terminal and len(worktrees.batches) > 1)
-    heads += ["group", ""] if ranked else []
-    heads += ["candidate"]
-    heads += ["branch"] if any(map(_branch, rows)) else []
-    heads += ["base"] if any(row.behind for row in rows) else []
-    heads += ["checks"] if any(row.checks for row in rows) else []
-    heads += [*kinds, "what it is"]
-    numbers = ["rank", "tokens"] if ranked else ["tokens"]
-    for head in heads:
-        table.add_column(head, no_wrap=True, overflow="ignore")
-    for head in numbers:
-        table.add_column(head, no_wrap=True, justify="right", style="dim")
+    for is_shown, head, _ in columns:
+        if is_shown and head in _NUMBERS:
+            table.add_column(head, no_wrap=True, justify="right", style="dim")
+        elif is_shown:
+            table.add_column(head, no_wrap=True, overflow="ignore")
     for row in rows:
-        cells: dict[str, RenderableType] = {
-            "batch": str(row.batch),
-            "group": str(row.group),
-            "": _mark(row),
-            "candidate": _label(row, length),
-            "branch": cut(_branch(row), length),
-            "base": row.behind,
-            "checks": _checks(row),
-            **{kind: _lines(row.lines[kind]) for kind in kinds},
-            "what it is": Text(printable(row.says)),
-            **_numbers(row),
-        }
-        table.add_row(*(cells[head] for head in (*heads, *numbers)))
+        table.add_row(*(cell(row) for is_shown, _, cell in columns if is_shown))
     return table
 
 
@@ -144,9 +126,8 @@ def _stacked(rows: Sequence[CandidateRow], width: int) -> Iterator[Text]:
     """Yield several lines for each candidate, which break only between parts."""
     longest = max(cell_len(_label(row, _STACKED).plain) for row in rows)
     for row in rows:
-        label = _label(row, _STACKED)
-        says = printable(row.says)
-        number = f"{row.group:>2} " if row.is_ranked else "   "
+        label, says, branch = _label(row, _STACKED), _says(row, _STACKED), _branch(row)
+        number = f"{row.entry.cluster:>2} " if row.entry.rank else "   "
         top = Text.assemble(number, _mark(row) if row.stands else " ", " ", label)
         if top.cell_len - label.cell_len + longest + 2 + cell_len(says) <= width:
             yield Text.assemble(top, " " * (longest - label.cell_len + 2), says)
@@ -154,17 +135,15 @@ def _stacked(rows: Sequence[CandidateRow], width: int) -> Iterator[Text]:
             yield top
             words = [Text(cut(word, width - INDENT)) for word in says.split(" ")]
             yield from filled(words, width, Text(" " * INDENT), " ")
-        branch = [cut(_branch(row), width - 8)] if _branch(row) != label.plain else []
-        lines = [
-            Text.assemble(f"{kind} ", _lines(row.lines[kind]))
-            for kind in KINDS
-            if row.lines[kind].files
+        parts = [
+            _checks(row) if row.checks else Text(),
+            Text(cut(branch, width - 8) if branch != label.plain else ""),
+            Text(row.behind),
+            *(Text.assemble(f"{k} ", _lines(k, row)) for k in KINDS if row.entry.lines[k].files),
+            Text(f"rank {row.entry.rank}" if row.entry.rank else "", "dim"),
+            Text(f"tokens {row.entry.edit_size:,}", "dim"),
         ]
-        facts = [Text(fact) for fact in (*branch, row.behind) if fact]
-        facts = [_checks(row), *facts] if row.checks else facts
-        numbers = [Text(f"{key} {value}", "dim") for key, value in _numbers(row).items()]
-        parts = facts + lines + numbers
-        yield from filled(parts, width, Text(" " * INDENT), ", ")
+        yield from filled([part for part in parts if part], width, Text(" " * INDENT), ", ")
 
 
 def _checks(row: CandidateRow) -> Text:
@@ -176,25 +155,23 @@ def _mark(row: CandidateRow) -> Text:
 
 
 def _label(row: CandidateRow, length: int) -> Text:
-    text = cut(printable(visible(row.candidate.label)), length)
-    return Text(text, "bold" if row.is_ranked and row.ranked.rank == 1 else "")
+    text = cut(printable(row.entry.label), length)
+    return Text(text, "bold" if row.entry.rank == 1 else "")
 
 
 def _branch(row: CandidateRow) -> str:
     return printable(visible(row.candidate.place))
 
 
-def _lines(lines: Lines) -> Text:
+def _says(row: CandidateRow, length: int) -> str:
+    return printable(row.says(lambda label: cut(printable(label), length)))
+
+
+def _lines(kind: str, row: CandidateRow) -> Text:
+    lines = row.entry.lines[kind]
     if lines.added or lines.deleted:
         return Text.assemble((f"+{lines.added:,}", "green"), " ", (f"-{lines.deleted:,}", "red"))
     return Text(plural(lines.files, "file") if lines.files else "")
-
-
-def _numbers(row: CandidateRow) -> dict[str, str]:
-    tokens = {"tokens": f"{row.ranked.edit_size:,}"}
-    if not row.is_ranked:
-        return tokens
-    return {"rank": str(row.ranked.rank), **tokens}
 
 
 def about_worktrees(worktrees: Worktrees, out: Console) -> Iterator[RenderableType]:

@@ -18,8 +18,7 @@ from excise_server.workers.messages import BrokenFrameError
 
 if TYPE_CHECKING:  # a server loads these when somebody asks
     from excise_server.candidates.worktrees import Worktrees
-    from excise_server.report.documents import Plain
-    from excise_server.report.shapes import Shape
+    from excise_server.report.documents import Plain, Shape
     from excise_server.sources.candidates import Candidates
 
 __all__ = ["arguments_of", "document_of", "survey"]
@@ -54,12 +53,11 @@ def document_of(kind: str, data: bytes | memoryview) -> dict[str, Any]:
     BrokenFrameError
         If it has not the shape of one.
     """
-    from excise_server.report.candidate_shapes import CandidatesDocument, TakenDocument
     from excise_server.report.documents import plain
-    from excise_server.report.duplicate_shapes import DuplicatesDocument
-    from excise_server.report.review_shapes import ReviewDocument
-    from excise_server.report.take_shapes import CheckedDocument, TakeDocument
-    from excise_server.report.worktree_shapes import WorktreesDocument
+    from excise_server.report.duplicates import DuplicatesDocument
+    from excise_server.report.review import ReviewDocument
+    from excise_server.report.take import CheckedDocument, TakeDocument, TakenDocument
+    from excise_server.report.worktrees import CandidatesDocument, WorktreesDocument
 
     shapes: dict[str, Any] = {
         "worktrees": WorktreesDocument,
@@ -160,8 +158,7 @@ def _taken(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
 
 def _checked(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
     from excise_server.editor.checking import ToCheck, check_edits
-    from excise_server.report.take import refusal_entry
-    from excise_server.report.take_shapes import CheckedDocument
+    from excise_server.report.take import CheckedDocument, refusal_entry
 
     errors = check_edits(msgspec.convert(asked["document"], ToCheck), cancel)
     return CheckedDocument(

@@ -11,8 +11,8 @@ from tests.server.markdown import ACTIVE, kinds
 from excise_server.editor.explanation import Code, Line, Table
 from excise_server.foundation.escape import printable, source_text
 from excise_server.lsp.markup import as_markdown
+from excise_server.report.html_page import element, source
 from excise_server.report.markdown import inert
-from excise_server.report.markup import element, source
 
 
 def text(choice: Random) -> bytes:

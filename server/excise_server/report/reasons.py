@@ -1,20 +1,43 @@
-"""Facts that distinguish groups of revisions of one file, by the rules of `review.reasons`."""
+"""Facts that distinguish groups of candidates or of revisions, one line each."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from excise import Cluster, ScoreMatrix
 from excise_server.foundation.changes import Side
-from excise_server.foundation.inputs import RevisionSet
-from excise_server.report.group_words import reason_entries, reasons_text
-from excise_server.report.shapes import ReasonEntry
+from excise_server.foundation.escape import visible
+from excise_server.foundation.inputs import RevisionSet, first_few
+from excise_server.report.documents import ReasonEntry
 from excise_server.review.candidate import Candidate
 from excise_server.review.hunks import review_files
-from excise_server.review.reasons import group_reasons
+from excise_server.review.reasons import Reason, group_reasons
 
-__all__ = ["reason_lines", "revision_reasons"]
+if TYPE_CHECKING:
+    pass
+
+__all__ = ["reason_entries", "reason_lines", "reasons_text"]
+__all__ += ["revision_reasons"]
+
+
+def reason_entries(reasons: Sequence[Reason]) -> list[ReasonEntry]:
+    """Return the facts about a group as a document has them."""
+    return [ReasonEntry(kind=r.kind, text=visible(r.text), members=list(r.ids)) for r in reasons]
+
+
+def reasons_text(
+    reasons: Sequence[ReasonEntry], members: Sequence[str], labels: Mapping[str, str]
+) -> str:
+    """Return the facts about a group as one line, with names where they apply only to some."""
+    return "; ".join(
+        reason.text
+        if len(reason.members) == len(members)
+        else f"{first_few([labels[name] for name in reason.members])}: {reason.text}"
+        for reason in reasons
+    )
+
 
 _MODE = "100644"
 
