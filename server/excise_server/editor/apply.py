@@ -43,8 +43,7 @@ class BlockedError(Exception):
 
 def buffer_lines(analysis: Analysis) -> list[str]:
     """Return the normalised lines that the editor shows."""
-    snapshot = analysis.snapshot
-    return raw_lines(normalise(snapshot.origin if snapshot.buffer is None else snapshot.buffer))
+    return raw_lines(normalise(analysis.snapshot.shown))
 
 
 def shown_at(lines: list[str], site: Site) -> str:

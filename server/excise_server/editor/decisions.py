@@ -40,8 +40,7 @@ def with_kept(analysis: Analysis) -> Analysis:
 
 def decisions_of(analysis: Analysis) -> tuple[Decision, ...]:
     """Return the decision at each hunk; without a buffer, all have the origin's text."""
-    snapshot = analysis.snapshot
-    shown = Text.of(snapshot.origin if snapshot.buffer is None else snapshot.buffer)
+    shown = Text.of(analysis.snapshot.shown)
     return tuple(
         _decision(shown.between(site.lo, site.hi), scores.hunk.text, texts, decided)
         for scores, site, decided in zip(

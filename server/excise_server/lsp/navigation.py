@@ -23,9 +23,9 @@ from excise_server.lsp.disk import local_path
 from excise_server.lsp.publishing import Outcome
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
-from excise_server.lsp.to_proto import Mapper
+from excise_server.lsp.to_proto import Mapper, hunks_at
 
-__all__ = ["NAVIGATION", "document_symbol", "implementation", "workspace_symbol"]
+__all__ = ["NAVIGATION"]
 
 MAX_PLACES = 50
 """Most locations in one answer."""
@@ -38,12 +38,10 @@ async def implementation(
     uri = params.text_document.uri
     if (analysis := await ls.to_show(uri)) is None:
         return None
-    mapper, line = _mapper(ls, analysis), params.position.line
-    shown = [mapper.visible(*lines) for lines in analysis.lines]
+    mapper, line = Mapper(analysis.snapshot.shown, ls.encoding), params.position.line
     changing = [
         (member, analysis.hunks[index].hunk.spans[member])
-        for index, where in enumerate(shown)
-        if where.start.line <= line <= where.end.line
+        for index, _ in hunks_at(analysis, mapper, line, line)
         for variant in analysis.hunks[index].hunk.variants
         if variant.text != analysis.hunks[index].hunk.text
         for member in variant.members
@@ -64,7 +62,8 @@ async def document_symbol(
     uri = params.text_document.uri
     if (analysis := await ls.to_show(uri)) is None:
         return None
-    mapper, names = _mapper(ls, analysis), names_of(analysis.snapshot.revisions)
+    mapper = Mapper(analysis.snapshot.shown, ls.encoding)
+    names = names_of(analysis.snapshot.revisions)
     count, kind = len(analysis.snapshot.texts), t.SymbolKind.Event
     symbols = [
         (hunk_words(scores.hunk, count, names), mapper.visible(*lines), decided)
@@ -92,7 +91,8 @@ def workspace_symbol(
         if not isinstance(outcome, Outcome):
             continue
         analysis = outcome.analysis
-        names, mapper = names_of(analysis.snapshot.revisions), _mapper(ls, analysis)
+        mapper = Mapper(analysis.snapshot.shown, ls.encoding)
+        names = names_of(analysis.snapshot.revisions)
         for index, identity in enumerate(analysis.snapshot.ids):
             name = names[index]
             name = name if name in identity else f"{name} ({identity})"
@@ -117,11 +117,6 @@ def _first_change(analysis: Analysis, candidate: int) -> tuple[int, int]:
         if any(candidate in v.members and v.text != hunk.text for v in hunk.variants):
             return lines
     return 0, 1
-
-
-def _mapper(ls: ExciseServer, analysis: Analysis) -> Mapper:
-    snapshot = analysis.snapshot
-    return Mapper(snapshot.origin if snapshot.buffer is None else snapshot.buffer, ls.encoding)
 
 
 def _places(

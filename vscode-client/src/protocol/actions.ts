@@ -1,4 +1,4 @@
-// What is done to a document: applying, showing, comparing. Mirrors excise_server/lsp/protocol/actions.py.
+// What is done to a document: applying, showing, comparing. Mirrors excise_server/lsp/protocol.py.
 import type { ReportHunk } from "./reports";
 
 export interface ApplyRevisionParams {

@@ -1,4 +1,4 @@
-// Whole candidates, and what is decided about them. Mirrors excise_server/lsp/protocol/candidates.py.
+// Whole candidates, and what is decided about them. Mirrors excise_server/lsp/protocol.py.
 import type { Rejection } from "./revisions";
 
 export interface WorktreesParams {

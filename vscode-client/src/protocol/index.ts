@@ -1,4 +1,4 @@
-// The server's extensions of the protocol: a mirror of excise_server/lsp/protocol/, file by file,
+// The server's extensions of the protocol: a mirror of excise_server/lsp/protocol.py,
 // whose contract is docs/lsp-extensions.md. A test compares every interface with both.
 export type * from "./actions";
 export type * from "./candidates";

@@ -1,4 +1,4 @@
-// The custom methods. Mirrors excise_server/lsp/protocol/methods.py.
+// The custom methods. Mirrors excise_server/lsp/protocol.py.
 import type { TakeResult } from "../take/document";
 import type { CandidatesResult, WorktreesResult } from "../worktrees";
 import type {

@@ -1,4 +1,4 @@
-// Everything known of the revisions of one document. Mirrors excise_server/lsp/protocol/reports.py.
+// Everything known of the revisions of one document. Mirrors excise_server/lsp/protocol.py.
 import type { Range } from "vscode-languageclient";
 
 export interface ReportParams {

@@ -1,4 +1,4 @@
-// The review of one document, hunk after hunk. Mirrors excise_server/lsp/protocol/review.py.
+// The review of one document, hunk after hunk. Mirrors excise_server/lsp/protocol.py.
 import type { Range } from "vscode-languageclient";
 import type { Variant } from "./reports";
 

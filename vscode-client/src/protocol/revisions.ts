@@ -1,4 +1,4 @@
-// Adding, listing and removing the revisions of one document. Mirrors excise_server/lsp/protocol/revisions.py.
+// Adding, listing and removing the revisions of one document. Mirrors excise_server/lsp/protocol.py.
 
 export interface Base {
   readonly version?: number | null;

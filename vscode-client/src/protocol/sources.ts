@@ -1,4 +1,4 @@
-// Where revisions come from. Mirrors excise_server/lsp/protocol/sources.py.
+// Where revisions come from. Mirrors excise_server/lsp/protocol.py.
 
 export interface SourcesParams {
   readonly uri: string;
