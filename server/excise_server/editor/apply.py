@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from excise.text import normalise, raw_lines
 from excise_server.editor.analysis import Analysis
-from excise_server.editor.sites import Site
+from excise_server.editor.places import Site
 
 __all__ = [
     "BlockedError",

@@ -33,7 +33,7 @@ def with_kept(analysis: Analysis) -> Analysis:
     kept = analysis.snapshot.kept
     if not kept:
         return analysis
-    spans = [(scores.hunk.lo, scores.hunk.hi) for scores in analysis.hunks]
+    spans = [(hunk.lo, hunk.hi) for hunk in analysis.hunks]
     pairs = zip(analysis.decided, spans, strict=True)
     return replace(analysis, decided=tuple(decided or span in kept for decided, span in pairs))
 
@@ -42,11 +42,11 @@ def decisions_of(analysis: Analysis) -> tuple[Decision, ...]:
     """Return the decision at each hunk; without a buffer, all have the origin's text."""
     shown = Text.of(analysis.snapshot.shown)
     return tuple(
-        _decision(shown.between(site.lo, site.hi), scores.hunk.text, texts, decided)
-        for scores, site, decided in zip(
+        _decision(shown.between(site.lo, site.hi), hunk.text, texts, decided)
+        for hunk, site, decided in zip(
             analysis.hunks, analysis.sites, analysis.decided, strict=True
         )
-        for texts in [[variant.text for variant in scores.hunk.variants]]
+        for texts in [[variant.text for variant in hunk.variants]]
     )
 
 

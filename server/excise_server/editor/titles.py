@@ -26,7 +26,7 @@ def variant_title(
     who = listed(names[member] for member in variant.members)
     share = f" ({share_of(variant.members, count)})" if count > 1 else ""
     where = f"in hunk {index + 1}" if number else "here"
-    if variant.text == analysis.hunks[index].hunk.text:
+    if variant.text == analysis.hunks[index].text:
         return f"Take the origin's lines {where}, as {who}{share}"
     return f"Take the lines of {who} {where}{share}"
 

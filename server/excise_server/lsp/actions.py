@@ -97,7 +97,7 @@ class _Menu:
             )
             under = hunks_at(self._analysis, mapper, lines.start.line, lines.end.line)
         for index, _ in under:
-            variants = self._analysis.hunks[index].hunk.variants
+            variants = self._analysis.hunks[index].variants
             for number, variant in enumerate(variants[:MAX_VARIANTS]):
                 yield from self._variant(index, number, variant, several=len(under) > 1)
         if self._wanted(_CANDIDATE):
@@ -287,7 +287,7 @@ def choice_command(ls: ExciseServer, title: str, params: Choice) -> t.Command:
 def _variant(analysis: Analysis, params: ApplyVariantParams) -> Variant:
     if not 0 <= params.hunk < len(analysis.hunks):
         raise JsonRpcInvalidParams("unknown hunk")
-    variants = analysis.hunks[params.hunk].hunk.variants
+    variants = analysis.hunks[params.hunk].variants
     if not 0 <= params.variant < len(variants):
         raise JsonRpcInvalidParams("unknown variant")
     return variants[params.variant]

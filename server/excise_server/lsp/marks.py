@@ -80,7 +80,7 @@ async def code_lens(ls: ExciseServer, params: t.CodeLensParams) -> list[t.CodeLe
         argument, shown = {"uri": uri, "hunk": index}, mapper.visible(*analysis.lines[index])
         if ls.typed.holds(key, t.Range(shown.start, shown.start)):
             continue
-        title = hunk_words(analysis.hunks[index].hunk, count, names)
+        title = hunk_words(analysis.hunks[index], count, names)
         lenses.append(_lens(ls, shown, title, protocol.SHOW_HUNK, argument))
     return lenses
 

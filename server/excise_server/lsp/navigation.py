@@ -15,7 +15,7 @@ from pygls.uris import from_fs_path
 from excise.text import normalise
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.document import document_key
-from excise_server.editor.line_map import LineMap
+from excise_server.editor.places import LineMap
 from excise_server.editor.wording import hunk_words, names_of
 from excise_server.foundation.inputs import SourceError
 from excise_server.foundation.paths import read_bytes, text_of
@@ -40,10 +40,10 @@ async def implementation(
         return None
     mapper, line = Mapper(analysis.snapshot.shown, ls.encoding), params.position.line
     changing = [
-        (member, analysis.hunks[index].hunk.spans[member])
+        (member, analysis.hunks[index].spans[member])
         for index, _ in hunks_at(analysis, mapper, line, line)
-        for variant in analysis.hunks[index].hunk.variants
-        if variant.text != analysis.hunks[index].hunk.text
+        for variant in analysis.hunks[index].variants
+        if variant.text != analysis.hunks[index].text
         for member in variant.members
         if member != analysis.snapshot.own
     ]
@@ -66,8 +66,8 @@ async def document_symbol(
     names = names_of(analysis.snapshot.revisions)
     count, kind = len(analysis.snapshot.texts), t.SymbolKind.Event
     symbols = [
-        (hunk_words(scores.hunk, count, names), mapper.visible(*lines), decided)
-        for scores, lines, decided in zip(
+        (hunk_words(hunk, count, names), mapper.visible(*lines), decided)
+        for hunk, lines, decided in zip(
             analysis.hunks, analysis.lines, analysis.decided, strict=True
         )
     ]
@@ -112,8 +112,7 @@ NAVIGATION: dict[str, Callable[..., Any]] = {
 
 def _first_change(analysis: Analysis, candidate: int) -> tuple[int, int]:
     """Return the lines of the first hunk that a candidate changes, or else the first line."""
-    for scores, lines in zip(analysis.hunks, analysis.lines, strict=True):
-        hunk = scores.hunk
+    for hunk, lines in zip(analysis.hunks, analysis.lines, strict=True):
         if any(candidate in v.members and v.text != hunk.text for v in hunk.variants):
             return lines
     return 0, 1

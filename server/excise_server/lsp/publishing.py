@@ -278,7 +278,7 @@ class _Related:
 
     def of_hunk(self, index: int) -> list[t.DiagnosticRelatedInformation]:
         """Return the locations of the variants of a hunk that differ from the origin."""
-        hunk = self._analysis.hunks[index].hunk
+        hunk = self._analysis.hunks[index]
         information = []
         for variant in hunk.variants[: _MAX_VARIANTS + 1]:
             location = None if variant.text == hunk.text else self._location(index, variant.members)
@@ -290,7 +290,7 @@ class _Related:
 
     def _location(self, index: int, members: tuple[int, ...]) -> t.Location | None:
         """Return the first member's lines that can be opened."""
-        snapshot, spans = self._analysis.snapshot, self._analysis.hunks[index].hunk.spans
+        snapshot, spans = self._analysis.snapshot, self._analysis.hunks[index].spans
         for member in members:
             if member == snapshot.own:
                 continue  # it is the document itself

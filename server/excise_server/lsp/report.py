@@ -12,10 +12,9 @@ from pygls.uris import from_fs_path
 
 from excise import Hunk
 from excise.text import normalise
-from excise_server.editor.analysis import Analysis
+from excise_server.editor.analysis import MAX_PAIRS, Analysis
 from excise_server.editor.decisions import Decision, decisions_of, next_undecided
 from excise_server.editor.document import Document, document_key, text_hash
-from excise_server.editor.hunk_scores import MAX_PAIRS, HunkScores
 from excise_server.editor.wording import names_of
 from excise_server.lsp import protocol as p
 from excise_server.lsp.actions import analysed
@@ -74,8 +73,8 @@ async def report(ls: ExciseServer, params: p.ReportParams) -> dict[str, Any]:
             intent=analysis.snapshot.intent,
             disagree=disagree(comparison.ranking),
             hunks=[
-                _report_hunk(scores, mapper.exact(*lines), ids)
-                for scores, lines in zip(analysis.hunks, analysis.lines, strict=True)
+                _report_hunk(analysis, index, mapper.exact(*lines))
+                for index, lines in enumerate(analysis.lines)
             ],
         )
         return ls.protocol.unstructured(result)
@@ -114,17 +113,18 @@ def _revisions(
     ]
 
 
-def _report_hunk(scores: HunkScores, exact: t.Range, ids: Sequence[str]) -> p.ReportHunk:
-    mean: Any = scores.mean
+def _report_hunk(analysis: Analysis, index: int, exact: t.Range) -> p.ReportHunk:
+    hunk, numbers, ids = analysis.hunks[index], analysis.numbers[index], analysis.snapshot.ids
+    mean: Any = numbers.mean
     return p.ReportHunk(
         range=exact,
-        variants=_variants(scores.hunk, ids),
-        agree=scores.hunk.agree,
+        variants=_variants(hunk, ids),
+        agree=hunk.agree,
         es=mean and mean.es,
         keep=mean and mean.keep,
         add=mean and mean.add,
         delete=mean and mean.delete,
-        share=scores.share,
+        share=numbers.share,
         pairs=[
             p.PairScore(
                 ids[pair.a],
@@ -135,7 +135,7 @@ def _report_hunk(scores: HunkScores, exact: t.Range, ids: Sequence[str]) -> p.Re
                 pair.numbers.delete,
                 pair.share,
             )
-            for pair in scores.pairs[:MAX_PAIRS]
+            for pair in numbers.pairs[:MAX_PAIRS]
         ],
     )
 
@@ -150,8 +150,7 @@ async def show_hunk(ls: ExciseServer, params: p.ShowHunkParams) -> p.ShowHunkRes
     if not 0 <= params.hunk < len(analysis.hunks):
         raise JsonRpcInvalidParams("unknown hunk")
     exact = Mapper(analysis.snapshot.shown, ls.encoding).exact(*analysis.lines[params.hunk])
-    scores = analysis.hunks[params.hunk]
-    return p.ShowHunkResult(_report_hunk(scores, exact, analysis.snapshot.ids))
+    return p.ShowHunkResult(_report_hunk(analysis, params.hunk, exact))
 
 
 async def review(ls: ExciseServer, params: p.ReviewParams) -> p.ReviewResult:
@@ -183,7 +182,7 @@ async def decide(ls: ExciseServer, params: p.DecideParams) -> p.DecideResult:
     analysis = await analysed(ls, params)
     if not 0 <= params.hunk < len(analysis.hunks):
         raise JsonRpcInvalidParams("unknown hunk")
-    hunk = analysis.hunks[params.hunk].hunk
+    hunk = analysis.hunks[params.hunk]
     ls.session.keep(params.uri, (hunk.lo, hunk.hi), kept=params.decided is not False)
     newest = await ls.newest(params.uri)
     await ls.memory.written()
@@ -214,17 +213,17 @@ def _hunks(
     mapper = Mapper(analysis.snapshot.shown, ls.encoding)
     return [
         p.ReviewHunk(
-            lo=scores.hunk.lo,
-            hi=scores.hunk.hi,
+            lo=hunk.lo,
+            hi=hunk.hi,
             range=mapper.exact(*lines),
-            text=scores.hunk.text,
-            variants=_variants(scores.hunk, analysis.snapshot.ids),
+            text=hunk.text,
+            variants=_variants(hunk, analysis.snapshot.ids),
             decision=decision.kind,
             variant=decision.variant,
             decided=decision.decided,
             marks=None if marks is None else marks[index],
         )
-        for index, (scores, lines, decision) in enumerate(
+        for index, (hunk, lines, decision) in enumerate(
             zip(analysis.hunks, analysis.lines, decisions, strict=True)
         )
     ]
@@ -233,8 +232,7 @@ def _hunks(
 def _marks(analysis: Analysis) -> list[list[p.HunkMarks]]:
     """Return for each hunk and variant what differs from the origin's text."""
     return [
-        [_marked(scores.hunk.text, variant.text) for variant in scores.hunk.variants]
-        for scores in analysis.hunks
+        [_marked(hunk.text, variant.text) for variant in hunk.variants] for hunk in analysis.hunks
     ]
 
 

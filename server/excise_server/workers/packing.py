@@ -10,9 +10,8 @@ from typing import Any
 
 from excise import Hunk
 from excise.agreement import WORDS
-from excise_server.editor.analysis import Analysis
-from excise_server.editor.hunk_scores import CountedPairs, HunkScores
-from excise_server.editor.sites import Site
+from excise_server.editor.analysis import Analysis, HunkNumbers, Numbers
+from excise_server.editor.places import Site
 from excise_server.workers.messages import (
     ClusterFrame,
     HunkFrame,
@@ -33,9 +32,8 @@ def pack(
     analysis: Analysis, number: int, work: WorkFrame, scores_number: int, *, whole: bool
 ) -> Scored:
     """Return the message for an analysis; ``whole``: with its scores."""
-    hunks = [scores.hunk for scores in analysis.hunks]
-    given = [hunk for hunk, _ in analysis.given]
-    same = given == hunks
+    given = tuple(hunk for hunk, _ in analysis.given)
+    same = given == analysis.hunks
     return Scored(
         number=number,
         work=work,
@@ -52,8 +50,8 @@ def pack(
 def _scores(analysis: Analysis) -> ScoresFrame:
     comparison, matrix = analysis.comparison, analysis.comparison.matrix
     count = range(len(matrix.ids))
-    table: dict[tuple[float, ...], int] = {}
-    pairs = tuple(_pairs(scores, table) for scores in analysis.hunks)
+    numbers = analysis.numbers
+    table = numbers[0].pairs.table if numbers else ()
     return ScoresFrame(
         signature=as_bytes(comparison.signature),
         values=_plane(matrix.values),
@@ -79,26 +77,27 @@ def _scores(analysis: Analysis) -> ScoresFrame:
         clusters=tuple(
             ClusterFrame(c.members, c.representative, c.min_similarity) for c in comparison.clusters
         ),
-        hunks=tuple(_hunk(scores.hunk) for scores in analysis.hunks),
-        compared=analysis.hunks[0].compared if analysis.hunks else (),
-        pairs=pairs,
-        table=_bytes("d", (nan if part < 0 else part for four in table for part in four)),
+        hunks=tuple(map(_hunk, analysis.hunks)),
+        compared=numbers[0].compared if numbers else (),
+        pairs=tuple(map(_pairs, numbers)),
+        table=_bytes("d", (nan if part is None else part for n in table for part in _four(n))),
     )
 
 
-def _pairs(scores: HunkScores, table: dict[tuple[float, ...], int]) -> PairsFrame:
-    """Return the pairs of a hunk by columns; numbers are named by their place in the table."""
-    assert isinstance(scores.pairs, CountedPairs)
-    entries, mean = scores.pairs.entries, scores.mean
-    numbers = entries[["value", "keep", "add", "delete"]].tolist()
+def _pairs(numbers: HunkNumbers) -> PairsFrame:
+    pairs, mean = numbers.pairs, numbers.mean
     return PairsFrame(
-        a=memoryview(entries["first"].astype("u1").tobytes()),
-        b=memoryview(entries["second"].astype("u1").tobytes()),
-        numbers=_bytes("I", (table.setdefault(four, len(table)) for four in numbers)),
-        shares=memoryview(entries["share"].tobytes()),
-        mean=None if mean is None else (mean.es, mean.keep, mean.add, mean.delete),
-        share=scores.share,
+        a=pairs.a,
+        b=pairs.b,
+        numbers=pairs.numbers.cast("B"),
+        shares=pairs.shares.cast("B"),
+        mean=None if mean is None else _four(mean),
+        share=numbers.share,
     )
+
+
+def _four(numbers: Numbers) -> tuple[float, float | None, float | None, float | None]:
+    return numbers.es, numbers.keep, numbers.add, numbers.delete
 
 
 def _hunk(hunk: Hunk) -> HunkFrame:

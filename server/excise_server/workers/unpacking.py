@@ -13,9 +13,8 @@ from math import isnan
 
 from excise import Cluster, Hunk, Ranked, Variant
 from excise.agreement import WORDS
-from excise_server.editor.analysis import Analysis, Comparison
-from excise_server.editor.hunk_scores import HunkScores, Numbers, PairNumbers, Pairs
-from excise_server.editor.sites import Site
+from excise_server.editor.analysis import Analysis, Comparison, HunkNumbers, Numbers, Pairs
+from excise_server.editor.places import Site
 from excise_server.editor.snapshot import Snapshot
 from excise_server.workers.frames import BrokenFrameError
 from excise_server.workers.messages import HunkFrame, PairsFrame, Scored, ScoresFrame, as_text
@@ -48,7 +47,8 @@ class Known:
 
     number: int
     comparison: Comparison
-    hunks: tuple[HunkScores, ...]
+    hunks: tuple[Hunk, ...]
+    numbers: tuple[HunkNumbers, ...]
 
 
 def unpack(snapshot: Snapshot, answer: Scored, known: Known | None) -> tuple[Analysis, Known]:
@@ -64,22 +64,21 @@ def unpack(snapshot: Snapshot, answer: Scored, known: Known | None) -> tuple[Ana
             known = _known(snapshot, answer.scores_number, answer.scores)
         if known is None or known.number != answer.scores_number:
             raise BrokenFrameError("scores that were never sent")
-        hunks = [scores.hunk for scores in known.hunks]
-        shown = snapshot.origin if snapshot.buffer is None else snapshot.buffer
-        sites = _sites(answer.sites, answer.flags, len(hunks), _lines(shown))
-        given = hunks
+        given, lines = known.hunks, _lines(snapshot.shown)
+        sites = _sites(answer.sites, answer.flags, len(given), lines)
         if answer.given is not None:
             sizes = [_lines(revision.text) for revision in snapshot.revisions]
             others = [at for at in snapshot.texts if at != snapshot.own]
             reader = _Hunks(_lines(snapshot.origin), [sizes[at] for at in others], others)
-            given = [reader.hunk(frame) for frame in answer.given]
-        places = _sites(answer.given_sites, answer.given_flags, len(given), _lines(shown))
+            given = tuple(reader.hunk(frame) for frame in answer.given)
+        places = _sites(answer.given_sites, answer.given_flags, len(given), lines)
     except (ValueError, TypeError, IndexError, OverflowError) as error:
         raise BrokenFrameError(f"malformed message: {error}") from error
     return Analysis(
         snapshot,
         known.comparison,
         known.hunks,
+        known.numbers,
         sites,
         tuple(zip(given, places, strict=True)),
         tuple(bool(flag & DECIDED) for flag in answer.flags),
@@ -111,11 +110,8 @@ def _known(snapshot: Snapshot, number: int, frame: ScoresFrame) -> Known:
     )
     table = _table(frame.table)
     _check(len(frame.pairs) == len(frame.hunks), "pairs of each hunk")
-    hunks = tuple(
-        _hunk_scores(reader.hunk(hunk), frame.compared, pairs, table)
-        for hunk, pairs in zip(frame.hunks, frame.pairs, strict=True)
-    )
-    return Known(number, comparison, hunks)
+    numbers = tuple(_numbers(frame.compared, pairs, table) for pairs in frame.pairs)
+    return Known(number, comparison, tuple(map(reader.hunk, frame.hunks)), numbers)
 
 
 def _plane(data: memoryview, count: int) -> memoryview[float]:
@@ -198,41 +194,21 @@ class _Hunks:
         return Hunk(frame.lo, frame.hi, as_text(frame.text), variants, spans)
 
 
-class _Pairs(Pairs):
-    """The pairs of a hunk as a worker counted them."""
-
-    __slots__ = ("_a", "_b", "_compared", "_numbers", "_shares", "_table")
-
-    def __init__(self, frame: PairsFrame, compared: tuple[int, ...], table: list[Numbers]) -> None:
-        self._a, self._b = frame.a, frame.b
-        self._numbers, self._shares = frame.numbers.cast("I"), frame.shares.cast("d")
-        self._compared, self._table = compared, table
-        sizes = {len(self._a), len(self._b), len(self._numbers), len(self._shares)}
-        _check(len(sizes) == 1, "as many of each")
-        _within(self._a, len(compared), "a pair")
-        _within(self._b, len(compared), "a pair")
-        _within(self._numbers, len(table), "a pair's numbers")
-        for start in range(0, len(self._shares), _CHUNK):
-            chunk = self._shares[start : start + _CHUNK].tolist()
-            _check(all(0.0 <= share <= 1.0 + 1e-9 for share in chunk), "a share")
-
-    def __len__(self) -> int:
-        return len(self._a)
-
-    def pair(self, at: int) -> PairNumbers:
-        """Return one of them."""
-        a, b = self._compared[self._a[at]], self._compared[self._b[at]]
-        return PairNumbers(a, b, self._table[self._numbers[at]], self._shares[at])
-
-
-def _hunk_scores(
-    hunk: Hunk, compared: tuple[int, ...], frame: PairsFrame, table: list[Numbers]
-) -> HunkScores:
+def _numbers(compared: tuple[int, ...], frame: PairsFrame, table: list[Numbers]) -> HunkNumbers:
+    numbers, shares = frame.numbers.cast("I"), frame.shares.cast("d")
+    _check(len({len(frame.a), len(frame.b), len(numbers), len(shares)}) == 1, "as many of each")
+    _within(frame.a, len(compared), "a pair")
+    _within(frame.b, len(compared), "a pair")
+    _within(numbers, len(table), "a pair's numbers")
+    for start in range(0, len(shares), _CHUNK):
+        chunk = shares[start : start + _CHUNK].tolist()
+        _check(all(0.0 <= share <= 1.0 + 1e-9 for share in chunk), "a share")
     mean = None if frame.mean is None else Numbers(*frame.mean)
     known = [n for n in frame.mean or () if n is not None]
     _check(all(0.0 <= n <= 1.0 + 1e-9 for n in known), "a mean in [0, 1]")
     _check(0.0 <= frame.share <= 1.0 + 1e-9, "a share")
-    return HunkScores(hunk, compared, _Pairs(frame, compared, table), mean, frame.share)
+    pairs = Pairs(compared, frame.a, frame.b, numbers, shares, table)
+    return HunkNumbers(compared, pairs, mean, frame.share)
 
 
 def _sites(data: memoryview, flags: memoryview, count: int, lines: int) -> tuple[Site, ...]:
