@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from pygls.exceptions import JsonRpcInvalidParams
 
+from excise_server.editor.decisions import MAX_DECISIONS, CandidateState
 from excise_server.editor.document import MAX_ID
 from excise_server.editor.session import ToReplay
-from excise_server.editor.set_aside import MAX_DECISIONS, CandidateState
 from excise_server.foundation.inputs import SourceError, UnansweredError
 from excise_server.lsp.protocol import (
     HideParams,

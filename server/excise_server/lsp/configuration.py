@@ -7,8 +7,7 @@ import logging
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException
 
-from excise_server.lsp.marks import OPTIONS, diagnostic
-from excise_server.lsp.navigation import NAVIGATION
+from excise_server.lsp.marks import NAVIGATION, OPTIONS, diagnostic
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.settings import SECTION, merged
 from excise_server.lsp.virtual import SCHEME

@@ -623,30 +623,10 @@ class DecideResult:
 SCHEMA = 2
 """Version of these shapes, announced as the server's capability `experimental.excise.version`."""
 
-ADD_REVISIONS = "excise/addRevisions"
-REMOVE_REVISIONS = "excise/removeRevisions"
-LIST_REVISIONS = "excise/listRevisions"
-ADD_TEXT = "excise/addText"
-READ_PATCH = "excise/readPatch"
-REPORT = "excise/report"
-SOURCES = "excise/sources"
 APPLY_REVISION = "excise/applyRevision"
 APPLY_VARIANT = "excise/applyVariant"
 SHOW_HUNK = "excise/showHunk"
 COMPARE = "excise/compare"
-REVISION_CONTENT = "excise/revisionContent"
-WORKTREES = "excise/worktrees"
-START_AGAIN = "excise/startAgain"
-CANDIDATES = "excise/candidates"
-ADD_CANDIDATES = "excise/addCandidates"
-REMOVE_CANDIDATES = "excise/removeCandidates"
-REVIEW = "excise/review"
-DECIDE = "excise/decide"
-HIDE = "excise/hide"
-REJECT = "excise/reject"
-SET_BASE = "excise/setBase"
-TAKE = "excise/take"
-COUNTERS = "excise/counters"
 DID_CHANGE_REPORT = "excise/didChangeReport"
 
 
@@ -658,30 +638,30 @@ class Method(NamedTuple):
 
 
 METHODS: dict[str, Method] = {
-    ADD_REVISIONS: Method(AddRevisionsParams, AddRevisionsResult),
-    ADD_TEXT: Method(AddTextParams, AddTextResult),
-    READ_PATCH: Method(ReadPatchParams, ReadPatchResult),
-    REMOVE_REVISIONS: Method(RemoveRevisionsParams, RemoveRevisionsResult),
-    START_AGAIN: Method(StartAgainParams, StartAgainResult),
-    LIST_REVISIONS: Method(ListRevisionsParams, ListRevisionsResult),
-    REPORT: Method(ReportParams, ReportResult),
-    SOURCES: Method(SourcesParams, SourcesResult),
+    "excise/addRevisions": Method(AddRevisionsParams, AddRevisionsResult),
+    "excise/addText": Method(AddTextParams, AddTextResult),
+    "excise/readPatch": Method(ReadPatchParams, ReadPatchResult),
+    "excise/removeRevisions": Method(RemoveRevisionsParams, RemoveRevisionsResult),
+    "excise/startAgain": Method(StartAgainParams, StartAgainResult),
+    "excise/listRevisions": Method(ListRevisionsParams, ListRevisionsResult),
+    "excise/report": Method(ReportParams, ReportResult),
+    "excise/sources": Method(SourcesParams, SourcesResult),
     APPLY_REVISION: Method(ApplyRevisionParams, ApplyResult),
     APPLY_VARIANT: Method(ApplyVariantParams, ApplyResult),
     SHOW_HUNK: Method(ShowHunkParams, ShowHunkResult),
     COMPARE: Method(CompareParams, CompareResult),
-    REVISION_CONTENT: Method(RevisionContentParams, RevisionContentResult),
-    WORKTREES: Method(WorktreesParams, dict),
-    CANDIDATES: Method(CandidatesParams, dict),
-    ADD_CANDIDATES: Method(AddCandidatesParams, AddCandidatesResult),
-    REMOVE_CANDIDATES: Method(RemoveCandidatesParams, RemoveCandidatesResult),
-    REVIEW: Method(ReviewParams, ReviewResult),
-    DECIDE: Method(DecideParams, DecideResult),
-    HIDE: Method(HideParams, SetAsideResult),
-    REJECT: Method(RejectParams, SetAsideResult),
-    SET_BASE: Method(SetBaseParams, SetBaseResult),
-    TAKE: Method(TakeParams, dict),
-    COUNTERS: Method(CountersParams, CountersResult),
+    "excise/revisionContent": Method(RevisionContentParams, RevisionContentResult),
+    "excise/worktrees": Method(WorktreesParams, dict),
+    "excise/candidates": Method(CandidatesParams, dict),
+    "excise/addCandidates": Method(AddCandidatesParams, AddCandidatesResult),
+    "excise/removeCandidates": Method(RemoveCandidatesParams, RemoveCandidatesResult),
+    "excise/review": Method(ReviewParams, ReviewResult),
+    "excise/decide": Method(DecideParams, DecideResult),
+    "excise/hide": Method(HideParams, SetAsideResult),
+    "excise/reject": Method(RejectParams, SetAsideResult),
+    "excise/setBase": Method(SetBaseParams, SetBaseResult),
+    "excise/take": Method(TakeParams, dict),
+    "excise/counters": Method(CountersParams, CountersResult),
     DID_CHANGE_REPORT: Method(DidChangeReportParams, None),
 }
 
@@ -697,7 +677,7 @@ COMMANDS: dict[str, str] = {
 def wire_name(field: attrs.Attribute[Any]) -> str:
     """Return the name of a field on the wire.
 
-    >>>     >>> [wire_name(field) for field in attrs.fields(DidChangeReportParams)]
+    >>> [wire_name(field) for field in attrs.fields(DidChangeReportParams)]
     ['uri', 'version']
     """
     if (name := field.metadata.get("wire")) is not None:

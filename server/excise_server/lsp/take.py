@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import attrs
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcInvalidParams
 
@@ -45,7 +46,10 @@ async def take(ls: ExciseServer, params: TakeParams) -> dict[str, Any]:
     await ls.memory.ready()
     plan = {
         "digest": params.digest or "",
-        "choices": [_planned(c) for c in params.choices],
+        "choices": [
+            {name: value for name, value in attrs.asdict(choice).items() if value is not None}
+            for choice in params.choices
+        ],
         "anyway": params.anyway is True,
     }
     arguments = survey_arguments(ls, place, plan=plan)
@@ -67,15 +71,6 @@ async def take(ls: ExciseServer, params: TakeParams) -> dict[str, Any]:
 
     document["contents"] = await asyncio.to_thread(with_edits)
     return document
-
-
-def _planned(choice: TakeChoice) -> dict[str, Any]:
-    return {
-        "candidate": choice.candidate,
-        "path": choice.path or "",
-        "hunk": choice.hunk or "",
-        "conflicts": choice.conflicts is True,
-    }
 
 
 def _shown(ls: ExciseServer, path: Path) -> tuple[str, int | None] | None:
