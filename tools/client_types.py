@@ -11,10 +11,10 @@ from typing import Any
 
 import attrs
 import msgspec
-from excise_server.report.candidate_shapes import CandidatesDocument, TakenDocument
-from excise_server.report.worktree_shapes import WorktreesDocument
 
 from excise_server.lsp import protocol
+from excise_server.report.take import TakenDocument
+from excise_server.report.worktrees import CandidatesDocument, WorktreesDocument
 
 SOURCES = Path(__file__).parents[1] / "vscode-client" / "src"
 FILE = SOURCES / "protocol.ts"
@@ -26,9 +26,9 @@ WIDTH = 140
 NO_CODE = re.compile(r'"[^"\n]*"|//[^\n]*|/\*.*?\*/', re.S)
 """Strings and comments, whose words read no field."""
 DOCUMENTS: dict[str, type[Any]] = {
-    protocol.WORKTREES: WorktreesDocument,
-    protocol.CANDIDATES: CandidatesDocument,
-    protocol.TAKE: TakenDocument,
+    "excise/worktrees": WorktreesDocument,
+    "excise/candidates": CandidatesDocument,
+    "excise/take": TakenDocument,
 }
 """The records of answers that the protocol leaves to the documents of commands."""
 WORDS: dict[object, str] = {str: "string", int: "number", float: "number", bool: "boolean"}

@@ -33,7 +33,7 @@ def restated(analysis: Analysis, revision: int) -> str:
 
 
 def placed(analysis: Analysis, index: int, revision: int) -> str:
-    lines, hunk = buffer_lines(analysis), analysis.hunks[index].hunk
+    lines, hunk = buffer_lines(analysis), analysis.hunks[index]
     text = next(v.text for v in hunk.variants if revision in v.members)
     return apply_edits(lines, replacing(analysis, lines, index, text))
 
@@ -71,8 +71,8 @@ def test_hunks_of_two_revisions_compose(origin: str, a: str, b: str):
     analysis = analysed(origin, [a, b])
     lines = buffer_lines(analysis)
     chosen = {
-        at: next(v.text for v in scores.hunk.variants if at % 2 in v.members)
-        for at, scores in enumerate(analysis.hunks)
+        at: next(v.text for v in hunk.variants if at % 2 in v.members)
+        for at, hunk in enumerate(analysis.hunks)
     }
     edits = [edit for at, text in chosen.items() for edit in replacing(analysis, lines, at, text)]
     hunks = analysis.comparison.matrix.hunks()

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from excise.text import Text
-from excise_server.editor.line_map import LineMap
+from excise_server.editor.places import LineMap
 
 # Few different lines, so that duplicates, blank lines and white space only matter often; form
 # feed, NEL and U+2028 end no line; the last line often has no end.

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.server.raw_client import Message, RawClient
 
-from excise_server.lsp.code_action import MAX_EDITS
+from excise_server.lsp.actions import MAX_EDITS
 
 pytestmark = pytest.mark.slow
 

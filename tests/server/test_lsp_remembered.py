@@ -13,8 +13,7 @@ from tests.server.git_repository import needs_git
 from tests.server.raw_client import RawClient
 from tests.server.test_lsp_review import ORIGIN, Review, repo
 
-from excise_server.editor.remembered import Remembered
-from excise_server.editor.set_aside import Choice
+from excise_server.editor.decisions import Choice, Remembered
 from excise_server.lsp.remembering import NOT_KEPT
 from excise_server.memory import store as store_module
 from excise_server.memory.reviews import Reviews

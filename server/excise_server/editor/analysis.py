@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import excise
 from excise.reading import PARSER_SECONDS
 from excise.text import Text
-from excise_server.editor.hunk_scores import HunkScores, score_hunks
-from excise_server.editor.sites import Site, find_sites
+from excise_server.editor.places import Site, find_sites
 from excise_server.editor.snapshot import Snapshot
 
-__all__ = ["Analysis", "Analyst", "Comparison", "Map", "Matrix", "Plane", "compare", "recompare"]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
-Map = Callable[..., Iterable[Any]]
-"""The `map` that works on several items: the built-in one, or an executor's."""
+__all__ = [
+    "MAX_COMPARED",
+    "MAX_PAIRS",
+    "Analysis",
+    "Analyst",
+    "Comparison",
+    "HunkNumbers",
+    "Matrix",
+    "Numbers",
+    "Pairs",
+    "compare",
+    "count_hunks",
+]
+
+MAX_COMPARED = 50
+"""Most revisions whose pairs are counted hunk by hunk (1,225 pairs); the first in rank order."""
+
+MAX_PAIRS = 45
+"""Most pairs of a hunk that anything shows (those of ten revisions)."""
 
 MEMORY = 256 << 20
 """Bytes of scores that an `Analyst` keeps, as estimated from the sizes of the texts."""
@@ -29,8 +48,8 @@ _PER_CHARACTER = 24
 class Plane(Protocol):
     """Numbers of all pairs: those of numpy, or a view of flat bytes."""
 
-    def __getitem__(self, pair: tuple[int, int], /) -> Any: ...  # noqa: ANN401, D105
-    def tolist(self) -> list[Any]: ...  # noqa: D102
+    def __getitem__(self, pair: tuple[int, int], /) -> Any: ...  # noqa: ANN401
+    def tolist(self) -> list[Any]: ...
 
 
 class Matrix(Protocol):
@@ -63,17 +82,96 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
+class Numbers:
+    """The score and its operations, or None where undefined."""
+
+    es: float
+    keep: float | None
+    add: float | None
+    delete: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PairNumbers:
+    """Two revisions (by index) that diverge in a hunk, and its share of all that they do."""
+
+    a: int
+    b: int
+    numbers: Numbers
+    share: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs(Sequence[PairNumbers]):
+    """The pairs of a hunk by columns, read when somebody looks: all hunks may have a million.
+
+    ``a`` and ``b`` are places among the revisions ``compared``, a byte each, ``numbers`` places in
+    the ``table`` of all hunks (uint32), ``shares`` doubles.
+    """
+
+    compared: tuple[int, ...]
+    a: memoryview
+    b: memoryview
+    numbers: memoryview
+    shares: memoryview[float]
+    table: Sequence[Numbers]
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.a)
+
+    @overload
+    def __getitem__(self, index: int) -> PairNumbers: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[PairNumbers, ...]: ...
+    def __getitem__(self, index: int | slice) -> PairNumbers | tuple[PairNumbers, ...]:
+        """Return one of them, or some."""
+        if isinstance(index, slice):
+            return tuple(self[at] for at in range(*index.indices(len(self))))
+        a, b = self.compared[self.a[index]], self.compared[self.b[index]]
+        return PairNumbers(a, b, self.table[self.numbers[index]], self.shares[index])
+
+    def __eq__(self, other: object) -> bool:
+        """Whether these are the same pairs with the same numbers."""
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        """Return what equal pairs share."""
+        return hash(tuple(self))
+
+
+@dataclass(frozen=True, slots=True)
+class HunkNumbers:
+    """The numbers of a hunk: the formula on the counts of its divergent regions.
+
+    Every divergent region of a pair lies in one hunk, and equal changes in other hunks do not count
+    here. With a single hunk, these are the numbers of the pair.
+
+    ``compared`` are the revisions whose pairs were counted, by index, in rank order. ``pairs`` are
+    the pairs of them that diverge here, in that order. ``mean`` and ``share`` (of all divergent 1-
+    to 4-grams of the pair) are over all of their pairs (None and 0 without pairs).
+    """
+
+    compared: tuple[int, ...]
+    pairs: Pairs
+    mean: Numbers | None
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
 class Analysis:
     """The results for a snapshot.
 
-    ``sites`` are the places of its hunks in the buffer. ``given`` are the hunks and sites of the
-    revisions without the buffer as one of them, so that text typed next to a hunk is not part of
-    it. ``decided`` tells for each hunk whether the buffer differs from the origin there.
+    ``hunks`` are the library's, whose members are indices of the snapshot's revisions, each with
+    its ``numbers``. ``sites`` are their places in the buffer. ``given`` are the hunks and sites of
+    the revisions without the buffer as one of them, so that text typed next to a hunk is not part
+    of it. ``decided`` tells for each hunk whether the buffer differs from the origin there.
     """
 
     snapshot: Snapshot
     comparison: Comparison
-    hunks: tuple[HunkScores, ...]
+    hunks: tuple[excise.Hunk, ...]
+    numbers: tuple[HunkNumbers, ...]
     sites: tuple[Site, ...]
     given: tuple[tuple[excise.Hunk, Site], ...]
     decided: tuple[bool, ...]
@@ -84,9 +182,7 @@ class Analysis:
         return tuple((site.lo, site.hi) for site in self.sites)
 
 
-def compare(
-    snapshot: Snapshot, map: Map = map, cancel: excise.CancelFlag | None = None
-) -> Comparison:
+def compare(snapshot: Snapshot, cancel: excise.CancelFlag | None = None) -> Comparison:
     """Score every pair of revisions, and rank and cluster them."""
     options = snapshot.options
     matrix = excise.ScoreMatrix.from_texts(
@@ -98,7 +194,6 @@ def compare(
         granularity=options.granularity,
         lcs=options.lcs,
         comments=options.comments,
-        map=map,
         cancel=cancel,
         timeout=PARSER_SECONDS,
         strict=False,
@@ -164,24 +259,24 @@ class Analyst:
         if not snapshot.revisions:
             first, _, _ = snapshot.origin.partition("\n")
             comparison = self._compared(replace(snapshot, origin=first), cancel)
-            return Analysis(snapshot, comparison, (), (), (), ())
+            return Analysis(snapshot, comparison, (), (), (), (), ())
         cached = self._kept.get(snapshot.scored)
         if cached is None:
             comparison = self._compared(snapshot, cancel)
-            hunks = _hunks(snapshot, comparison, cancel)
+            hunks, numbers = _hunks(snapshot, comparison, cancel)
         else:
-            comparison, hunks = cached.comparison, cached.hunks
+            comparison, hunks, numbers = cached.comparison, cached.hunks, cached.numbers
         texts = _texts(snapshot)
-        sites = find_sites(*texts, [scores.hunk for scores in hunks], snapshot.own)
-        typed_apart = tuple(zip((scores.hunk for scores in hunks), sites, strict=True))
+        sites = find_sites(*texts, hunks, snapshot.own)
+        typed_apart = tuple(zip(hunks, sites, strict=True))
         if snapshot.own is not None:
             bare = self._without_buffer(snapshot, comparison, cancel)
             typed_apart = tuple(zip(bare, find_sites(*texts, bare), strict=True))
         decided = tuple(
-            texts[1].between(site.lo, site.hi) != scores.hunk.text
-            for site, scores in zip(sites, hunks, strict=True)
+            texts[1].between(site.lo, site.hi) != hunk.text
+            for site, hunk in zip(sites, hunks, strict=True)
         )
-        analysis = Analysis(snapshot, comparison, hunks, sites, typed_apart, decided)
+        analysis = Analysis(snapshot, comparison, hunks, numbers, sites, typed_apart, decided)
         self._kept[snapshot.scored] = analysis
         self._kept.move_to_end(snapshot.scored)
         while len(self._kept) > 1 and sum(map(_weight, self._kept.values())) > self._limit:
@@ -229,21 +324,21 @@ class Analyst:
 
 def _hunks(
     snapshot: Snapshot, comparison: Comparison, cancel: excise.CancelFlag
-) -> tuple[HunkScores, ...]:
-    """Return the hunks of the revisions that have a text, with their numbers."""
+) -> tuple[tuple[excise.Hunk, ...], tuple[HunkNumbers, ...]]:
+    """Return the hunks of the revisions that have a text, with their numbers.
+
+    Those without a text have no lines in any of them.
+    """
     texts, matrix = snapshot.texts, _counted(comparison)
     order = [ranked.index for ranked in comparison.ranking if ranked.index in texts]
     hunks = matrix.hunks(texts, cancel=cancel)
-    scored = score_hunks(hunks, matrix, order, cancel)
+    numbers = count_hunks(hunks, matrix, order, cancel)
     if len(texts) == len(snapshot.revisions):
-        return scored
-    return tuple(replace(s, hunk=_for_all(s.hunk, texts, len(snapshot.revisions))) for s in scored)
-
-
-def _for_all(hunk: excise.Hunk, texts: Sequence[int], count: int) -> excise.Hunk:
-    """Return a hunk with the spans of all revisions; those without a text have no lines."""
-    spans = dict(zip(texts, hunk.spans, strict=True))
-    return replace(hunk, spans=tuple(spans.get(index, (0, 0)) for index in range(count)))
+        return tuple(hunks), numbers
+    spans = [dict(zip(texts, hunk.spans, strict=True)) for hunk in hunks]
+    everyone = range(len(snapshot.revisions))
+    padded = (tuple(own.get(index, (0, 0)) for index in everyone) for own in spans)
+    return tuple(replace(h, spans=s) for h, s in zip(hunks, padded, strict=True)), numbers
 
 
 def _counted(comparison: Comparison) -> excise.ScoreMatrix:
@@ -251,6 +346,70 @@ def _counted(comparison: Comparison) -> excise.ScoreMatrix:
     matrix = comparison.matrix
     assert isinstance(matrix, excise.ScoreMatrix)
     return matrix
+
+
+def count_hunks(
+    hunks: excise.Hunks,
+    matrix: excise.ScoreMatrix,
+    order: Sequence[int],
+    cancel: excise.CancelFlag | None = None,
+) -> tuple[HunkNumbers, ...]:
+    """Return the numbers of every hunk, from the pairs of the first revisions in ``order``.
+
+    Raises
+    ------
+    excise.errors.Cancelled
+        If the flag is raised meanwhile.
+    """
+    scores = matrix.in_hunks(hunks, order[:MAX_COMPARED], cancel=cancel)
+    compared, entries = scores.order, scores.entries
+    total = len(compared) * (len(compared) - 1) // 2
+    means, shares = _means(entries, len(hunks), total)
+    places: dict[tuple[float, ...], int] = {}
+    fours = entries[["value", "keep", "add", "delete"]].tolist()
+    a = memoryview(entries["first"].astype("u1").tobytes())
+    b = memoryview(entries["second"].astype("u1").tobytes())
+    numbers = memoryview(array("I", (places.setdefault(four, len(places)) for four in fours)))
+    every_share = memoryview(entries["share"].tobytes()).cast("d")
+    table = [
+        Numbers(value, *(None if part < 0 else part for part in operations))
+        for value, *operations in places
+    ]
+    bounds = zip(scores.bounds, scores.bounds[1:], strict=False)
+    return tuple(
+        HunkNumbers(
+            compared,
+            Pairs(compared, a[lo:hi], b[lo:hi], numbers[lo:hi], every_share[lo:hi], table),
+            mean,
+            share,
+        )
+        for (lo, hi), mean, share in zip(bounds, means, shares, strict=True)
+    )
+
+
+def _means(
+    entries: npt.NDArray[np.void], count: int, total: int
+) -> tuple[Sequence[Numbers | None], Sequence[float]]:
+    """Return the means of every hunk over all pairs; pairs without an entry agree there.
+
+    The mean of an operation is over the pairs for which it is defined.
+    """
+    import numpy as np
+
+    if not total:
+        return [None] * count, [0.0] * count
+    hunk = entries["hunk"]
+    values = np.bincount(hunk, entries["value"], count)
+    agreeing = total - np.bincount(hunk, minlength=count)
+    columns = [((values + agreeing) / total).tolist()]
+    for operation in ("keep", "add", "delete"):
+        is_defined = entries[operation] >= 0
+        defined = np.bincount(hunk[is_defined], minlength=count)
+        sums = np.bincount(hunk[is_defined], entries[operation][is_defined], count)
+        means = (sums / np.maximum(defined, 1)).tolist()
+        columns.append([m if n else None for m, n in zip(means, defined.tolist(), strict=True)])
+    shares = np.bincount(hunk, entries["share"], count) / total
+    return [Numbers(*column) for column in zip(*columns, strict=True)], shares.tolist()
 
 
 def _weight(analysis: Analysis) -> int:

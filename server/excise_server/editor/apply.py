@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from excise.text import normalise, raw_lines
 from excise_server.editor.analysis import Analysis
-from excise_server.editor.sites import Site
+from excise_server.editor.places import Site
 
 __all__ = [
     "BlockedError",
@@ -43,8 +43,7 @@ class BlockedError(Exception):
 
 def buffer_lines(analysis: Analysis) -> list[str]:
     """Return the normalised lines that the editor shows."""
-    snapshot = analysis.snapshot
-    return raw_lines(normalise(snapshot.origin if snapshot.buffer is None else snapshot.buffer))
+    return raw_lines(normalise(analysis.snapshot.shown))
 
 
 def shown_at(lines: list[str], site: Site) -> str:

@@ -22,15 +22,6 @@ from excise_server.review.mixes import BrokenMixError, Mix, Piece, mending
 __all__ = ["ToCheck", "check_edits", "to_check"]
 
 
-class Other(msgspec.Struct, frozen=True, kw_only=True):
-    """A hunk of candidates that may be taken as well, and the edit that takes it."""
-
-    names: str
-    lo: int
-    hi: int
-    edit: LineEdit
-
-
 class ToCheck(msgspec.Struct, frozen=True, kw_only=True):
     """A document, some edits of it, and what the candidates make of it, as texts.
 
@@ -41,7 +32,7 @@ class ToCheck(msgspec.Struct, frozen=True, kw_only=True):
     edits
         The edits of each action that is checked.
     others
-        The hunks that may mend it.
+        The hunks of candidates that may mend it, with the edit that takes each.
     """
 
     name: str
@@ -50,7 +41,7 @@ class ToCheck(msgspec.Struct, frozen=True, kw_only=True):
     shown: str
     wholes: tuple[str, ...]
     edits: tuple[tuple[LineEdit, ...], ...]
-    others: tuple[Other, ...]
+    others: tuple[tuple[Piece, LineEdit], ...]
 
 
 def to_check(analysis: Analysis, edits: Sequence[Sequence[LineEdit]]) -> ToCheck | None:
@@ -73,14 +64,14 @@ def to_check(analysis: Analysis, edits: Sequence[Sequence[LineEdit]]) -> ToCheck
     )
 
 
-def _others(analysis: Analysis, lines: list[str]) -> Iterator[Other]:
+def _others(analysis: Analysis, lines: list[str]) -> Iterator[tuple[Piece, LineEdit]]:
     names = names_of(analysis.snapshot.revisions)
     for hunk, site in analysis.given:
         for variant in hunk.variants:
             if variant.text != shown_at(lines, site) and not site.crossed:
                 who = listed(names[member] for member in variant.members)
                 edit = LineEdit(site.lo, site.hi, variant.text)
-                yield Other(names=who, lo=hunk.lo, hi=hunk.hi, edit=edit)
+                yield Piece(who, hunk.lo, hunk.hi, variant.text), edit
 
 
 def check_edits(
@@ -95,7 +86,7 @@ def check_edits(
     """
     before, lines = [document.origin, document.shown], raw_lines(document.shown)
     mix = Mix(document.name, before, lambda: document.wholes, document.language)
-    pieces = {Piece(o.names, o.lo, o.hi, o.edit.text): o.edit for o in document.others}
+    pieces = dict(document.others)
     errors: list[BrokenMixError | None] = []
     for edits in document.edits:
         if cancel is not None:

@@ -13,7 +13,7 @@ from typing import Protocol
 from urllib.parse import unquote
 
 from excise.text import Revision, normalise
-from excise_server.editor.remembered import Remembered
+from excise_server.editor.decisions import Remembered
 from excise_server.foundation.inputs import SourceError, check_text
 from excise_server.sources.finding import OriginText
 

@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from excise import Variant
+from excise import Hunk, Variant
 from excise.agreement import CONTAINS, DIFFERENT, OVERLAPS, WORDS
-from excise_server.editor.analysis import Analysis
+from excise_server.editor.analysis import Analysis, HunkNumbers
 from excise_server.editor.findings import MAX_HUNKS, group_lines, headline, word_of_pair
-from excise_server.editor.hunk_scores import HunkScores
 from excise_server.editor.wording import (
     code_language,
     hunk_words,
@@ -64,24 +63,24 @@ Block = Line | Table | Code
 
 def explain_hunk(analysis: Analysis, index: int) -> list[Block]:
     """Explain one hunk: the code of each variant below its candidates, then the figures."""
-    scores, names = analysis.hunks[index], names_of(analysis.snapshot.revisions)
-    hunk, count = scores.hunk, len(analysis.snapshot.texts)
+    hunk, names = analysis.hunks[index], names_of(analysis.snapshot.revisions)
+    count = len(analysis.snapshot.texts)
     blocks: list[Block] = []
     for variant in sorted(hunk.variants[:MAX_VARIANTS], key=lambda v: v.text == hunk.text):
-        blocks += _variant(analysis, scores, variant, count, names)
+        blocks += _variant(analysis, hunk, variant, names)
     if (rest := len(hunk.variants) - MAX_VARIANTS) > 0:
         blocks.append(Line(f"… and {rest} more variants: excise/report has all"))
     where = f"hunk {index + 1} of {len(analysis.hunks)}"
     blocks.append(Line(f"{hunk_words(hunk, count, names)} ({where})"))
-    return [*blocks, *map(Line, _figures(scores, names))]
+    return [*blocks, *map(Line, _figures(analysis.numbers[index], names))]
 
 
-def _figures(scores: HunkScores, names: Sequence[str]) -> list[str]:
+def _figures(numbers: HunkNumbers, names: Sequence[str]) -> list[str]:
     """Return the scores of a hunk in two lines."""
-    mean, pairs = scores.mean, scores.pairs
+    mean, pairs = numbers.mean, numbers.pairs
     if mean is None:
         return []
-    total = len(scores.compared) * (len(scores.compared) - 1) // 2
+    total = len(numbers.compared) * (len(numbers.compared) - 1) // 2
     lines = [f"ES {digits(mean.es)}"]
     if total > 1:
         lines = [f"mean ES {digits(mean.es)}, {len(pairs)} of {total} pairs diverge here"]
@@ -92,7 +91,7 @@ def _figures(scores: HunkScores, names: Sequence[str]) -> list[str]:
             lines[0] += f": {' to '.join(shown)}"
     operations = ("keep", mean.keep), ("add", mean.add), ("delete", mean.delete)
     parts = [f"{word} {digits(x)}" for word, x in operations if x is not None]
-    return [*lines, ", ".join([*parts, f"{scores.share:.0%} of all that diverges is here"])]
+    return [*lines, ", ".join([*parts, f"{numbers.share:.0%} of all that diverges is here"])]
 
 
 def explain_file(analysis: Analysis) -> list[Block]:
@@ -142,14 +141,12 @@ def _words(analysis: Analysis, order: Sequence[int], names: Sequence[str]) -> li
     ]
 
 
-def _variant(
-    analysis: Analysis, scores: HunkScores, variant: Variant, count: int, names: Sequence[str]
-) -> list[Block]:
+def _variant(analysis: Analysis, hunk: Hunk, variant: Variant, names: Sequence[str]) -> list[Block]:
     """Return the exact text of a variant below its candidates, cut to the size of a hover."""
     who = listed((names[member] for member in variant.members), MAX_NAMES)
-    if count > 1:
+    if (count := len(analysis.snapshot.texts)) > 1:
         who = f"{who} ({share_of(variant.members, count)})"
-    if (words := without_code(scores.hunk, variant)) is not None:
+    if (words := without_code(hunk, variant)) is not None:
         return [Line(f"{who} {words}")]
     lines = variant.text.removesuffix("\n").split("\n")
     shown = [_source(line) for line in lines[:MAX_CODE_LINES]]

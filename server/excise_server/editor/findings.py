@@ -8,8 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from excise.excision import WHITESPACE_ONLY
-from excise_server.editor.analysis import Analysis
-from excise_server.editor.hunk_scores import MAX_PAIRS, HunkScores
+from excise_server.editor.analysis import MAX_PAIRS, Analysis
 from excise_server.editor.wording import changers, group_words, hunk_words, listed, names_of
 from excise_server.foundation.escape import printable
 from excise_server.report.words import DISAGREE, between, digits, disagree, words_of
@@ -65,7 +64,7 @@ def find(analysis: Analysis, most: int = MAX_HUNKS) -> Findings | None:
     """
     if not analysis.snapshot.revisions:
         return None
-    count, names = len(analysis.snapshot.texts), names_of(analysis.snapshot.revisions)
+    names = names_of(analysis.snapshot.revisions)
     shown = [index for index, decided in enumerate(analysis.decided) if not decided][:most]
     pairs = min(MAX_PAIRS, MAX_DATA // max(len(shown), 1))
     return Findings(
@@ -81,22 +80,23 @@ def find(analysis: Analysis, most: int = MAX_HUNKS) -> Findings | None:
         hunks=tuple(
             HunkFinding(
                 analysis.lines[index],
-                _summary(analysis.hunks[index], count, names),
-                _hunk_data(analysis, index, analysis.hunks[index], pairs),
+                _summary(analysis, index, names),
+                _hunk_data(analysis, index, pairs),
             )
             for index in shown
         ),
     )
 
 
-def _summary(scores: HunkScores, count: int, names: tuple[str, ...]) -> str:
+def _summary(analysis: Analysis, index: int, names: tuple[str, ...]) -> str:
     """Return one hunk in a line: who makes which change, and the score."""
-    words = hunk_words(scores.hunk, count, names)
-    if scores.mean is None:
+    numbers, count = analysis.numbers[index], len(analysis.snapshot.texts)
+    words = hunk_words(analysis.hunks[index], count, names)
+    if numbers.mean is None:
         return words
-    compared = len(scores.compared)
+    compared = len(numbers.compared)
     sample = f" (of the first {compared})" if compared < count else ""
-    return f"{words}, ES {digits(scores.mean.es)}{sample}"
+    return f"{words}, ES {digits(numbers.mean.es)}{sample}"
 
 
 def headline(analysis: Analysis, names: Sequence[str], most: int) -> str:
@@ -174,11 +174,11 @@ def _data(analysis: Analysis) -> dict[str, Any]:
     return data
 
 
-def _hunk_data(analysis: Analysis, index: int, scores: HunkScores, limit: int) -> dict[str, Any]:
+def _hunk_data(analysis: Analysis, index: int, limit: int) -> dict[str, Any]:
     data: dict[str, Any] = {"kind": "hunk", "index": index}
     if not limit:
         return data
-    matrix = analysis.comparison.matrix
+    matrix, numbers = analysis.comparison.matrix, analysis.numbers[index]
     pairs = [
         {
             "a": matrix.ids[p.a],
@@ -187,7 +187,7 @@ def _hunk_data(analysis: Analysis, index: int, scores: HunkScores, limit: int) -
             "share": round(p.share, 4),
             "word": matrix.word(p.a, p.b),
         }
-        for p in scores.pairs[:limit]
+        for p in numbers.pairs[:limit]
     ]
-    compared, diverging = len(scores.compared), len(scores.pairs)
+    compared, diverging = len(numbers.compared), len(numbers.pairs)
     return data | {"compared": compared, "diverging": diverging, "pairs": pairs}

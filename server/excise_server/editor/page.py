@@ -47,7 +47,7 @@ def hunk_heading(index: int) -> str:
 def _hunk(
     analysis: Analysis, index: int, decision: Decision, names: Sequence[str]
 ) -> Iterator[str]:
-    hunk, count = analysis.hunks[index].hunk, len(analysis.snapshot.texts)
+    hunk, count = analysis.hunks[index], len(analysis.snapshot.texts)
     yield f"{hunk_heading(index)} {_lines(hunk.lo, hunk.hi)}, {_decided(decision)}"
     yield f"{inert(hunk_words(hunk, count, names))}."
     yield "The origin:" if hunk.text else "The origin has nothing here."

@@ -17,6 +17,7 @@ from excise import languages
 from excise.ranking import INTENT
 from excise.signature import Options
 from excise.text import Revision, normalise
+from excise_server.editor.decisions import CandidateState, Choice, Choices, Remembered, voice_of
 from excise_server.editor.document import (
     Base,
     Buffer,
@@ -27,8 +28,6 @@ from excise_server.editor.document import (
     objection,
 )
 from excise_server.editor.given import GivenCandidates, on_origin
-from excise_server.editor.remembered import Remembered, voice_of
-from excise_server.editor.set_aside import CandidateState, Choice, Choices
 from excise_server.editor.snapshot import Snapshot
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import Rejected, SourceError

@@ -43,6 +43,11 @@ class Snapshot:
         return tuple(revision.id for revision in self.revisions)
 
     @property
+    def shown(self) -> str:
+        """The text in the editor, or the origin without one."""
+        return self.origin if self.buffer is None else self.buffer
+
+    @property
     def own(self) -> int | None:
         """The index of the revision that is the buffer's own text, where there is one."""
         for index, revision in enumerate(self.revisions):

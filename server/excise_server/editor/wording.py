@@ -1,4 +1,4 @@
-"""The names of candidates in an editor, and phrases for how many of them make a change. Pure.
+"""The names of candidates in an editor, titles, and phrases for who makes which change. Pure.
 
 Names are not trusted: they are made printable here. How they are shown is up to the client.
 """
@@ -15,14 +15,17 @@ from excise_server.editor.analysis import Analysis
 from excise_server.foundation.escape import printable
 
 __all__ = [
+    "candidate_title",
     "changers",
     "code_language",
+    "file_title",
     "group_words",
     "hunk_words",
     "listed",
     "name",
     "names_of",
     "share_of",
+    "variant_title",
     "without_code",
 ]
 
@@ -149,3 +152,30 @@ def hunk_words(hunk: Hunk, count: int, names: Sequence[str]) -> str:
     if rest := count - total:
         words += f", {rest} {_left(alone=rest == 1)}"
     return words
+
+
+def file_title(analysis: Analysis, names: Sequence[str]) -> str:
+    """Return "5 candidates in 3 groups · 1 of 4 hunks decided", or the only candidate's name."""
+    hunks, decided = len(analysis.hunks), sum(analysis.decided)
+    hunk_count = f"{hunks} hunk{'s' if hunks != 1 else ''}"
+    return f"{changers(analysis, names)} · {decided} of {hunk_count} decided"
+
+
+def variant_title(
+    analysis: Analysis, names: Sequence[str], index: int, variant: Variant, *, number: bool = False
+) -> str:
+    """Return "Take the lines of gpt, claude here (2 of 5)"."""
+    count = len(analysis.snapshot.texts)
+    who = listed(names[member] for member in variant.members)
+    share = f" ({share_of(variant.members, count)})" if count > 1 else ""
+    where = f"in hunk {index + 1}" if number else "here"
+    if variant.text == analysis.hunks[index].text:
+        return f"Take the origin's lines {where}, as {who}{share}"
+    return f"Take the lines of {who} {where}{share}"
+
+
+def candidate_title(analysis: Analysis, names: Sequence[str], index: int) -> str:
+    """Return "Take this file from gpt (in a group of 2)" of a candidate, by its index."""
+    size = next(len(c.members) for c in analysis.comparison.clusters if index in c.members)
+    group = f" (in a group of {size})" if size > 1 else ""
+    return f"Take this file from {names[index]}{group}"

@@ -1,6 +1,6 @@
 """The language server: which method is handled where, and how a session is started.
 
-Reading order: this table, then any handler (one file per method), `server.py` for how they work
+Reading order: this table, then any handler, `server.py` for how they work
 together, `rpc.py` for the answers to wrong requests.
 """
 
@@ -16,42 +16,38 @@ from lsprotocol import types as t
 from excise import __version__
 from excise_server.foundation.escape import source_text
 from excise_server.lsp import protocol
+from excise_server.lsp.actions import KINDS, apply_choice, code_action, code_action_resolve
 from excise_server.lsp.add_candidates import add_candidates, remove_candidates
 from excise_server.lsp.add_revisions import add_revisions
 from excise_server.lsp.add_text import add_text
-from excise_server.lsp.apply import apply_choice
 from excise_server.lsp.candidates import candidates
-from excise_server.lsp.code_action import KINDS, code_action
-from excise_server.lsp.code_action_resolve import code_action_resolve
-from excise_server.lsp.code_lens import code_lens
-from excise_server.lsp.compare import (
+from excise_server.lsp.choices import hide, reject, set_base, start_again
+from excise_server.lsp.configuration import did_change_configuration, initialize, initialized
+from excise_server.lsp.documents import (
+    did_change,
+    did_change_watched_files,
+    did_change_workspace_folders,
+    did_close,
+    did_open,
+    did_save,
+    list_revisions,
+    remove_revisions,
+)
+from excise_server.lsp.marks import code_lens, hover
+from excise_server.lsp.read_patch import read_patch
+from excise_server.lsp.report import (
     compare,
+    counters,
+    decide,
+    report,
+    review,
     revision_content,
     show_hunk,
     text_document_content,
 )
-from excise_server.lsp.configuration import did_change_configuration
-from excise_server.lsp.counters import counters
-from excise_server.lsp.did_change import did_change
-from excise_server.lsp.did_change_watched_files import did_change_watched_files
-from excise_server.lsp.did_change_workspace_folders import did_change_workspace_folders
-from excise_server.lsp.did_close import did_close
-from excise_server.lsp.did_open import did_open
-from excise_server.lsp.did_save import did_save
-from excise_server.lsp.execute_command import executor
-from excise_server.lsp.hover import hover
-from excise_server.lsp.initialized import initialize, initialized
-from excise_server.lsp.list_revisions import list_revisions
-from excise_server.lsp.read_patch import read_patch
-from excise_server.lsp.remove_revisions import remove_revisions
-from excise_server.lsp.report import report
-from excise_server.lsp.review import decide, review
 from excise_server.lsp.server import ExciseServer
-from excise_server.lsp.set_aside import hide, reject
-from excise_server.lsp.set_base import set_base
 from excise_server.lsp.sources import sources
-from excise_server.lsp.standard import STANDARD
-from excise_server.lsp.start_again import start_again
+from excise_server.lsp.standard import STANDARD, executor
 from excise_server.lsp.take import take
 from excise_server.lsp.transport import serve_socket, serve_streams
 from excise_server.lsp.worktrees import worktrees
@@ -61,30 +57,30 @@ __all__ = ["HANDLERS", "create_server", "serve_stdio", "serve_tcp"]
 # Handlers that are plain functions run at once, in the order of the messages, and may change the
 # session. Coroutines wait for an analysis and only read; the client can cancel them.
 CUSTOM: dict[str, Callable[..., Any]] = {
-    protocol.ADD_REVISIONS: add_revisions,
-    protocol.ADD_TEXT: add_text,
-    protocol.READ_PATCH: read_patch,
-    protocol.REMOVE_REVISIONS: remove_revisions,
-    protocol.START_AGAIN: start_again,
-    protocol.LIST_REVISIONS: list_revisions,
-    protocol.REPORT: report,
+    "excise/addRevisions": add_revisions,
+    "excise/addText": add_text,
+    "excise/readPatch": read_patch,
+    "excise/removeRevisions": remove_revisions,
+    "excise/startAgain": start_again,
+    "excise/listRevisions": list_revisions,
+    "excise/report": report,
     protocol.APPLY_REVISION: apply_choice,
     protocol.APPLY_VARIANT: apply_choice,
     protocol.SHOW_HUNK: show_hunk,
     protocol.COMPARE: compare,
-    protocol.REVISION_CONTENT: revision_content,
-    protocol.SOURCES: sources,
-    protocol.WORKTREES: worktrees,
-    protocol.CANDIDATES: candidates,
-    protocol.ADD_CANDIDATES: add_candidates,
-    protocol.REMOVE_CANDIDATES: remove_candidates,
-    protocol.REVIEW: review,
-    protocol.DECIDE: decide,
-    protocol.HIDE: hide,
-    protocol.REJECT: reject,
-    protocol.SET_BASE: set_base,
-    protocol.TAKE: take,
-    protocol.COUNTERS: counters,
+    "excise/revisionContent": revision_content,
+    "excise/sources": sources,
+    "excise/worktrees": worktrees,
+    "excise/candidates": candidates,
+    "excise/addCandidates": add_candidates,
+    "excise/removeCandidates": remove_candidates,
+    "excise/review": review,
+    "excise/decide": decide,
+    "excise/hide": hide,
+    "excise/reject": reject,
+    "excise/setBase": set_base,
+    "excise/take": take,
+    "excise/counters": counters,
 }
 HANDLERS: dict[str, Callable[..., Any]] = {
     t.INITIALIZE: initialize,

@@ -7,9 +7,9 @@ import logging
 from collections.abc import Coroutine
 from typing import Any
 
+from lsprotocol import types as t
 from pygls.lsp.server import LanguageServer
 
-from excise_server.lsp.from_proto import encoding_of
 from excise_server.lsp.rpc import Protocol
 from excise_server.lsp.settings import Settings
 from excise_server.lsp.sync import Encoding
@@ -18,6 +18,8 @@ from excise_server.lsp.typed_lines import TypedLines
 __all__ = ["Connection"]
 
 logger = logging.getLogger(__name__)
+
+_ENCODINGS: dict[str, Encoding] = {"utf-8": "utf-8", "utf-16": "utf-16", "utf-32": "utf-32"}
 
 
 class Connection(LanguageServer):
@@ -42,8 +44,10 @@ class Connection(LanguageServer):
 
     @property
     def encoding(self) -> Encoding:
-        """Units of the columns that the client counts in."""
-        return encoding_of(self.workspace.position_encoding)
+        """Units of the columns that the client counts in, UTF-16 if none was negotiated."""
+        negotiated = self.workspace.position_encoding
+        value = negotiated.value if isinstance(negotiated, t.PositionEncodingKind) else negotiated
+        return _ENCODINGS.get(value or "", "utf-16")
 
     def spawn(self, asking: Coroutine[Any, Any, None]) -> None:
         """Ask the client something that no message waits for."""

@@ -15,9 +15,9 @@ from lsprotocol import types as t
 from pygls.lsp.server import LanguageServer
 
 from excise import CancelFlag
+from excise_server.editor.decisions import Remembered
 from excise_server.editor.document import document_key
-from excise_server.editor.line_map import LineMap
-from excise_server.editor.remembered import Remembered
+from excise_server.editor.places import LineMap
 from excise_server.editor.session import Session
 from excise_server.foundation.inputs import Rejected
 from excise_server.foundation.paths import inside

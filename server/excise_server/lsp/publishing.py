@@ -3,25 +3,35 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 from lsprotocol import types as t
+from pygls.exceptions import JsonRpcException
+from pygls.uris import from_fs_path
 
 from excise import Cancelled
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.document import document_key
 from excise_server.editor.findings import Findings
 from excise_server.editor.snapshot import Snapshot
-from excise_server.lsp import protocol, to_proto
+from excise_server.editor.wording import listed, names_of, share_of
+from excise_server.lsp import protocol
 from excise_server.lsp.connection import Connection
 from excise_server.lsp.gathering import OwnFile
-from excise_server.lsp.refresh import Refresher
-from excise_server.lsp.related import Related
+from excise_server.lsp.to_proto import Mapper
+from excise_server.lsp.virtual import parse_uri, virtual_uri
 
-__all__ = ["Outcome", "Publisher"]
+__all__ = ["SOURCE", "Outcome", "Publisher"]
 
 logger = logging.getLogger(__name__)
+
+SOURCE = "excise"
+MAX_RELATED = 8
+MAX_SEVERE = 20
+"""Most hunks of a file that are more than a hint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +126,10 @@ class Publisher:
         if findings is None or not settings.diagnostics:
             return [], str(result.number)
         snapshot = result.snapshot
-        text = snapshot.origin if snapshot.buffer is None else snapshot.buffer
-        marks = to_proto.diagnostics(
+        marks = _diagnostics(
             snapshot.uri_or_path,
             findings,
-            to_proto.Mapper(text, self._server.encoding),
+            Mapper(snapshot.shown, self._server.encoding),
             settings.severity,
             self._related(key, result.outcome.analysis),
         )
@@ -183,7 +192,7 @@ class Publisher:
             protocol.DID_CHANGE_REPORT, protocol.DidChangeReportParams(uri, version)
         )
 
-    def _related(self, key: str, analysis: Analysis) -> Related | None:
+    def _related(self, key: str, analysis: Analysis) -> _Related | None:
         """Return the locations of the variants, for a client that shows them."""
         capabilities = self._server.client_capabilities
         document, workspace = capabilities.text_document, capabilities.workspace
@@ -196,4 +205,181 @@ class Publisher:
         opens = self._server.settings.virtual_documents or bool(
             workspace and workspace.text_document_content
         )
-        return Related(analysis, lambda: self._files(key), virtual=opens)
+        return _Related(analysis, lambda: self._files(key), virtual=opens)
+
+
+_MAX_VARIANTS = 5
+"""Most variants to which one hunk links."""
+
+_MAX_NAMES = 3
+
+
+def _diagnostics(
+    uri: str,
+    findings: Findings,
+    mapper: Mapper,
+    severity: t.DiagnosticSeverity,
+    related: _Related | None,
+) -> list[t.Diagnostic]:
+    """Return one diagnostic for the file and one per hunk, linked as far as `related` knows.
+
+    Of hunks, only the first few have the severity of the setting: hundreds would drown what a
+    linter says.
+    """
+    hunks = [
+        t.Diagnostic(
+            range=mapper.visible(*hunk.lines),
+            message=hunk.message,
+            severity=severity if number < MAX_SEVERE else t.DiagnosticSeverity.Hint,
+            source=SOURCE,
+            code="hunk",
+            data=hunk.data,
+            related_information=(
+                related.of_hunk(hunk.data["index"]) if related and number < MAX_SEVERE else None
+            )
+            or None,
+        )
+        for number, hunk in enumerate(findings.hunks)
+    ]
+    information = [
+        t.DiagnosticRelatedInformation(t.Location(uri, hunk.range), hunk.message)
+        for hunk in hunks[:MAX_RELATED]
+    ]
+    file = t.Diagnostic(
+        range=mapper.visible(0, 1),
+        message=findings.message,
+        severity=severity,
+        source=SOURCE,
+        code="ranking",
+        data=findings.data,
+        related_information=(related and information) or None,
+    )
+    return [file, *hunks]
+
+
+class _Related:
+    """Locations of the variants of an analysis.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        The analysis whose hunks are shown.
+    files : callable
+        Returns the files that contain revisions, by id.
+    virtual : bool
+        Whether the client opens the URIs of texts that are in no file.
+    """
+
+    def __init__(
+        self, analysis: Analysis, files: Callable[[], dict[str, OwnFile]], *, virtual: bool
+    ) -> None:
+        """Look at nothing yet."""
+        self._analysis, self._read_files, self._virtual = analysis, files, virtual
+
+    def of_hunk(self, index: int) -> list[t.DiagnosticRelatedInformation]:
+        """Return the locations of the variants of a hunk that differ from the origin."""
+        hunk = self._analysis.hunks[index]
+        information = []
+        for variant in hunk.variants[: _MAX_VARIANTS + 1]:
+            location = None if variant.text == hunk.text else self._location(index, variant.members)
+            if location is not None:
+                information.append(
+                    t.DiagnosticRelatedInformation(location, self._message(variant.members))
+                )
+        return information[:_MAX_VARIANTS]
+
+    def _location(self, index: int, members: tuple[int, ...]) -> t.Location | None:
+        """Return the first member's lines that can be opened."""
+        snapshot, spans = self._analysis.snapshot, self._analysis.hunks[index].spans
+        for member in members:
+            if member == snapshot.own:
+                continue  # it is the document itself
+            (lo, hi), identity = spans[member], snapshot.revisions[member].id
+            if (file := self._files.get(identity)) is not None:
+                uri, (lo, hi) = from_fs_path(file.path) or "", file.lines.span(lo, hi)
+            elif self._virtual:
+                uri = virtual_uri(snapshot.uri_or_path, identity)
+            else:
+                continue
+            return t.Location(uri, t.Range(t.Position(lo, 0), t.Position(hi, 0)))
+        return None
+
+    def _message(self, members: tuple[int, ...]) -> str:
+        """Return "gpt, claude (2 of 5)"."""
+        snapshot = self._analysis.snapshot
+        who = listed((self._names[member] for member in members), _MAX_NAMES)
+        return f"{who} ({share_of(members, len(snapshot.texts))})"
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return names_of(self._analysis.snapshot.revisions)
+
+    @cached_property
+    def _files(self) -> dict[str, OwnFile]:
+        return self._read_files()
+
+
+MAX_OPENED = 1000
+"""Most virtual documents whose requests are remembered."""
+
+
+class Refresher:
+    """Asks the client to renew lenses, pulled diagnostics and the texts of revisions."""
+
+    def __init__(self, server: Connection) -> None:
+        """Take the connection to the client."""
+        self._server = server
+        self._opened: OrderedDict[str, None] = OrderedDict()
+
+    @property
+    def pulls(self) -> bool:
+        """Whether the client asks for diagnostics, and can be told when to ask again.
+
+        Revisions arrive without an edit. A client that cannot be told would not see them, so it is
+        sent diagnostics like a client that never pulls.
+        """
+        capabilities = self._server.client_capabilities
+        document, workspace = capabilities.text_document, capabilities.workspace
+        refresh = workspace.diagnostics if workspace else None
+        return bool(document and document.diagnostic and refresh and refresh.refresh_support)
+
+    def opened(self, uri: str) -> None:
+        """Note that the client has asked for the text behind a virtual URI."""
+        self._opened[uri] = None
+        self._opened.move_to_end(uri)
+        if len(self._opened) > MAX_OPENED:
+            self._opened.popitem(last=False)
+
+    def settings_changed(self) -> None:
+        """Tell a client that asks for diagnostics that the same scores are shown otherwise."""
+        if self.pulls:
+            self._ask(lambda: self._server.workspace_diagnostic_refresh_async(None))
+
+    def marks_changed(self) -> None:
+        """Tell the client that marks and lenses have changed or moved."""
+        server, workspace = self._server, self._server.client_capabilities.workspace
+        if self.pulls:
+            self._ask(lambda: server.workspace_diagnostic_refresh_async(None))
+        lenses = workspace.code_lens if workspace else None
+        if lenses and lenses.refresh_support:
+            self._ask(lambda: server.workspace_code_lens_refresh_async(None))
+
+    def scores_changed(self, key: str) -> None:
+        """Tell the client that the scores of a document have changed."""
+        self.marks_changed()
+        server, workspace = self._server, self._server.client_capabilities.workspace
+        contents = workspace.text_document_content if workspace else None
+        for uri in list(self._opened) if contents else ():
+            parsed = parse_uri(uri)
+            if parsed is not None and document_key(parsed[0]) == key:
+                params = t.TextDocumentContentRefreshParams(uri=uri)
+                self._ask(partial(server.workspace_text_document_content_refresh_async, params))
+
+    def _ask(self, request: Callable[[], Awaitable[None]]) -> None:
+        async def asking() -> None:
+            try:
+                await request()
+            except JsonRpcException as error:
+                logger.info("the client does not refresh: %s", error)
+
+        self._server.spawn(asking())

@@ -13,9 +13,8 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from excise_server.editor.remembered import Remembered
+from excise_server.editor.decisions import Choice, Remembered
 from excise_server.editor.session import Session
-from excise_server.editor.set_aside import Choice
 from excise_server.lsp.disk import local_path
 from excise_server.memory.workspace import Workspace
 

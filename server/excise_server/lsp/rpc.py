@@ -9,6 +9,7 @@ written. Handlers, types and capabilities remain those of pygls.
 from __future__ import annotations
 
 import contextvars
+import enum
 import json
 import logging
 from collections.abc import Callable, Generator
@@ -16,7 +17,7 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any, cast
 
-from cattrs import Converter
+from cattrs import Converter, transform_error
 from lsprotocol import types as t
 from pygls.exceptions import (
     JsonRpcException,
@@ -24,6 +25,7 @@ from pygls.exceptions import (
     JsonRpcInvalidParams,
     JsonRpcInvalidRequest,
     JsonRpcMethodNotFound,
+    JsonRpcParseError,
     JsonRpcRequestCancelled,
     JsonRpcServerNotInitialized,
 )
@@ -31,7 +33,7 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
 from excise_server.lsp import protocol
-from excise_server.lsp.messages import exactly, explained, parsed
+from excise_server.lsp.wire import BadFrame
 
 __all__ = ["Protocol", "RequestFailed"]
 
@@ -62,7 +64,7 @@ class Protocol(LanguageServerProtocol):
     def __init__(self, server: LanguageServer, converter: Converter) -> None:
         """Prepare a session. `on_exit` receives the exit code when the client sends `exit`."""
         for kind in (str, int, bool):
-            converter.register_structure_hook(kind, exactly)
+            converter.register_structure_hook(kind, _exactly)
         protocol.register(converter)
         self._initialized = False
         self.on_exit: Callable[[int], None] = lambda _code: None
@@ -83,7 +85,7 @@ class Protocol(LanguageServerProtocol):
     def receive(self, frame: bytes) -> None:
         """Take one message from the wire. Never raises: a failure is an answer or a log line."""
         try:
-            message = parsed(frame)
+            message = _parsed(frame)
         except JsonRpcException as error:
             self._refuse(error.data, error)
             return
@@ -146,8 +148,8 @@ class Protocol(LanguageServerProtocol):
                 self._converter.structure(message, expected).result if expected else None
             )
         except Exception as error:  # noqa: BLE001 a converter's hook may raise anything
-            logger.warning("unusable response: %s", explained(error))
-            future.set_exception(JsonRpcInvalidParams(explained(error)))
+            logger.warning("unusable response: %s", _explained(error))
+            future.set_exception(JsonRpcInvalidParams(_explained(error)))
 
     def _cancel(self, msg_id: object) -> None:
         if isinstance(msg_id, int | str) and (future := self._request_futures.get(msg_id)):
@@ -175,7 +177,7 @@ class Protocol(LanguageServerProtocol):
         try:
             return self._converter.structure(message, kind).params
         except Exception as error:
-            raise JsonRpcInvalidParams(f"{method}: {explained(error)}") from error
+            raise JsonRpcInvalidParams(f"{method}: {_explained(error)}") from error
 
     @lsp_method(t.INITIALIZE)
     def lsp_initialize(self, params: t.InitializeParams) -> Generator[Any, Any, t.InitializeResult]:
@@ -232,3 +234,48 @@ class Protocol(LanguageServerProtocol):
             body = json.dumps({"jsonrpc": self.VERSION, "id": msg_id, "error": problem})
         content = body.encode()
         self.writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(content), content))
+
+
+def _parsed(frame: bytes) -> dict[str, Any]:
+    """Return the message of a frame, checked as far as JSON-RPC goes.
+
+    Raises
+    ------
+    JsonRpcException
+        Its ``data`` is the id to answer to, or None (it is not sent).
+    """
+    if isinstance(frame, BadFrame):
+        raise JsonRpcParseError("no Content-Length header")
+    try:
+        message = json.loads(frame)
+    except (ValueError, RecursionError) as error:
+        raise JsonRpcParseError("not JSON") from error
+    if not isinstance(message, dict):
+        raise JsonRpcInvalidRequest("not a JSON-RPC message")
+    msg_id = message.get("id")
+    null = "method" in message and message.get("id", 0) is None
+    if null or type(msg_id) not in (int, str, type(None)):
+        raise JsonRpcInvalidRequest("the id is neither a string nor an integer")
+    if message.get("jsonrpc") != "2.0" or not isinstance(message.get("method", ""), str):
+        raise JsonRpcInvalidRequest("not a JSON-RPC 2.0 message", data=msg_id)
+    return message
+
+
+def _exactly(value: object, kind: type) -> object:
+    """Take only values of the type itself: cattrs would make "None" of null and 2 of 2.7."""
+    if issubclass(kind, enum.Enum):
+        return kind(value)  # enumerations of strings and of ints are also handled here
+    if kind is int and isinstance(value, float) and value.is_integer():
+        return int(value)
+    if type(value) is not kind:
+        raise TypeError(f"expected {kind.__name__}")
+    return value
+
+
+def _explained(error: Exception) -> str:
+    """Return the error in the parameters, in one line without their values."""
+    try:
+        reasons = transform_error(error, path="")
+    except Exception:  # noqa: BLE001 not every error is one that it knows
+        return "wrong parameters"
+    return "; ".join(line.replace("@ .", "@ ") for line in reasons[:3]) or "wrong parameters"

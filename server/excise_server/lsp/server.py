@@ -7,10 +7,12 @@ a pause, has it analysed, and delivers the result to the publisher unless it is 
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 from urllib.parse import unquote
 
@@ -18,7 +20,9 @@ from lsprotocol import types as t
 
 from excise import Cancelled
 from excise_server.editor.analysis import Analysis
+from excise_server.editor.decisions import with_kept
 from excise_server.editor.document import document_key
+from excise_server.editor.findings import MAX_HUNKS, find
 from excise_server.editor.session import Session, ToReplay
 from excise_server.editor.snapshot import Snapshot
 from excise_server.foundation.cancellation import StopFlag
@@ -35,9 +39,9 @@ from excise_server.lsp.scheduler import Scheduler
 from excise_server.lsp.settings import settings_of
 from excise_server.lsp.source_settings import SourceChoices, source_choices_of
 from excise_server.lsp.typed_lines import TypedLines
-from excise_server.lsp.work import Work
 from excise_server.sources.finding import OriginChoice
-from excise_server.workers.pool import Pool
+from excise_server.workers.pool import Pool, room_for_two
+from excise_server.workers.quarantine import Quarantine, cache_folder
 from excise_server.workers.worker import FailedInWorkerError
 
 __all__ = ["ExciseServer"]
@@ -81,7 +85,7 @@ class ExciseServer(Connection):
         self.initial_options: object = None
         self.on_client: Callable[[int | None], None] = lambda _process: None
         self.session = Session(changed=self._changed, read=self._read)
-        self._work = Work()
+        self._work = _Work()
         self.gatherer = Gatherer(self, self.session, self.folders)
         self.memory = self.gatherer.memory
         self.mailboxes = Mailboxes(self.session)
@@ -108,7 +112,7 @@ class ExciseServer(Connection):
         if settings == self.settings:
             return
         self.settings = settings
-        self._work.most = settings.max_per_file
+        self._work.most_marks = settings.max_per_file
         self.session.score_by(settings.options, settings.intent)
         self.session.changed_all()
         self.publisher.settings_changed()
@@ -270,3 +274,39 @@ class ExciseServer(Connection):
         if snapshot is None and self.publisher.withdraw(key) is not None:
             self.crew.forget(key)
         return snapshot
+
+
+class _Work:
+    """The crew of workers, and their tasks, for threads that wait for them."""
+
+    def __init__(self) -> None:
+        self.most_marks = MAX_HUNKS
+
+    @cached_property
+    def crew(self) -> Pool:
+        """The workers, which start when there is something to do."""
+        return Pool(Quarantine(cache_folder()), two=self.two)
+
+    @cached_property
+    def two(self) -> bool:
+        """Whether there is a second worker, for documents out of view."""
+        return room_for_two()
+
+    def prepare(self) -> None:
+        """Start the worker, which loads NumPy and the grammars."""
+        self.crew.warm()
+        # The loaded modules stay: a full collection over them would delay a keystroke.
+        gc.collect()
+        gc.freeze()
+
+    def first(self, snapshot: Snapshot, cancel: StopFlag) -> Outcome:
+        """Analyse a document in view."""
+        return self._outcome(self.crew.analyse(snapshot, cancel))
+
+    def beside(self, snapshot: Snapshot, cancel: StopFlag) -> Outcome:
+        """Analyse another document."""
+        return self._outcome(self.crew.analyse_beside(snapshot, cancel))
+
+    def _outcome(self, analysis: Analysis) -> Outcome:
+        analysis = with_kept(analysis)
+        return Outcome(analysis, find(analysis, self.most_marks))

@@ -7,8 +7,9 @@ fails with an error and its reason, which every client shows.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import os
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 from urllib.parse import unquote
 
@@ -17,16 +18,19 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from excise.text import normalise
 from excise_server.editor.analysis import Analysis
-from excise_server.editor.document import document_key
+from excise_server.editor.document import OWN_EDITS, document_key
 from excise_server.editor.page import hunk_heading, review_page
 from excise_server.editor.wording import names_of
 from excise_server.foundation.escape import printable
+from excise_server.foundation.paths import inside
+from excise_server.lsp import protocol
 from excise_server.lsp.candidates import candidates
+from excise_server.lsp.choices import start_again
+from excise_server.lsp.disk import local_path
 from excise_server.lsp.protocol import CandidatesParams, StartAgainParams
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
-from excise_server.lsp.start_again import start_again
-from excise_server.lsp.take_candidate import take_candidate
+from excise_server.lsp.take import take_candidate
 from excise_server.sources.finding import CHOICES
 
 __all__ = [
@@ -35,8 +39,11 @@ __all__ = [
     "OPEN_REVIEW",
     "PICK_ORIGIN",
     "RESTART_REVIEW",
+    "SOURCE_KINDS",
     "STANDARD",
     "TAKE_CANDIDATE",
+    "executor",
+    "standard_actions",
 ]
 
 OPEN_CANDIDATES = "excise.standard.openCandidates"
@@ -142,3 +149,58 @@ def _name(uri: str) -> str:
 
 def _say(ls: ExciseServer, text: str) -> None:
     ls.window_show_message(t.ShowMessageParams(t.MessageType.Info, text))
+
+
+_SHOW, _TAKE, _START = "source.excise.show", "source.excise.take", "source.excise.start"
+SOURCE_KINDS = [_SHOW, _TAKE, _START]
+
+
+def standard_actions(
+    ls: ExciseServer, analysis: Analysis, uri: str
+) -> Iterator[tuple[str, str, str, dict[str, Any]]]:
+    """Yield title, kind, command and argument of each action on a document's review."""
+    yield "Show the hunks of this file side by side", _SHOW, OPEN_REVIEW, {"uri": uri}
+    path = local_path(uri)
+    if path is None or not inside(path, ls.folders()):
+        return
+    if ls.gatherer.choices.trusted:
+        title = "Compare the candidates of this repository"
+        yield title, _SHOW, OPEN_CANDIDATES, {"uri": uri}
+    snapshot = analysis.snapshot
+    for identity, name in zip(snapshot.ids, names_of(snapshot.revisions), strict=True):
+        argument = {"uri": uri, "id": identity}
+        yield f"Show this file as {name} has it", _SHOW, OPEN_CANDIDATE, argument
+        if ls.gatherer.choices.trusted and identity != OWN_EDITS:
+            yield f"Take all files from {name}", _TAKE, TAKE_CANDIDATE, argument
+    document = ls.session.find(uri)
+    if document is not None and document.pinned is not None:
+        title = "Start the review of this file again"
+        yield title, _START, RESTART_REVIEW, {"uri": uri}
+    for origin, origin_words in ORIGINS.items():
+        if origin != ls.gatherer.choices.settings.origin:
+            argument = {"uri": uri, "origin": origin}
+            yield f"Compare candidates with {origin_words}", _START, PICK_ORIGIN, argument
+
+
+Handler = Callable[[ExciseServer, Any], Any]
+
+
+def executor(handlers: dict[str, Handler]) -> Handler:
+    """Return the handler that runs a command as the request of the same name."""
+
+    async def execute_command(ls: ExciseServer, params: t.ExecuteCommandParams) -> object:
+        arguments = params.arguments or []
+        if (standard := STANDARD.get(params.command)) is not None:
+            if len(arguments) != 1 or not isinstance(arguments[0], dict):
+                raise JsonRpcInvalidParams(f"{params.command} takes one argument: an object")
+            await standard(ls, arguments[0])
+            return None
+        method = protocol.COMMANDS.get(params.command)
+        if method is None:
+            raise JsonRpcInvalidParams("unknown command: the capabilities name those there are")
+        if len(arguments) != 1:
+            raise JsonRpcInvalidParams(f"{params.command} takes one argument: the params")
+        result = handlers[method](ls, ls.protocol.params_of(method, arguments[0]))
+        return await result if inspect.isawaitable(result) else result
+
+    return execute_command

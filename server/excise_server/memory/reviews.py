@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from excise.text import normalise
-from excise_server.editor.remembered import Remembered, voice_of
-from excise_server.editor.set_aside import CandidateState, Choice
+from excise_server.editor.decisions import CandidateState, Choice, Remembered, voice_of
 from excise_server.foundation.inputs import SourceError
 from excise_server.foundation.paths import text_of
 from excise_server.memory.store import LockedError, Store, StoreError

@@ -16,9 +16,8 @@ from typing import Any
 
 from excise import Cluster, Hunk, Ranked, Variant
 from excise.agreement import WORDS
-from excise_server.editor.analysis import Analysis, Comparison
-from excise_server.editor.hunk_scores import CountedPairs, HunkScores, Numbers, PairNumbers, Pairs
-from excise_server.editor.sites import Site
+from excise_server.editor.analysis import Analysis, Comparison, HunkNumbers, Numbers, Pairs
+from excise_server.editor.places import Site
 from excise_server.editor.snapshot import Snapshot
 from excise_server.workers.messages import (
     BrokenFrameError,
@@ -45,7 +44,7 @@ def pack(
     analysis: Analysis, number: int, work: WorkFrame, scores_number: int, *, whole: bool
 ) -> Scored:
     """Return the message for an analysis; ``whole``: with its scores."""
-    given = [hunk for hunk, _ in analysis.given]
+    given = tuple(hunk for hunk, _ in analysis.given)
     sites, given_sites = analysis.sites, [site for _, site in analysis.given]
     flags = (
         _CROSSED * site.crossed | _DECIDED * decided
@@ -58,7 +57,7 @@ def pack(
         scores=_packed_scores(analysis) if whole else None,
         sites=_spans((site.lo, site.hi) for site in sites),
         flags=memoryview(bytes(flags)),
-        given=None if given == [s.hunk for s in analysis.hunks] else tuple(map(_packed, given)),
+        given=None if given == analysis.hunks else tuple(map(_packed, given)),
         given_sites=_spans((site.lo, site.hi) for site in given_sites),
         given_flags=memoryview(bytes(_CROSSED * site.crossed for site in given_sites)),
     )
@@ -67,8 +66,8 @@ def pack(
 def _packed_scores(analysis: Analysis) -> ScoresFrame:
     comparison, matrix = analysis.comparison, analysis.comparison.matrix
     count = range(len(matrix.ids))
-    table: dict[tuple[float, ...], int] = {}
-    pairs = tuple(_packed_pairs(scores, table) for scores in analysis.hunks)
+    numbers = analysis.numbers
+    table = numbers[0].pairs.table if numbers else ()
     return ScoresFrame(
         signature=as_bytes(comparison.signature),
         values=memoryview(_flat(matrix.values)),
@@ -87,26 +86,27 @@ def _packed_scores(analysis: Analysis) -> ScoresFrame:
         clusters=tuple(
             (c.members, c.representative, c.min_similarity) for c in comparison.clusters
         ),
-        hunks=tuple(_packed(scores.hunk) for scores in analysis.hunks),
-        compared=analysis.hunks[0].compared if analysis.hunks else (),
-        pairs=pairs,
-        table=_bytes("d", (nan if part < 0 else part for four in table for part in four)),
+        hunks=tuple(map(_packed, analysis.hunks)),
+        compared=numbers[0].compared if numbers else (),
+        pairs=tuple(map(_packed_pairs, numbers)),
+        table=_bytes("d", (nan if part is None else part for n in table for part in _four(n))),
     )  # fmt: skip
 
 
-def _packed_pairs(scores: HunkScores, table: dict[tuple[float, ...], int]) -> PairsFrame:
-    """Return the pairs of a hunk by columns; numbers are named by their place in the table."""
-    assert isinstance(scores.pairs, CountedPairs)
-    entries, mean = scores.pairs.entries, scores.mean
-    numbers = entries[["value", "keep", "add", "delete"]].tolist()
+def _packed_pairs(numbers: HunkNumbers) -> PairsFrame:
+    pairs, mean = numbers.pairs, numbers.mean
     return PairsFrame(
-        a=memoryview(entries["first"].astype("u1").tobytes()),
-        b=memoryview(entries["second"].astype("u1").tobytes()),
-        numbers=_bytes("I", (table.setdefault(four, len(table)) for four in numbers)),
-        shares=memoryview(_flat(entries["share"])),
-        mean=None if mean is None else (mean.es, mean.keep, mean.add, mean.delete),
-        share=scores.share,
+        a=pairs.a,
+        b=pairs.b,
+        numbers=pairs.numbers.cast("B"),
+        shares=pairs.shares.cast("B"),
+        mean=None if mean is None else _four(mean),
+        share=numbers.share,
     )
+
+
+def _four(numbers: Numbers) -> tuple[float, float | None, float | None, float | None]:
+    return numbers.es, numbers.keep, numbers.add, numbers.delete
 
 
 def _packed(hunk: Hunk) -> HunkFrame:
@@ -151,32 +151,8 @@ class Scores:
 
     number: int
     comparison: Comparison
-    hunks: tuple[HunkScores, ...]
-
-
-class _Pairs(Pairs):
-    """The pairs of a hunk as a worker counted them."""
-
-    __slots__ = ("_a", "_b", "_compared", "_numbers", "_shares", "_table")
-
-    def __init__(self, frame: PairsFrame, compared: tuple[int, ...], table: list[Numbers]) -> None:
-        self._a, self._b = frame.a, frame.b
-        self._numbers, self._shares = frame.numbers.cast("I"), frame.shares.cast("d")
-        self._compared, self._table = compared, table
-        sizes = {len(self._a), len(self._b), len(self._numbers), len(self._shares)}
-        _check(len(sizes) == 1, "as many of each")
-        _check_below(self._a, len(compared), "a pair")
-        _check_below(self._b, len(compared), "a pair")
-        _check_below(self._numbers, len(table), "a pair's numbers")
-        _check_scores(self._shares, 1.0 + 1e-9)
-
-    def __len__(self) -> int:
-        return len(self._a)
-
-    def pair(self, at: int) -> PairNumbers:
-        """Return one of them."""
-        a, b = self._compared[self._a[at]], self._compared[self._b[at]]
-        return PairNumbers(a, b, self._table[self._numbers[at]], self._shares[at])
+    hunks: tuple[Hunk, ...]
+    numbers: tuple[HunkNumbers, ...]
 
 
 def unpack(snapshot: Snapshot, answer: Scored, known: Scores | None) -> tuple[Analysis, Scores]:
@@ -192,14 +168,13 @@ def unpack(snapshot: Snapshot, answer: Scored, known: Scores | None) -> tuple[An
             known = _scores(snapshot, answer.scores_number, answer.scores)
         if known is None or known.number != answer.scores_number:
             raise BrokenFrameError("scores that were never sent")
-        lines = _lines(snapshot.origin if snapshot.buffer is None else snapshot.buffer)
-        given = [scores.hunk for scores in known.hunks]
+        given, lines = known.hunks, _lines(snapshot.shown)
         sites = _sites(answer.sites, answer.flags, len(given), lines)
         if answer.given is not None:
             others = [at for at in snapshot.texts if at != snapshot.own]
             sizes = [_lines(revision.text) for revision in snapshot.revisions]
             sizes = [_lines(snapshot.origin), *(sizes[at] for at in others)]
-            given = [_hunk(frame, sizes, others) for frame in answer.given]
+            given = tuple(_hunk(frame, sizes, others) for frame in answer.given)
         places = _sites(answer.given_sites, answer.given_flags, len(given), lines)
     except (ValueError, TypeError, IndexError, OverflowError) as error:
         raise BrokenFrameError(f"malformed message: {error}") from error
@@ -207,6 +182,7 @@ def unpack(snapshot: Snapshot, answer: Scored, known: Scores | None) -> tuple[An
         snapshot,
         known.comparison,
         known.hunks,
+        known.numbers,
         sites,
         tuple(zip(given, places, strict=True)),
         tuple(bool(flag & _DECIDED) for flag in answer.flags),
@@ -236,17 +212,25 @@ def _scores(snapshot: Snapshot, number: int, frame: ScoresFrame) -> Scores:
     _check(len(frame.pairs) == len(frame.hunks), "pairs of each hunk")
     sizes = [_lines(snapshot.origin), *(_lines(r.text) for r in snapshot.revisions)]
     table = _table(frame.table)
-    hunks = tuple(
-        HunkScores(
-            _hunk(hunk, sizes, snapshot.texts),
-            frame.compared,
-            _Pairs(pairs, frame.compared, table),
-            None if pairs.mean is None else Numbers(*pairs.mean),
-            pairs.share,
-        )
-        for hunk, pairs in zip(frame.hunks, frame.pairs, strict=True)
+    return Scores(
+        number,
+        comparison,
+        tuple(_hunk(hunk, sizes, snapshot.texts) for hunk in frame.hunks),
+        tuple(_numbers(pairs, frame.compared, table) for pairs in frame.pairs),
     )
-    return Scores(number, comparison, hunks)
+
+
+def _numbers(frame: PairsFrame, compared: tuple[int, ...], table: list[Numbers]) -> HunkNumbers:
+    numbers, shares = frame.numbers.cast("I"), frame.shares.cast("d")
+    sizes = {len(frame.a), len(frame.b), len(numbers), len(shares)}
+    _check(len(sizes) == 1, "as many of each")
+    _check_below(frame.a, len(compared), "a pair")
+    _check_below(frame.b, len(compared), "a pair")
+    _check_below(numbers, len(table), "a pair's numbers")
+    _check_scores(shares, 1.0 + 1e-9)
+    mean = None if frame.mean is None else Numbers(*frame.mean)
+    pairs = Pairs(compared, frame.a, frame.b, numbers, shares, table)
+    return HunkNumbers(compared, pairs, mean, frame.share)
 
 
 def _plane(data: memoryview, count: int) -> memoryview[float]:

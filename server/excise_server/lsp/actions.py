@@ -1,4 +1,4 @@
-"""textDocument/codeAction: take a variant of the hunk under the cursor, or the file of a candidate.
+"""Code actions: take a variant of the hunk under the cursor, or the file of a candidate.
 
 No action is preferred: the order is advice, and we do not promise that any candidate is right.
 """
@@ -7,22 +7,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+import attrs
 from lsprotocol import types as t
+from pygls.exceptions import JsonRpcInvalidParams
 
 from excise import Variant
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.apply import BlockedError, LineEdit, buffer_lines, replacing, restate
-from excise_server.editor.titles import candidate_title, variant_title
-from excise_server.editor.wording import names_of
-from excise_server.lsp import protocol
-from excise_server.lsp.apply import Choice, choice_command
-from excise_server.lsp.checking import refusals
+from excise_server.editor.wording import candidate_title, names_of, variant_title
+from excise_server.lsp.edits import agreed, check_takes_edits, refusals, workspace_edit
+from excise_server.lsp.protocol import (
+    APPLY_REVISION,
+    APPLY_VARIANT,
+    ApplyResult,
+    ApplyRevisionParams,
+    ApplyVariantParams,
+    DecideParams,
+)
+from excise_server.lsp.publishing import SOURCE
+from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
-from excise_server.lsp.standard_actions import SOURCE_KINDS, standard_actions
-from excise_server.lsp.to_proto import SOURCE, Mapper
-from excise_server.lsp.workspace_edit import workspace_edit
+from excise_server.lsp.standard import SOURCE_KINDS, standard_actions
+from excise_server.lsp.to_proto import Mapper, hunks_at
 
-__all__ = ["KINDS", "code_action"]
+__all__ = [
+    "KINDS",
+    "analysed",
+    "apply_choice",
+    "choice_command",
+    "code_action",
+    "code_action_resolve",
+    "edit_of",
+]
 
 MAX_VARIANTS = 10
 """Most variants of one hunk in the menu."""
@@ -36,6 +52,7 @@ _CANDIDATE = "refactor.rewrite.excise.candidate"
 KINDS = [_FIX, _VARIANT, _CANDIDATE, *SOURCE_KINDS]
 
 Action = t.CodeAction | t.Command
+Choice = ApplyRevisionParams | ApplyVariantParams
 
 
 async def code_action(ls: ExciseServer, params: t.CodeActionParams) -> list[Action] | None:
@@ -71,9 +88,16 @@ class _Menu:
 
     def actions(self) -> Iterator[Action]:
         """Yield the variants of the hunks, the files of candidates, and what can be shown."""
-        under = self._under() if self._wanted(_FIX) or self._wanted(_VARIANT) else []
-        for index in under:
-            for number, variant in enumerate(self._variants(index)[:MAX_VARIANTS]):
+        under: list[tuple[int, t.Range]] = []
+        if self._wanted(_FIX) or self._wanted(_VARIANT):
+            mapper, lines = (
+                Mapper(self._analysis.snapshot.shown, self._ls.encoding),
+                self._params.range,
+            )
+            under = hunks_at(self._analysis, mapper, lines.start.line, lines.end.line)
+        for index, _ in under:
+            variants = self._analysis.hunks[index].variants
+            for number, variant in enumerate(variants[:MAX_VARIANTS]):
                 yield from self._variant(index, number, variant, several=len(under) > 1)
         if self._wanted(_CANDIDATE):
             yield from self._candidates()
@@ -85,23 +109,12 @@ class _Menu:
                     run = t.Command(title, command, arguments=[argument])
                     yield t.CodeAction(title, kind, command=run) if self._literals else run
 
-    def _under(self) -> list[int]:
-        mapper = Mapper(self._analysis.snapshot.buffer or "", self._ls.encoding)
-        start, end = self._params.range.start.line, self._params.range.end.line
-        shown = [mapper.visible(*lines) for lines in self._analysis.lines]
-        return [
-            index for index, r in enumerate(shown) if r.start.line <= end and start <= r.end.line
-        ]
-
     def _wanted(self, kind: str) -> bool:
         only = self._params.context.only
         words = [word.value if isinstance(word, t.CodeActionKind) else word for word in only or ()]
         return only is None or any(
             word in ("", kind) or kind.startswith(f"{word}.") for word in words
         )
-
-    def _variants(self, index: int) -> tuple[Variant, ...]:
-        return self._analysis.hunks[index].hunk.variants
 
     def _variant(
         self, index: int, number: int, variant: Variant, *, several: bool
@@ -113,7 +126,7 @@ class _Menu:
             variant_title(self._analysis, self._names, index, variant, number=several),
             _FIX if is_fix else _VARIANT,
             lambda: replacing(self._analysis, self._lines, index, variant.text),
-            protocol.ApplyVariantParams(self._uri, index, number, self._version, self._state),
+            ApplyVariantParams(self._uri, index, number, self._version, self._state),
             marks if is_fix else [],
         )
 
@@ -121,7 +134,7 @@ class _Menu:
         """Yield an action for each candidate with changes."""
         for number, ranked in enumerate(self._analysis.comparison.ranking):
             index = ranked.index
-            params = protocol.ApplyRevisionParams(self._uri, ranked.id, self._version, self._state)
+            params = ApplyRevisionParams(self._uri, ranked.id, self._version, self._state)
             title = candidate_title(self._analysis, self._names, index)
             if not self._lazy and number < MAX_EDITS:
                 edits_of = lambda index=index: restate(self._analysis, self._lines, index)  # noqa: E731
@@ -156,8 +169,7 @@ class _Menu:
             action.diagnostics = fixed or None
             yield action
         else:
-            can, encoding = self._ls.client_capabilities, self._ls.encoding
-            edit = workspace_edit(self._analysis, edits, title, encoding, can)
+            edit = workspace_edit(self._ls, self._analysis, edits, title)
             action = t.CodeAction(title, kind, diagnostics=fixed or None, edit=edit)
             self.edited.append((action, edits, params))
             yield action
@@ -172,8 +184,7 @@ class _Menu:
 
 
 def _method(params: Choice) -> str:
-    is_variant = isinstance(params, protocol.ApplyVariantParams)
-    return protocol.APPLY_VARIANT if is_variant else protocol.APPLY_REVISION
+    return APPLY_VARIANT if isinstance(params, ApplyVariantParams) else APPLY_REVISION
 
 
 def _is_of(diagnostic: t.Diagnostic, index: int) -> bool:
@@ -184,3 +195,114 @@ def _is_of(diagnostic: t.Diagnostic, index: int) -> bool:
         and isinstance(data, dict)
         and data.get("index") == index
     )
+
+
+async def code_action_resolve(ls: ExciseServer, action: t.CodeAction) -> t.CodeAction:
+    """Return the action with its edit, or unchanged if it needs none.
+
+    Raises
+    ------
+    RequestFailed
+        If nothing is left to edit, or the user's edits are in the way.
+    """
+    data = action.data
+    if data is None:
+        return action
+    if not isinstance(data, dict) or data.get("method") not in (APPLY_VARIANT, APPLY_REVISION):
+        raise JsonRpcInvalidParams("not an action of this server")
+    params = ls.protocol.params_of(data["method"], data.get("params"))
+    assert isinstance(params, Choice)
+    try:
+        _, action.edit = await edit_of(ls, params)
+    except RequestFailed as error:
+        can = ls.client_capabilities.text_document
+        resolve = can.code_action.resolve_support if can and can.code_action else None
+        if error.data is None or "command" not in (resolve.properties if resolve else ()):
+            raise
+        # The command says what is wrong, and asks whether to take it all the same.
+        action.command = choice_command(ls, action.title, params)
+        return action
+    if action.edit is None:
+        raise RequestFailed("the document already has this text")
+    return action
+
+
+async def apply_choice(ls: ExciseServer, params: Choice) -> ApplyResult:
+    """Make the client edit the document: put a variant into its hunk, or a whole candidate."""
+    check_takes_edits(ls)
+    try:
+        title, edit = await edit_of(ls, params)
+    except RequestFailed as error:
+        # A client with code for us asks by itself: it knows the error by its data.
+        asks = not ls.settings.client_commands and error.data is not None
+        if not (asks and await agreed(ls, f"{error.message}.")):
+            raise
+        title, edit = await edit_of(ls, attrs.evolve(params, anyway=True))
+    if edit is None:
+        return ApplyResult(applied=False, reason="it is applied already")
+    answer = await ls.workspace_apply_edit_async(t.ApplyWorkspaceEditParams(edit, title))
+    return ApplyResult(answer.applied, answer.failure_reason or "")
+
+
+async def edit_of(ls: ExciseServer, params: Choice) -> tuple[str, t.WorkspaceEdit | None]:
+    """Return the title of a choice and its edit, or None if the buffer already has all of it.
+
+    Raises
+    ------
+    JsonRpcInvalidParams
+        If there is no such candidate, hunk or variant.
+    RequestFailed
+        If the document or its candidates have changed since, the user's edits are in the way, or
+        the document would lack a name or not parse; the last has data.
+    """
+    analysis = await analysed(ls, params)
+    lines, names = buffer_lines(analysis), names_of(analysis.snapshot.revisions)
+    try:
+        if isinstance(params, ApplyVariantParams):
+            variant = _variant(analysis, params)
+            title = variant_title(analysis, names, params.hunk, variant)
+            edits = replacing(analysis, lines, params.hunk, variant.text)
+        else:
+            if params.id not in analysis.snapshot.ids:
+                raise JsonRpcInvalidParams("unknown revision")
+            index = analysis.snapshot.ids.index(params.id)
+            title, edits = candidate_title(analysis, names, index), restate(analysis, lines, index)
+    except BlockedError as error:
+        raise RequestFailed(str(error)) from error
+    if not edits:
+        return title, None
+    [refusal] = [None] if params.anyway else await refusals(ls, analysis, [edits])
+    if refusal is not None:
+        raise refusal
+    return title, workspace_edit(ls, analysis, edits, title)
+
+
+def choice_command(ls: ExciseServer, title: str, params: Choice) -> t.Command:
+    """Return the command that makes the server send the edit of a choice."""
+    name = _method(params).replace("/", ".")
+    return t.Command(title, name, arguments=[ls.protocol.unstructured(params)])
+
+
+def _variant(analysis: Analysis, params: ApplyVariantParams) -> Variant:
+    if not 0 <= params.hunk < len(analysis.hunks):
+        raise JsonRpcInvalidParams("unknown hunk")
+    variants = analysis.hunks[params.hunk].variants
+    if not 0 <= params.variant < len(variants):
+        raise JsonRpcInvalidParams("unknown variant")
+    return variants[params.variant]
+
+
+async def analysed(ls: ExciseServer, params: Choice | DecideParams) -> Analysis:
+    """Return the analysis, if the document still has the version of the command."""
+    analysis = await ls.newest(params.uri)
+    if analysis is None or analysis.snapshot.version is None:
+        raise RequestFailed("the document is not open")
+    if params.version != analysis.snapshot.version:
+        current, requested = analysis.snapshot.version, params.version
+        raise RequestFailed(
+            f"the document has changed (now version {current}; "
+            f"this action was made for version {requested})"
+        )
+    if params.state is not None and params.state != ls.publisher.state_of(params.uri):
+        raise RequestFailed("the revisions have changed meanwhile")
+    return analysis
