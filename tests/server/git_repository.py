@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from excise_server.review.candidate import Candidate
 from excise_server.sources.finding import Context, Found, SourceSettings
 
 GIT = shutil.which("git")
@@ -97,7 +98,23 @@ def make(tmp_path: Path, monkeypatch, name: str = "work") -> Repo:
 
 
 def texts(found: Found) -> dict[str, str]:
-    return {revision.id: revision.text for revision in found.revisions}
+    return {version.id: version.text for version in found.versions}
+
+
+def made_from(found: Found) -> dict[str, str | None]:
+    return {version.id: version.base for version in found.versions}
+
+
+def notes(found: Found) -> dict[str, list[str]]:
+    return {v.id: list(v.candidate.notes) for v in found.versions if v.candidate.notes}
+
+
+def known(found: Found) -> dict[str, Candidate]:
+    return {version.id: version.candidate for version in found.versions}
+
+
+def changes(found: Found) -> dict[str, str]:
+    return {version.id: version.change for version in found.versions}
 
 
 def reasons(found: Found) -> dict[str, str]:

@@ -257,7 +257,7 @@ def test_a_folder_of_patches_only_when_it_is_named(client, tmp_path, monkeypatch
     repo.git("reset", "--quiet", "--hard", "HEAD~1")
     repo.write("patches/0001-x.patch", patch)
     session = Session(client, repo.path, sources={"patches": ["patches"]})
-    assert session.ids(session.open(repo.path / "a.py")) == ["patch:0001-x.patch"]
+    assert session.ids(session.open(repo.path / "a.py")) == ["patch:0001-x"]
     with RawClient() as other:
         plain = Session(other, repo.path)
         assert plain.ids(plain.open(repo.path / "a.py")) == []

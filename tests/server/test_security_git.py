@@ -11,7 +11,7 @@ import shutil
 import sys
 
 import pytest
-from tests.server.git_repository import make, needs_git, reasons, texts
+from tests.server.git_repository import known, make, needs_git, reasons, texts
 
 from excise_server.foundation.inputs import SourceError, UnansweredError
 from excise_server.git.command import Git
@@ -58,7 +58,7 @@ def repo(tmp_path, monkeypatch):
 REVISIONS = {
     "worktree:tree": "one\ntree\n",
     "branch:agent": "one\nagent\n",
-    "patch:1.patch": "one\nagent\n",
+    "patch:1": "one\nagent\n",
 }
 
 
@@ -256,9 +256,9 @@ def test_branches_named_like_options(repo, marker, name):
         assert marker.exists(), "the trap does not work"
         marker.unlink()
     found = everything(repo)
-    (revision,) = texts(found).keys() - {"worktree:tree", "patch:1.patch"}
+    (revision,) = texts(found).keys() - {"worktree:tree", "patch:1"}
     assert texts(found)[revision] == REVISIONS["branch:agent"]
-    assert {"branch:agent", f"branch:{name}"} <= {revision, *dict(found.details)[revision].names}
+    assert {"branch:agent", f"branch:{name}"} <= {revision, *known(found)[revision].names}
     assert not marker.exists()
     assert not (repo.path / "marker").exists()
 
@@ -309,7 +309,7 @@ def test_an_untrusted_workspace_starts_no_git(repo, marker, trap, monkeypatch, t
         untrusted = "git is never started in a workspace that is not trusted"
         assert reasons(found)["git"] == untrusted
         # A patch of the saved text needs no git.
-        assert texts(found) == {"patch:1.patch": "one\nagent\n"}
+        assert texts(found) == {"patch:1": "one\nagent\n"}
         assert (found.origin is not None) == (choice == "saved")
     assert not marker.exists()
 
@@ -323,7 +323,7 @@ def secret_repository(tmp_path, monkeypatch):
 
 def leaks(found):
     texts = [(revision.id, revision.text, revision.label) for revision in found.revisions]
-    return "secret" in repr((found.origin, texts, found.made_from))
+    return "secret" in repr((found.origin, texts, [version.base for version in found.versions]))
 
 
 def test_a_listed_worktree_that_is_none(repo, tmp_path, monkeypatch):

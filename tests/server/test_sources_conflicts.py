@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from tests.reference.budget import examples
-from tests.server.git_repository import make, needs_git, reasons, texts
+from tests.server.git_repository import changes, make, needs_git, notes, reasons, texts
 
 from excise_server.foundation.inputs import SourceError
 from excise_server.sources.collect import collect
@@ -55,11 +55,11 @@ def test_the_index_holds_whole_files(repo, style):
         "branch:theirs": "start\nyours\nend\n",
     }
     assert [r.label for r in found.revisions] == ["main (ours)", "theirs (theirs)"]
-    assert [known.names for _, known in found.details] == [
+    assert [version.candidate.names for version in found.versions] == [
         ("branch:main", "conflict:ours"),
         ("branch:theirs", "conflict:theirs"),
     ]
-    assert (found.refused, found.notes) == ((), ())
+    assert (found.refused, notes(found)) == ((), {})
     assert not found.origin.buffer_is_revision
     everything = collect(repo.context(origin="head"))
     assert everything.origin == found.origin
@@ -90,8 +90,8 @@ def test_a_side_that_deleted_the_file(repo):
     found = find(repo.context())
     assert found.origin.text == BASE
     assert texts(found) == {"branch:main": "start\nmine\nend\n", "branch:theirs": ""}
-    assert [known.change for _, known in found.details] == ["edited", "deleted"]
-    assert dict(found.notes)["branch:theirs"] == "it deletes the file"
+    assert list(changes(found).values()) == ["edited", "deleted"]
+    assert notes(found)["branch:theirs"] == ["it deletes the file"]
     everything = collect(repo.context())
     assert list(texts(everything)) == ["branch:main", "branch:theirs"]
 
@@ -106,7 +106,7 @@ def test_both_sides_added_the_file(repo):
     found = find(repo.context("new.py"))
     assert (found.origin.text, found.origin.label) == ("", "neither side had the file")
     assert texts(found) == {"branch:main": "mine\n", "branch:theirs": "yours\n"}
-    assert [known.change for _, known in found.details] == ["created", "created"]
+    assert list(changes(found).values()) == ["created", "created"]
 
 
 @needs_git
@@ -147,7 +147,7 @@ def test_without_trust_the_markers_are_read(repo):
     }
     assert [r.label for r in found.revisions] == ["HEAD (ours)", "theirs (theirs)"]
     assert list(reasons(found)) == ["git"]
-    assert found.notes[0][1].startswith("from conflict markers")
+    assert found.versions[0].candidate.notes[0].startswith("from conflict markers")
 
 
 def marked(tmp_path, text):
@@ -251,7 +251,8 @@ def test_a_recursive_merge_with_two_bases(repo):
     assert list(texts(found).values()) == list(texts(stages).values())
     assert found.origin.text == stages.origin.text
     assert "<<<<<<<<<" in found.origin.text
-    assert any(note.startswith("the origin holds conflict markers") for _, note in found.notes)
+    said = notes(found)["conflict:ours"]
+    assert any(note.startswith("the origin holds conflict markers") for note in said)
 
 
 LINES = st.lists(st.sampled_from(["a", "b", "c", " =======", "<<<<<< x", "=======x", "", "\x0c"]))

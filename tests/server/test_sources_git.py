@@ -7,13 +7,22 @@ import sys
 from dataclasses import replace
 
 import pytest
-from tests.server.git_repository import make, needs_git, reasons, texts
+from tests.server.git_repository import (
+    changes,
+    known,
+    made_from,
+    make,
+    needs_git,
+    notes,
+    reasons,
+    texts,
+)
 
 from excise_server.foundation.inputs import SourceError, UnansweredError
 from excise_server.git import checkouts
 from excise_server.git.command import ALLOWED, Git, GitError, clean_environment, find_git
 from excise_server.git.repository import AbsentError, Blob
-from excise_server.sources import origin, versions
+from excise_server.sources import origin
 from excise_server.sources.collect import collect
 from excise_server.sources.opening import open_repository
 
@@ -46,19 +55,19 @@ def worktree(repo, name, text=None):
 def test_worktrees_with_their_uncommitted_changes(repo):
     worktree(repo, "ada", "one\nada\n")
     worktree(repo, "bo")
-    found = versions.find(repo.context())
+    found = collect(repo.context())
     assert texts(found) == {"worktree:ada": "one\nada\n"}
     assert found.revisions[0].label == "ada"
     assert found.unchanged == ("worktree:bo", "branch:main")
     assert found.refused == ()
-    assert dict(found.made_from) == {"worktree:ada": "one\ntwo\n"}
+    assert made_from(found) == {"worktree:ada": "one\ntwo\n"}
 
 
 def test_from_a_worktree_the_main_one_is_a_revision(repo):
     path = worktree(repo, "ada", "one\nada\n")
     repo.write("a.py", "main\n")
     context = repo.context(path / "a.py", folders=[path])
-    assert texts(versions.find(context)) == {"worktree:work": "main\n"}
+    assert texts(collect(context)) == {"worktree:work": "main\n"}
 
 
 def test_branches(repo):
@@ -70,24 +79,23 @@ def test_branches(repo):
     repo.git("rm", "--quiet", "a.py")
     repo.commit("gone")
     repo.git("checkout", "--quiet", "main")
-    found = versions.find(repo.context())
+    found = collect(repo.context())
     assert texts(found) == {
         "branch:gone": "",
         "branch:agent/two": "one\n2\n",
         "branch:agent/one": "one\n1\n",
     }
-    assert dict(found.details)["branch:gone"].change == "deleted"
+    assert changes(found)["branch:gone"] == "deleted"
     assert found.refused == ()
     assert found.unchanged == ("branch:docs", "branch:main")
-    only = versions.find(repo.context(branches=("agent/*",)))
+    only = collect(repo.context(branches=("agent/*",)))
     assert list(texts(only)) == ["branch:agent/two", "branch:agent/one"]
-    assert only.origin is None
 
 
 def test_a_branch_behind_is_no_revision_because_head_moved_on(repo):
     repo.git("branch", "old")
     repo.commit(a__py="one\nthree\n")
-    found = versions.find(repo.context())
+    found = collect(repo.context())
     assert (found.revisions, found.unchanged) == ((), ("branch:main", "branch:old"))
 
 
@@ -95,22 +103,22 @@ def test_a_branch_shown_by_a_worktree_is_one_revision(repo):
     path = worktree(repo, "ada", "one\nada\n")
     repo.git("commit", "--quiet", "-am", "ada", cwd=path)
     (path / "a.py").write_text("one\nlater\n")
-    assert texts(versions.find(repo.context())) == {"worktree:ada": "one\nlater\n"}
-    found = versions.find(repo.context(worktrees=False))
+    assert texts(collect(repo.context())) == {"worktree:ada": "one\nlater\n"}
+    found = collect(repo.context(worktrees=False))
     assert texts(found) == {"branch:ada": "one\nada\n"}
-    assert versions.find(repo.context(worktrees=False, branches=())).revisions == ()
+    assert collect(repo.context(worktrees=False, branches=())).revisions == ()
 
 
 def test_each_is_compared_by_its_own_edits_whatever_it_started_from(repo):
     branch(repo, "early", "early\n")
     repo.commit(a__py="one\ntwo\nthree\n")
     branch(repo, "late", "late\n")
-    found = versions.find(repo.context())
-    assert dict(found.made_from) == {
+    found = collect(repo.context())
+    assert made_from(found) == {
         "branch:early": "one\ntwo\n",
         "branch:late": "one\ntwo\nthree\n",
     }
-    assert {name: known.behind for name, known in found.details} == {
+    assert {name: each.behind for name, each in known(found).items()} == {
         "branch:early": 1,
         "branch:late": 0,
     }
@@ -128,16 +136,16 @@ def test_several_merge_bases_are_noted(repo):
     repo.git("merge", "--quiet", "-s", "ours", "--no-edit", left)
     repo.commit(a__py="other\n")
     repo.git("checkout", "--quiet", "main")
-    found = versions.find(repo.context())
+    found = collect(repo.context())
     assert texts(found) == {"branch:other": "other\n"}
-    assert found.notes == (("branch:other", "several merge bases: the first one is taken"),)
+    assert notes(found)["branch:other"][0] == "several merge bases: the first one is taken"
 
 
 def test_no_common_history(repo):
     repo.git("checkout", "--quiet", "--orphan", "island")
     repo.commit(a__py="island\n")
     repo.git("checkout", "--quiet", "main")
-    found = versions.find(repo.context())
+    found = collect(repo.context())
     assert found.revisions == ()
     reason = "its history has nothing in common with the target"
     assert reasons(found) == {"branch:island": reason}
@@ -147,7 +155,7 @@ def test_the_limit_of_branches_cuts_the_oldest_and_says_whom(repo, monkeypatch):
     monkeypatch.setattr(checkouts, "MAX_REFS", 2)
     for name in ("oldest", "middle", "newest"):
         branch(repo, name, f"{name}\n")
-    found = versions.find(repo.context(branches=("*e*",)))
+    found = collect(repo.context(branches=("*e*",)))
     assert list(texts(found)) == ["branch:newest", "branch:middle"]
     reason = "only the 2 of 3 with the newest commits are compared, without branch:oldest"
     assert reasons(found) == {"branches": reason}
@@ -190,7 +198,7 @@ def test_before_the_first_commit(tmp_path, monkeypatch):
     repo = make(tmp_path, monkeypatch, "empty")
     repo.write("a.py", "x\n")
     assert reasons(origin.find(repo.context(origin="head"))) == {"origin": "no commit yet"}
-    assert reasons(versions.find(repo.context())) == {"git": "no commit yet"}
+    assert reasons(collect(repo.context())) == {"git": "no commit yet"}
 
 
 def test_another_line_end_or_encoding_is_no_change(repo):
@@ -198,14 +206,14 @@ def test_another_line_end_or_encoding_is_no_change(repo):
     (repo.path.parent / "crlf" / "a.py").write_bytes(b"\xef\xbb\xbfone\r\ntwo\r\n")
     worktree(repo, "binary")
     (repo.path.parent / "binary" / "a.py").write_bytes(b"a\0b")
-    found = versions.find(repo.context())
+    found = collect(repo.context())
     assert found.unchanged == ("worktree:crlf", "branch:main")
     assert reasons(found) == {"worktree:binary": "binary: NUL character at offset 1"}
 
 
 def test_a_text_over_the_limit_is_refused_unread(repo):
     branch(repo, "huge", "x" * 10_000_001)
-    found = versions.find(repo.context())
+    found = collect(repo.context())
     assert reasons(found) == {"branch:huge": "10.000001 MB, limit 10 MB"}
 
 
@@ -218,9 +226,9 @@ def test_any_file_name(repo, name):
     repo.commit("strange")
     branch(repo, "agent", "changed\n", file=name)
     context = repo.context(name)
-    found = versions.find(context)
+    found = collect(context)
     assert texts(found) == {"branch:agent": "changed\n"}
-    assert dict(found.made_from) == {"branch:agent": "origin\n"}
+    assert made_from(found) == {"branch:agent": "origin\n"}
     for choice in ("head", "index"):
         assert origin.find(repo.context(name, origin=choice)).origin.text == "origin\n"
     assert reasons(collect(context)) == {}
@@ -234,7 +242,7 @@ def test_a_name_that_is_no_utf8(repo):
         pytest.skip("this file system wants UTF-8 names")
     repo.commit("latin")
     branch(repo, "agent", "changed\n", file=name)
-    assert texts(versions.find(repo.context(name))) == {"branch:agent": "changed\n"}
+    assert texts(collect(repo.context(name))) == {"branch:agent": "changed\n"}
 
 
 def test_blobs_in_one_process_each_answer_in_its_place(repo):
@@ -338,7 +346,7 @@ def test_a_revision_of_an_older_text_is_replayed(repo):
     found = collect(repo.context(origin="head"))
     assert texts(found) == {"branch:agent": "zero\none\nagent\n"}
     assert found.target == "zero\none\ntwo\n"
-    assert found.notes == ()
+    assert notes(found) == {}
 
 
 def test_both_changed_the_same_lines(repo):
@@ -346,7 +354,7 @@ def test_both_changed_the_same_lines(repo):
     repo.commit(a__py="one\ntarget\n")
     found = collect(repo.context(origin="head"))
     assert texts(found) == {"branch:agent": "one\nagent\n"}
-    assert found.notes == (("branch:agent", "the target changed these lines, too"),)
+    assert notes(found) == {"branch:agent": ["the target changed these lines, too"]}
 
 
 def test_what_has_landed_is_named_and_left_out(repo):

@@ -1,4 +1,4 @@
-"""Patches and mailboxes: applied to the text they name, or refused with the hunk and the line."""
+"""Patches, mailboxes and runs: applied to the text they name, or else to the target's."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import quopri
 
 import pytest
 from tests.server.command import excise
-from tests.server.git_repository import make, needs_git, reasons, texts
+from tests.server.git_repository import made_from, make, needs_git, notes, reasons, texts
 
+from excise_server.git.worktree_files import blob_ids
 from excise_server.sources import patches
 from excise_server.sources.collect import collect
-from excise_server.sources.patches import blob_ids, find
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 21))
 CHANGED = TEXT.replace("line 10\n", "ten\n")
@@ -38,7 +38,8 @@ def change(repo, name, *versions, start="main"):
 
 
 def ask(repo, **settings):
-    return find(repo.context(patches=("p",), **settings))
+    chosen = {"worktrees": False, "branches": (), "patches": ("p",)} | settings
+    return collect(repo.context(**chosen))
 
 
 @needs_git
@@ -47,11 +48,11 @@ def test_a_patch_of_the_saved_text(repo):
     repo.write("p/1.patch", repo.git("diff", "main", head))
     for trusted in (True, False):
         found = ask(repo, trusted=trusted)
-        assert texts(found) == {"patch:1.patch": CHANGED}
-        assert found.revisions[0].label == "1.patch"
-        assert dict(found.made_from) == {"patch:1.patch": TEXT}
-    assert ask(repo).watch[0].pattern == "*.{patch,diff,mbox,eml}"
-    assert find(repo.context()).revisions == ()
+        assert texts(found) == {"patch:1": CHANGED}
+        assert found.revisions[0].label == "1"
+        assert made_from(found) == {"patch:1": TEXT}
+    assert ask(repo).watch[-1].pattern == "**/*.{patch,diff,mbox,eml,jsonl}"
+    assert ask(repo, patches=()).revisions == ()
 
 
 @needs_git
@@ -59,11 +60,10 @@ def test_a_patch_of_an_older_text_applies_to_that(repo):
     head = change(repo, "ten", CHANGED)
     repo.write("p/1.diff", repo.git("diff", "main", head))
     repo.commit(a__py="all new\n")
-    found = collect(repo.context(patches=("p",)))
-    assert texts(found)["patch:1.diff"] == CHANGED
-    assert found.notes == (("patch:1.diff", "the target changed these lines, too"),)
-    untrusted = ask(repo, trusted=False)
-    assert reasons(untrusted)["patch:1.diff"].endswith("which is not the saved file")
+    found = ask(repo)
+    assert texts(found)["patch:1"] == CHANGED
+    assert notes(found) == {"patch:1": ["the target changed these lines, too"]}
+    assert "hunk 1 does not apply" in reasons(ask(repo, trusted=False))["patch:1"]
 
 
 @needs_git
@@ -72,12 +72,9 @@ def test_a_patch_of_a_text_that_nobody_has(repo, tmp_path, monkeypatch):
     other.commit(a__py=TEXT + "more\n")
     head = change(other, "ten", CHANGED + "more\n")
     repo.write("p/1.patch", other.git("diff", "main", head))
-    blob = other.head("main:a.py")[:7]
-    found = ask(repo)
-    assert found.revisions == ()
-    assert reasons(found) == {
-        "patch:1.patch": f"made from the text {blob}, which is not in the repository"
-    }
+    assert texts(ask(repo)) == {"patch:1": CHANGED}
+    repo.commit(a__py=CHANGED.replace("line 12", "twelve"))
+    assert "hunk 1 does not apply" in reasons(ask(repo))["patch:1"]
 
 
 @needs_git
@@ -85,9 +82,11 @@ def test_a_series_in_a_mailbox_is_one_revision(repo):
     head = change(repo, "step", CHANGED, AGAIN)
     repo.write("p/series.mbox", repo.git("format-patch", "--stdout", f"main..{head}"))
     found = ask(repo)
-    assert texts(found) == {"patch:series.mbox#2": AGAIN}
-    assert found.revisions[0].label == "[PATCH 2/2] step 2"
-    assert dict(found.made_from) == {"patch:series.mbox#2": TEXT}
+    assert texts(found) == {"patch:series": AGAIN}
+    assert found.versions[0].candidate.given == "step 1"
+    assert made_from(found) == {"patch:series": TEXT}
+    repo.write("p/series.mbox", repo.git("format-patch", "-N", "--stdout", f"main..{head}"))
+    assert texts(ask(repo)) == {"patch:series": AGAIN}  # the second is made from the first
 
 
 @needs_git
@@ -97,7 +96,7 @@ def test_a_series_whose_steps_the_repository_does_not_have(repo, tmp_path, monke
     head = change(other, "step", CHANGED, AGAIN)
     repo.write("p/series.mbox", other.git("format-patch", "--stdout", f"main..{head}"))
     for trusted in (True, False):
-        assert texts(ask(repo, trusted=trusted)) == {"patch:series.mbox#2": AGAIN}
+        assert texts(ask(repo, trusted=trusted)) == {"patch:series": AGAIN}
 
 
 @needs_git
@@ -107,7 +106,7 @@ def test_alternatives_in_a_mailbox_are_revisions_each(repo):
         repo.git("format-patch", "-1", "--stdout", change(repo, "two", TEXT + "end\n")),
     ]
     repo.write("p/both.mbox", b"".join(boxes))
-    assert texts(ask(repo)) == {"patch:both.mbox#1": CHANGED, "patch:both.mbox#2": TEXT + "end\n"}
+    assert texts(ask(repo)) == {"patch:both#1": CHANGED, "patch:both#2": TEXT + "end\n"}
 
 
 @pytest.mark.slow
@@ -122,8 +121,8 @@ def test_the_forms_of_format_patch(repo, options, ending):
     mail = repo.git("format-patch", "-1", "--stdout", *options, head)
     repo.write(f"p/{ending}", mail)
     found = ask(repo)
-    assert texts(found) == {f"patch:{ending}": text}
-    assert found.revisions[0].label == "[PATCH] Größe 1"
+    assert texts(found) == {"patch:1": text}
+    assert found.versions[0].candidate.given == "Größe 1"
 
 
 @needs_git
@@ -134,8 +133,8 @@ def test_bodies_that_mail_encodes(repo, encoding):
     head = f"From: a@b\nSubject: =?utf-8?q?=C3=A4?=\n\tb\nContent-Transfer-Encoding: {encoding}\n\n"
     repo.write("p/1.eml", head.encode() + body)
     found = ask(repo)
-    assert texts(found) == {"patch:1.eml": CHANGED + "ä = 1\n"}
-    assert found.revisions[0].label == "ä b"
+    assert texts(found) == {"patch:1": CHANGED + "ä = 1\n"}
+    assert found.versions[0].candidate.given == "ä b"
 
 
 def attached(diff: bytes, encoding: str, kind: str = "application/octet-stream") -> bytes:
@@ -171,7 +170,10 @@ def test_both_doors_read_the_same_patches(repo):
     for name, data in mails.items():
         repo.write(f"p/{name}", data)
     found = ask(repo)
-    assert (found.refused, texts(found)) == ((), {f"patch:{name}": CHANGED for name in mails})
+    assert (found.refused, texts(found)) == (
+        (),
+        {f"patch:{name.partition('.')[0]}": CHANGED for name in mails},
+    )
     ran = excise("cluster", str(repo.path / "p"), "--json")
     assert ran.code == 0, ran.out
     (cluster,) = ran.json["clusters"]
@@ -182,7 +184,7 @@ def test_both_doors_read_the_same_patches(repo):
     # What the command cannot read the editor does not pass over.
     repo.write("p/bad.eml", b"Subject: x\nContent-Transfer-Encoding: base64\n\n!!! no base64 *\n")
     (rejected,) = excise("cluster", str(repo.path / "p"), "--json").json["rejected"]
-    assert reasons(ask(repo)) == {"patch:bad.eml": rejected["reason"]}
+    assert reasons(ask(repo)) == {"patch:bad": rejected["reason"]}
 
 
 @needs_git
@@ -196,7 +198,7 @@ def test_patches_of_other_files_say_nothing(repo):
     repo.write("p/readme.patch", "no patch at all\n")
     repo.write("p/notes.txt", "no patch at all\n")
     found = ask(repo)
-    assert (found.revisions, found.refused) == ((), ())
+    assert (found.revisions, reasons(found)) == ((), {"patch:readme": "no diff in it"})
 
 
 @needs_git
@@ -207,10 +209,11 @@ def test_a_document_below_the_top_and_a_strange_name(repo):
         repo.write(name, CHANGED)
         repo.write("p/1.patch", repo.git("diff", "HEAD", "--", name))
         repo.write(name, TEXT)
-        assert texts(find(repo.context(name, patches=("p",)))) == {"patch:1.patch": CHANGED}
+        asked = {"worktrees": False, "branches": (), "patches": ("p",)}
+        assert texts(collect(repo.context(name, **asked))) == {"patch:1": CHANGED}
         folder = (str(repo.path / "src"), str(repo.path))
         context = repo.context(name, folders=folder, trusted=False, patches=("p",))
-        assert texts(find(context)) == {"patch:1.patch": CHANGED}
+        assert texts(collect(context)) == {"patch:1": CHANGED}
 
 
 @needs_git
@@ -228,23 +231,22 @@ def test_renames_creation_and_deletion(repo):
     for name, diff in {"away": away, "back": back, "gone": gone, "born": born}.items():
         repo.write(f"p/{name}.patch", diff)
     found = ask(repo)
-    assert texts(found) == {"patch:back.patch": TEXT, "patch:born.patch": TEXT}
-    assert dict(found.made_from) == {"patch:back.patch": CHANGED, "patch:born.patch": ""}
-    assert reasons(found) == {
-        "patch:away.patch": "it moves the file elsewhere",
-        "patch:gone.patch": "it deletes the file",
-    }
+    assert texts(found) == {"patch:away": CHANGED, "patch:gone": ""}
+    said = {"patch:away": ["renamed to b.py"], "patch:gone": ["it deletes the file"]}
+    assert notes(found) == said
+    landed = "the origin has its edits already"
+    assert reasons(found) == {"patch:back": landed, "patch:born": landed}
 
 
 @needs_git
 def test_line_ends_of_the_disk_and_of_the_repository(repo):
     repo.write("p/1.patch", repo.git("diff", "main", change(repo, "ten", CHANGED)))
     repo.write("a.py", TEXT.replace("\n", "\r\n"))
-    assert texts(ask(repo, trusted=False)) == {"patch:1.patch": CHANGED}
+    assert texts(ask(repo, trusted=False)) == {"patch:1": CHANGED}
 
 
 def broken(diff: bytes) -> dict[str, tuple[bytes, str]]:
-    """Return spoilt patches of TEXT to CHANGED, with what is said of them."""
+    """Return spoilt patches of TEXT to CHANGED, with what is said of them, if they are refused."""
     old, new = (blob_ids(text.encode())[0][:7] for text in (TEXT, CHANGED))
     index = f"index {old}..{new} 100644\n".encode()
     assert index in diff
@@ -259,21 +261,15 @@ def broken(diff: bytes) -> dict[str, tuple[bytes, str]]:
         "short": (diff.replace(b" line 13\n", b""), "a.py: the hunk ends 1 lines short"),
         "long": (diff + b"+more\n", "a.py: the hunk goes on beyond its count"),
         "cut": (diff[:-12], "ends 1 lines short"),
-        "no index": (diff.replace(index, b""), "no index line"),
-        "few digits": (
-            diff.replace(index, b"index %b..abcdef\n" % old.encode()),
-            "does not have 7 digits of both ids",
-        ),
-        "no id": (diff.replace(old.encode(), b"HEAD:a.py"), "does not have 7 digits of both ids"),
-        "other result": (
-            diff.replace(new.encode(), b"abcdef1"),
-            "it does not give the text abcdef1",
-        ),
-        "twice": (diff + diff, "it changes the file more than once"),
-        "empty": (diff[: diff.index(b"--- a/")], "it changes no line of the file"),
+        # Without the name of a text that is known, the target's is taken, as by the commands.
+        "no index": (diff.replace(index, b""), ""),
+        "few digits": (diff.replace(index, b"index %b..abcdef\n" % old.encode()), ""),
+        "no id": (diff.replace(old.encode(), b"HEAD:a.py"), ""),
+        "other result": (diff.replace(new.encode(), b"abcdef1"), ""),
+        "twice": (diff + diff, "hunk 1 does not apply"),
         "binary": (
             diff[: diff.index(b"--- a/")] + b"Binary files a/a.py and b/a.py differ\n",
-            "a.py: the patch is binary",
+            "",  # the repository has the result
         ),
         "link": (diff.replace(b" 100644\n", b" 120000\n"), "a link or a submodule"),
         "merge": (b"diff --cc a.py\nindex 1,2..3\n", "a combined diff (of a merge) cannot be read"),
@@ -298,8 +294,8 @@ def test_what_does_not_apply_is_refused(repo, case):
     repo.write("p/bad.patch", spoilt)
     repo.write("p/good.patch", diff)
     found = ask(repo)
-    assert texts(found) == {"patch:good.patch": CHANGED}
-    assert reason in reasons(found)["patch:bad.patch"]
+    assert texts(found) == {"patch:good": CHANGED} | ({} if reason else {"patch:bad": CHANGED})
+    assert reason in reasons(found).get("patch:bad", "")
 
 
 @needs_git
@@ -322,14 +318,14 @@ def test_folders_outside_are_refused(repo, tmp_path):
     (repo.path / "link").symlink_to(tmp_path / "out")
     (repo.path / "p" / "1.patch").symlink_to(tmp_path / "out" / "1.patch")
     names = ("../out", str(tmp_path / "out"), "link", "none", "p")
-    found = find(repo.context(patches=names))
+    found = ask(repo, patches=names)
     assert found.revisions == ()
     assert reasons(found) == {
         "patches:../out": "it leads out of the workspace: name a folder inside",
         f"patches:{tmp_path / 'out'}": "it leads out of the workspace: name a folder inside",
-        "patches:link": "outside the workspace folders",
+        "patches:link": "no such folder in the workspace",
         "patches:none": "no such folder in the workspace",
-        "patch:1.patch": "outside the workspace folders",
+        "patch:1": "outside the workspace folders",
     }
 
 
@@ -339,9 +335,11 @@ def test_the_number_of_patches_is_limited_and_names_are_unique(repo, monkeypatch
     for name in ("p/1.patch", "q/1.patch", "q/2.patch"):
         repo.write(name, diff)
     monkeypatch.setattr(patches, "MAX_PATCHES", 2)
-    found = find(repo.context(patches=("p", "q")))
-    assert list(texts(found)) == ["patch:1.patch", "patch:1.patch#2"]
-    assert reasons(found) == {"patches": "only the first 2 of 3 are read"}
+    found = ask(repo, patches=("p",), runs=("q",))
+    assert list(texts(found)) == ["patch:1", "run:1"]
+    reason = "only the first 2 of 3 are compared, without run:2 and what follows"
+    assert reasons(found) == {"patches": reason}
+    assert list(texts(ask(repo, patches=("p", "q")))) == ["patch:1", "patch:1#2"]
 
 
 def test_ids_are_those_of_git():

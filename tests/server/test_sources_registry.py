@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import inspect
+import os
 import pkgutil
 from dataclasses import fields
 
@@ -12,21 +12,24 @@ from tests.server.git_repository import make, needs_git
 
 from excise_server import sources
 from excise_server.review.candidate import SCHEMES
+from excise_server.sources.collect import collect
 from excise_server.sources.finding import SourceSettings
 from excise_server.sources.registry import SOURCES, setting_of
 
 
-def test_every_file_that_finds_is_in_the_table():
+def test_every_file_that_finds_or_lists_is_in_the_table():
     modules = pkgutil.iter_modules(sources.__path__)
-    names = [f"excise_server.sources.{module.name}" for module in modules]
+    loaded = [importlib.import_module(f"excise_server.sources.{module.name}") for module in modules]
     finding = {
         find
-        for name in names
-        if callable(find := getattr(importlib.import_module(name), "find", None))
-        and find.__module__ == name
-        and next(iter(inspect.signature(find).parameters), "") == "context"
+        for module in loaded
+        for name, find in vars(module).items()
+        if (name == "find" or name.startswith("list_")) and find.__module__ == module.__name__
     }
-    assert finding == {source.find for source in SOURCES}
+    known = {asked for source in SOURCES for asked in (source.find, source.listed) if asked}
+    assert finding < known
+    assert {asked.__name__ for asked in known - finding} == {"_checkouts"}
+    assert all((source.find is None) is not (source.listed is None) for source in SOURCES)
 
 
 def test_every_setting_switches_one_source():
@@ -49,7 +52,9 @@ def test_every_source_watches_what_its_answer_depends_on(tmp_path, monkeypatch):
     repo = make(tmp_path, monkeypatch)
     repo.commit(a__py="one\n")
     (repo.path / "p").mkdir()
-    context = repo.context(patches=("p",), runs=("p",))
+    context = repo.context(patches=("p",))
     for source in SOURCES:
-        assert source.find(context, None).watch
+        assert source.find is None or source.find(context, None).watch
         assert source.watches
+    watched = {os.path.basename(watch.folder) for watch in collect(context).watch}
+    assert {".git", "p"} < watched

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.server.git_repository import make, needs_git, reasons, texts
+from tests.server.git_repository import changes, known, make, needs_git, notes, reasons, texts
 
 from excise import ScoreMatrix
 from excise_server.candidates.worktrees import compare_worktrees
 from excise_server.git.repository import open_folder
-from excise_server.sources import versions
 from excise_server.sources.candidates import Selection, find_candidates
 from excise_server.sources.collect import collect
 
@@ -56,17 +55,6 @@ def committed(repo, path, message="the edit"):
     repo.git("commit", "--quiet", "--message", message, cwd=path)
 
 
-def known(found):
-    return dict(found.details)
-
-
-def notes(found):
-    said = {}
-    for name, note in found.notes:
-        said.setdefault(name, []).append(note)
-    return said
-
-
 # --- the very candidates of the commands ---------------------------------------------------------
 
 
@@ -103,7 +91,7 @@ def test_ids_labels_names_and_texts_are_those_of_the_commands(repo):
         "ref:pull/7",
     )
     behind = {c.id: (c.base, c.behind, c.made, c.tool) for c in commands.found}
-    assert {name: (d.base, d.behind, d.made, d.tool) for name, d in found.details} == behind
+    assert {n: (c.base, c.behind, c.made, c.tool) for n, c in known(found).items()} == behind
 
 
 def test_the_remote_branches_that_agents_push_are_found_and_others_are_not(repo):
@@ -130,7 +118,7 @@ def test_a_worktree_stacked_on_a_feature_counts_only_its_own_edits(repo):
 
 
 def test_a_request_that_is_not_one_is_refused(repo):
-    found = versions.find(repo.context(requests=("agent/*", "", "#12", "!3")))
+    found = collect(repo.context(requests=("agent/*", "", "#12", "!3")))
     assert reasons(found) == {"requests": "a pattern is empty or holds a NUL character"}
     assert found.refused[0].reason == "agent/*: not a request"
 
@@ -203,7 +191,7 @@ def test_a_file_that_is_deleted(repo):
     (worktree(repo, "uncommitted") / "a.py").unlink()
     edit(worktree(repo, "ada"))
     found = collect(repo.context())
-    assert {name: d.change for name, d in found.details} == {
+    assert changes(found) == {
         "worktree:committed": "deleted",
         "worktree:uncommitted": "deleted",
         "worktree:ada": "edited",
@@ -232,11 +220,11 @@ def test_a_file_that_is_moved_with_edits(repo):
         "worktree:ada": ["renamed to new.py"],
         "worktree:bo": ["renamed to sub.py"],
     }
-    assert dict(found.files)["worktree:ada"] == str(path / "new.py")
+    assert found.versions[0].file == str(path / "new.py")
     # The new place has no file in the target: what stands there is not lost either.
     opened = collect(replace(repo.context("new.py"), saved=""))
     assert texts(opened) == {"worktree:ada": text}
-    assert known(opened)["worktree:ada"].change == "created"
+    assert changes(opened)["worktree:ada"] == "created"
     assert notes(opened)["worktree:ada"] == ["renamed from a.py"]
     assert (opened.target, opened.refused) == ("", ())
 
@@ -252,7 +240,7 @@ def test_a_file_that_is_created(repo):
     (ignoring / "new.py").write_text("built = 1\n")
     found = collect(replace(repo.context("new.py"), saved=""))
     assert texts(found) == {"worktree:ada": "new = 1\n", "worktree:bo": "new = 2\n"}
-    assert {d.change for _, d in found.details} == {"created"}
+    assert set(changes(found).values()) == {"created"}
     assert "worktree:chen" in found.unchanged
     repo.write("new.py", "mine = 1\n")
     also = collect(replace(repo.context("new.py"), saved="mine = 1\n"))
@@ -271,9 +259,9 @@ def test_a_file_that_the_target_moved_since_is_followed(repo):
     repo.commit("moved")
     found = collect(repo.context("moved.py"))
     assert texts(found) == {"worktree:ada": TEXT.replace(*EDIT)}
-    assert found.notes == ()
+    assert notes(found) == {}
     (repo.path.parent / "ada" / "a.py").unlink()
-    assert known(collect(repo.context("moved.py")))["worktree:ada"].change == "deleted"
+    assert changes(collect(repo.context("moved.py")))["worktree:ada"] == "deleted"
 
 
 def test_a_file_that_the_target_deleted_since(repo):
@@ -298,12 +286,12 @@ def test_a_candidate_that_the_target_merges_stays_in_the_review(repo):
     before = collect(context)
     repo.git("merge", "--quiet", "ada")
     assert collect(context).revisions == ()  # who asks anew finds nothing left to say
-    after = collect(replace(context, begun=before.details))
+    after = collect(replace(context, begun=tuple(known(before).values())))
     assert after.revisions == before.revisions
     assert "branch:main" in after.unchanged
     edit(path, "x + 5", "x * 5")
     committed(repo, path, "it goes on")
-    moved = collect(replace(context, begun=before.details))
+    moved = collect(replace(context, begun=tuple(known(before).values())))
     assert texts(moved) == {"worktree:ada": TEXT.replace("x + 5", "x * 5")}
 
 

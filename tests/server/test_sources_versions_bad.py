@@ -8,20 +8,18 @@ import sys
 from dataclasses import replace
 
 import pytest
-from tests.server.git_repository import Repo, make, needs_git, reasons, texts
+from tests.server.git_repository import Repo, changes, known, make, needs_git, notes, reasons, texts
 from tests.server.test_sources_versions import (
     EDIT,
     TEXT,
     committed,
     edit,
-    known,
-    notes,
     stacked,
     worktree,
 )
 
 from excise_server.git import checkouts, command
-from excise_server.sources import versions
+from excise_server.sources import registry
 from excise_server.sources.collect import collect
 
 pytestmark = [pytest.mark.slow, needs_git]
@@ -110,10 +108,10 @@ def test_a_worktree_that_is_removed_while_it_is_shown(repo, monkeypatch):
         shutil.rmtree(path)
         return found
 
-    monkeypatch.setattr(versions, "find_checkouts", removed)
+    monkeypatch.setattr(registry, "find_checkouts", removed)
     found = collect(repo.context(branches=()))
     assert reasons(found) == {"worktree:ada": "it was removed while it was read"}
-    monkeypatch.setattr(versions, "find_checkouts", real)
+    monkeypatch.setattr(registry, "find_checkouts", real)
     assert "prunable" in next(iter(reasons(collect(repo.context(branches=()))).values()))
 
 
@@ -165,7 +163,7 @@ def test_a_name_that_is_not_utf8_moves_and_goes(repo):
     found = collect(repo.context(name))
     assert texts(found) == {"worktree:ada": TEXT, "worktree:bo": ""}
     assert notes(found)["worktree:ada"] == ["renamed to th\\xe9.py"]
-    assert known(found)["worktree:ada"].path == "th\\xe9.py"
+    assert found.versions[0].path == "th\\xe9.py"
 
 
 def test_markers_typed_by_hand_are_no_merge(repo):
@@ -221,9 +219,9 @@ def test_a_file_that_became_a_folder_a_link_or_a_pipe(repo):
         path.unlink()
         make_it(path)
     found = collect(repo.context(branches=()))
-    assert {name: d.change for name, d in found.details} == {"worktree:folder": "deleted"}
+    assert changes(found) == {"worktree:folder": "deleted"}
     assert reasons(found) == {
-        "worktree:link": "it is a symbolic link there",
+        "worktree:link": "a link or a submodule, not a text file",
         "worktree:pipe": "it is a named pipe",
     }
 
@@ -232,9 +230,9 @@ def test_texts_that_are_no_text(repo):
     for name, data in (("binary", b"a\0b"), ("latin", b"caf\xe9\n"), ("empty", b"")):
         (worktree(repo, name) / "a.py").write_bytes(data)
     found = collect(repo.context(branches=()))
-    assert texts(found) == {"worktree:empty": ""}
-    assert known(found)["worktree:empty"].change == "edited"
-    assert set(reasons(found)) == {"worktree:binary", "worktree:latin"}
+    assert texts(found) == {"worktree:empty": "", "worktree:latin": "café\n"}  # as in the commands
+    assert changes(found)["worktree:empty"] == "edited"
+    assert set(reasons(found)) == {"worktree:binary"}
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a shell script")

@@ -26,14 +26,15 @@ _OPTIONS = (
         "--patches",
         metavar="PATH",
         multiple=True,
-        help="Also the *.diff, *.patch and predictions (*.jsonl) of a folder, applied to HEAD.",
+        help="Also patches, mails and predictions (*.jsonl), of a file or folder.",
     ),
+    click.option("--runs", metavar="PATH", multiple=True, help="The same, named as agents' runs."),
     click.option("--only", metavar="GLOB", multiple=True, help="Only candidates so named."),
     click.option(
         "--onto",
         metavar="REV",
         default="",
-        help="Replay them onto it, not onto HEAD of this checkout.",
+        help="Replay them onto it, or onto the saved files (saved), not onto HEAD.",
     ),
     click.option(
         "--base",
@@ -73,6 +74,7 @@ def selection_options(function: _Command) -> _Command:
         *,
         branches: tuple[str, ...],
         patches: tuple[str, ...],
+        runs: tuple[str, ...],
         only: tuple[str, ...],
         onto: str,
         base: tuple[str, ...],
@@ -83,6 +85,7 @@ def selection_options(function: _Command) -> _Command:
         selection = Selection(
             branches=branches,
             patches=patches,
+            runs=runs,
             only=only,
             onto=onto,
             bases=tuple(map(_own_base, base)),

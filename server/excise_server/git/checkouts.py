@@ -6,7 +6,7 @@ Filters come before limits, and a limit cuts the oldest.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
@@ -48,21 +48,19 @@ class Selection:
     only : tuple of str
         Globs of any name of a candidate (folder, branch, request, the tool's name); none: all.
     onto : str
-        A revision to replay them on instead of HEAD of the checkout.
+        A revision to replay them on instead of HEAD of the checkout, or ``saved`` for its files.
     bases : tuple of (str, str)
         Names of candidates, and the revisions that they started from, if git's answer is wrong.
     remembered : tuple of (str, str)
         Earlier settings of the same kind, for candidates that may be gone.
     untracked : bool
         Count files that git does not track (nor ignores) as created.
-    patches : tuple of str
-        Files and folders of patches (`runs`), to be applied to the target.
-    runs : tuple of str
-        Folders of such patches from a setting. An unreadable one does not stop the others.
+    patches, runs : tuple of str
+        Files and folders of patches, to be applied to the target, and those of agents' runs.
     target : bool
         Whether the checkout itself, with its uncommitted changes, is a candidate as well.
-    must_match : bool
-        Whether patterns that match no ref are refused, as for those that somebody typed.
+    typed : collection of str
+        Which of ``branches``, ``patches`` and ``runs`` somebody typed, so that they must exist.
     """
 
     worktrees: bool = True
@@ -75,7 +73,7 @@ class Selection:
     patches: tuple[str, ...] = ()
     runs: tuple[str, ...] = ()
     target: bool = False
-    must_match: bool = True
+    typed: Collection[str] = ("branches", "patches", "runs")
 
 
 def find_checkouts(
@@ -143,7 +141,7 @@ def _refs(
     repository: Repository, selection: Selection, shown: set[str], rejected: list[Rejected]
 ) -> list[Candidate]:
     refs, unusable = find_refs(repository, selection.branches)
-    if selection.must_match and not (refs or unusable):
+    if "branches" in selection.typed and not (refs or unusable):
         shown_patterns = ", ".join(map(visible, selection.branches))
         rejected.append(Rejected("branches", f"none matches {shown_patterns}"))
     rejected += unusable
@@ -193,11 +191,14 @@ def traces_of(candidate: Candidate, main: str) -> Traces:
     """Return the known facts about a candidate's name (``main``: the main checkout)."""
     is_remote = not candidate.folder and any(n.startswith("remote:") for n in candidate.names)
     is_local = candidate.folder or any(n.startswith("branch:") for n in candidate.names)
+    given = "" if is_local else candidate.given
+    if candidate.kind in ("patch", "run"):
+        given = candidate.id.partition(":")[2]
     return Traces(
         folder=candidate.folder,
         branch="" if not is_local else candidate.branch,
         remote=candidate.branch if is_remote and not is_local else "",
         commit=candidate.commit,
-        given="" if is_local else candidate.given,
+        given=given,
         repository=main,
     )

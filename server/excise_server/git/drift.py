@@ -19,6 +19,8 @@ _RENAME = re.compile(rb":\d{6} (\d{6}) [0-9a-f]+ ([0-9a-f]+) R\d+\0([^\0]+)\0([^
 _OTHER = re.compile(rb":[^\0]+\0[^\0]+\0")
 _SIMILARITY = "50%"
 """Share of equal content from which a file that the target moved is followed."""
+_FEW = 20
+"""The most files that git is asked for by name, which is faster in a large repository."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,9 @@ def drifts_of(
     wanted
         The paths that count, by base.
     """
-    between = trees_between(repository, [(base, target) for base in wanted])
+    every = sorted({path for paths in wanted.values() for path in paths})
+    only = every if len(every) <= _FEW else ()
+    between = trees_between(repository, [(base, target) for base in wanted], only)
     trees: dict[str, Tree] = {}
     moved: dict[str, dict[str, str]] = {}
     drifts: dict[str, Drift | SourceError] = {}

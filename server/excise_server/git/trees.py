@@ -111,33 +111,36 @@ def commit_trees(
 
 
 def trees_between(
-    repository: Repository, pairs: Sequence[tuple[str, str]]
+    repository: Repository, pairs: Sequence[tuple[str, str]], paths: Sequence[str] = ()
 ) -> dict[tuple[str, str], Tree | SourceError]:
     """Return the changes from the first to the second commit of each pair, or why git fails.
 
-    One process serves all pairs, unless one of them fails.
+    One process serves all pairs, unless one of them fails. ``paths`` are the only files that count,
+    or none for all.
     """
     differing = list(dict.fromkeys(pair for pair in pairs if pair[0] != pair[1]))
     trees: dict[tuple[str, str], Tree | SourceError] = {pair: Tree() for pair in pairs}
     for start in range(0, len(differing), _TOGETHER):
         part = differing[start : start + _TOGETHER]
         try:
-            trees |= _between(repository, part)
+            trees |= _between(repository, part, paths)
         except SourceError:
             for pair in part:
                 try:
-                    trees |= _between(repository, [pair])
+                    trees |= _between(repository, [pair], paths)
                 except SourceError as error:
                     trees[pair] = error
     return trees
 
 
 def _between(
-    repository: Repository, pairs: Sequence[tuple[str, str]]
+    repository: Repository, pairs: Sequence[tuple[str, str]], paths: Sequence[str]
 ) -> dict[tuple[str, str], Tree]:
     # A line of two commits: the first, as if the second were its only parent.
     lines = "".join(f"{commit} {base}\n" for base, commit in pairs).encode()
-    out = repository.git.run("diff-tree", "--stdin", "-r", "--always", *OPTIONS, stdin=lines)
+    only = ["--", *paths] if paths else []
+    arguments = ("--stdin", "-r", "--always", *OPTIONS, *only)
+    out = repository.git.run("diff-tree", *arguments, stdin=lines)
     trees, position = {}, 0
     for pair in pairs:
         match = _COMMIT.match(out, position)
@@ -148,15 +151,16 @@ def _between(
     return trees
 
 
-def listing_of(repository: Repository, commit: str) -> Listing:
-    """Return the mode and blob of every file of a commit, by path.
+def listing_of(repository: Repository, commit: str, paths: Sequence[str] = ()) -> Listing:
+    """Return the mode and blob of every file of a commit, or of some of its files, by path.
 
     Raises
     ------
     SourceError
         If git fails.
     """
-    out = repository.git.run("ls-tree", "-r", "-z", "--full-tree", commit)
+    names = ("--end-of-options", commit, *paths)
+    out = repository.git.run("ls-tree", "-r", "-z", "--full-tree", *names)
     return {os.fsdecode(path): (mode, blob) for mode, blob, path in _FILE.findall(out)}
 
 

@@ -10,6 +10,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from lsprotocol import types as t
 from pygls.lsp.server import LanguageServer
@@ -27,7 +28,10 @@ from excise_server.lsp.scheduler import Scheduler
 from excise_server.lsp.source_settings import SourceChoices
 from excise_server.lsp.watching import Watcher
 from excise_server.memory.workspace import Workspace
-from excise_server.sources.finding import Context, Details, Found
+from excise_server.sources.finding import Context, Found
+
+if TYPE_CHECKING:
+    from excise_server.review.candidate import Candidate
 
 __all__ = ["Gathered", "Gatherer", "OwnFile"]
 
@@ -153,17 +157,15 @@ class Gatherer:
         """Return the files that contain revisions of a document, by id."""
         gathered = self._gathered.get(key, Gathered(Found()))
         return {
-            name: OwnFile(path, gathered.lines.get(name, _SAME))
-            for name, path in gathered.found.files
+            version.id: OwnFile(version.file, gathered.lines.get(version.id, _SAME))
+            for version in gathered.found.versions
+            if version.file
         }
 
     def notes(self, key: str) -> dict[str, list[str]]:
         """Return the sources' notes on the revisions of a document, by id."""
-        gathered = self._gathered.get(key)
-        by_id: dict[str, list[str]] = {}
-        for name, note in gathered.found.notes if gathered is not None else ():
-            by_id.setdefault(name, []).append(note)
-        return by_id
+        gathered = self._gathered.get(key, Gathered(Found()))
+        return {version.id: list(version.candidate.notes) for version in gathered.found.versions}
 
     def stop(self) -> None:
         """End the running git processes. A session without git has not loaded the module."""
@@ -202,10 +204,14 @@ class Gatherer:
             self._session.take_found(key, Found())
         return None
 
-    def _begun(self, key: str) -> tuple[tuple[str, Details], ...]:
-        """Return the details of the candidates, except those whose base the user had set."""
+    def _begun(self, key: str) -> tuple[Candidate, ...]:
+        """Return the candidates, except those whose base the user had set."""
         gathered = self._gathered.get(key, Gathered(Found()))
-        return tuple(entry for entry in gathered.found.details if entry[0] not in gathered.set_by)
+        return tuple(
+            version.candidate
+            for version in gathered.found.versions
+            if version.id not in gathered.set_by
+        )
 
     def _deliver(self, key: str, question: _Asked, outcome: _Answer | Exception) -> None:
         """Pass an answer to the session. The scheduler has already dropped stale ones."""
@@ -227,13 +233,14 @@ class Gatherer:
     def _ask(self, question: _Asked, _cancel: CancelFlag) -> _Answer:
         """Ask memory and the sources, and find the revisions' lines in their files, in a thread."""
         answer = self._answer(question)
-        texts = {revision.id: revision.text for revision in answer.found.revisions}
+        found = answer.found
         lines = {
-            name: LineMap.of_texts(texts[name], own_text)
-            for name, own_text in answer.found.own_texts
-            if name in texts
+            version.id: LineMap.of_texts(version.text, version.own_text)
+            for version in found.versions
+            if version.file and version.own_text is not None
         }
-        return replace(answer, found=replace(answer.found, own_texts=()), lines=lines)
+        versions = tuple(replace(version, own_text=None) for version in found.versions)
+        return replace(answer, found=replace(found, versions=versions), lines=lines)
 
     def _answer(self, question: _Asked) -> _Answer:
         context = question.context

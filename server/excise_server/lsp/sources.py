@@ -46,10 +46,12 @@ def _reports(gathered: Gathered, document: Document) -> dict[str, SourceReport]:
         return reports.setdefault(source, SourceReport(source, [], [], []))
 
     answer = gathered.found
-    for revision in answer.revisions:
-        if revision.id in document.found:
-            notes = [note for name, note in answer.notes if name == revision.id]
-            report(revision.id).found.append(FoundRevision(revision.id, revision.label, notes))
+    for version in answer.versions:
+        if version.id in document.found:
+            found = FoundRevision(
+                version.id, version.candidate.label, list(version.candidate.notes)
+            )
+            report(version.id).found.append(found)
     for name in answer.unchanged:
         report(name).unchanged.append(name)
     for refused in (*answer.refused, *gathered.rejected):

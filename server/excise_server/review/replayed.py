@@ -46,7 +46,7 @@ class ReplayedFiles:
     disputed
         These lines (from, to) of the target.
     notes
-        The decisions of the replay where more than one result was right.
+        The decisions of the replay where more than one result was right, with the path of each.
     landed
         Paths whose change is already in the target.
     """
@@ -55,7 +55,7 @@ class ReplayedFiles:
     new: dict[str, Side] = field(default_factory=dict)
     conflicts: dict[str, str] = field(default_factory=dict)
     disputed: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
+    notes: list[tuple[str, str]] = field(default_factory=list)
     landed: list[str] = field(default_factory=list)
 
 
@@ -142,7 +142,7 @@ def _merged(
         result.conflicts[path] = SAME_LINES
         result.disputed[path] = tuple(conflict.origin for conflict in merged.conflicts)
     notes = [*merged.notes, *([ALREADY] if merged.data == origin.data else [])]
-    result.notes += [f"{path}: {note}" for note in notes]
+    result.notes += [(path, note) for note in notes]
     return Side(mode, merged.data)
 
 

@@ -1,26 +1,56 @@
 """Every source of one document, asked in turn: one answer, with one origin and unique ids.
 
-Revisions that were made from another text than the origin are replayed on it, so that changes of
-others since then do not count as their edits.
+Candidates of the repository are those of the commands, with the same ids and labels, and each is
+compared by its own edits, replayed on the text that the session has as origin, or will have.
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import chain
 
-import excise
-from excise.text import Revision, normalise
+from excise.patches import PatchError
+from excise.text import normalise
+from excise_server.foundation.changes import LINK, SUBMODULE, Side, renamed_files
+from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError, UnansweredError, unique_ids
+from excise_server.foundation.paths import contained, read_bytes, text_of
+from excise_server.git.drift import Drift
 from excise_server.git.repository import Repository
-from excise_server.review.replayed import CREATED, DELETED, REWROTE, SAME_LINES
-from excise_server.sources.finding import Context, Details, Found, OriginText, Refused
-from excise_server.sources.one_file import LANDED
-from excise_server.sources.one_thing import one_each
+from excise_server.git.worktree_files import blob_ids
+from excise_server.review.candidate import Candidate, in_order
+from excise_server.review.replayed import CREATES, DELETES
+from excise_server.sources.candidates import Selection, find_in_file
+from excise_server.sources.composed import composed
+from excise_server.sources.finding import (
+    Change,
+    Context,
+    Found,
+    OriginText,
+    Refused,
+    SourceSettings,
+    Version,
+    Watch,
+    watch_file,
+)
+from excise_server.sources.identity import labelled
 from excise_server.sources.opening import open_repository
-from excise_server.sources.registry import SOURCES, Source
+from excise_server.sources.patches import ENDINGS, list_patches
+from excise_server.sources.reading import Read, Replayed, Target, replayed_on
+from excise_server.sources.registry import SOURCES, Find, selection_of
 
 __all__ = ["collect"]
+
+LANDED = "the origin has its edits already"
+UNLIKE = "the branch has another text now: this is the one that is merged"
+
+_HINTS = {
+    "choose with --only GLOB": "choose with the setting sources.branches",
+    "name the commit it started from with --base NAME=REV": "",
+}
+"""The hints of the commands, and their replacements in an editor."""
 
 
 def collect(context: Context) -> Found:
@@ -30,61 +60,47 @@ def collect(context: Context) -> Found:
     names, or that it named when the review of the document began. The function reads files and
     starts git: call it from a worker, never from the event loop of a server.
     """
-    refused: tuple[Refused, ...] = ()
+    refused: list[Refused] = []
     repository: Repository | SourceError | None
     try:
         repository = open_repository(context)
     except (SourceError, UnansweredError) as error:
         repository = SourceError(error.reason, hint=error.hint)
-        refused = (Refused("git", error.reason, error.hint),)
-    conflict, *others = (_answer(source, context, repository) for source in SOURCES)
-    return _replayed(_merged(one_each(conflict, others), refused), context)
+        refused.append(_refused(error))
+    finds = [source.find for source in SOURCES if source.find is not None]
+    conflict, *others = (_answer(find, context, repository) for find in finds)
+    origin = next((found.origin for found in (conflict, *others) if found.origin), None)
+    target = _target(origin, context)
+    listed = _candidates(context, repository, target)
+    answers = (conflict, *others, listed)
+    versions = _with_sides(
+        conflict.versions, [version for found in (*others, listed) for version in found.versions]
+    )
+    names = unique_ids([version.id for version in versions])
+    side_names = {name for side in conflict.versions for name in side.candidate.names}
+    return Found(
+        origin,
+        tuple(
+            replace(version, candidate=replace(version.candidate, id=name))
+            for version, name in zip(versions, names, strict=True)
+        ),
+        tuple(dict.fromkeys(chain(refused, *(found.refused for found in answers)))),
+        tuple(dict.fromkeys(watch for found in answers for watch in found.watch)),
+        target,
+        tuple(name for name in listed.unchanged if name not in side_names),
+    )
 
 
-def _answer(source: Source, context: Context, repository: Repository | SourceError | None) -> Found:
+def _answer(find: Find, context: Context, repository: Repository | SourceError | None) -> Found:
     """Return what a source finds: nothing if git was given up, and the reason."""
     try:
-        return source.find(context, repository)
+        return find(context, repository)
     except UnansweredError as error:
-        return Found(refused=(Refused("git", error.reason, error.hint),))
+        return Found(refused=(_refused(error),))
 
 
-def _merged(answers: list[Found], refused: tuple[Refused, ...]) -> Found:
-    names = iter(unique_ids([r.id for answer in answers for r in answer.revisions]))
-    answers = [answer.called({r.id: next(names) for r in answer.revisions}) for answer in answers]
-    everything = (*refused, *(r for answer in answers for r in answer.refused))
-    return Found(
-        origin=next((answer.origin for answer in answers if answer.origin is not None), None),
-        revisions=tuple(r for answer in answers for r in answer.revisions),
-        refused=tuple(dict.fromkeys(everything)),
-        watch=tuple(dict.fromkeys(w for answer in answers for w in answer.watch)),
-        notes=tuple(entry for answer in answers for entry in answer.notes),
-        made_from=tuple(entry for answer in answers for entry in answer.made_from),
-        unchanged=tuple(name for answer in answers for name in answer.unchanged),
-        files=tuple(entry for answer in answers for entry in answer.files),
-        details=tuple(entry for answer in answers for entry in answer.details),
-    )
-
-
-def _replayed(answer: Found, context: Context) -> Found:
-    """Replay the revisions on the origin that they will be compared with."""
-    target = _target(answer.origin, context)
-    if target is None:
-        return answer
-    bases, details, files = dict(answer.made_from), dict(answer.details), dict(answer.files)
-    has_file = bool(target) or os.path.lexists(context.document)
-    result = _Replayed(target, has_file, list(answer.notes))
-    for revision in answer.revisions:
-        facts = details.get(revision.id, Details())
-        result.take(revision, facts, bases.get(revision.id))
-    return replace(
-        answer.without(result.landed),
-        revisions=tuple(result.revisions),
-        notes=tuple(result.notes),
-        refused=(*answer.refused, *(Refused(name, LANDED) for name in result.landed)),
-        own_texts=tuple(entry for entry in result.own_texts if entry[0] in files),
-        target=target,
-    )
+def _refused(error: SourceError | UnansweredError) -> Refused:
+    return Refused("git", error.reason, error.hint)
 
 
 def _target(origin: OriginText | None, context: Context) -> str | None:
@@ -98,43 +114,247 @@ def _target(origin: OriginText | None, context: Context) -> str | None:
     return None if origin is None else normalise(origin.text)
 
 
-@dataclass(slots=True)
-class _Replayed:
-    """Revisions on the target, their notes, and those with nothing left to change."""
+# --- the candidates of the repository ------------------------------------------------------------
 
-    target: str
-    has_file: bool
-    notes: list[tuple[str, str]]
-    revisions: list[Revision] = field(default_factory=list)
-    landed: list[str] = field(default_factory=list)
-    own_texts: list[tuple[str, str]] = field(default_factory=list)
 
-    def take(self, revision: Revision, details: Details, base: str | None) -> None:
-        """Take a revision, which without a base creates the file or was made from the target."""
-        text, notes = normalise(revision.text), []
-        match details.change:
-            case "deleted":
-                has_landed = not self.has_file
-                notes = [REWROTE] if base is not None and normalise(base) != self.target else []
-            case "created":
-                has_landed = self.has_file and text == self.target
-                notes = [CREATED] if self.has_file and self.target else []
-            case _:
-                has_landed = False
-                if base is not None and normalise(base) != self.target:
-                    revision, has_landed, notes = self._replay(revision, base)
-        if has_landed:
-            self.landed.append(revision.id)
-            self.notes = [entry for entry in self.notes if entry[0] != revision.id]
-            return
-        self.revisions.append(revision)
-        self.notes += [(revision.id, note) for note in notes]
+def _candidates(
+    context: Context, repository: Repository | SourceError | None, target: str | None
+) -> Found:
+    """Return the document's versions by the candidates of its repository."""
+    try:
+        contained(context.document, context.folders)
+    except SourceError as error:
+        return Found(refused=(_refused(error),))
+    wrong: list[Refused] = []
+    selection = selection_of(context.settings, context.bases, wrong, context.folders)
+    paths = (*selection.patches, *selection.runs)
+    watch = [Watch(path, f"**/*.{{{','.join(e[1:] for e in ENDINGS)}}}") for path in paths]
+    if not (selection.worktrees or selection.branches or paths):
+        return Found(refused=tuple(wrong))
+    found = Found()
+    try:
+        if isinstance(repository, Repository):
+            found = _of_repository(context, repository, selection, target)
+        else:
+            found = _without_git(context, selection, target)
+    except (SourceError, UnansweredError) as error:
+        wrong.append(_refused(error))
+    refused = [
+        replace(refusal, hint=_HINTS.get(refusal.hint, refusal.hint)) for refusal in found.refused
+    ]
+    return replace(found, refused=(*wrong, *refused), watch=(*found.watch, *watch))
 
-    def _replay(self, revision: Revision, base: str) -> tuple[Revision, bool, list[str]]:
-        if not self.has_file:
-            return revision, False, [DELETED]
-        replayed = excise.replay(base, self.target, revision.text)
-        notes = [SAME_LINES] if replayed.conflicts else []
-        moved = replace(revision, text=replayed.text)
-        self.own_texts.append((revision.id, revision.text))
-        return moved, replayed.text == self.target, [*notes, *replayed.notes]
+
+def _of_repository(
+    context: Context, repository: Repository, selection: Selection, target: str | None
+) -> Found:
+    head, path = repository.head(), repository.path
+    if head is None:
+        watch = _watch(context.settings, repository, (), ())
+        return Found(refused=(Refused("git", "no commit yet"),), watch=watch)
+    refused: list[Refused] = []
+    changes, asked = find_in_file(
+        repository,
+        selection,
+        _target_of(head, path, context, target, repository.top),
+        path,
+        context.begun,
+        refused,
+    )
+    versions, unchanged = [], []
+    for each in changes:
+        try:
+            version = _version(each, path, target)
+        except SourceError as error:
+            refused.append(Refused(each.read.candidate.id, error.reason, error.hint))
+            continue
+        if version is not None:
+            versions.append(version)
+        elif each.read.candidate.kind not in ("patch", "run"):
+            unchanged.append(each.read.candidate.id)
+    named = labelled(repository, [version.candidate for version in versions])
+    files = [version.file for version in versions if version.file]
+    return Found(
+        versions=tuple(
+            replace(version, candidate=candidate)
+            for version, candidate in zip(versions, named, strict=True)
+        ),
+        refused=tuple(refused),
+        watch=_watch(context.settings, repository, asked, files),
+        unchanged=tuple(unchanged),
+    )
+
+
+def _target_of(commit: str, path: str, context: Context, text: str | None, top: str) -> Target:
+    """Return a commit in which one file has another text, and others are as they are saved."""
+    if text is None:
+        return Target(commit)
+    has_file = bool(text) or os.path.lexists(context.document)
+    side = Side("100644", text.encode()) if has_file else None
+    folder = top if context.settings.origin == "saved" else ""
+    return Target(commit, {path: side}, is_text=True, folder=folder)
+
+
+def _version(each: Replayed, path: str, target: str | None) -> Version | None:
+    """Return what a candidate makes of the file of the target, or None if it does not change it.
+
+    Raises
+    ------
+    SourceError
+        If that cannot be compared, or the target has it already.
+    """
+    read, files = each.read, each.files
+    sides = read.sides
+    home = next((old for old, new in each.moves.items() if new == path), path)
+    if reason := sides.refused.get(home) or each.unread.get(home):
+        raise SourceError(reason)
+    renames = renamed_files(sides.old, sides.new)
+    before, after = sides.old.get(home), sides.new.get(home)
+    moved_to = next((new for new, old in renames.items() if old == home), "")
+    moved_from = renames.get(home, "")
+    change: Change = "edited"
+    place, other, notes = path, "", list(read.candidate.notes)
+    if before is not None and after is not None:
+        now, then = files.old.get(path), files.new.get(path)
+        has_one_text = now is not None and then is not None and now.text == then.text
+        if before.text == after.text is not None and (has_one_text or home in files.landed):
+            return None  # an editor shows texts, not their bytes
+    elif before is not None and moved_to:
+        after = sides.new[moved_to]
+        if moved_to != path:
+            change, place, other = "renamed", moved_to, moved_to
+            notes.append(f"renamed to {visible(moved_to)}")
+    elif before is not None:
+        change = "deleted"
+        notes.append(DELETES)
+    elif after is not None:
+        change, other = "created", moved_from
+        notes.append(f"renamed from {visible(moved_from)}" if moved_from else CREATES)
+    else:
+        return None
+    if any(side is not None and side.mode in (LINK, SUBMODULE) for side in (before, after)):
+        raise SourceError("a link or a submodule, not a text file")
+    text, own_text = _text(files.new.get(place)), _text(after)
+    is_idle = text == target and change in ("edited", "created")
+    if is_idle or {home, moved_to, path}.intersection(files.landed):
+        raise SourceError(LANDED)
+    notes += [reason for at, reason in files.conflicts.items() if at in (place, home)]
+    notes += [note for at, note in files.notes if at in (place, home)]
+    folder, own_path = read.candidate.folder, moved_to or home
+    return Version(
+        replace(read.candidate, notes=tuple(dict.fromkeys(notes))),
+        text,
+        None if before is None else _text(before),
+        change,
+        visible(other),
+        os.path.join(folder, *own_path.split("/")) if folder and after is not None else "",
+        own_text if own_text != text else None,
+    )
+
+
+def _text(side: Side | None) -> str:
+    if side is None:
+        return ""
+    return text_of(side.data) if side.text is None else side.text
+
+
+def _watch(
+    settings: SourceSettings,
+    repository: Repository,
+    candidates: Sequence[Candidate],
+    files: Sequence[str],
+) -> tuple[Watch, ...]:
+    """Return the files that change with HEAD, a ref or the worktrees, and the file in each."""
+    watch = [watch_file(os.path.join(repository.git_dir, "HEAD"))]
+    folders = {
+        "refs/heads/**": settings.branches,
+        "refs/remotes/**": settings.remotes,
+        "refs/pull/**": settings.requests,
+        "refs/merge-requests/**": settings.requests,
+        "packed-refs": (*settings.branches, *settings.remotes, *settings.requests),
+        "worktrees/**": settings.worktrees,
+    }
+    watch += [
+        Watch(repository.common, pattern) for pattern, is_watched in folders.items() if is_watched
+    ]
+    tops = [candidate.folder for candidate in candidates if candidate.folder]
+    paths = [os.path.join(top, *repository.path.split("/")) for top in tops]
+    return (*watch, *map(watch_file, dict.fromkeys((*paths, *files))))
+
+
+def _without_git(context: Context, selection: Selection, target: str | None) -> Found:
+    """Return what patches make of the saved document, where git is not asked."""
+    if not (selection.patches or selection.runs):
+        return Found()
+    _, document = contained(context.document, context.folders)
+    data = read_bytes(context.document, context.folders)
+    tops = [os.path.realpath(folder) for folder in context.folders]
+    paths = [os.path.relpath(document, top).replace(os.sep, "/") for top in tops]
+    refused: list[Refused] = []
+    versions = []
+    for entry in list_patches(None, selection, "", refused):
+        patch, candidate = entry.patch, entry.candidate
+        about = [pair for pair in (patch.files if patch else ()) if {pair.old, pair.new} & {*paths}]
+        if patch is None or not about:
+            continue
+        # A repository may have the text with other line ends than the working tree.
+        other = data.replace(b"\r\n", b"\n")
+        named = any(n.startswith(about[0].old_blob or "-") for n in blob_ids(other))
+        side = Side("100644", other if named else data)
+
+        def base(_path: str, side: Side = side) -> Side | None:
+            return side
+
+        try:
+            sides = composed([replace(patch, files=tuple(about))], {}, base, base)
+            path = about[0].path
+            read = Read(candidate, sides)
+            drift = Drift(dict(_target_of("", path, context, target, "").saved), {})
+            version = _version(replayed_on(read, drift), path, target)
+        except (SourceError, PatchError) as error:
+            reason = error.reason if isinstance(error, SourceError) else visible(str(error))
+            refused.append(Refused(candidate.id, reason))
+            continue
+        if version is not None:
+            label = candidate.id.partition(":")[2]
+            versions.append(replace(version, candidate=replace(candidate, label=label)))
+    return Found(versions=tuple(versions), refused=tuple(refused))
+
+
+# --- the sides of a conflict ---------------------------------------------------------------------
+
+
+def _with_sides(sides: Iterable[Version], versions: list[Version]) -> list[Version]:
+    """Return the versions of all sources, in which each side of a conflict counts once.
+
+    A side with the same text as a candidate of one of its names is that candidate, at the place of
+    the side. If the texts differ (because a worktree has uncommitted edits), both stay, with a note
+    on the side. A branch without changes of its own may also be a side.
+    """
+    shown = []
+    for side in sides:
+        own = side.candidate
+        same = next((v for v in versions if {*v.candidate.names} & {*own.names}), None)
+        if same is None:
+            shown.append(side)
+        elif _is_same(side, same):
+            versions.remove(same)
+            word = own.label.rpartition(" ")[2].strip("()")
+            candidate = replace(
+                same.candidate,
+                label=f"{same.candidate.label} ({word})",
+                names=in_order([*same.candidate.names, *own.names]),
+                notes=tuple(dict.fromkeys((*own.notes, *same.candidate.notes))),
+            )
+            shown.append(replace(same, candidate=candidate, text=side.text, base=side.base))
+        else:
+            name = next(name for name in own.names if name.startswith("conflict:"))
+            candidate = replace(own, id=name, names=(name,), notes=(*own.notes, UNLIKE))
+            shown.append(replace(side, candidate=candidate))
+    return [*shown, *versions]
+
+
+def _is_same(side: Version, version: Version) -> bool:
+    own_text = version.text if version.own_text is None else version.own_text
+    is_deletion = (side.change == "deleted", version.change == "deleted")
+    return is_deletion[0] == is_deletion[1] and normalise(side.text) == normalise(own_text)

@@ -1,7 +1,7 @@
-"""Patches with known blobs as whole files: the texts that they were made from, and the results.
+"""Patches as whole files: the texts that they were made from, and the results.
 
-Nothing is guessed: a file is the blob that the patch names, or the result of an earlier patch. The
-result must have the id that the patch names.
+A file is the blob that the patch names, or the result of an earlier patch. If the caller names no
+commit that the patches were made from, the result must have the id that the patch names.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from excise.patches import FilePair, Patch, apply
+from excise.patches import FilePair, Patch, PatchError, apply
 from excise_server.foundation.changes import LINK, SUBMODULE, Side
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError
 from excise_server.foundation.paths import is_refused_by_git
 from excise_server.git.repository import Blob, Repository
-from excise_server.git.trees import Sides
+from excise_server.git.trees import Listing, Sides, read_listed
 from excise_server.git.worktree_files import blob_ids
 
-__all__ = ["Blobs", "composed", "read_named"]
+__all__ = ["Blobs", "apply_patch", "composed", "read_named"]
 
 Blobs = Mapping[str, bytes | SourceError]
 """Texts, or why there is none, by the id in an index line."""
@@ -60,6 +60,45 @@ def read_named(repository: Repository, patches: Sequence[Patch]) -> Blobs:
         name: answer.data if isinstance(answer, Blob) else answer
         for name, answer in zip(names, answers, strict=True)
     }
+
+
+def apply_patch(
+    repository: Repository, listing: Listing, patch: Patch
+) -> tuple[Sides, frozenset[str]]:
+    """Apply a patch, in memory, to the blobs that it names or else to the files of a commit.
+
+    The paths are those that the commit has otherwise: the patch names another blob of them, which
+    the repository has, or creates a file that is there.
+
+    Parameters
+    ----------
+    listing
+        The files of the commit.
+
+    Raises
+    ------
+    SourceError
+        If a hunk does not apply, a text is not known, or git fails.
+    """
+    paths = {path for pair in patch.files for path in (pair.old, pair.new) if path is not None}
+    files = read_listed(repository, listing, paths)
+
+    def base(path: str) -> Side | None:
+        if path in files.refused:
+            raise SourceError(f"{visible(path)}: {files.refused[path]}")
+        return files.new.get(path)
+
+    try:
+        sides = composed([patch], read_named(repository, [patch]), base, base)
+    except PatchError as error:
+        raise SourceError(visible(str(error))) from error
+    changed = sides.old.keys() | sides.new.keys()
+    older = {path for path in changed if not _is_same(sides.old.get(path), files.new.get(path))}
+    return sides, frozenset(older)
+
+
+def _is_same(a: Side | None, b: Side | None) -> bool:
+    return (a and (a.mode, a.data)) == (b and (b.mode, b.data))
 
 
 def composed(

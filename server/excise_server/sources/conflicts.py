@@ -6,19 +6,20 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
-from excise.text import Revision
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError
 from excise_server.foundation.paths import read_bytes, text_of
 from excise_server.git.repository import Blob, Repository
 from excise_server.git.sides import Side, sides_of
+from excise_server.review.candidate import Candidate
 from excise_server.review.replayed import CREATES, DELETES
 from excise_server.sources.finding import (
+    Change,
     Context,
-    Details,
     Found,
     OriginText,
     Refused,
+    Version,
     Watch,
     watch_file,
 )
@@ -95,7 +96,7 @@ def _from_index(
             raise SourceError(f"stage {number} is not a regular file (mode {mode})")
     blobs = dict(zip(stages, repository.blobs([b for _, b in stages.values()]), strict=True))
     origin = _text(blobs[1], 1) if 1 in blobs else None
-    revisions, refused, notes, details = [], [], [], []
+    versions, refused = [], []
     for number, word, side, label in zip((2, 3), _WORDS, sides_of(repository), marked, strict=True):
         if number not in blobs and origin is None:
             continue  # it is not part of the conflict
@@ -105,23 +106,20 @@ def _from_index(
         except SourceError as error:
             refused.append(Refused(name, error.reason, error.hint))
             continue
-        facts = Details((*side.names, f"conflict:{word}"), commit=side.commit)
+        change: Change = "edited"
+        notes: tuple[str, ...] = ()
         if number not in blobs:
-            facts = replace(facts, change="deleted")
-            notes.append((name, DELETES))
+            change, notes = "deleted", (DELETES,)
         elif origin is None:
-            facts = replace(facts, change="created")
-            notes.append((name, CREATES))
-        revisions.append(Revision(name, text, _label(word, side, label)))
-        details.append((name, facts))
+            change, notes = "created", (CREATES,)
+        names, shown = (*side.names, f"conflict:{word}"), _label(word, side, label)
+        candidate = Candidate(name, "", "", side.commit, names, label=shown, notes=notes)
+        versions.append(Version(candidate, text, origin, change))
     label = "neither side had the file" if origin is None else "stage 1 of the conflict"
     return Found(
         origin=OriginText(origin or "", "stage", label),
-        revisions=tuple(revisions),
+        versions=tuple(versions),
         refused=tuple(refused),
-        notes=tuple(notes),
-        made_from=tuple((r.id, origin) for r in revisions if origin is not None),
-        details=tuple(details),
     )
 
 
@@ -141,25 +139,15 @@ def _from_markers(conflict: Conflict | None) -> Found:
     """Return the sides in the markers, whose labels may be names of branches."""
     if conflict is None:
         return Found()
-    names = [f"conflict:{word}" for word in _WORDS]
-    sides = list(
-        zip(names, _WORDS, (conflict.first, conflict.second), conflict.labels, strict=True)
-    )
-    note = "from conflict markers: what was merged outside of them counts as the origin's"
-    notes = [(name, note) for name in names]
+    notes = ["from conflict markers: what was merged outside of them counts as the origin's"]
     if conflict.nested:
-        nested = "the origin holds conflict markers of its own (several merge bases)"
-        notes += [(name, nested) for name in names]
-    return Found(
-        origin=OriginText(conflict.origin, "markers", "origin of the conflict markers"),
-        revisions=tuple(
-            Revision(name, text, f"{label} ({word})" if label else word)
-            for name, word, text, label in sides
-        ),
-        notes=tuple(notes),
-        made_from=tuple((name, conflict.origin) for name in names),
-        details=tuple(
-            (name, Details((name, *([f"branch:{label}"] if label else []))))
-            for name, _, _, label in sides
-        ),
-    )
+        notes.append("the origin holds conflict markers of its own (several merge bases)")
+    versions = []
+    sides = zip(_WORDS, (conflict.first, conflict.second), conflict.labels, strict=True)
+    for word, text, label in sides:
+        name, shown = f"conflict:{word}", f"{label} ({word})" if label else word
+        names = (name, *([f"branch:{label}"] if label else []))
+        candidate = Candidate(name, "", "", "", names, label=shown, notes=tuple(notes))
+        versions.append(Version(candidate, text, conflict.origin))
+    origin = OriginText(conflict.origin, "markers", "origin of the conflict markers")
+    return Found(origin, tuple(versions))

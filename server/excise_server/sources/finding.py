@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Literal, get_args
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, get_args
 
 from excise.text import Revision
 from excise_server.foundation.inputs import Rejected
+
+if TYPE_CHECKING:  # a server loads it when a source finds something
+    from excise_server.review.candidate import Candidate
 
 __all__ = [
     "CHOICES",
     "Change",
     "Context",
-    "Details",
     "Found",
     "OriginChoice",
     "OriginKind",
     "OriginText",
     "Refused",
     "SourceSettings",
+    "Version",
     "Watch",
     "watch_file",
 ]
@@ -34,7 +36,7 @@ OriginKind = Literal["saved", "head", "index", "stage", "markers", "orig"]
 CHOICES: tuple[OriginChoice, ...] = get_args(OriginChoice)
 
 Change = Literal["edited", "created", "deleted", "renamed"]
-"""What a revision does to the file. The text of a deletion is empty."""
+"""What a candidate does to the file."""
 
 Refused = Rejected
 """A refused revision: its id, the reason, and possibly a hint."""
@@ -104,9 +106,9 @@ class Context:
         The text that an editor last opened or saved, if it may differ from the file.
     bases : tuple of (id, commit)
         The commits that some candidates started from, according to the user.
-    begun : tuple of (id, Details)
-        The facts about candidates at this review's last question. A candidate that has not moved
-        since keeps its base, even if the target has merged it.
+    begun : tuple of Candidate
+        The candidates at this review's last question. One that has not moved since keeps its base,
+        even if the target has merged it.
     """
 
     document: str
@@ -116,7 +118,7 @@ class Context:
     pinned: str | None = None
     saved: str | None = None
     bases: tuple[tuple[str, str], ...] = ()
-    begun: tuple[tuple[str, Details], ...] = ()
+    begun: tuple[Candidate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,109 +149,83 @@ class Watch:
 
 
 @dataclass(frozen=True, slots=True)
-class Details:
-    """The known facts about the candidate of a revision.
+class Version:
+    """What one candidate makes of the document.
 
     Attributes
     ----------
-    names : tuple of str
-        Every name of the same thing; the revision's id is the first of them, made unique.
+    candidate : Candidate
+        The candidate, whose notes are those about this file.
+    text : str
+        Its text on the origin of the review, not normalised; empty for a deletion.
+    base : str or None
+        The text that it was made from; None if it creates the file, or if that is not known.
     change : Change
         What it does to the file.
     path : str
         Its path of the file, relative to the top folder of the repository, if that is not the path
         of the document. If the document is the new place of a renamed file, its old path.
-    commit, base : str
-        Its commit and the commit that it started from, or empty.
-    tool : str
-        The tool that made it, or empty if that is not known.
-    made : int, optional
-        When it was made, in seconds since the epoch.
-    behind : int
-        How many commits HEAD is ahead of its base.
+    file : str
+        The absolute path of the file that contains it, or empty.
+    own_text : str or None
+        The text of that file, if that is another one, because the version was replayed.
     """
 
-    names: tuple[str, ...] = ()
+    candidate: Candidate
+    text: str
+    base: str | None = None
     change: Change = "edited"
     path: str = ""
-    commit: str = ""
-    base: str = ""
-    tool: str = ""
-    made: int | None = None
-    behind: int = 0
+    file: str = ""
+    own_text: str | None = None
+
+    @property
+    def id(self) -> str:
+        """The id of the candidate."""
+        return self.candidate.id
+
+    @property
+    def revision(self) -> Revision:
+        """The version as a revision of the document."""
+        return Revision(self.id, self.text, self.candidate.label)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The answer of a source.
+    """The answer of a source, or of all.
 
     Attributes
     ----------
     origin : OriginText or None
         The origin, if the source has one.
-    revisions : tuple of Revision
-        In a stable order, with unique ids; the texts are not normalised.
+    versions : tuple of Version
+        In a stable order, with unique ids.
     refused : tuple of Refused
         Whatever was found but refused, with the reasons.
     watch : tuple of Watch
         Files and folders to watch: a change there may change the answer.
-    notes : tuple of (id, note)
-        Remarks for the readers of a revision.
-    made_from : tuple of (id, text)
-        The text that a revision was made from, if the source knows it.
     target : str or None
-        The text that revisions were replayed on: the origin to compare them with.
+        The text that versions were replayed on: the origin to compare them with.
     unchanged : tuple of str
-        Ids of worktrees and branches with the text that they started from: nothing to score.
-    files : tuple of (id, path)
-        The absolute path of the file that contains a revision, if there is one.
-    own_texts : tuple of (id, text)
-        The text of that file, if the revision was replayed on another origin.
-    details : tuple of (id, Details)
-        The facts about the candidates of the revisions.
+        Ids of candidates that do not change the document: nothing to score.
     """
 
     origin: OriginText | None = None
-    revisions: tuple[Revision, ...] = ()
+    versions: tuple[Version, ...] = ()
     refused: tuple[Refused, ...] = ()
     watch: tuple[Watch, ...] = ()
-    notes: tuple[tuple[str, str], ...] = ()
-    made_from: tuple[tuple[str, str], ...] = ()
     target: str | None = None
     unchanged: tuple[str, ...] = ()
-    files: tuple[tuple[str, str], ...] = ()
-    own_texts: tuple[tuple[str, str], ...] = ()
-    details: tuple[tuple[str, Details], ...] = ()
+
+    @property
+    def revisions(self) -> tuple[Revision, ...]:
+        """The versions as revisions."""
+        return tuple(version.revision for version in self.versions)
 
     @property
     def deleted(self) -> frozenset[str]:
-        """The ids of the revisions that delete the file."""
-        return frozenset(name for name, details in self.details if details.change == "deleted")
-
-    def called(self, names: Mapping[str, str]) -> Found:
-        """Return the same with some ids of revisions replaced."""
-        new_ids = {revision.id: names.get(revision.id, revision.id) for revision in self.revisions}
-        return replace(
-            self,
-            revisions=tuple(replace(r, id=new_ids[r.id]) for r in self.revisions),
-            notes=tuple((new_ids[name], note) for name, note in self.notes),
-            made_from=tuple((new_ids[name], text) for name, text in self.made_from),
-            files=tuple((new_ids[name], path) for name, path in self.files),
-            own_texts=tuple((new_ids[name], text) for name, text in self.own_texts),
-            details=tuple((new_ids[name], details) for name, details in self.details),
-        )
-
-    def without(self, names: Collection[str]) -> Found:
-        """Return the same without some revisions and everything about them."""
-        return replace(
-            self,
-            revisions=tuple(r for r in self.revisions if r.id not in names),
-            notes=tuple(entry for entry in self.notes if entry[0] not in names),
-            made_from=tuple(entry for entry in self.made_from if entry[0] not in names),
-            files=tuple(entry for entry in self.files if entry[0] not in names),
-            own_texts=tuple(entry for entry in self.own_texts if entry[0] not in names),
-            details=tuple(entry for entry in self.details if entry[0] not in names),
-        )
+        """The ids of the candidates that delete the file."""
+        return frozenset(version.id for version in self.versions if version.change == "deleted")
 
 
 def watch_file(path: str) -> Watch:

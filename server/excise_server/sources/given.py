@@ -12,7 +12,7 @@ from excise_server.git.repository import Repository
 from excise_server.git.trees import Sides
 from excise_server.review.candidate import Candidate, digest_of
 from excise_server.review.given import Given, GivenFile
-from excise_server.sources.reading import Read, files_of, replayed
+from excise_server.sources.reading import Read, Target, files_of, replayed
 
 __all__ = ["given_candidates"]
 
@@ -21,7 +21,7 @@ _FILE = "100644"
 
 def given_candidates(
     repository: Repository,
-    origin: str,
+    target: Target,
     given: Iterable[Given],
     labels: Collection[str],
     rejected: list[Rejected],
@@ -39,15 +39,16 @@ def given_candidates(
     inside = [(candidate, files) for candidate, files in inside if files]
     paths = {path for _, files in inside for path, file in files.items() if file.status != "A"}
     old_paths = {old for _, files in inside for file in files.values() if (old := file.old_path)}
-    target = files_of(repository, origin, paths | old_paths) if inside else {}
+    origin = target.commit
+    before = files_of(repository, origin, paths | old_paths) if inside else {}
     used_labels = set(labels)
-    read = [_read(candidate, files, target, origin, used_labels) for candidate, files in inside]
+    read = [_read(candidate, files, before, origin, used_labels) for candidate, files in inside]
     changed, idle = [], []
-    for candidate, state in replayed(repository, origin, read, rejected):
-        if state == "changed" and (candidate.old or candidate.new):
-            changed.append(candidate)
+    for each in replayed(repository, target, read, rejected):
+        if each.state == "changed" and (each.files.old or each.files.new):
+            changed.append(each.candidate)
         else:
-            idle.append(candidate.id)
+            idle.append(each.read.candidate.id)
     return changed, idle
 
 

@@ -95,13 +95,13 @@ def find_patches(repository: Repository, queue: Queue, onto: str = "") -> Candid
     labels = _labels([proposal.id for proposal, _ in proposed])
     changed, unchanged, landed = [], [], []
     for (proposal, sides), label in zip(proposed, labels, strict=True):
-        candidate, state = replayed_on(_read(proposal, sides, label), _drift(sides, moves, target))
+        each = replayed_on(_read(proposal, sides, label), _drift(sides, moves, target))
         if not (sides.old or sides.new or sides.refused):
-            unchanged.append(candidate.id)
-        elif state == "landed":
-            landed.append(candidate.id)
+            unchanged.append(each.candidate.id)
+        elif each.state == "landed":
+            landed.append(each.candidate.id)
         else:
-            changed.append(candidate)
+            changed.append(each.candidate)
     notes = tuple(f"patch:{visible(name)}: {note}" for name, note in queue.notes)
     return Candidates(
         origin,

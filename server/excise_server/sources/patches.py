@@ -1,233 +1,215 @@
-"""Patches and mailboxes in a folder, applied to exactly the text that they were made from.
+"""Patches as candidates: diffs, mails and predictions of agents, in files and folders.
 
-The ``index`` line of a patch names the ids of that text and of the result, and both are checked. A
-patch without an ``index`` line, or one that does not apply exactly, is refused.
+A diff or a mail is in ``*.diff``, ``*.patch``, ``*.mbox`` or ``*.eml``. A line of ``*.jsonl`` has
+``instance_id`` and ``model_patch``, and optionally ``model_name_or_path``, as in the benchmarks of
+agents. A series is one candidate. Each patch is applied to the text that it names, or else to the
+commit that candidates are replayed on.
 """
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from excise.patches import FilePair, Message, PatchError, apply, read
-from excise.text import Revision
-from excise_server.foundation.changes import LINK, SUBMODULE
+from excise.patches import Message, Patch, PatchError, parse, postings, read
 from excise_server.foundation.escape import visible
-from excise_server.foundation.inputs import SourceError, unique_ids
-from excise_server.foundation.paths import contained, list_folder, read_bytes, text_of
-from excise_server.git.repository import AbsentError, Repository
-from excise_server.git.worktree_files import blob_ids
-from excise_server.sources.finding import Context, Found, Refused, Watch
-from excise_server.sources.opening import opened
+from excise_server.foundation.inputs import Rejected, SourceError, unique_ids
+from excise_server.foundation.paths import inside, read_bytes
+from excise_server.git.checkouts import Selection, is_chosen
+from excise_server.git.repository import Repository
+from excise_server.records.lines import json_object
+from excise_server.review.candidate import Candidate
+from excise_server.sources.finding import Refused
+from excise_server.sources.reading import ListedCandidate
 
-__all__ = ["MAX_PATCHES", "find"]
+__all__ = ["ENDINGS", "MAX_ENTRIES", "MAX_PATCHES", "folders_named", "list_patches"]
 
 MAX_PATCHES = 300
-"""Most files of patches that are read."""
+"""Most patches that are compared."""
 
-_ENDINGS = (".patch", ".diff", ".mbox", ".eml")
-_LEAST_DIGITS = 7
-_ID = re.compile(rf"[0-9a-f]{{{_LEAST_DIGITS},64}}")
+MAX_ENTRIES = 10_000
+"""Most files of one folder that are read."""
 
-
-def find(context: Context, repository: Repository | SourceError | None = None) -> Found:
-    """Find patches of the document in the folders of the settings.
-
-    Without git (not trusted, none installed) only the saved document itself can be the text that a
-    patch was made from.
-    """
-    if not context.settings.patches:
-        return Found()
-    refused: list[Refused] = []
-    try:
-        opened_repository = opened(context, repository)
-    except SourceError as error:
-        opened_repository = None
-        refused.append(Refused("git", error.reason, error.hint))
-    try:
-        texts = _Texts.of(context, opened_repository)
-    except SourceError as error:
-        return Found(refused=(*refused, Refused("patches", error.reason, error.hint)))
-    paths, watch = _files(context, refused)
-    names = unique_ids([f"patch:{visible(os.path.basename(path))}" for path in paths])
-    patched = [
-        entry
-        for name, path in zip(names, paths, strict=True)
-        for entry in _from_file(name, path, context, texts.fresh(), refused)
-    ]
-    return Found(
-        revisions=tuple(entry.revision for entry in patched),
-        refused=tuple(refused),
-        watch=tuple(watch),
-        made_from=tuple((entry.revision.id, entry.base) for entry in patched),
-    )
+_MAX_LINES = 200_000_000
+_MAILS = (".patch", ".diff", ".mbox", ".eml")
+_LINES = ".jsonl"
+ENDINGS = (*_MAILS, _LINES)
+"""The names of files with patches end so."""
 
 
-@dataclass(slots=True)
-class _Texts:
-    """The texts that a patch may be made from, by id, including results of earlier patches."""
+@dataclass(frozen=True, slots=True)
+class _Series:
+    """Patches that are one candidate, their title, and their task (empty if not known)."""
 
-    paths: frozenset[str]
-    repository: Repository | None
-    known: list[bytes] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, context: Context, repository: Repository | None) -> _Texts:
-        _, document = contained(context.document, context.folders)
-        saved = read_bytes(context.document, context.folders)
-        tops = [os.path.realpath(folder) for folder in context.folders]
-        relative = {os.path.relpath(document, top).replace(os.sep, "/") for top in tops}
-        names = {name for name in relative if not name.startswith("../")}
-        if repository is not None:
-            names.add(repository.path)
-        # A repository may have the text with other line ends than the working tree.
-        texts = list(dict.fromkeys((saved, saved.replace(b"\r\n", b"\n"))))
-        return cls(frozenset(names), repository, texts)
-
-    def fresh(self) -> _Texts:
-        """Return the same without what a patch adds."""
-        return replace(self, known=list(self.known))
-
-    def touches(self, pair: FilePair) -> bool:
-        return pair.old in self.paths or pair.new in self.paths
-
-    def find(self, blob_id: str) -> bytes:
-        """Return the text of an id or of its first digits.
-
-        Raises
-        ------
-        SourceError
-            If the id is too short to prove anything, or nothing has it.
-        """
-        if not blob_id.strip("0"):
-            return b""
-        for text in reversed(self.known):
-            if any(name.startswith(blob_id) for name in blob_ids(text)):
-                return text
-        if self.repository is None:
-            raise SourceError(f"made from blob {blob_id}, which is not the saved file")
-        try:
-            return self.repository.blob(blob_id).data
-        except AbsentError:
-            reason = f"made from the text {blob_id}, which is not in the repository"
-            raise SourceError(reason) from None
+    name: str
+    patch: Patch
+    title: str = ""
+    task: str = ""
 
 
-@dataclass(slots=True)
-class _Made:
-    """A revision and the text that it was made from, as texts and as bytes."""
-
-    revision: Revision
-    base: str
-    before: bytes
-    after: bytes
-
-
-def _files(context: Context, refused: list[Refused]) -> tuple[list[str], list[Watch]]:
-    """Return the files to read in the patch folders, and what to watch."""
-    paths: dict[str, None] = {}
-    watch = []
-    for name in dict.fromkeys(context.settings.patches):
-        try:
-            if os.path.isabs(name) or ".." in name.replace("\\", "/").split("/"):
-                raise SourceError("it leads out of the workspace: name a folder inside")
-            for folder in _existing(name, context.folders):
-                names = [n for n in list_folder(folder, context.folders) if n.endswith(_ENDINGS)]
-                paths |= dict.fromkeys(os.path.join(folder, n) for n in names)
-                watch.append(Watch(folder, f"*.{{{','.join(e[1:] for e in _ENDINGS)}}}"))
-        except SourceError as error:
-            refused.append(Refused(f"patches:{visible(name)}", error.reason, error.hint))
-    if len(paths) > MAX_PATCHES:
-        refused.append(Refused("patches", f"only the first {MAX_PATCHES} of {len(paths)} are read"))
-    return list(paths)[:MAX_PATCHES], watch
-
-
-def _existing(name: str, folders: Iterable[str]) -> list[str]:
-    paths = [path for folder in folders if os.path.isdir(path := os.path.join(folder, name))]
-    if not paths:
-        raise SourceError("no such folder in the workspace")
-    return paths
-
-
-def _from_file(
-    name: str, path: str, context: Context, texts: _Texts, refused: list[Refused]
-) -> list[_Made]:
-    """Return the revisions in one file; of a series on one text, only the last."""
-    try:
-        messages = read(read_bytes(path, context.folders))
-    except SourceError as error:
-        refused.append(_refused(name, error))
-        return []
-    revisions: list[_Made] = []
-    for message in messages:
-        shown = name if len(messages) == 1 else f"{name}#{message.number}"
-        try:
-            revision = _from_message(shown, message, texts)
-        except (SourceError, PatchError) as error:
-            refused.append(_refused(shown, error))
-            continue
-        if revision is not None:
-            revisions = _chained(revisions, revision)
-            texts.known.append(revision.after)
-    return revisions
-
-
-def _refused(name: str, error: SourceError | PatchError) -> Refused:
-    if isinstance(error, SourceError):
-        return Refused(name, error.reason, error.hint)
-    return Refused(name, visible(str(error)))
-
-
-def _chained(revisions: list[_Made], new: _Made) -> list[_Made]:
-    """Add a revision, which replaces the one that it was made from."""
-    for index, earlier in enumerate(revisions):
-        if earlier.after == new.before:
-            rest = revisions[:index] + revisions[index + 1 :]
-            return [*rest, replace(new, base=earlier.base, before=earlier.before)]
-    return [*revisions, new]
-
-
-def _from_message(name: str, message: Message, texts: _Texts) -> _Made | None:
-    """Return the revision that a message makes of the document, or None if it is about other
-    files.
-    """
-    if message.error:
-        raise SourceError(visible(message.error))
-    pairs = [pair for pair in message.patch.files if texts.touches(pair)]
-    if not pairs:
-        return None
-    if len(pairs) > 1:
-        raise SourceError("it changes the file more than once")
-    pair = pairs[0]
-    before = _before(pair, texts)
-    after = apply(pair, None if pair.old is None else before).text
-    if after is None or not any(result.startswith(pair.new_blob) for result in blob_ids(after)):
-        raise SourceError(f"applied, it does not give the text {pair.new_blob} that it names")
-    label = message.subject or name.partition(":")[2]
-    return _Made(Revision(name, text_of(after), label), text_of(before), before, after)
-
-
-def _before(pair: FilePair, texts: _Texts) -> bytes:
-    """Return the text that a patch was made from.
+def list_patches(
+    repository: Repository | None, selection: Selection, origin: str, rejected: list[Rejected]
+) -> list[ListedCandidate]:
+    """Return the chosen patches as made on a commit. One that cannot be read never stops others.
 
     Raises
     ------
     SourceError
-        If it does not say so, or there is nothing to apply.
+        If a path that somebody typed cannot be read, or holds no patch.
     """
-    if {pair.old_mode, pair.new_mode} & {LINK, SUBMODULE}:
-        raise SourceError("a link or a submodule, not a text file")
-    if pair.new is None:
-        raise SourceError("it deletes the file")
-    if not (pair.hunks or pair.binary):
-        raise SourceError("it changes no line of the file")
-    if not pair.old_blob:
-        hint = "make it with git diff, or git format-patch"
-        raise SourceError("no index line, so it is unknown which text it was made from", hint=hint)
-    if not (_ID.fullmatch(pair.old_blob) and _ID.fullmatch(pair.new_blob)):
-        raise SourceError(f"its index line does not have {_LEAST_DIGITS} digits of both ids")
-    if pair.new not in texts.paths:
-        raise SourceError("it moves the file elsewhere")
-    return texts.find(pair.old_blob)
+    found = [
+        (f"{kind}:{series.name}", series)
+        for kind, setting, paths in (
+            ("patch", "patches", selection.patches),
+            ("run", "runs", selection.runs),
+        )
+        for path in paths
+        for series in _read(path, kind, setting, setting in selection.typed, rejected)
+    ]
+    selected = []
+    for name, (_, series) in zip(unique_ids([name for name, _ in found]), found, strict=True):
+        title = series.title or series.name
+        candidate = Candidate(name, "", "", origin, (name,), title, task=series.task)
+        spelled = [series.name, series.task]
+        if repository is None or is_chosen(selection, repository.top, candidate, spelled):
+            selected.append(ListedCandidate(candidate, patch=series.patch))
+    if len(selected) > MAX_PATCHES:
+        cut = f"only the first {MAX_PATCHES} of {len(selected)} are compared"
+        last = f"{cut}, without {selected[MAX_PATCHES].candidate.id} and what follows"
+        rejected.append(Rejected("patches", last, "choose with --only GLOB"))
+    return selected[:MAX_PATCHES]
+
+
+def folders_named(
+    names: Sequence[str], setting: str, folders: Sequence[str], wrong: list[Refused]
+) -> tuple[str, ...]:
+    """Return the existing folders of a setting that are inside the workspace."""
+    existing: dict[str, None] = {}
+    for name in dict.fromkeys(names):
+        paths = [os.path.join(folder, name) for folder in folders]
+        found = [path for path in paths if os.path.isdir(path) and inside(path, folders)]
+        if os.path.isabs(name) or ".." in name.replace("\\", "/").split("/"):
+            reason = "it leads out of the workspace: name a folder inside"
+            wrong.append(Refused(f"{setting}:{visible(name)}", reason))
+        elif found:
+            existing |= dict.fromkeys(found)
+        else:
+            wrong.append(Refused(f"{setting}:{visible(name)}", "no such folder in the workspace"))
+    return tuple(existing)
+
+
+def _read(
+    path: str, kind: str, setting: str, must_exist: bool, rejected: list[Rejected]
+) -> Iterator[_Series]:
+    """Yield the patches of a file or folder."""
+    try:
+        top = os.path.realpath(path)
+        if not os.path.exists(top):
+            raise SourceError("no such file or folder", name=path)
+        root = top if os.path.isdir(top) else os.path.dirname(top)
+        files = sorted(_files(top))
+        if not files:
+            hint = f"it takes {', '.join(f'*{ending}' for ending in ENDINGS)}"
+            raise SourceError("no patch in it", name=path, hint=hint)
+    except SourceError as error:
+        if must_exist:
+            raise
+        name = visible(os.path.basename(path))
+        rejected.append(Rejected(f"{setting}:{name}", error.reason, error.hint))
+        return
+    for file in files:
+        name, ending = os.path.splitext(os.path.relpath(file, root).replace(os.sep, "/"))
+        name = visible(name)
+        try:
+            if ending == _LINES:
+                yield from _lines(file, root, name, kind, rejected)
+            else:
+                yield from _mails(read(read_bytes(file, [root])), name, kind, rejected)
+        except SourceError as error:
+            rejected.append(Rejected(f"{kind}:{name}", error.reason, error.hint))
+
+
+def _files(top: str) -> Iterator[str]:
+    if not os.path.isdir(top):
+        yield top
+        return
+    count = 0
+    for folder, _, names in os.walk(top):
+        for name in names:
+            count += 1
+            if count > MAX_ENTRIES:
+                raise SourceError(f"over {MAX_ENTRIES:,} files in it", name=visible(top))
+            if name.endswith(ENDINGS):
+                yield os.path.join(folder, name)
+
+
+def _mails(
+    messages: Sequence[Message], name: str, kind: str, rejected: list[Rejected]
+) -> Iterator[_Series]:
+    """Yield the series of a file: what was sent as one, or is made from what precedes it."""
+    good = [message for message in messages if not message.error]
+    series: dict[int, _Series] = {}
+    for posting in postings(good):
+        patch, number = posting.patch, good[posting.messages[0]].number
+        earlier = next((n for n, one in series.items() if _continues(one.patch, patch)), None)
+        if earlier is not None:
+            one = series[earlier]
+            series[earlier] = replace(one, patch=Patch((*one.patch.files, *patch.files)))
+        elif patch.files:
+            series[number] = _Series(name, patch, visible(posting.title))
+    bad = [message for message in messages if message.error]
+    if not (series or bad):
+        raise SourceError("no diff in it")
+    is_one = len(series) + len(bad) == 1
+    for message in bad:
+        shown = name if is_one else f"{name}#{message.number}"
+        rejected.append(Rejected(f"{kind}:{shown}", visible(message.error)))
+    for number, one in series.items():
+        yield one if is_one else replace(one, name=f"{name}#{number}")
+
+
+def _continues(earlier: Patch, later: Patch) -> bool:
+    """Whether a patch was made from the result of an earlier one."""
+    made = {pair.new: pair.new_blob for pair in earlier.files}
+    return any(
+        (blob := made.get(pair.old, "")) and pair.old_blob and blob.startswith(pair.old_blob)
+        for pair in later.files
+    )
+
+
+def _lines(
+    path: str, root: str, name: str, kind: str, rejected: list[Rejected]
+) -> Iterator[_Series]:
+    """Yield the predictions of a file of JSON lines."""
+    lines = read_bytes(path, [root], limit=_MAX_LINES).split(b"\n")
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        called = f"{name} line {number}"
+        try:
+            instance, maker, diff = _prediction(line)
+            called = f"{visible(maker) or name}/{visible(instance)}"
+            if not (patch := parse(diff)).files:
+                raise SourceError("no diff in it")
+            yield _Series(called, patch, task=visible(instance))
+        except (SourceError, PatchError) as error:
+            reason = error.reason if isinstance(error, SourceError) else str(error)
+            rejected.append(Rejected(f"{kind}:{called}", f"line {number}: {reason}"))
+
+
+def _prediction(line: bytes) -> tuple[str, str, bytes]:
+    """Return the instance, the maker's name and the diff of a line."""
+    record = json_object(line)
+    instance, diff = record.get("instance_id"), record.get("model_patch")
+    maker = record.get("model_name_or_path") or ""
+    if not (isinstance(instance, str) and instance and isinstance(maker, str)):
+        raise SourceError("instance_id is missing, or a name is not a text")
+    if not isinstance(diff, str):
+        raise SourceError("model_patch is missing, or not a text")
+    try:
+        instance.encode()
+        maker.encode()
+        return instance, maker, diff.encode()
+    except UnicodeEncodeError as error:
+        raise SourceError("not Unicode text: a lone surrogate") from error

@@ -1,20 +1,25 @@
-"""Candidates read and replayed together, so that git runs a few times, not once for each."""
+"""Candidates read and replayed together, so that git runs a few times, not once for each.
+
+An open document asks for one file of them (`read_file`). Where that file tells enough, nothing else
+is read; a candidate that creates, deletes or moves it is read as a whole, as by the commands.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from excise.patches import Patch
-from excise_server.foundation.changes import Side
+from excise_server.foundation.changes import Side, renamed_files
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import Rejected, SourceError
 from excise_server.git.conversions import without_conversions
-from excise_server.git.drift import Drift, drifts_of
+from excise_server.git.drift import Drift, drifts_of, renames_between
 from excise_server.git.repository import Repository
 from excise_server.git.trees import (
+    Entry,
     Listing,
     Sides,
     Tree,
@@ -26,26 +31,63 @@ from excise_server.git.trees import (
     read_sides,
     trees_between,
 )
-from excise_server.git.worktree import Working, changed_last, read_working, worktree_tree
+from excise_server.git.worktree import (
+    Working,
+    changed_last,
+    is_under_way,
+    read_working,
+    worktree_tree,
+)
 from excise_server.review.candidate import Candidate, digest_of
-from excise_server.review.replayed import replay_files
-from excise_server.sources.applied import apply_patch
+from excise_server.review.replayed import ReplayedFiles, replay_files
+from excise_server.sources.composed import apply_patch
 
 __all__ = [
     "WRITTEN_SECONDS",
     "ListedCandidate",
     "Read",
+    "Replayed",
+    "Target",
     "files_of",
+    "is_edited",
     "read_changes",
+    "read_file",
     "read_worktrees",
     "replayed",
     "replayed_on",
+    "saved_target",
 ]
 
 WRITTEN_SECONDS = 5.0
 """A worktree whose files changed within so many seconds may not be finished."""
 
-State = Literal["changed", "unchanged", "landed"]
+_MARKER = b"<<<<<<< "
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What candidates are replayed on: a commit, and files that are to have another content.
+
+    Attributes
+    ----------
+    commit
+        The commit.
+    saved
+        By path, the files that a working tree or an editor has in place of those of the commit;
+        None if there is none.
+    unread
+        Such files that cannot be read, and why.
+    is_text
+        Whether the bytes of these files are made from texts, so that only their texts count.
+    folder
+        The working tree whose other files count as well, in place of those of the commit.
+    """
+
+    commit: str
+    saved: Mapping[str, Side | None] = field(default_factory=dict)
+    unread: Mapping[str, str] = field(default_factory=dict)
+    is_text: bool = False
+    folder: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,30 +120,96 @@ class Read:
     older: Collection[str] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What a candidate changed, as a change of the target.
+
+    Attributes
+    ----------
+    read
+        The candidate with its own changes.
+    files
+        The target's files that these change.
+    moves
+        The new paths of those of its files that the target renamed.
+    unread
+        Those of its files that cannot be read in the target, and why.
+    """
+
+    read: Read
+    files: ReplayedFiles = field(default_factory=ReplayedFiles)
+    moves: Mapping[str, str] = field(default_factory=dict)
+    unread: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def state(self) -> Literal["changed", "unchanged", "landed"]:
+        """Whether it changes the target, or anything."""
+        if self.read.is_untouched:
+            return "unchanged"
+        files = self.files
+        is_idle = not (files.old or files.new or files.conflicts)
+        return "landed" if files.landed and is_idle else "changed"
+
+    @property
+    def candidate(self) -> Candidate:
+        """The candidate with these files, and notes about them."""
+        files, own = self.files, self.read.candidate
+        notes = [f"{visible(path)}: {why}, not compared" for path, why in self.unread.items()]
+        moves = self.moves.items()
+        notes += [f"{visible(old)} is {visible(new)} in the target" for old, new in moves]
+        notes += [f"already in the target: {visible(path)}" for path in files.landed]
+        notes += [f"{visible(path)}: {why}" for path, why in files.conflicts.items()]
+        notes += [f"{visible(path)}: {visible(note)}" for path, note in files.notes]
+        return replace(
+            own, old=files.old, new=files.new, conflicts=files.conflicts, disputed=files.disputed,
+            notes=(*own.notes, *notes),
+        )  # fmt: skip
+
+
+def saved_target(repository: Repository, commit: str, *, untracked: bool = True) -> Target:
+    """Return the saved files of the checkout, of which those count that differ from a commit.
+
+    Raises
+    ------
+    SourceError
+        If git fails, or files of the checkout are in conflict.
+    """
+    listing = listing_of(repository, commit)
+    worktrees = {os.path.realpath(tree.path) for tree in repository.worktrees()}
+    working = read_working(
+        repository, repository.top, listing, untracked=untracked, worktrees=worktrees
+    )
+    tree = worktree_tree(working, Tree(), listing)
+    [sides] = read_sides(repository, [tree])
+    now = without_conversions(sides, tree.converted).sides
+    return Target(commit, {path: now.new.get(path) for path in now.old | now.new}, sides.refused)
+
+
 def read_worktrees(
     repository: Repository,
     origin: str,
-    listed: Sequence[Candidate],
+    listed: Sequence[ListedCandidate],
     untracked: bool,
     rejected: list[Rejected],
 ) -> list[ListedCandidate]:
-    """Read the uncommitted files of the worktrees. Refs pass through.
+    """Read the uncommitted files of the worktrees. Refs and patches pass through.
 
     Raises
     ------
     SourceError
         If git cannot list the files of the origin.
     """
-    folders = [candidate for candidate in listed if candidate.folder]
+    folders = [entry.candidate for entry in listed if entry.candidate.folder]
     if not folders:
-        return [ListedCandidate(candidate) for candidate in listed]
+        return list(listed)
     listing = listing_of(repository, origin)
     heads = trees_between(repository, [(origin, candidate.commit) for candidate in folders])
     worktrees = {os.path.realpath(tree.path) for tree in repository.worktrees()}
     entries = []
-    for candidate in listed:
+    for entry in listed:
+        candidate = entry.candidate
         if not candidate.folder:
-            entries.append(ListedCandidate(candidate))
+            entries.append(entry)
             continue
         try:
             between = heads[origin, candidate.commit]
@@ -111,10 +219,17 @@ def read_worktrees(
             working = read_working(
                 repository, candidate.folder, head, untracked=untracked, worktrees=worktrees
             )
-            entries.append(ListedCandidate(candidate, head, working))
+            entries.append(replace(entry, head=head, working=working))
         except SourceError as error:
             rejected.append(Rejected(candidate.id, error.reason, error.hint))
     return entries
+
+
+def is_edited(repository: Repository, origin: str, entry: ListedCandidate) -> bool:
+    """Return whether a worktree has uncommitted changes, or False if it cannot be read."""
+    if entry.working is None and entry.candidate.folder:
+        [entry] = read_worktrees(repository, origin, [entry], True, []) or [entry]
+    return bool(entry.working and entry.working.changes)
 
 
 def read_changes(
@@ -149,14 +264,14 @@ def _read_patches(
         try:
             if candidate.base not in listings:
                 listings[candidate.base] = listing_of(repository, candidate.base)
-            applied = apply_patch(repository, listings[candidate.base], entry.patch or Patch())
+            listing = listings[candidate.base]
+            sides, older = apply_patch(repository, listing, entry.patch or Patch())
         except SourceError as error:
             rejected.append(Rejected(candidate.id, error.reason, error.hint))
             continue
-        sides = applied.sides
         notes = (*candidate.notes, *sides.notes)
         digest = digest_of(sides.old, sides.new)
-        yield Read(replace(candidate, digest=digest, notes=notes), sides, older=applied.older)
+        yield Read(replace(candidate, digest=digest, notes=notes), sides, older=older)
 
 
 def _tree(entry: ListedCandidate, committed: Tree | SourceError) -> Tree:
@@ -187,29 +302,158 @@ def _read(candidate: Candidate, tree: Tree, sides: Sides, clock: Callable[[], fl
     )
 
 
+# --- one file of all candidates ------------------------------------------------------------------
+
+
+def read_file(
+    repository: Repository,
+    target: Target,
+    path: str,
+    started: Sequence[ListedCandidate],
+    clock: Callable[[], float],
+    rejected: list[Rejected],
+) -> Iterator[Read]:
+    """Yield the candidates with their own changes of one file of the target.
+
+    A file that a candidate moves from there or to there counts as well. Without changes of it,
+    their sides are empty.
+
+    Raises
+    ------
+    SourceError
+        If git fails.
+    """
+    bases = list(dict.fromkeys(entry.candidate.base for entry in started))
+    homes = _homes(repository, target.commit, path, bases)
+    about = set(homes.values())
+    patches = [e for e in started if e.patch is not None and about.intersection(_paths(e.patch))]
+    plain = [entry for entry in started if entry.patch is None]
+    trees = _file_trees(repository, target.commit, plain, homes)
+    unclear = [entry for entry, tree in trees if tree is None]
+    listed = read_worktrees(repository, target.commit, unclear, True, rejected)
+    asides = {e.candidate.id: tuple(e.working.asides) if e.working else () for e in listed}
+    read = read_changes(repository, [*listed, *patches], clock, rejected)
+    whole = {each.candidate.id: each for each in read}
+    clear = {}
+    read_trees = [(entry, tree) for entry, tree in trees if tree is not None]
+    all_sides = read_sides(repository, [tree for _, tree in read_trees])
+    for (entry, tree), sides in zip(read_trees, all_sides, strict=True):
+        clear[entry.candidate.id] = _read(entry.candidate, tree, sides, clock)
+    for entry in started:
+        name, home = entry.candidate.id, homes[entry.candidate.base]
+        if name in clear:
+            yield clear[name]
+        elif (read_whole := whole.get(name)) is not None:
+            notes = (*entry.candidate.notes, *asides.get(name, ()))
+            yield _of_file(read_whole, home, notes)
+
+
+def _paths(patch: Patch) -> Iterator[str]:
+    return (path for pair in patch.files for path in (pair.old, pair.new) if path is not None)
+
+
+def _homes(repository: Repository, origin: str, path: str, bases: Sequence[str]) -> dict[str, str]:
+    """Return by base where a file of the target was, which may have been renamed since."""
+    homes = dict.fromkeys(bases, path)
+    since = trees_between(repository, [(base, origin) for base in bases], [path])
+    for (base, _), tree in since.items():
+        if isinstance(tree, Tree) and path in tree.new and path not in tree.old:
+            renames = renames_between(repository, base, origin)
+            homes[base] = next((old for old, new, _, _ in renames if new == path), path)
+    return homes
+
+
+def _file_trees(
+    repository: Repository,
+    origin: str,
+    started: Sequence[ListedCandidate],
+    homes: Mapping[str, str],
+) -> list[tuple[ListedCandidate, Tree | None]]:
+    """Return the change of one file by each candidate, or None if one file does not tell it."""
+    paths = sorted(set(homes.values()))
+    listing = listing_of(repository, origin, paths)
+    since = trees_between(repository, [(origin, base) for base in homes], paths)
+    pairs = [(entry.candidate.base, entry.candidate.commit) for entry in started]
+    committed = trees_between(repository, pairs, paths)
+    trees: list[tuple[ListedCandidate, Tree | None]] = []
+    for entry, pair in zip(started, pairs, strict=True):
+        base_tree, own = since[origin, entry.candidate.base], committed[pair]
+        if isinstance(base_tree, SourceError) or isinstance(own, SourceError):
+            trees.append((entry, None))  # reading it will report the error
+            continue
+        home = homes[entry.candidate.base]
+        before = _entry(changed_listing(listing, base_tree), home)
+        after = own.new.get(home) if home in own.old or home in own.new else before
+        trees.append((entry, _file_tree(entry.candidate, home, before, after)))
+    return trees
+
+
+def _entry(listing: Listing, path: str) -> Entry | None:
+    if path not in listing:
+        return None
+    mode, blob = listing[path]
+    return Entry(mode.decode(), blob.decode())
+
+
+def _file_tree(
+    candidate: Candidate, path: str, before: Entry | None, after: Entry | None
+) -> Tree | None:
+    if candidate.folder:
+        if is_under_way(candidate.folder):
+            return None
+        mode = after.mode if after is not None else ""
+        after = Folder(candidate.folder, len(candidate.commit)).file(path, mode)
+        data = (after.data if after is not None else None) or b""
+        if data.startswith(_MARKER) or b"\n" + _MARKER in data:
+            return None
+    if (before is None) != (after is None):
+        return None
+    if before is None or after is None:
+        return Tree()
+    is_same = not after.refused and (before.mode, before.blob) == (after.mode, after.blob)
+    return Tree() if is_same else Tree({path: before}, {path: after})
+
+
+def _of_file(read: Read, path: str, notes: tuple[str, ...]) -> Read:
+    """Return what a candidate does to one file, and to the file that this becomes or was."""
+    candidate = replace(read.candidate, notes=notes)
+    sides = read.sides
+    renames = renamed_files(sides.old, sides.new)
+    about = {path, *(old for new, old in renames.items() if new == path)}
+    about |= {new for new, old in renames.items() if old == path}
+    old, new = ({p: s for p, s in part.items() if p in about} for part in (sides.old, sides.new))
+    refused = {p: reason for p, reason in sides.refused.items() if p in about}
+    return Read(candidate, Sides(old, new, refused), older=about.intersection(read.older))
+
+
+# --- onto the target -----------------------------------------------------------------------------
+
+
 def replayed(
-    repository: Repository, origin: str, read: Iterable[Read], rejected: list[Rejected]
-) -> Iterator[tuple[Candidate, State]]:
-    """Yield the candidates as changes of the target, and whether they change it."""
+    repository: Repository, target: Target, read: Iterable[Read], rejected: list[Rejected]
+) -> Iterator[Replayed]:
+    """Yield the candidates as changes of the target."""
     changed = list(_within_limits(read, rejected))
     paths_by_base: dict[str, set[str]] = {}
     for entry in changed:
         if not entry.is_untouched:
             paths = entry.sides.old.keys() | entry.sides.new.keys()
             paths_by_base.setdefault(entry.candidate.base, set()).update(paths)
-    drifts = drifts_of(repository, origin, paths_by_base)
+    drifts = drifts_of(repository, target.commit, paths_by_base)
+    if target.folder:
+        target = _with_folder(target, {path for paths in paths_by_base.values() for path in paths})
     older = {path for entry in changed for path in entry.older}
-    target_sides = files_of(repository, origin, older) if older else {}
+    older_sides = files_of(repository, target.commit, older) if older else {}
     for entry in changed:
         if entry.is_untouched:
-            yield entry.candidate, "unchanged"
+            yield Replayed(entry)
             continue
         drift = drifts[entry.candidate.base]
         if isinstance(drift, SourceError):
             rejected.append(Rejected(entry.candidate.id, drift.reason, drift.hint))
         else:
-            older_sides = {path: target_sides.get(path) for path in entry.older}
-            yield replayed_on(entry, replace(drift, now={**drift.now, **older_sides}))
+            now = drift.now | {path: older_sides.get(path) for path in entry.older}
+            yield replayed_on(entry, _saved(entry, replace(drift, now=now), target))
 
 
 def _within_limits(read: Iterable[Read], rejected: list[Rejected]) -> Iterator[Read]:
@@ -227,29 +471,40 @@ def files_of(repository: Repository, commit: str, paths: Iterable[str]) -> dict[
     return read_listed(repository, listing_of(repository, commit), paths).new
 
 
-def replayed_on(entry: Read, drift: Drift) -> tuple[Candidate, State]:
-    """Return a candidate as a change of the target, and whether it changes it."""
+def _with_folder(target: Target, paths: Iterable[str]) -> Target:
+    """Return the target with the files of its working tree that are not given as texts."""
+    folder = Folder(target.folder, len(target.commit))
+    files = {path: folder.file(path) for path in paths if path not in target.saved}
+    saved = {
+        path: None if file is None else Side(file.mode, file.data or b"")
+        for path, file in files.items()
+        if file is None or not file.refused
+    }
+    unread = {path: file.refused for path, file in files.items() if file and file.refused}
+    return replace(target, saved={**saved, **target.saved}, unread=unread)
+
+
+def _saved(entry: Read, drift: Drift, target: Target) -> Drift:
+    """Return the target's changes with the files that are saved otherwise."""
+    now, unread = dict(drift.now), dict(drift.unread)
+    for path in entry.sides.old.keys() | entry.sides.new.keys():
+        home = drift.moved.get(path, path)
+        if home in target.unread:
+            unread[path] = target.unread[home]
+        elif home in target.saved:
+            side, base = target.saved[home], entry.sides.old.get(path)
+            is_equal = target.is_text and side and base and side.text == base.text
+            now[path] = base if is_equal else side
+            unread.pop(path, None)
+    return Drift(now, drift.moved, unread)
+
+
+def replayed_on(entry: Read, drift: Drift) -> Replayed:
+    """Return a candidate as a change of the target."""
     sides = entry.sides
     own_paths = sides.old.keys() | sides.new.keys()
     moves = {old: new for old, new in drift.moved.items() if old in own_paths}
     target_sides = {path: side for path, side in drift.now.items() if path in own_paths}
     files = replay_files(sides.old, sides.new, target_sides, moves)
-    landed = [f"already in the target: {visible(path)}" for path in files.landed]
-    has_landed = bool(landed) and not (files.old or files.new or files.conflicts)
-    conflicts = [f"{visible(path)}: {why}" for path, why in files.conflicts.items()]
-    moved = [f"{visible(old)} is {visible(new)} in the target" for old, new in moves.items()]
-    unread = [
-        f"{visible(p)}: {why}, not compared" for p, why in drift.unread.items() if p in own_paths
-    ]
-    candidate = replace(
-        entry.candidate,
-        old=files.old,
-        new=files.new,
-        conflicts=files.conflicts,
-        disputed=files.disputed,
-        notes=(
-            *entry.candidate.notes, *unread, *moved, *landed, *conflicts,
-            *map(visible, files.notes),
-        ),
-    )  # fmt: skip
-    return candidate, "landed" if has_landed else "changed"
+    unread = {path: why for path, why in drift.unread.items() if path in own_paths}
+    return Replayed(entry, files, moves, unread)

@@ -7,11 +7,11 @@ import glob
 import os
 import re
 
-from excise.text import Revision
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError, unique_ids
 from excise_server.foundation.paths import contained, list_folder, read_bytes, text_of
-from excise_server.sources.finding import Context, Found, OriginText, Refused, Watch
+from excise_server.review.candidate import Candidate
+from excise_server.sources.finding import Context, Found, OriginText, Refused, Version, Watch
 from excise_server.sources.markers import parse_markers
 
 __all__ = ["MAX_FILES", "find"]
@@ -97,8 +97,7 @@ def _read(
     watch: list[Watch],
 ) -> Found:
     origin = None
-    revisions = []
-    files = []
+    versions = []
     names = unique_ids([f"file:{visible(path)}" for path in paths])
     for path, shown in zip(paths, names, strict=True):
         try:
@@ -110,11 +109,11 @@ def _read(
             elif path.endswith(".orig"):
                 raise SourceError("the origin of another file")
             else:
-                revisions.append(Revision(shown, text, visible(path)))
-                files.append((shown, os.path.join(folder, path)))
+                candidate = Candidate(shown, "", "", "", (shown,), label=visible(path))
+                versions.append(Version(candidate, text, file=os.path.join(folder, path)))
         except SourceError as error:
             refused.append(Refused(shown, error.reason, error.hint))
-    return Found(origin, tuple(revisions), tuple(refused), tuple(watch), files=tuple(files))
+    return Found(origin, tuple(versions), tuple(refused), tuple(watch))
 
 
 def _origin(text: str, choice: str) -> OriginText:

@@ -207,7 +207,7 @@ def _everyone(asked: Mapping[str, Any]) -> tuple[str, Candidates]:
     from excise_server.review.given import Given
     from excise_server.sources.candidates import find_candidates
     from excise_server.sources.finding import SourceSettings
-    from excise_server.sources.versions import selection_of
+    from excise_server.sources.registry import selection_of
 
     given = msgspec.convert(asked["given"], list[Given])
     bases = asked["bases"]
@@ -218,7 +218,8 @@ def _everyone(asked: Mapping[str, Any]) -> tuple[str, Candidates]:
         folders=asked["folders"],
     )
     if (branches := asked["branches"]) is not None:
-        selection = replace(selection, worktrees=True, branches=tuple(branches), must_match=True)
+        chosen = tuple(branches)
+        selection = replace(selection, worktrees=True, branches=chosen, typed=("branches",))
     return repository.top, find_candidates(repository, selection, given=given)
 
 

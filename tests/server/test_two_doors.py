@@ -1,0 +1,213 @@
+"""Both doors agree: a command with ``--onto saved``, and an open document with nothing typed.
+
+Of random repositories with drift, for each document that a candidate changes: the same candidates,
+ids, labels, texts, numbers, hunks, refusals and limits.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from random import Random
+
+import pytest
+from tests.server.git_repository import make, needs_git, reasons
+
+from excise import ChangeMatrix, ScoreMatrix
+from excise.text import normalise
+from excise_server.foundation.changes import patch_files
+from excise_server.git.repository import open_folder
+from excise_server.review.change_sets import change_set, origin_texts
+from excise_server.review.hunks import review_files
+from excise_server.sources.candidates import find_candidates
+from excise_server.sources.collect import collect
+from excise_server.sources.registry import selection_of
+
+pytestmark = [pytest.mark.slow, needs_git]
+
+SEEDS = int(os.environ.get("EXCISE_TWO_DOORS", "12"))
+"""How many random repositories are tried; 200 at night."""
+
+CHOSEN = {
+    "branches": ("**",), "remotes": ("**",), "requests": ("pull/*",), "patches": ("p",),
+    "runs": ("r",),
+}  # fmt: skip
+
+
+def code(choice, name, count=12):
+    """Return a text whose lines are its own, as those of files that are not alike."""
+    ends = {"crlf": "\r\n"}.get(name.partition(".")[0], "\n")
+    lines = [f"def {name[0]}{n}(a, b):{ends}    return a + {n}{ends}{ends}" for n in range(count)]
+    text = "".join(lines).replace("a + 3", "'é' + a") if name == "latin.py" else "".join(lines)
+    return text.encode("latin-1" if name == "latin.py" else "utf-8")
+
+
+def edited(choice, data):
+    lines = data.splitlines(keepends=True)
+    for _ in range(choice.randrange(1, 3)):
+        at = choice.randrange(len(lines))
+        end = b"\r\n" if lines[at].endswith(b"\r\n") else b"\n"
+        new = b"    x%d = call(%d)" % (choice.randrange(9), choice.randrange(9)) + end
+        lines[at : at + choice.randrange(2)] = [new]
+    return b"".join(lines)
+
+
+def change(choice, folder, names):
+    """Do something to some files of a working tree."""
+    for name in choice.sample(names, choice.randrange(1, min(3, len(names)) + 1)):
+        path = folder / name
+        what = choice.choice(["edit"] * 7 + ["delete", "rename", "create", "convert", "mode"])
+        if not path.exists() or what == "create":
+            new = folder / f"new{choice.randrange(2)}.py"
+            new.write_bytes(edited(choice, code(choice, "n.py", 4)))
+        elif what == "delete":
+            path.unlink()
+        elif what == "rename":
+            data = path.read_bytes()
+            path.unlink()
+            (folder / f"moved-{name}").write_bytes(edited(choice, data))
+        elif what == "convert":
+            path.write_bytes(path.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
+        elif what == "mode":
+            path.chmod(0o755)
+        else:
+            path.write_bytes(edited(choice, path.read_bytes()))
+
+
+def random_repository(choice, tmp_path, monkeypatch):
+    """Return a repository with every source that both doors can name, and drift of its target."""
+    repo = make(tmp_path, monkeypatch)
+    names = choice.choice([["a.py"], ["a.py", "crlf.py", "latin.py", "big.py"]])
+    for name in names:
+        repo.write(name, code(choice, name))
+    (repo.path / "p").mkdir()
+    (repo.path / "r").mkdir()
+    repo.write(".gitignore", "p/\nr/\n")
+    repo.commit("first")
+    for number in range(choice.randrange(3, 7)):
+        kind = choice.choice(("worktree", "committed", "branch", "remote", "ref", "patch", "run"))
+        side = repo.path.parent / f"w{number}"
+        named = ["--detach"] if choice.random() < 0.3 else ["-b", f"topic-{number}"]
+        repo.git("worktree", "add", "--quiet", *named, side, "main")
+        change(choice, side, names)
+        repo.git("add", "--all", cwd=side)
+        if kind in ("patch", "run"):
+            options = choice.choice([[], ["--full-index"], ["-M"], ["--full-index", "--binary"]])
+            diff = repo.git("diff", "--cached", *options, cwd=side)
+            repo.write(f"{kind[0]}/{number}.{choice.choice(['diff', 'patch'])}", diff)
+        elif kind != "worktree" or choice.random() < 0.5:
+            repo.git("commit", "--quiet", "--allow-empty", "-m", f"edit {number}", cwd=side)
+            head = repo.git("rev-parse", "HEAD", cwd=side).decode().strip()
+            if kind == "remote":
+                repo.git("update-ref", f"refs/remotes/origin/r{number}", head)
+            elif kind == "ref":
+                repo.git("update-ref", f"refs/pull/{number}/head", head)
+            elif kind == "branch":
+                repo.git("branch", f"agent/{number}", head)
+            elif kind == "committed" and choice.random() < 0.5:
+                change(choice, side, names)
+        if kind not in ("worktree", "committed"):
+            repo.git("worktree", "remove", "--force", side)
+            repo.git("branch", "--quiet", "-D", f"topic-{number}", check=False)
+        if choice.random() < 0.4:  # drift, before what starts next
+            change(choice, repo.path, names)
+            repo.commit(f"drift {number}")
+    if choice.random() < 0.6:
+        change(choice, repo.path, names)  # saved, and not committed
+    return repo
+
+
+def asked(repo, **settings):
+    """Return what the commands say of the saved files, by the settings of an editor."""
+    repository = open_folder(str(repo.path), [str(repo.path)])
+    context = repo.context(**settings)
+    selection = selection_of(context.settings, folders=context.folders)
+    return find_candidates(repository, replace(selection, onto="saved"))
+
+
+def documents(repo, candidates):
+    """Return the files of the target that candidates change, and whether each has them."""
+    return sorted({path for c in candidates.found for path in (*c.old, *c.new)})
+
+
+def opened(repo, path):
+    """Return what an editor finds that has just opened a document."""
+    return collect(repo.context(path, **CHOSEN))
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_both_doors_name_the_same(seed, tmp_path, monkeypatch):
+    choice = Random(seed)
+    repo = random_repository(choice, tmp_path, monkeypatch)
+    candidates = asked(repo, **CHOSEN)
+    for path in documents(repo, candidates):
+        found = opened(repo, path)
+        if found.target is None:
+            continue  # the document itself is no text in UTF-8: an editor opens none
+        same_candidates(candidates, found, path)
+        if found.versions:
+            same_numbers_and_hunks(candidates, found, path)
+
+
+def same_candidates(candidates, found, path):
+    versions = {version.id: version for version in found.versions}
+    refused = reasons(found)
+    for candidate in candidates.found:
+        old, new = candidate.old.get(path), candidate.new.get(path)
+        version = versions.pop(candidate.id, None)
+        texts = [side.text if side is not None else None for side in (old, new)]
+        if version is None:
+            told = refused.get(candidate.id, "")
+            # Texts are what an editor shows: bytes alone are nothing to it, nor is a link.
+            assert texts[0] == texts[1] or told, (path, candidate, found)
+            continue
+        known = version.candidate
+        for fact in ("names", "label", "commit", "base", "behind", "made", "tool", "task"):
+            assert getattr(known, fact) == getattr(candidate, fact), (path, fact)
+        if version.change in ("edited", "created"):
+            assert version.text == texts[1], (path, candidate.id)
+            assert (found.target or "") == (texts[0] or "")
+        elif version.change == "deleted":
+            assert (texts[1], version.text) == (None, ""), (path, candidate.id)
+        else:
+            assert version.text == candidate.new[version.path].text, (path, candidate.id)
+        if path in candidate.conflicts and normalise(version.base or "") != found.target:
+            assert candidate.conflicts[path] in known.notes, (path, candidate.id)
+    assert not versions, (path, versions)
+    for rejected in candidates.rejected:
+        if rejected.id.partition(":")[0] not in ("patch", "run"):
+            assert refused[rejected.id] == rejected.reason
+    idle = {*candidates.unchanged, *candidates.landed} - refused.keys()
+    assert {name for name in idle if name.partition(":")[0] not in ("patch", "run")} <= {
+        *found.unchanged, *(name for v in found.versions for name in v.candidate.names),
+    }  # fmt: skip
+
+
+def same_numbers_and_hunks(candidates, found, path):
+    versions = [v for v in found.versions if v.change in ("edited", "created")]
+    ids = [version.id for version in versions]
+    by_id = {candidate.id: candidate for candidate in candidates.found}
+    members = [
+        replace(by_id[name], old={p: s for p, s in by_id[name].old.items() if p == path},
+                new={path: by_id[name].new[path]})
+        for name in ids
+    ]  # fmt: skip
+    if not ids or any(path in by_id[name].old and not by_id[name].old[path].text for name in ids):
+        return
+    origin, sets = {}, {}
+    for member in members:
+        files = patch_files(member.old, member.new)
+        origin |= origin_texts(member.old, member.new, files)
+        sets[member.id] = change_set(member.old, member.new, files)
+    texts = [version.text for version in versions]
+    matrix = ScoreMatrix.from_texts(found.target, texts, ids=ids, path=path)
+    assert matrix.values.tolist() == ChangeMatrix.from_change_sets(origin, sets).values.tolist()
+    [file] = review_files(members)
+    assert file.path == path
+    if all(path in member.old for member in members):
+        shown = review_files([
+            replace(member, old={path: replace(member.old[path], data=found.target.encode())},
+                    new={path: replace(member.new[path], data=version.text.encode())})
+            for member, version in zip(members, versions, strict=True)
+        ])  # fmt: skip
+        assert [hunk.variants for hunk in file.hunks] == [hunk.variants for hunk in shown[0].hunks]
