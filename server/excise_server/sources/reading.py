@@ -38,6 +38,7 @@ from excise_server.git.worktree import (
     read_working,
     worktree_tree,
 )
+from excise_server.git.worktree_files import Folder
 from excise_server.review.candidate import Candidate, digest_of
 from excise_server.review.replayed import ReplayedFiles, replay_files
 from excise_server.sources.composed import apply_patch
