@@ -247,7 +247,8 @@ class Readings:
         """Know nothing yet."""
         self.texts = ParsedTexts()
         self._preparations: dict[object, Preparation] = {}
-        self._facts: dict[tuple[str, str], FactsReader] = {}
+        self._facts: dict[tuple[str, str], dict[str, EditFacts]] = {}
+        self._reader: FactsReader | None = None
 
     def preparation(
         self,
@@ -280,19 +281,22 @@ class Readings:
         self, origin: str, revisions: Sequence[str], reading: Reading, cancel: CancelFlag | None
     ) -> tuple[EditFacts, ...]:
         """Return the facts about revisions of a text that a grammar reads."""
-        key = origin, reading.grammar or ""
-        reader = self._facts.get(key)
-        if reader is None or reader.is_full:
-            reader = self._facts[key] = FactsReader(origin, reading)
-        return tuple(reader.facts(text, self.texts, cancel) for text in revisions)
+        known = self._facts.setdefault((origin, reading.grammar or ""), {})
+        for text in revisions:
+            if text not in known:
+                if self._reader is None or not self._reader.reads(origin, reading):
+                    # Only that of one file at a time, as Python's trees are large.
+                    self._reader = FactsReader(origin, reading)
+                known[text] = self._reader.facts(text, self.texts, cancel)
+        return tuple(known[text] for text in revisions)
 
     def keep(self, contents: Collection[Content]) -> None:
         """Forget all texts but these."""
         self.texts.keep(contents)
         for preparation in self._preparations.values():
             preparation.keep(contents)
-        for reader in self._facts.values():
-            reader.keep(contents)
+        for origin, known in self._facts.items():
+            self._facts[origin] = {text: known[text] for text in known if text in contents}
 
 
 def prepare(
