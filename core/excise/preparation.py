@@ -20,10 +20,9 @@ from excise.kernels._lexer import Lexer
 from excise.kernels._walk import CancelFlag
 from excise.reading import Content, ParsedTexts, Reading, normalised, read, token_stream
 from excise.signature import Options
-from excise.text import line_key, strip_blank
+from excise.text import TokenList, line_key, strip_blank
 from excise.tokens import (
     Lines,
-    TokenStream,
     lexical_lines,
     lexical_part,
     lines_of,
@@ -39,6 +38,8 @@ __all__ = [
     "align",
     "prepare",
 ]
+
+_MOST_NAMES = 500_000
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Prepared:
     slid: array[int]
     is_origin: bool
     has_errors: bool
-    _read: Callable[[Content], TokenStream]
+    _read: Callable[[Content], TokenList]
     digest: bytes = b""
     code_digest: bytes = b""
 
@@ -79,7 +80,7 @@ class Prepared:
             return True
         return self.units.starts is not None and self.units.units == other.units.units
 
-    def located(self, start: int, stop: int) -> TokenStream:
+    def located(self, start: int, stop: int) -> TokenList:
         """Return the tokens from one to another (exclusive), and where they stand.
 
         For explanations: only now the text is read for places. Keys are not promised.
@@ -89,7 +90,7 @@ class Prepared:
         return self._stream.part(start, stop)
 
     @cached_property
-    def _stream(self) -> TokenStream:
+    def _stream(self) -> TokenList:
         return self._read(self.text)
 
     @cached_property
@@ -246,7 +247,7 @@ class Readings:
     def __init__(self) -> None:
         """Know nothing yet."""
         self.texts = ParsedTexts()
-        self._preparations: dict[object, Preparation] = {}
+        self._preparations: dict[tuple[Content, Options, Reading, bool], Preparation] = {}
         self._facts: dict[tuple[str, str], dict[str, EditFacts]] = {}
         self._reader: FactsReader | None = None
 
@@ -293,10 +294,20 @@ class Readings:
     def keep(self, contents: Collection[Content]) -> None:
         """Forget all texts but these."""
         self.texts.keep(contents)
+        for key in [key for key in self._preparations if key[0] not in contents]:
+            del self._preparations[key]
         for preparation in self._preparations.values():
             preparation.keep(contents)
-        for origin, known in self._facts.items():
-            self._facts[origin] = {text: known[text] for text in known if text in contents}
+        self._facts = {
+            key: {text: known[text] for text in known if text in contents}
+            for key, known in self._facts.items()
+            if key[0] in contents
+        }
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so many tokens and lines have names that another one should begin anew."""
+        return len(self.texts.vocabulary) > _MOST_NAMES
 
 
 def prepare(
