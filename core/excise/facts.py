@@ -6,7 +6,7 @@ read by Python's own parser (`excise.python_facts`), other languages by their gr
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -126,7 +126,7 @@ def _united(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 class FactsReader:
-    """An origin that a grammar reads, and the facts about its revisions. Each is read once."""
+    """An origin that a grammar reads, for the facts about its revisions."""
 
     def __init__(self, origin: str, reading: Reading) -> None:
         """Read the origin, if it is Python."""
@@ -135,27 +135,18 @@ class FactsReader:
         if reading.grammar == "python":
             with suppress(SyntaxError, Unparsable):
                 self._module = python_facts.Module.of(origin)
-        self._known: dict[str, EditFacts] = {origin: EditFacts(same_program=True)}
 
-    @property
-    def is_full(self) -> bool:
-        """Whether it has kept too much of its revisions, and another one should begin anew."""
-        return self._module is not None and len(self._module.known) >= _MOST_STATEMENTS
+    def reads(self, origin: str, reading: Reading) -> bool:
+        """Whether it is the reader of an origin, and has not kept too much of its revisions."""
+        known = 0 if self._module is None else len(self._module.known)
+        return (origin, reading) == (self._origin, self._reading) and known < _MOST_STATEMENTS
 
     def facts(self, text: str, texts: ParsedTexts, cancel: CancelFlag | None) -> EditFacts:
         """Return the facts about a revision, given what parsers found in it and the origin."""
-        if text not in self._known:
-            if cancel is not None:
-                cancel.check()
-            self._known[text] = self._facts(text, texts, cancel)
-        return self._known[text]
-
-    def keep(self, contents: Collection[object]) -> None:
-        """Forget the facts about all revisions but these."""
-        kept = {text: facts for text, facts in self._known.items() if text in contents}
-        self._known = {self._origin: EditFacts(same_program=True)} | kept
-
-    def _facts(self, text: str, texts: ParsedTexts, cancel: CancelFlag | None) -> EditFacts:
+        if text == self._origin:
+            return EditFacts(same_program=True)
+        if cancel is not None:
+            cancel.check()
         if self._module is None:
             return EditFacts(same_program=self._is_same_code(text, texts, cancel))
         try:

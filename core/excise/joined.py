@@ -21,7 +21,8 @@ from excise.kernels._walk import CancelFlag
 from excise.preparation import Preparation, Prepared
 from excise.reading import Content, Reading
 from excise.signature import Options
-from excise.tokens import Lines, TokenStream, Vocabulary
+from excise.text import TokenList
+from excise.tokens import Lines, Vocabulary
 
 __all__ = ["JoinedOrigin", "ReadFile", "key_of"]
 
@@ -212,5 +213,5 @@ def _digest(parts: Iterable[bytes]) -> bytes:
     return whole.digest()
 
 
-def _no_stream(content: Content) -> TokenStream:
+def _no_stream(content: Content) -> TokenList:
     raise TypeError("a change set has no text of its own: look at its files one by one")

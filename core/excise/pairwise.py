@@ -295,10 +295,15 @@ class ScoreMatrix:
             edited=[*task.edited[:at], edited, *task.edited[at + 1 :]],
             cancel=cancel,
         )
-        task.readings.keep(
-            {*task.origin.values(), *(t for own in task.edited for t in own.values())}
-        )
-        return _matrix(task, self, at)
+        matrix = _matrix(task, self, at)
+        matrix.forget_others()
+        return matrix
+
+    def forget_others(self) -> None:
+        """Forget what was read for other matrices with the same readings, and not for this one."""
+        task = self._task
+        texts = (text for files in task.edited for text in files.values())
+        task.readings.keep({*task.origin.values(), *texts})
 
     @property
     def edit_sizes(self) -> tuple[int, ...]:

@@ -20,10 +20,9 @@ from excise.kernels._lexer import Lexer
 from excise.kernels._walk import CancelFlag
 from excise.reading import Content, ParsedTexts, Reading, normalised, read, token_stream
 from excise.signature import Options
-from excise.text import line_key, strip_blank
+from excise.text import TokenList, line_key, strip_blank
 from excise.tokens import (
     Lines,
-    TokenStream,
     lexical_lines,
     lexical_part,
     lines_of,
@@ -39,6 +38,8 @@ __all__ = [
     "align",
     "prepare",
 ]
+
+_MOST_NAMES = 500_000
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Prepared:
     slid: array[int]
     is_origin: bool
     has_errors: bool
-    _read: Callable[[Content], TokenStream]
+    _read: Callable[[Content], TokenList]
     digest: bytes = b""
     code_digest: bytes = b""
 
@@ -79,7 +80,7 @@ class Prepared:
             return True
         return self.units.starts is not None and self.units.units == other.units.units
 
-    def located(self, start: int, stop: int) -> TokenStream:
+    def located(self, start: int, stop: int) -> TokenList:
         """Return the tokens from one to another (exclusive), and where they stand.
 
         For explanations: only now the text is read for places. Keys are not promised.
@@ -89,7 +90,7 @@ class Prepared:
         return self._stream.part(start, stop)
 
     @cached_property
-    def _stream(self) -> TokenStream:
+    def _stream(self) -> TokenList:
         return self._read(self.text)
 
     @cached_property
@@ -246,8 +247,9 @@ class Readings:
     def __init__(self) -> None:
         """Know nothing yet."""
         self.texts = ParsedTexts()
-        self._preparations: dict[object, Preparation] = {}
-        self._facts: dict[tuple[str, str], FactsReader] = {}
+        self._preparations: dict[tuple[Content, Options, Reading, bool], Preparation] = {}
+        self._facts: dict[tuple[str, str], dict[str, EditFacts]] = {}
+        self._reader: FactsReader | None = None
 
     def preparation(
         self,
@@ -280,19 +282,32 @@ class Readings:
         self, origin: str, revisions: Sequence[str], reading: Reading, cancel: CancelFlag | None
     ) -> tuple[EditFacts, ...]:
         """Return the facts about revisions of a text that a grammar reads."""
-        key = origin, reading.grammar or ""
-        reader = self._facts.get(key)
-        if reader is None or reader.is_full:
-            reader = self._facts[key] = FactsReader(origin, reading)
-        return tuple(reader.facts(text, self.texts, cancel) for text in revisions)
+        known = self._facts.setdefault((origin, reading.grammar or ""), {})
+        for text in revisions:
+            if text not in known:
+                if self._reader is None or not self._reader.reads(origin, reading):
+                    # Only that of one file at a time, as Python's trees are large.
+                    self._reader = FactsReader(origin, reading)
+                known[text] = self._reader.facts(text, self.texts, cancel)
+        return tuple(known[text] for text in revisions)
 
     def keep(self, contents: Collection[Content]) -> None:
         """Forget all texts but these."""
         self.texts.keep(contents)
+        for key in [key for key in self._preparations if key[0] not in contents]:
+            del self._preparations[key]
         for preparation in self._preparations.values():
             preparation.keep(contents)
-        for reader in self._facts.values():
-            reader.keep(contents)
+        self._facts = {
+            key: {text: known[text] for text in known if text in contents}
+            for key, known in self._facts.items()
+            if key[0] in contents
+        }
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so many tokens and lines have names that another one should begin anew."""
+        return len(self.texts.vocabulary) > _MOST_NAMES
 
 
 def prepare(

@@ -11,11 +11,10 @@ from excise.errors import ContentError, Unparsable
 from excise.kernels._walk import CancelFlag
 from excise.reparse import Parsed, parsed, reparse
 from excise.signature import Options
-from excise.text import normalise, strip_blank
+from excise.text import TokenList, normalise, strip_blank
 from excise.tokens import (
     Lines,
     Tokens,
-    TokenStream,
     Vocabulary,
     given,
     lines_of,
@@ -133,7 +132,7 @@ def token_stream(
     raw: bool,
     cancel: CancelFlag | None = None,
     timeout: float | None = None,
-) -> TokenStream:
+) -> TokenList:
     """Return the tokens of a text and their positions (``raw``: whole lines with white space)."""
     if isinstance(content, Tokens) and raw:
         return given(content.by_line())

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
+from typing import Any
 
 from excise.display import short
 from excise.errors import BinaryTextError, UndecodableTextError
@@ -23,7 +24,6 @@ __all__ = [
     "TokenList",
     "byte_lines",
     "decode",
-    "join_lines",
     "line_key",
     "normalise",
     "raw_lines",
@@ -64,15 +64,22 @@ class TokenList:
 
     ``tokens[i]`` is on line ``lines[i]`` (0-based, never decreasing) and is the text between
     the code points ``starts[i]`` and ``ends[i]`` of the normalised text (an INDENT or DEDENT is
-    empty there). ``comments`` are the indices of those that are comments.
+    empty there; given tokens have no places). ``comments`` are the indices of those that are
+    comments. ``keys[l]`` is the key of line l, None for a blank line, once somebody asks for lines.
     """
 
-    tokens: list[str] = field(default_factory=list)
+    tokens: list[Any] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
     starts: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
     has_errors: bool = False
     comments: Sequence[int] = ()
+    keys: Sequence[Hashable | None] = ()
+
+    def part(self, start: int, stop: int) -> TokenList:
+        """Return the tokens from one to another (exclusive)."""
+        own = slice(start, stop)
+        return TokenList(self.tokens[own], self.lines[own], self.starts[own], self.ends[own])
 
 
 def decode(data: bytes, encoding: str | None = None) -> str:
@@ -189,11 +196,6 @@ class Text:
 def line_key(line: str) -> str:
     """Return the line without trailing white space, or "" for a blank line."""
     return line.rstrip(WHITE)
-
-
-def join_lines(lines: list[str]) -> str:
-    """Return the inverse of `raw_lines`."""
-    return "".join(lines)
 
 
 def strip_blank(text: str) -> str:

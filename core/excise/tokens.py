@@ -18,7 +18,6 @@ from excise.text import TokenList, line_key, raw_lines
 
 __all__ = [
     "Lines",
-    "TokenStream",
     "Tokens",
     "Vocabulary",
     "given",
@@ -26,7 +25,6 @@ __all__ = [
     "lexical_part",
     "line_keys",
     "lines_of",
-    "placed",
     "raw_lines_of",
     "raw_stream",
     "stream",
@@ -76,36 +74,6 @@ class Tokens:
         """Return the tokens of every line, the empty lines left out."""
         rows = groupby(zip(self.lines, self.tokens, strict=True), key=itemgetter(0))
         return tuple(tuple(token for _, token in row) for _, row in rows)
-
-
-@dataclass(frozen=True, slots=True)
-class TokenStream:
-    """The tokens of one text, in order.
-
-    ``tokens[i]`` stands on line ``lines[i]`` (0-based, never decreasing), between the code points
-    ``starts[i]`` and ``ends[i]`` of the normalised text (both empty for given tokens).
-    ``keys[l]`` is the key of line l, None for a blank line. ``comments`` are the indices of tokens
-    that are comments, where a grammar tells.
-    """
-
-    tokens: tuple[Hashable, ...]
-    lines: Sequence[int]
-    keys: tuple[Hashable | None, ...]
-    starts: Sequence[int] = ()
-    ends: Sequence[int] = ()
-    has_errors: bool = False
-    comments: Sequence[int] = ()
-
-    def part(self, start: int, stop: int) -> TokenStream:
-        """Return the tokens from one to another (exclusive), with all keys."""
-        return TokenStream(
-            self.tokens[start:stop],
-            self.lines[start:stop],
-            self.keys,
-            self.starts[start:stop],
-            self.ends[start:stop],
-            self.has_errors,
-        )
 
 
 class Vocabulary:
@@ -172,7 +140,7 @@ class Lines:
         return np.delete(np.frombuffer(self.tokens, dtype=np.intc), self.comments).tobytes()
 
 
-def lines_of(found: TokenStream, vocabulary: Vocabulary) -> Lines:
+def lines_of(found: TokenList, vocabulary: Vocabulary) -> Lines:
     """Intern a stream."""
     tokens = vocabulary.intern(found.tokens)
     first = first_tokens(found.lines, len(found.keys))
@@ -197,7 +165,7 @@ def raw_lines_of(text: str, vocabulary: Vocabulary) -> Lines:
 
 def lexical_part(
     text: str, lines: Lines, line_starts: Sequence[int], start: int, stop: int
-) -> TokenStream:
+) -> TokenList:
     """Return some tokens of the lexical stream of a text, and no keys: only their lines are read.
 
     Parameters
@@ -208,18 +176,16 @@ def lexical_part(
         Two places among the tokens, the second one exclusive.
     """
     if start == stop:
-        return TokenStream((), (), ())
+        return TokenList()
     low, high = (bisect_right(lines.first, token) - 1 for token in (start, stop - 1))
     before, skipped = line_starts[low], start - lines.first[low]
     end = line_starts[high + 1] if high + 1 < len(line_starts) else len(text)
-    found = lexical.tokenise(text[before:end])
-    wanted = slice(skipped, skipped + stop - start)
-    return TokenStream(
-        tuple(found.tokens[wanted]),
-        [low + line for line in found.lines[wanted]],
-        (),
-        [before + place for place in found.starts[wanted]],
-        [before + place for place in found.ends[wanted]],
+    found = lexical.tokenise(text[before:end]).part(skipped, skipped + stop - start)
+    return TokenList(
+        found.tokens,
+        [low + line for line in found.lines],
+        [before + place for place in found.starts],
+        [before + place for place in found.ends],
     )
 
 
@@ -253,14 +219,14 @@ def stream(
     grammar: str | None,
     cancel: CancelFlag | None = None,
     timeout: float | None = None,
-) -> TokenStream:
+) -> TokenList:
     """Tokenise a normalised text by a grammar of the pack, or lexically without one."""
-    if grammar:
-        return placed(syntax.tokenise(text, grammar, cancel, timeout), line_keys(text))
-    return placed(lexical.tokenise(text), line_keys(text))
+    found = syntax.tokenise(text, grammar, cancel, timeout) if grammar else lexical.tokenise(text)
+    found.keys = line_keys(text)
+    return found
 
 
-def given(content: Tokens | Iterable[Hashable]) -> TokenStream:
+def given(content: Tokens | Iterable[Hashable]) -> TokenList:
     """Return a ready-made sequence as a stream.
 
     Without lines every token stands on a line of its own, so that the three granularities coincide.
@@ -268,35 +234,22 @@ def given(content: Tokens | Iterable[Hashable]) -> TokenStream:
     if isinstance(content, Tokens):
         rows = content.by_line()
         numbers = [number for number, row in enumerate(rows) for _ in row]
-        return TokenStream(tuple(content.tokens), numbers, rows)
-    items = tuple(content)
-    return TokenStream(items, range(len(items)), tuple((item,) for item in items))
+        return TokenList(list(content.tokens), numbers, keys=rows)
+    items = list(content)
+    return TokenList(items, list(range(len(items))), keys=[(item,) for item in items])
 
 
-def raw_stream(text: str) -> TokenStream:
+def raw_stream(text: str) -> TokenList:
     """Return the lines of a text, white space and line end included, as tokens (guard 2)."""
     lines = raw_lines(text)
     ends = list(accumulate(map(len, lines)))
-    return TokenStream(
-        tuple(lines),
-        range(len(lines)),
-        tuple((line,) for line in lines),
-        starts=[0, *ends[:-1]],
-        ends=ends,
-    )
+    keys = [(line,) for line in lines]
+    return TokenList(lines, list(range(len(lines))), [0, *ends[:-1]], ends, keys=keys)
 
 
 def line_keys(text: str) -> tuple[str | None, ...]:
     """Return the key of every line, None for a blank one."""
     return tuple(line_key(line) or None for line in text.split("\n"))
-
-
-def placed(found: TokenList, keys: tuple[str | None, ...]) -> TokenStream:
-    """Return what a tokeniser found as a stream, given the key of every line."""
-    return TokenStream(
-        tuple(found.tokens), found.lines, keys, found.starts, found.ends, found.has_errors,
-        found.comments,
-    )  # fmt: skip
 
 
 def tokeniser(content: object, grammar: str | None) -> str:

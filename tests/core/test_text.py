@@ -12,7 +12,6 @@ from excise.errors import BinaryTextError, ExciseError, UndecodableTextError
 from excise.text import (
     WHITE,
     decode,
-    join_lines,
     line_key,
     normalise,
     raw_lines,
@@ -51,7 +50,7 @@ def test_a_normal_text_has_one_kind_of_line_end_and_its_own_characters(text):
 @given(TEXTS.map(normalise))
 def test_raw_lines_are_the_text_cut_at_line_ends(text):
     lines = raw_lines(text)
-    assert join_lines(lines) == text
+    assert "".join(lines) == text
     assert all(lines)
     assert all("\n" not in line[:-1] for line in lines)
     assert all(line.endswith("\n") for line in lines[:-1])

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import excise
+from excise import syntax
 from excise.signature import GRANULARITIES, Options
 from excise.text import Revision
 from excise_server.editor.analysis import MAX_COMPARED, Analyst, compare, count_hunks
@@ -198,3 +199,20 @@ def test_no_pair_is_looked_at_alone(monkeypatch):
     texts[3] = A.replace("return x", "return -x")
     assert analyse() == 7
     assert asked == []
+
+
+def test_a_text_that_comes_or_goes_has_no_other_parsed_again(monkeypatch):
+    analyst, cancel, asked, parse = Analyst(), excise.CancelFlag(), [], syntax.parse
+    monkeypatch.setattr(
+        syntax, "parse", lambda text, *more: (asked.append(text), parse(text, *more))[1]
+    )
+    for texts, new in (
+        ([A], [ORIGIN, A]),
+        ([A, BOTH], [BOTH]),
+        ([BOTH], []),
+        ([A + "y\n", BOTH], [A + "y\n"]),
+    ):
+        asked.clear()
+        revisions = tuple(Revision(text, text) for text in texts)
+        analyst.analyse(Snapshot("m.py", ORIGIN, revisions, "python"), cancel)
+        assert asked == new

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
+import sys
 
 import msgspec
 import pytest
@@ -533,3 +535,41 @@ def test_the_order_of_worktrees_changes_no_number(repo):
     for name, entry in found.items():
         for key in ("mean_similarity", "rank", "edit_size", "similarity", "representative"):
             assert again[name][key] == entry[key], (name, key)
+
+
+LONG = "".join(f"def f{n}(a):\n    return a + {n}\n\n\n" for n in range(150))
+C = "/* one */\nint f(int a) {\n    return a;\n}\n"
+CANDIDATES = {
+    "comment": {"long__py": f"# why\n{LONG}", "c__c": C.replace("one", "two")},
+    "edit": {"long__py": LONG.replace("a + 7\n", "a - 7\n"), "c__c": C.replace("a;", "-a;")},
+    "again": {
+        "long__py": LONG.replace("a + 7\n", "a - 7\n"),
+        "other__c": C,
+        "first__js": "let x\n",
+    },
+    "created": {"c__c": C.replace("a;", "+a;"), "second__js": "let x\n", "b__txt": "two\n"},
+    "hazard": {"d__md": "1\U00100000\n", "c__c": C.replace("a;", "-a;"), "same__c": C},
+    "rest": {"d__md": "two\n", "long__py": LONG.replace("a + 9\n", "a - 9\n")},
+}
+
+
+@pytest.mark.parametrize("command", [("worktrees",), ("review", "--repo")], ids=" ".join)
+def test_a_run_parses_each_distinct_text_once(command, repo, monkeypatch, tmp_path):
+    """By its grammar, and Python once more by its own parser: matrix, facts, hunks and all."""
+    repo.commit(long__py=LONG, c__c=C, d__md="one\n")
+    for name, files in CANDIDATES.items():
+        worktree(repo, name, **files)
+    parsed, audit = tmp_path / "parsed", sys.audit
+
+    def heard(event, *arguments):
+        if event == "excise.parse":
+            with parsed.open("a") as lines:  # whichever process it is
+                lines.write(f"{arguments[0]} {hashlib.sha256(arguments[1]).hexdigest()}\n")
+        audit(event, *arguments)
+
+    monkeypatch.setattr(sys, "audit", heard)
+    ran = excise(*command, str(repo.path))
+    assert ran.code == 0, ran.err
+    texts = parsed.read_text().split("\n")[:-1]
+    assert len(texts) == len(set(texts)) > 10
+    assert {text.partition(" ")[0] for text in texts} >= {"c", "javascript", "python", "python_ast"}

@@ -182,8 +182,15 @@ class Analysis:
         return tuple((site.lo, site.hi) for site in self.sites)
 
 
-def compare(snapshot: Snapshot, cancel: excise.CancelFlag | None = None) -> Comparison:
-    """Score every pair of revisions, and rank and cluster them."""
+def compare(
+    snapshot: Snapshot,
+    cancel: excise.CancelFlag | None = None,
+    before: Comparison | None = None,
+) -> Comparison:
+    """Score every pair of revisions, and rank and cluster them.
+
+    What was read for the comparison ``before`` is not parsed again.
+    """
     options = snapshot.options
     matrix = excise.ScoreMatrix.from_texts(
         snapshot.origin,
@@ -197,7 +204,9 @@ def compare(snapshot: Snapshot, cancel: excise.CancelFlag | None = None) -> Comp
         cancel=cancel,
         timeout=PARSER_SECONDS,
         strict=False,
+        readings=None if before is None else _counted(before).readings,
     )
+    matrix.forget_others()
     return _described(matrix, snapshot.intent)
 
 
@@ -304,8 +313,11 @@ class Analyst:
 
     def _compared(self, snapshot: Snapshot, cancel: excise.CancelFlag) -> Comparison:
         """Compare starting from the document's last snapshot, or from the beginning."""
+        known = None
         for before in reversed(self._kept.values()):
             if before.snapshot.uri_or_path == snapshot.uri_or_path:
+                full = _counted(before.comparison).readings.is_full
+                known = None if full else before.comparison
                 try:
                     again = recompare(before.snapshot, before.comparison, snapshot, cancel)
                 except excise.Cancelled:
@@ -319,7 +331,7 @@ class Analyst:
                     return again
                 break
         self.pairs += len(snapshot.revisions) * (len(snapshot.revisions) - 1) // 2
-        return compare(snapshot, cancel=cancel)
+        return compare(snapshot, cancel=cancel, before=known)
 
 
 def _hunks(
