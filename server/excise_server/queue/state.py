@@ -11,21 +11,25 @@ import hashlib
 import json
 import os
 import sqlite3
+import stat
 import sys
+import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 
 from excise import __version__
+from excise.errors import ExciseError
 from excise.patches import Message, Patch, patch_id
 from excise.patches.evidence import COUNTS, ChangeCounts, EvidenceReader
 from excise.patches.features import IGNORED, Edits, text_id
 from excise.patches.mail import read_piece
 from excise.patches.pool import signature
 from excise.patches.reader import Reader
+from excise_server.foundation.database import is_locked, opened, writing
+from excise_server.foundation.inputs import SourceError
 from excise_server.queue.reading import Member
-from excise_server.queue.state_file import SCHEMA, check, create, errors
 from excise_server.queue.state_format import (
     BadStateError,
     checked,
@@ -51,6 +55,23 @@ _FEATURES = (
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _ANOTHER = "another version, or other ignored paths: everything was read anew"
+
+
+_APPLICATION = 0x45584353
+_HEADER = b"SQLite format 3\0"
+_SCHEMA = f"""
+BEGIN;
+PRAGMA application_id = {_APPLICATION};
+CREATE TABLE pieces (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, digest BLOB NOT NULL UNIQUE,
+  number INTEGER NOT NULL, line INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE TABLE features (n INTEGER PRIMARY KEY, message TEXT NOT NULL, tokens BLOB NOT NULL,
+  blocks BLOB NOT NULL, around BLOB NOT NULL, context BLOB NOT NULL, notes TEXT NOT NULL,
+  patch_id TEXT NOT NULL, text_id TEXT NOT NULL);
+CREATE TABLE changes (n INTEGER PRIMARY KEY, counts BLOB NOT NULL);
+CREATE TABLE words (kind INTEGER, start INTEGER, items BLOB NOT NULL, PRIMARY KEY (kind, start));
+CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+COMMIT;
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +127,11 @@ class State:
         self._by_id: dict[str, Entry] = {}
         self._reader = Reader()
         self._counter = EvidenceReader()
-        with errors(path):
+        with _errors(path):
             if not os.path.lexists(path):
-                create(path)
-            check(path)
-            self._file = sqlite3.connect(path, timeout=WAIT, isolation_level=None)
+                _create(path)
+            _check(path)
+            self._file = opened(path, WAIT)
             try:
                 self._start()
             except BaseException:
@@ -137,9 +158,9 @@ class State:
         SourceError
             If the file cannot be written.
         """
-        with errors(self.path), self._writing():
+        with _errors(self.path), writing(self._file):
             self._catch_up()
-            sizes = self._sizes()
+            sizes = [len(vocabulary) for vocabulary in self._reader.vocabularies]
             added = [self._insert(new) for new in found if not self.knows(new.piece)]
             self._write_words(sizes)
             return added
@@ -159,7 +180,7 @@ class State:
             If the file cannot be read.
         """
         query = "SELECT number, line, data FROM pieces WHERE n = ?"
-        with errors(self.path):
+        with _errors(self.path):
             number, line, data = self._file.execute(query, (entry.n,)).fetchone()
             return read_piece(number, line, zlib.decompress(data)).patch
 
@@ -171,7 +192,7 @@ class State:
         SourceError
             If the file is damaged.
         """
-        with errors(self.path):
+        with _errors(self.path):
             found = dict(self._file.execute("SELECT n, counts FROM changes").fetchall())
             if missing := [entry.id for entry in self.entries if entry.n not in found]:
                 raise BadStateError(f"nothing is kept of {missing[0]!r}")
@@ -184,21 +205,18 @@ class State:
         made = [signature(), COUNTS, *self.ignored, __version__, sys.byteorder]
         return json.dumps(made)
 
-    def _made(self) -> str | None:
-        query = "SELECT value FROM facts WHERE name = 'made by'"
-        found = self._file.execute(query).fetchone()
-        return None if found is None else str(found[0])
-
     def _start(self) -> None:
         try:
-            made = self._made()
+            query = "SELECT value FROM facts WHERE name = 'made by'"
+            found = self._file.execute(query).fetchone()
+            made = None if found is None else str(found[0])
             self._file.execute("SELECT count(*) FROM changes")
             if made == self._made_by:
                 self._catch_up()
                 return
             self.rebuilt = _ANOTHER if made is not None else ""
         except (sqlite3.OperationalError, BadStateError) as error:
-            if "locked" in str(error):
+            if is_locked(error):
                 raise
             # The tables of another version, or features that do not hold together.
             self.rebuilt = _ANOTHER
@@ -208,10 +226,10 @@ class State:
         """Make all features anew from the bytes, in one transaction."""
         self.entries, self._digests, self._ids, self._reader = [], {}, set(), Reader()
         self._by_id = {}
-        with self._writing():
+        with writing(self._file):
             for name in ("features", "changes", "words", "facts", "groups"):
                 self._file.execute(f"DROP TABLE IF EXISTS {name}")
-            for statement in SCHEMA.split(";"):
+            for statement in _SCHEMA.split(";"):
                 if "CREATE TABLE" in statement and "pieces" not in statement:
                     self._file.execute(statement)
             query = "SELECT n, id, digest, number, line, data FROM pieces ORDER BY n"
@@ -223,18 +241,6 @@ class State:
             self._write_words((0, 0, 0))
 
     # --- reading and writing ---------------------------------------------------------------------
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """Hold the one lock of writers until all is written, or nothing."""
-        self._file.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            with suppress(sqlite3.Error):
-                self._file.execute("ROLLBACK")
-            raise
-        self._file.execute("COMMIT")
 
     def _catch_up(self) -> None:
         """Take what was written since the last look, by this process or by another."""
@@ -288,9 +294,6 @@ class State:
         self._file.execute("INSERT INTO changes VALUES (?, ?)", (n, changes))
         self._known(Entry(n, name, unpack_message(text), edits, *ids), digest)
 
-    def _sizes(self) -> tuple[int, ...]:
-        return tuple(len(vocabulary) for vocabulary in self._reader.vocabularies)
-
     def _write_words(self, sizes: Sequence[int]) -> None:
         for kind, (vocabulary, start) in enumerate(
             zip(self._reader.vocabularies, sizes, strict=True)
@@ -298,3 +301,58 @@ class State:
             if len(vocabulary) > start:
                 items = zlib.compress(json.dumps(vocabulary.items(start)).encode(), 1)
                 self._file.execute("INSERT INTO words VALUES (?, ?, ?)", (kind, start, items))
+
+
+# --- the file: made whole, told from any other, and what its errors mean -------------------------
+
+
+@contextmanager
+def _errors(path: str) -> Iterator[None]:
+    """Turn what SQLite and the system say into errors that name the file and the way out."""
+    away = "move it away; it will be rebuilt from the mails"
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        locked = is_locked(error)
+        reason = "another excise writes to it" if locked else str(error)
+        hint = "try again when that is done" if locked else "check its folder and the disk"
+        raise SourceError(reason, name=path, hint=hint) from error
+    except (sqlite3.DatabaseError, BadStateError, zlib.error, ValueError) as error:
+        if isinstance(error, ExciseError):
+            raise
+        raise SourceError(f"a damaged state: {error}", name=path, hint=away) from error
+    except OSError as error:
+        raise SourceError(error.strerror or str(error), name=path, hint="check the path") from error
+
+
+def _check(path: str) -> None:
+    """Refuse what is not a state, without SQLite: that would take an empty file for one."""
+    hint = "name a file that does not exist yet, or one that --incremental made"
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise SourceError("it is not a regular file", name=path, hint=hint)
+    with open(path, "rb") as file:
+        head = file.read(100)
+    if not head.startswith(_HEADER) or int.from_bytes(head[68:72], "big") != _APPLICATION:
+        raise SourceError("it is not the state of a patch queue", name=path, hint=hint)
+
+
+def _create(path: str) -> None:
+    """Make an empty state beside its place and move it there, so that it is whole or not there."""
+    folder = os.path.dirname(os.path.abspath(path))
+    descriptor, part = tempfile.mkstemp(prefix=".excise-", suffix=".state", dir=folder)
+    os.close(descriptor)
+    try:
+        with closing(opened(part)) as file:
+            file.executescript(_SCHEMA)
+        try:
+            if not hasattr(os, "link"):
+                raise OSError
+            os.link(part, path)
+        except FileExistsError:
+            pass  # another process was faster
+        except OSError:  # a file system without hard links
+            if not os.path.lexists(path):
+                os.rename(part, path)
+    finally:
+        with suppress(OSError):
+            os.unlink(part)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import zlib
 from array import array
-from dataclasses import asdict
-from typing import Any
+from dataclasses import replace
 
 import msgspec
 
 from excise.patches.evidence import ChangeCounts
 from excise.patches.features import BLOCK, MOST_LINES, NO_HEADING, NO_NAME, Edits
-from excise.patches.model import Binary, FilePair, Message, Patch, Series, Warned
+from excise.patches.model import Message
 
 __all__ = ["BadStateError", "checked", "pack_changes", "pack_message", "packed"]
 __all__ += ["unpack_changes", "unpack_message", "unpacked"]
@@ -24,21 +23,9 @@ class BadStateError(ValueError):
 
 def pack_message(message: Message) -> str:
     """Return all of a message but its hunks, as ASCII."""
-    fields = {
-        "number": message.number,
-        "line": message.line,
-        "message_id": message.message_id,
-        "author": message.author,
-        "date": message.date,
-        "subject": message.subject,
-        "title": message.title,
-        "series": asdict(message.series),
-        "references": message.references,
-        "text": message.text,
-        "warnings": [[warned.line, warned.what] for warned in message.patch.warnings],
-        "files": [_file(pair) for pair in message.patch.files],
-    }
-    return json.dumps(fields)
+    files = tuple(replace(pair, hunks=()) for pair in message.patch.files)
+    fields = msgspec.to_builtins(replace(message, patch=replace(message.patch, files=files)))
+    return json.dumps(fields)  # not msgspec's: a text may hold lone surrogates
 
 
 def unpack_message(text: str) -> Message:
@@ -50,13 +37,8 @@ def unpack_message(text: str) -> Message:
         If this is none.
     """
     try:
-        found: dict[str, Any] = json.loads(text)
-        warnings = tuple(Warned(line, what) for line, what in found.pop("warnings"))
-        files = tuple(_pair(fields) for fields in found.pop("files"))
-        series = Series(**found.pop("series"))
-        references = tuple(found.pop("references"))
-        return Message(**found, series=series, references=references, patch=Patch(files, warnings))
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        return msgspec.convert(json.loads(text), Message)
+    except (msgspec.ValidationError, ValueError, RecursionError) as error:
         raise BadStateError(f"unreadable message: {error}") from error
 
 
@@ -139,23 +121,3 @@ def checked(edits: Edits, words: int, names: int, lines: int) -> Edits:
 
 def _below(ints: array[int], limit: int) -> bool:
     return not ints or (min(ints) >= 0 and max(ints) < limit)
-
-
-def _file(pair: FilePair) -> list[object]:
-    binary = None if pair.binary is None else pair.binary.data.decode("latin-1")
-    modes = pair.old_mode, pair.new_mode, pair.old_blob, pair.new_blob
-    return [pair.old, pair.new, *modes, pair.moved, binary]
-
-
-def _pair(fields: list[Any]) -> FilePair:
-    old, new, old_mode, new_mode, old_blob, new_blob, moved, binary = fields
-    return FilePair(
-        old,
-        new,
-        old_mode=old_mode,
-        new_mode=new_mode,
-        old_blob=old_blob,
-        new_blob=new_blob,
-        moved=moved,
-        binary=None if binary is None else Binary(binary.encode("latin-1")),
-    )
