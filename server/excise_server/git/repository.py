@@ -135,11 +135,10 @@ class Repository:
 
         Two processes serve all names: one tells the sizes, and one prints the blobs within limits.
         """
-        checked = self._batch("--batch-check", names)
         answers: list[Blob | SourceError] = []
         within_limits: dict[str, None] = {}
         total = 0
-        for answer in checked:
+        for answer in self._described(names):
             if isinstance(answer, SourceError):
                 answers.append(answer)
                 continue
@@ -166,7 +165,7 @@ class Repository:
         """Return how many bytes the blob of each name has, or why there is none."""
         return [
             answer if isinstance(answer, SourceError) else answer[1]
-            for answer in self._batch("--batch-check", names)
+            for answer in self._described(names)
         ]
 
     def blob(self, name: str) -> Blob:
@@ -182,13 +181,14 @@ class Repository:
             raise answer
         return answer
 
-    def _batch(self, mode: str, names: Sequence[str]) -> list[tuple[str, int] | SourceError]:
+    def _described(self, names: Sequence[str]) -> list[tuple[str, int] | SourceError]:
+        """Return the id and size of the blob of each name, or why there is none."""
         if not names:
             return []
         encoded = [os.fsencode(name) for name in names]
         # Without a line end in a name this also works on a git before 2.38.
         zero = any(b"\n" in name for name in encoded)
-        options = [mode, "--follow-symlinks", *(["-z"] if zero else [])]
+        options = ["--batch-check", "--follow-symlinks", *(["-z"] if zero else [])]
         end = b"\0" if zero else b"\n"
         out = self.git.run("cat-file", *options, stdin=b"".join(name + end for name in encoded))
         answers, position = list[tuple[str, int] | SourceError](), 0
