@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -296,16 +297,12 @@ def test_after_thirty_days_it_is_forgotten(tmp_path, cache):
     insert = "insert or replace into choices values (?, 'hidden', '', ?)"
     for day, name in ((0, "first"), (DAYS, "second"), (DAYS + 1, "third")):
         clock[0] = 1_700_000_000 + day * 86_400
-        with store.writing() as connection:
-            connection.execute(insert, (name, store.now))
-    with store.reading() as connection:
-        rows = connection.execute("select id from choices order by id").fetchall()
-    assert rows == [("second",), ("third",)]
+        store.write([(insert, [(name, store.now)])])
+    assert store.read("select id from choices order by id") == [("second",), ("third",)]
     old = store.path.with_name(f"{'0' * 32}.sqlite3")
     old.write_bytes(b"")
     os.utime(old, (clock[0] - (DAYS + 1) * 86_400,) * 2)
-    with store.writing():
-        pass
+    store.write([])
     assert not old.exists()
     assert store.path.exists()
 
@@ -380,15 +377,13 @@ def test_a_lock_that_stays_is_waited_for_once(tmp_path, cache, monkeypatch):
 def test_what_is_half_written_is_not_there(tmp_path, cache):
     store = Store(cache, str(tmp_path))
 
-    def interrupted() -> None:
-        with store.writing() as connection:
-            connection.execute("insert into choices values ('a', 'hidden', '', ?)", (store.now,))
-            raise RuntimeError("killed")
+    def interrupted() -> Iterator[tuple[int]]:
+        yield (store.now,)
+        raise RuntimeError("killed")
 
     with pytest.raises(RuntimeError):
-        interrupted()
-    with store.reading() as connection:
-        assert connection.execute("select * from choices").fetchall() == []
+        store.write([("insert into choices values ('a', 'hidden', '', ?)", interrupted())])
+    assert store.read("select * from choices") == []
 
 
 def test_rows_of_others_are_not_believed(tmp_path, cache, caplog):

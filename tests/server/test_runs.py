@@ -364,7 +364,7 @@ MAY_START = {
     "git/command.py": "git, to read",
     "foundation/forks.py": "forks that share the work of a command",
     "workers/forked.py": "forks of the command",
-    "workers/process.py": "workers",
+    "workers/worker.py": "workers",
     "foundation/linux.py": "forks into namespaces",
     "evaluation/jail/privileges.py": "forks in the sandbox",
     "evaluation/jail/stranger.py": "forks in the sandbox",

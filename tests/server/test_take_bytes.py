@@ -16,7 +16,7 @@ import excise as library
 from excise_server.foundation.changes import SUBMODULE, Side, changed_file
 from excise_server.foundation.file_bytes import ByteLines, text_of_bytes
 from excise_server.foundation.inputs import SourceError
-from excise_server.git.submodules import checked_out_commit
+from excise_server.git.worktree import checked_out_commit
 from excise_server.review.change_sets import change_set
 from excise_server.review.hunks import review_files
 from excise_server.review.merged_bytes import merged_bytes

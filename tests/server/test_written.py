@@ -479,7 +479,7 @@ def test_a_second_undo_is_refused_and_so_is_one_of_nothing(top):
 def test_undo_of_what_was_partly_deleted_by_hand(top):
     write(top, [created("new.txt"), edit("a.txt")])
     (top / "new.txt").unlink()
-    assert [written.edit.path for written in undo(top)] == ["a.txt"]
+    assert [written.path for written in undo(top)] == ["a.txt"]
     assert (top / "a.txt").read_bytes() == BASE
 
 

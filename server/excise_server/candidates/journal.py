@@ -58,6 +58,7 @@ __all__ = [
     "Take",
     "git_mode",
     "look",
+    "read_file",
     "sync",
 ]
 
@@ -146,35 +147,37 @@ def _side(kept: Kept | None) -> Side | None:
     return None if kept is None else Side(git_mode(kept.mode), kept.data)
 
 
-def look(folder: int, name: str) -> Kept | None:
-    """Return the file or link of a name in a folder, or None if there is none.
+def read_file(folder: int, name: str) -> tuple[os.stat_result, bytes]:
+    """Return a file of a folder, or where a link leads. Nothing else is opened.
 
-    Nothing else is opened.
+    Raises
+    ------
+    SourceError
+        If it is neither, or over the limit.
     """
+    status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    if stat.S_ISLNK(status.st_mode):
+        return status, os.fsencode(os.readlink(name, dir_fd=folder))
+    data = b""
+    if stat.S_ISREG(status.st_mode) and status.st_size <= MAX_BYTES:
+        with open(os.open(name, READ, dir_fd=folder), "rb") as file:
+            status, data = os.fstat(file.fileno()), file.read(MAX_BYTES + 1)
+    if not stat.S_ISREG(status.st_mode):
+        raise SourceError("something other than a file has this name")
+    if max(status.st_size, len(data)) > MAX_BYTES:
+        raise SourceError(f"it is over {MAX_BYTES // 1_000_000} MB")
+    return status, data
+
+
+def look(folder: int, name: str) -> Kept | None:
+    """Return the file or link of a name in a folder, or None if there is none."""
     try:
-        status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        status, data = read_file(folder, name)
     except FileNotFoundError:
         return None
-    kind = stat.S_IFMT(status.st_mode)
-    try:
-        if kind == stat.S_IFLNK:
-            return Kept(kind, os.fsencode(os.readlink(name, dir_fd=folder)))
-        if kind != stat.S_IFREG or status.st_size > MAX_BYTES:
-            return Kept(-1, b"")
-        file = os.open(name, READ, dir_fd=folder)
-    except OSError:
+    except (OSError, SourceError):
         return Kept(-1, b"")
-    try:
-        status, data = os.fstat(file), b""
-        while part := os.read(file, max(status.st_size - len(data), 0) + 1):
-            data += part
-            if len(data) > MAX_BYTES:
-                return Kept(-1, b"")
-    except OSError:
-        return Kept(-1, b"")
-    finally:
-        os.close(file)
-    return Kept(status.st_mode if stat.S_ISREG(status.st_mode) else -1, data)
+    return Kept(stat.S_IFLNK if stat.S_ISLNK(status.st_mode) else status.st_mode, data)
 
 
 def sync(folder: int) -> None:
@@ -424,12 +427,10 @@ class Take:
         for entry in header.entries:
             sides: list[Kept | None] = []
             for side in (entry.before, entry.after):
-                if side is not None:
-                    end = position + max(side[1], 0)
-                    sides.append(Kept(side[0], data[position:end]))
-                    position = end
-                else:
-                    sides.append(None)
+                size = max(side[1], 0) if side is not None else 0
+                kept = side and Kept(side[0], data[position : position + size])
+                sides.append(kept)
+                position += size
             if not all(0 <= home < homes for home in entry.homes):
                 raise self.unreadable("its plan is damaged")
             paths = self._path(entry.path), self._path(entry.old_path)

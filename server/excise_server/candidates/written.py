@@ -37,7 +37,6 @@ from typing import NamedTuple
 from excise_server.candidates.journal import (
     FOLDER,
     MAKE,
-    READ,
     Edit,
     Journal,
     Kept,
@@ -45,27 +44,20 @@ from excise_server.candidates.journal import (
     Take,
     git_mode,
     look,
+    read_file,
     sync,
 )
 from excise_server.foundation.changes import LINK, Side
 from excise_server.foundation.escape import visible
-from excise_server.foundation.inputs import MAX_BYTES, SourceError, first_few
+from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.foundation.paths import is_refused_by_git
 from excise_server.review.git_patch import FileEdit
 from excise_server.review.own_edits import check_no_submodule, edited_beside, is_same_file
 
-__all__ = ["Checkout", "Written", "opened_checkout"]
+__all__ = ["Checkout", "opened_checkout"]
 
 _EXECUTABLE = "100755"
 _HINT = "commit or undo that first, or apply the patch that is printed without --write"
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """A file of the working tree before and after, with the earlier ``status`` from ``lstat``."""
-
-    edit: FileEdit
-    status: os.stat_result | None
 
 
 class _Slot(NamedTuple):
@@ -118,8 +110,16 @@ def opened_checkout(
         raise SourceError(
             "--write is not supported on this system", hint="pipe the patch into git apply"
         )
+    if git_dir is not None and (
+        os.path.lexists(os.path.join(git_dir, "excise")) or os.access(git_dir, os.W_OK | os.X_OK)
+    ):
+        place, parts = git_dir, ["excise"]
+    elif cache is not None:
+        place = str(cache)
+        parts = ["takes", hashlib.sha256(os.fsencode(top)).hexdigest()[:32]]
+    else:
+        raise SourceError("no folder for the journal", hint="set HOME or XDG_CACHE_HOME")
     try:
-        place, parts = _place_of_journal(top, git_dir, cache)
         if make:
             os.makedirs(place, mode=0o700, exist_ok=True)
         journal = Journal(place, parts, make=make)
@@ -138,16 +138,6 @@ def opened_checkout(
         except OSError as error:
             raise SourceError(f"the journal of takes cannot be used: {error}") from error
         yield checkout
-
-
-def _place_of_journal(top: str, git_dir: str | None, cache: Path | None) -> tuple[str, list[str]]:
-    if git_dir is not None:
-        own = os.path.lexists(os.path.join(git_dir, "excise"))
-        if own or os.access(git_dir, os.W_OK | os.X_OK):
-            return git_dir, ["excise"]
-    if cache is None:
-        raise SourceError("no folder for the journal", hint="set HOME or XDG_CACHE_HOME")
-    return str(cache), ["takes", hashlib.sha256(os.fsencode(top)).hexdigest()[:32]]
 
 
 @dataclass(slots=True)
@@ -205,7 +195,7 @@ class Checkout:
         *,
         undoes: int | None = None,
         modes: Mapping[str, int] | None = None,
-    ) -> list[Written]:
+    ) -> list[FileEdit]:
         """Make edits of the target in the working tree, all or none, and return them.
 
         Those that the tree has already are left out.
@@ -225,7 +215,21 @@ class Checkout:
             If lines are not those of the target, a file cannot be replaced or was saved meanwhile,
             or it was stopped. All files are then as they were, but for those that somebody saved.
         """
-        plan = [written for written in self._planned_all(files) if written.edit.is_edit]
+        plan, problems = [], []
+        for file in files:
+            try:
+                edit, status = self._planned(file)
+                if edit.is_edit:
+                    plan.append((edit, status))
+            except (OSError, ValueError) as error:
+                reason = getattr(error, "strerror", None) or error
+                problems.append((f"{visible(file.old_path)}: {reason}", ""))
+            except SourceError as error:
+                problems.append((f"{visible(file.old_path)}: {error.reason}", error.hint))
+        if problems:
+            reasons = "; ".join(reason for reason, _ in problems[:5])
+            more = f"; and {len(problems) - 5} more files" if len(problems) > 5 else ""
+            raise SourceError(f"{reasons}{more}", hint=problems[0][1] or _HINT)
         if not plan:
             return []
         with self._journal.new() as take:
@@ -242,14 +246,14 @@ class Checkout:
             with suppress(OSError, SourceError):
                 self._clean(take, kept)
         self.said += [
-            f"{visible(written.edit.old_path)} had another name (a hard link), "
+            f"{visible(edit.old_path)} had another name (a hard link), "
             "which keeps the earlier content"
-            for written in plan
-            if written.status is not None and written.status.st_nlink > 1
+            for edit, status in plan
+            if status is not None and status.st_nlink > 1
         ]
-        return plan
+        return [edit for edit, _ in plan]
 
-    def undo(self, stop: Callable[[], bool] = lambda: False) -> tuple[Plan, list[Written]]:
+    def undo(self, stop: Callable[[], bool] = lambda: False) -> tuple[Plan, list[FileEdit]]:
         """Undo the last take, beside what was edited since; return it, and what was undone.
 
         Raises
@@ -275,24 +279,8 @@ class Checkout:
                 raise SourceError(f"nothing was undone: {error.reason}", hint=hint) from error
         raise SourceError("nothing to undo: no take of this checkout is known")
 
-    def _planned_all(self, files: Sequence[FileEdit]) -> list[Written]:
-        plan, problems = [], []
-        for file in files:
-            try:
-                plan.append(self._planned(file))
-            except (OSError, ValueError) as error:
-                reason = getattr(error, "strerror", None) or error
-                problems.append((f"{visible(file.old_path)}: {reason}", ""))
-            except SourceError as error:
-                problems.append((f"{visible(file.old_path)}: {error.reason}", error.hint))
-        if problems:
-            reasons = "; ".join(reason for reason, _ in problems[:5])
-            more = f"; and {len(problems) - 5} more files" if len(problems) > 5 else ""
-            raise SourceError(f"{reasons}{more}", hint=problems[0][1] or _HINT)
-        return plan
-
-    def _planned(self, file: FileEdit) -> Written:
-        """Return the edit of a file as it is in the working tree."""
+    def _planned(self, file: FileEdit) -> tuple[FileEdit, os.stat_result | None]:
+        """Return the edit of a file as it is in the working tree, and its earlier ``lstat``."""
         is_link = file.new is not None and file.new.mode == LINK
         if is_link and is_refused_by_git(file.path, is_link=True):
             raise SourceError("git refuses a link of such a name")
@@ -300,13 +288,13 @@ class Checkout:
         status, working = self._read(file.old_path)
         if file.old is None:
             if working is not None and file.new is not None and working.data == file.new.data:
-                return Written(FileEdit(file.path, file.path, working, working), status)
+                return FileEdit(file.path, file.path, working, working), status
             if status is not None:
                 raise SourceError("a file of this name already exists")
-            return Written(file, None)
+            return file, None
         if working is None or status is None:
             if file.new is None:
-                return Written(FileEdit(file.path, file.path, None, None), None)
+                return FileEdit(file.path, file.path, None, None), None
             raise SourceError("it no longer exists")
         if file.path != file.old_path and self._read(file.path)[0] is not None:
             becomes = visible(file.path)
@@ -314,21 +302,14 @@ class Checkout:
         after = None if file.new is None else edited_beside(file.old, file.new, working)
         if after is None and not is_same_file(working, file.old):
             raise SourceError("it has other edits, which would be lost")
-        return Written(FileEdit(file.path, file.old_path, working, after), status)
+        return FileEdit(file.path, file.old_path, working, after), status
 
     def _read(self, path: str) -> tuple[os.stat_result | None, Side | None]:
         """Return the file or link at a path, or None if there is neither."""
         try:
             with self._folder(path, make=False) as (folder, name):
-                status = os.stat(name, dir_fd=folder, follow_symlinks=False)
-                if stat.S_ISLNK(status.st_mode):
-                    return status, Side(LINK, os.fsencode(os.readlink(name, dir_fd=folder)))
-                if not stat.S_ISREG(status.st_mode):
-                    raise SourceError("something other than a file has this name")
-                if status.st_size > MAX_BYTES:
-                    raise SourceError(f"it is over {MAX_BYTES // 1_000_000} MB")
-                with open(os.open(name, READ, dir_fd=folder), "rb") as file:
-                    return status, Side(git_mode(status.st_mode), file.read())
+                status, data = read_file(folder, name)
+                return status, Side(git_mode(status.st_mode), data)
         except FileNotFoundError:
             return None, None
 
@@ -361,37 +342,49 @@ class Checkout:
     # --- preparing: the tree is not touched yet ---
 
     def _prepare(
-        self, take: Take, plan: Sequence[Written], undoes: int | None, modes: Mapping[str, int]
+        self,
+        take: Take,
+        plan: Sequence[tuple[FileEdit, os.stat_result | None]],
+        undoes: int | None,
+        modes: Mapping[str, int],
     ) -> Plan:
         """Write all new files into the homes of asides, and then the plan."""
         bases: list[str] = []
         known: dict[str, int] = {}
         homes = [
             (
-                self._home_of(take, written.edit.path, bases, known),
-                self._home_of(take, written.edit.old_path, bases, known),
+                self._home_of(take, edit.path, bases, known),
+                self._home_of(take, edit.old_path, bases, known),
             )
-            for written in plan
+            for edit, _ in plan
         ]
         if bases:
-            self._make_homes(take, bases)
+            take.save_foreign(secrets.token_hex(8), bases)
+        for base in bases:
+            with self._opened(_components(base) if base else [], make=False) as folder:
+                name = take.foreign()[0]
+                os.mkdir(name, 0o700, dir_fd=folder)
+                inner = os.open(name, FOLDER, dir_fd=folder)
+                try:
+                    _make_ignored(inner)
+                finally:
+                    os.close(inner)
+                sync(folder)
         edits = []
         with self._homes(take) as opened:
-            for index, (written, (home, other)) in enumerate(zip(plan, homes, strict=True)):
-                edit, status, after = written.edit, written.status, None
-                folder = opened[home]
-                if edit.new is not None and folder is not None:
+            for index, ((edit, status), (home, other)) in enumerate(zip(plan, homes, strict=True)):
+                before = after = None
+                if edit.new is not None and (own := opened[home]) is not None:
                     mode = modes.get(edit.path)
-                    after = _staged(folder, str(2 * index), edit.new, status, mode)
-                before = None
+                    after = _staged(own, str(2 * index), edit.new, status, mode)
                 if edit.old is not None and status is not None:
                     is_link = stat.S_ISLNK(status.st_mode)
                     mode = stat.S_IFLNK if is_link else status.st_mode
                     before = Kept(mode, edit.old.data)
                 edits.append(Edit(edit.path, edit.old_path, before, after, (home, other)))
-            for folder in opened:
-                if folder is not None:
-                    sync(folder)
+            for each in opened:
+                if each is not None:
+                    sync(each)
         kept = Plan(time.time(), tuple(edits), undoes)
         take.save(kept)
         return kept
@@ -417,19 +410,6 @@ class Checkout:
                 bases.append(base)
             known[name] = bases.index(base) + 1 if place else 0
         return known[name]
-
-    def _make_homes(self, take: Take, bases: Sequence[str]) -> None:
-        take.save_foreign(secrets.token_hex(8), bases)
-        name = take.foreign()[0]
-        for base in bases:
-            with self._opened(_components(base) if base else [], make=False) as folder:
-                os.mkdir(name, 0o700, dir_fd=folder)
-                inner = os.open(name, FOLDER, dir_fd=folder)
-                try:
-                    _make_ignored(inner)
-                finally:
-                    os.close(inner)
-                sync(folder)
 
     @contextmanager
     def _homes(self, take: Take) -> Iterator[list[int | None]]:
@@ -459,8 +439,12 @@ class Checkout:
                     path = slot.path
                     self._forward(slot, homes[slot.home])
                 for slot in _slots(plan.edits):
-                    path = slot.path
-                    _check_unchanged(slot, homes[slot.home])
+                    # What was written into an aside after it came out: an editor had it open.
+                    if slot.before is not None and (home := homes[slot.home]) is not None:
+                        path = slot.path
+                        kept = look(home, f"{slot.aside}.old")
+                        if (look(home, slot.aside) if kept is None else kept) != slot.before:
+                            raise SourceError("it was changed meanwhile")
                 path = ""
                 self._sync(plan, homes)
             _check_not(stop)
@@ -478,13 +462,7 @@ class Checkout:
             raise SourceError(f"{name}{_reason(error)}; {state}") from error
 
     def _forward(self, slot: _Slot, home: int | None) -> None:
-        """Make one path new.
-
-        Raises
-        ------
-        SourceError, OSError
-            If what came out is not what was read. It is not put back here.
-        """
+        """Make one path new, or raise if what came out is not what was read: it stays out."""
         if home is None:
             raise SourceError("the folder of what is set aside has gone")
         make = slot.before is None
@@ -494,7 +472,9 @@ class Checkout:
                     _move(home, slot.aside, folder, name)
                     return
                 came_out = slot.aside
-                exchanged = slot.after is not None and _exchange(home, slot.aside, folder, name)
+                aside, exchanged = slot.aside, False
+                if slot.after is not None:
+                    exchanged = _renamed(home, aside, folder, name, "EXCHANGE")
                 if not exchanged:
                     came_out = f"{slot.aside}.old" if slot.after is not None else slot.aside
                     _move(folder, name, home, came_out)
@@ -510,10 +490,7 @@ class Checkout:
     def _put_back(self, take: Take, plan: Plan) -> list[str]:
         """Make all paths old again, mark it, and return those that are somebody's save, and stay.
 
-        Raises
-        ------
-        SourceError
-            If some could not be put back. The next command tries again.
+        Where some cannot be put back, it raises, and the next command tries again.
         """
         problems, stays = [], []
         with self._homes(take) as homes:
@@ -668,15 +645,6 @@ def _check_not(stop: Callable[[], bool]) -> None:
         raise SourceError("interrupted")
 
 
-def _check_unchanged(slot: _Slot, home: int | None) -> None:
-    """Refuse what was written into an aside after it came out: its file was open in an editor."""
-    if slot.before is None or home is None:
-        return
-    kept = look(home, f"{slot.aside}.old")
-    if (look(home, slot.aside) if kept is None else kept) != slot.before:
-        raise SourceError("it was changed meanwhile")
-
-
 def _reason(error: OSError | SourceError) -> str:
     return error.reason if isinstance(error, SourceError) else error.strerror or str(error)
 
@@ -695,12 +663,11 @@ def _staged(
     with open(os.open(aside, MAKE, wanted, dir_fd=home), "wb") as file:
         file.write(new.data)
         if status is not None and stat.S_ISREG(status.st_mode):
-            own = os.fstat(file.fileno())
+            mode, own = status.st_mode, os.fstat(file.fileno())
             if (own.st_uid, own.st_gid) != (status.st_uid, status.st_gid):
                 with suppress(OSError):  # only root can, and a member of the group
                     os.fchown(file.fileno(), status.st_uid, status.st_gid)
-            os.fchmod(file.fileno(), _permissions(status.st_mode, new))
-        elif mode is not None and stat.S_ISREG(mode):
+        if mode is not None and stat.S_ISREG(mode):
             os.fchmod(file.fileno(), _permissions(mode, new))
         file.flush()
         os.fsync(file.fileno())
@@ -743,7 +710,7 @@ def _swap_back(home: int, aside: str, folder: int, name: str, after: Kept) -> No
     if (now := look(folder, name)) is None:
         _move_if_free(home, aside, folder, name)
     elif now == after:
-        while _exchange(home, aside, folder, name):
+        while _renamed(home, aside, folder, name, "EXCHANGE"):
             if (came_out := look(home, aside)) is None or came_out == expected:
                 return
             kept, expected = came_out, kept
@@ -764,24 +731,14 @@ def _unlink_same(home: int, aside: str, folder: int, name: str) -> None:
 
 
 def _move(source: int, old: str, target: int, new: str) -> None:
-    """Move a file to a name that must be free.
-
-    Raises
-    ------
-    FileExistsError
-        If it is not. Nothing is moved.
-    """
+    """Move a file to a name that must be free, or else raise `FileExistsError`."""
     if not _renamed(source, old, target, new, "NOREPLACE"):
         os.link(old, new, src_dir_fd=source, dst_dir_fd=target, follow_symlinks=False)
         os.unlink(old, dir_fd=source)
 
 
-def _exchange(home: int, aside: str, folder: int, name: str) -> bool:
-    """Exchange two files; return False if the system or the file system cannot."""
-    return _renamed(home, aside, folder, name, "EXCHANGE")
-
-
 def _renamed(source: int, old: str, target: int, new: str, how: str) -> bool:
+    """Exchange two files, or move one; return False if the system or the file system cannot."""
     known = _rename_function()
     if known is None:
         return False
@@ -826,13 +783,7 @@ def _is_beside(home: int, folder: int) -> bool:
 
 
 def _components(path: str) -> list[str]:
-    """Return the components of a path of a repository.
-
-    Raises
-    ------
-    SourceError
-        If it leads out of the tree, or into the repository itself.
-    """
+    """Return the components of a path, unless it leads out of the tree or into the repository."""
     if is_refused_by_git(path):
         raise SourceError("no file of the working tree has such a path")
     return path.split("/")

@@ -67,6 +67,10 @@ main()
 """
 _ROOT = str(Path(__file__).parents[2])
 
+_GIT = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_PREFIX"}
+_GIT |= {"GIT_OBJECT_DIRECTORY"}
+"""Variables of the user's environment that lead git to another repository."""
+
 Said = Callable[[str], None]
 
 
@@ -279,16 +283,20 @@ class _Supervision:
     def _start(self, candidate: Candidate) -> None:
         with suppress(OSError):  # a run may have removed it
             self._runs.folder.mkdir(mode=0o700, parents=True)
+        # A name of a file that no two candidates share, and that any system takes.
         number = len(self._runs.verdicts) + len(self._running) + 1
+        plain = re.sub(r"[^A-Za-z0-9._-]+", "-", candidate.label).strip(".-")[:60] or "candidate"
         job = {
             "level": self._level,
             "command": self._command,
             "folder": candidate.folder,
-            "log": str(self._runs.folder / _log_name(candidate, number)),
+            "log": str(self._runs.folder / f"{number:03}-{plain}.log"),
             "seconds": self._seconds,
         }
+        environment = {name: value for name, value in os.environ.items() if name not in _GIT}
+        environment["EXCISE_CANDIDATE"] = candidate.id.encode("utf-8", "replace").decode()
         try:
-            supervisor = self._supervisor(job, _environment(candidate))
+            supervisor = self._supervisor(job, environment)
         except OSError as error:
             self._report(candidate, None, f"not started: {error.strerror}")
             return
@@ -396,49 +404,22 @@ def _by(status: int) -> str:
     return f" by signal {-status}"
 
 
-def _log_name(candidate: Candidate, number: int) -> str:
-    """Return a name of a file that no two candidates share, and that any system takes."""
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", candidate.label).strip(".-")[:60] or "candidate"
-    return f"{number:03}-{plain}.log"
-
-
-def _environment(candidate: Candidate) -> dict[str, str]:
-    """Return the user's environment, without variables that lead git to another repository."""
-    environment = {name: value for name, value in os.environ.items() if name not in _GIT}
-    return environment | {"EXCISE_CANDIDATE": candidate.id.encode("utf-8", "replace").decode()}
-
-
-_GIT = {
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_COMMON_DIR",
-    "GIT_PREFIX",
-    "GIT_OBJECT_DIRECTORY",
-}
-
-
 def _new_folder(cache: Path) -> Path:
     """Make the folder of this call, and remove the oldest of former ones."""
     top = cache / "runs"
     try:
         top.mkdir(mode=0o700, parents=True, exist_ok=True)
         former = sorted(path for path in top.iterdir() if path.is_dir() and not path.is_symlink())
-        for path in former[: max(0, len(former) - _KEPT_FOLDERS + 1)]:
-            _remove(path)
+        for old in former[: max(0, len(former) - _KEPT_FOLDERS + 1)]:
+            with suppress(OSError):  # not empty: it contains files that we never make
+                for path in old.iterdir():
+                    if path.suffix in (".log", ".jsonl"):
+                        path.unlink()
+                old.rmdir()
         folder = Path(tempfile.mkdtemp(prefix=time.strftime("%Y%m%d-%H%M%S-"), dir=top))
     except OSError as error:
         raise SourceError(f"no folder for the output: {error}") from error
     return folder
-
-
-def _remove(folder: Path) -> None:
-    """Remove a folder of an earlier call, unless it contains files that we never make."""
-    with suppress(OSError):
-        for path in folder.iterdir():
-            if path.suffix in (".log", ".jsonl"):
-                path.unlink()
-        folder.rmdir()
 
 
 @contextmanager

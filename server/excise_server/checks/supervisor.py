@@ -163,7 +163,15 @@ class _Namespace(_Group):
 
     def __init__(self) -> None:
         if libc.unshare(NEWPID | NEWNS) == -1:
-            enter_user_namespace(*_same_ids())
+            # Every id stays what it is: all ids, or where only root may do that, one's own.
+            everyone = {}
+            for kind in ("uid", "gid"):
+                with open(f"/proc/self/{kind}_map") as lines:
+                    fields = [line.split() for line in lines]
+                everyone[kind] = "\n".join(f"{first} {first} {count}" for first, _, count in fields)
+            own = {"uid": os.geteuid(), "gid": os.getegid()}
+            single = {kind: f"{number} {number} 1" for kind, number in own.items()}
+            enter_user_namespace(everyone, single)
             require("PID namespace", libc.unshare(NEWPID | NEWNS))
         super().__init__()
         mount("none", "/", None, MS_REC | MS_SLAVE)
@@ -214,17 +222,6 @@ def _be_first(has_proc: bool, number: int, ready: int) -> NoReturn:
         os.write(ready, str(error).encode())
     finally:
         os._exit(1)
-
-
-def _same_ids() -> tuple[dict[str, str], dict[str, str]]:
-    """Return maps by which every id stays what it is: of all ids, and of one's own."""
-    everyone = {}
-    for kind in ("uid", "gid"):
-        with open(f"/proc/self/{kind}_map") as lines:
-            fields = [line.split() for line in lines]
-        everyone[kind] = "\n".join(f"{inside} {inside} {count}" for inside, _, count in fields)
-    own = {"uid": os.geteuid(), "gid": os.getegid()}
-    return everyone, {kind: f"{number} {number} 1" for kind, number in own.items()}
 
 
 def _group_of(supervisor: int) -> str:
@@ -320,7 +317,12 @@ class _Run:
         seconds = time.monotonic() - self._begun
         left = self._held.count() if ended_by == "exit" else 0
         all_ended = self._held.end(self._process)
-        self._drain()
+        # The rest of the pipe, to which no process of the run can write any longer.
+        os.set_blocking(self._out, False)
+        end = time.monotonic() + _LAST_SECONDS
+        with suppress(BlockingIOError):
+            while time.monotonic() < end and self._read():
+                pass
         self._log.close()
         return {
             "ended": ended_by,
@@ -353,14 +355,6 @@ class _Run:
         data = os.read(self._out, _CHUNK)
         self._log.write(data)
         return bool(data)
-
-    def _drain(self) -> None:
-        """Read the rest of the pipe, to which no process of the run can write any longer."""
-        os.set_blocking(self._out, False)
-        end = time.monotonic() + _LAST_SECONDS
-        with suppress(BlockingIOError):
-            while time.monotonic() < end and self._read():
-                pass
 
 
 def descendants(root: int, spared: Collection[int] = (), *, zombies: bool = True) -> Iterator[int]:

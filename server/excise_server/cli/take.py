@@ -224,7 +224,7 @@ def _write(repo: str, origin: str | None, taken: Taken) -> str | None:
         assert checkout is not None
         written = checkout.write(taken.files, stop)
         for change in written:
-            say(f"{change.edit.status}: {visible(change.edit.path)}")
+            say(f"{change.status}: {visible(change.path)}")
         where = ["--origin", top] if origin is not None else ["--repo", top] if repo != "." else []
         undo = shlex.join(["excise", "take", "--undo", *where])
         if written and stop():
@@ -242,8 +242,7 @@ def _undo(repo: str, origin: str | None, *, as_json: bool) -> int:
         if checkout is None:
             raise SourceError("nothing to undo: no take of this checkout is known")
         if (plan := checkout.rolled_back) is None:
-            plan, written = checkout.undo(stop)
-            files = [change.edit for change in written]
+            plan, files = checkout.undo(stop)
         else:
             files = [edit.reversed for edit in plan.edits]
         notes = [*checkout.said]

@@ -7,16 +7,7 @@ from collections.abc import Callable
 
 import excise
 
-__all__ = ["StopFlag", "raise_if_cancelled"]
-
-
-def raise_if_cancelled(cancel: excise.CancelFlag | None) -> None:
-    """Raise `excise.Cancelled` if the flag was raised, but not because of its deadline.
-
-    Past the deadline, the library takes a shorter way, and the shell continues with the result.
-    """
-    if cancel is not None and cancel.cancelled and not cancel.timed_out:
-        raise excise.Cancelled("cancelled: the result is no longer needed")
+__all__ = ["StopFlag"]
 
 
 class StopFlag(excise.CancelFlag):

@@ -20,19 +20,21 @@ from excise_server.foundation.inputs import (
     unique_ids,
 )
 
-__all__ = ["file_error", "language_of", "read_revisions", "read_text"]
+__all__ = ["FLAGS", "KINDS", "file_error", "language_of", "read_revisions", "read_text"]
 
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/\d+|/dev/stdin")
 # Opening must never wait for the writer of a FIFO or affect a terminal. Windows lacks some flags.
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
-_FLAGS |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-_KINDS = (
-    (stat.S_ISDIR, "it is a directory", "name a file in it"),
-    (stat.S_ISFIFO, "it is a named pipe", "copy what it delivers into a file"),
-    (stat.S_ISSOCK, "it is a socket", "name a regular file"),
-    (stat.S_ISBLK, "it is a device", "name a regular file"),
-    (stat.S_ISCHR, "it is a device", "name a regular file, an empty one for no text"),
-)
+FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0)
+FLAGS |= getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+KINDS = {
+    stat.S_IFDIR: ("it is a directory", "name a file in it"),
+    stat.S_IFIFO: ("it is a named pipe", "copy what it delivers into a file"),
+    stat.S_IFSOCK: ("it is a socket", "name a regular file"),
+    stat.S_IFBLK: ("it is a device", "name a regular file"),
+    stat.S_IFCHR: ("it is a device", "name a regular file, an empty one for no text"),
+    stat.S_IFLNK: ("it became a link while it was opened", ""),
+}
+"""What is refused, and what may help."""
 
 
 def read_text(path: str, *, encoding: str | None = None, descriptors: bool = False) -> str:
@@ -53,10 +55,17 @@ def read_text(path: str, *, encoding: str | None = None, descriptors: bool = Fal
         If it is not a readable text file. The error says what was tried, and what may help.
     """
     try:
-        data = _read_bytes(path, descriptors=descriptors)
-        return _decoded(data, encoding)
+        return check_text(decode(_read_bytes(path, descriptors=descriptors), encoding))
     except SourceError as error:
         raise error.named(path) from error
+    except BinaryTextError as error:
+        hint = "" if encoding else "if it is UTF-16 without a byte order mark: --encoding utf-16-le"
+        raise SourceError(str(error), name=path, hint=hint) from error
+    except UndecodableTextError as error:
+        hint = "name its encoding, for example --encoding latin-1"
+        raise SourceError(str(error), name=path, hint=hint) from error
+    except UnicodeError as error:  # codecs outside the usual ones (punycode, idna)
+        raise SourceError(f"not {encoding}: {error}", name=path) from error
 
 
 def read_revisions(
@@ -106,7 +115,7 @@ def _read_bytes(path: str, *, descriptors: bool) -> bytes:
     pipe = descriptors and _DESCRIPTOR.fullmatch(path) is not None
     try:
         _check_kind(os.stat(path), pipe=pipe)
-        with open(os.open(path, os.O_RDONLY if pipe else _FLAGS), "rb") as file:
+        with open(os.open(path, os.O_RDONLY if pipe else FLAGS), "rb") as file:
             status = os.fstat(file.fileno())
             _check_kind(status, pipe=pipe)
             if status.st_size > MAX_BYTES:
@@ -120,9 +129,10 @@ def _read_bytes(path: str, *, descriptors: bool) -> bytes:
 
 
 def _check_kind(status: os.stat_result, *, pipe: bool) -> None:
-    for is_kind, reason, hint in _KINDS:
-        if is_kind(status.st_mode) and not (pipe and is_kind is stat.S_ISFIFO):
-            raise SourceError(reason, hint=hint)
+    kind = stat.S_IFMT(status.st_mode)
+    if kind in KINDS and not (pipe and kind == stat.S_IFIFO):
+        reason, hint = KINDS[kind]
+        raise SourceError(reason, hint=hint)
 
 
 def file_error(path: str, error: OSError | ValueError) -> SourceError:
@@ -144,16 +154,3 @@ def file_error(path: str, error: OSError | ValueError) -> SourceError:
         case _:
             reason, hint = "a path cannot hold a NUL character", "check the path"
     return SourceError(reason, hint=hint)
-
-
-def _decoded(data: bytes, encoding: str | None) -> str:
-    try:
-        return check_text(decode(data, encoding))
-    except BinaryTextError as error:
-        hint = "" if encoding else "if it is UTF-16 without a byte order mark: --encoding utf-16-le"
-        raise SourceError(str(error), hint=hint) from error
-    except UndecodableTextError as error:
-        hint = "name its encoding, for example --encoding latin-1"
-        raise SourceError(str(error), hint=hint) from error
-    except UnicodeError as error:  # codecs outside the usual ones (punycode, idna)
-        raise SourceError(f"not {encoding}: {error}") from error

@@ -66,12 +66,9 @@ def forked_map(jobs: int, meanwhile: Callable[[], None] | None = None) -> Map:
     The function must not need what another thread of this process holds, such as the lock of a
     module that it imports.
     """
-    return partial(_mapped, jobs, meanwhile) if jobs > 1 and _can_fork() else map
-
-
-def _can_fork() -> bool:
     # On macOS the system's libraries do not outlive a fork.
-    return hasattr(os, "fork") and sys.platform != "darwin"
+    can_fork = hasattr(os, "fork") and sys.platform != "darwin"
+    return partial(_mapped, jobs, meanwhile) if jobs > 1 and can_fork else map
 
 
 def _mapped(
@@ -89,33 +86,12 @@ def _mapped(
             meanwhile()
         for number, part in enumerate(parts):
             data = forks.results(number)
-            yield from map(function, part) if data is None else _decoded(data)
+            if data is None:
+                yield from map(function, part)
+            else:
+                yield from msgspec.msgpack.decode(data, ext_hook=_array)
     finally:
         forks.end()
-
-
-class _Child:
-    """A fork as its parent sees it: what it has sent, and the part that it has begun."""
-
-    def __init__(self, process: int, pipe: int) -> None:
-        self.process, self.pipe = process, pipe
-        self.data = bytearray()
-        self.begun: int | None = None
-
-    def take(self, done: dict[int, bytes | None]) -> None:
-        """Move whole results out of what was sent."""
-        while len(self.data) >= _HEAD.size:
-            number, length = _HEAD.unpack_from(self.data)
-            if self.begun is None:  # the first message about a part says only that it is begun
-                self.begun = number
-                del self.data[: _HEAD.size]
-                continue
-            stop = _HEAD.size + (0 if length == _FAILED else length)
-            if len(self.data) < stop:
-                return
-            done[number] = None if length == _FAILED else bytes(self.data[_HEAD.size : stop])
-            del self.data[:stop]
-            self.begun = None
 
 
 class _Forks:
@@ -127,8 +103,8 @@ class _Forks:
         self._function, self._parts = function, parts
         self._done: dict[int, bytes | None] = {}
         """The results of parts; None: no fork has any."""
-        self._children: dict[int, _Child] = {}
-        """By their pipes."""
+        self._children: dict[int, tuple[int, bytearray]] = {}
+        """By their pipes: the process, and what it has sent."""
         if size < 2:
             return
         tasks, handed = os.pipe()
@@ -157,31 +133,32 @@ class _Forks:
             for pipe in self._children:
                 waiting.register(pipe, select.POLLIN)
             for pipe, _ in waiting.poll():
-                self._listen(self._children[pipe])
+                if not (piece := os.read(pipe, 1 << 20)):
+                    self._bury(pipe)
+                    continue
+                data = self._children[pipe][1]
+                data += piece
+                while len(data) >= _HEAD.size:
+                    done, length = _HEAD.unpack_from(data)
+                    stop = _HEAD.size + (0 if length == _FAILED else length)
+                    if len(data) < stop:
+                        break
+                    self._done[done] = None if length == _FAILED else bytes(data[_HEAD.size : stop])
+                    del data[:stop]
         return self._done.pop(number, None)
 
     def end(self) -> None:
         """End all forks, whatever they do."""
-        for child in tuple(self._children.values()):
+        for pipe, (process, _) in tuple(self._children.items()):
             with suppress(ProcessLookupError):
-                os.kill(child.process, signal.SIGKILL)
-            self._bury(child)
+                os.kill(process, signal.SIGKILL)
+            self._bury(pipe)
 
-    def _listen(self, child: _Child) -> None:
-        data = os.read(child.pipe, 1 << 20)
-        if data:
-            child.data += data
-            child.take(self._done)
-        else:
-            if child.begun is not None:
-                self._done[child.begun] = None
-            self._bury(child)
-
-    def _bury(self, child: _Child) -> None:
-        del self._children[child.pipe]
-        os.close(child.pipe)
+    def _bury(self, pipe: int) -> None:
+        process, _ = self._children.pop(pipe)
+        os.close(pipe)
         with suppress(ChildProcessError):
-            os.waitpid(child.process, 0)
+            os.waitpid(process, 0)
 
     def _fork(self, tasks: int) -> None:
         before_work = dying_with_parent()
@@ -196,7 +173,7 @@ class _Forks:
             if process == 0:
                 os.close(pipe)
                 self._work(before_work, before, tasks, results)
-            self._children[pipe] = _Child(process, pipe)
+            self._children[pipe] = process, bytearray()
         except OSError:
             os.close(pipe)
             raise
@@ -210,8 +187,8 @@ class _Forks:
         """Do parts until there are none; nothing that this process inherited is flushed."""
         try:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its forks
-            for number in _ENDING - {signal.SIGINT}:
-                signal.signal(number, signal.SIG_DFL)
+            for ending in _ENDING - {signal.SIGINT}:
+                signal.signal(ending, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
             if before_work is not None:
                 before_work()
@@ -219,40 +196,23 @@ class _Forks:
                 os.close(pipe)
             gc.freeze()  # a collection would write to, and so copy, all that was inherited
             while task := os.read(tasks, _NUMBER.size):
-                self._do(_NUMBER.unpack(task)[0], results)
+                (number,) = _NUMBER.unpack(task)
+                try:
+                    found = [self._function(item) for item in self._parts[number]]
+                    data = msgspec.msgpack.encode(found, enc_hook=_extension)
+                    rest = memoryview(_HEAD.pack(number, len(data)) + data)
+                except Exception:  # noqa: BLE001 - the parent will meet it, too
+                    rest = memoryview(_HEAD.pack(number, _FAILED))
+                while rest:
+                    rest = rest[os.write(results, rest) :]
         finally:
             os._exit(0)
-
-    def _do(self, number: int, results: int) -> None:
-        _write(results, _HEAD.pack(number, 0))
-        try:
-            data = _encoded([self._function(item) for item in self._parts[number]])
-        except Exception:  # noqa: BLE001 - the parent will meet it, too
-            _write(results, _HEAD.pack(number, _FAILED))
-        else:
-            _write(results, _HEAD.pack(number, len(data)))
-            _write(results, data)
-
-
-def _write(pipe: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(pipe, rest) :]
 
 
 # --- results -------------------------------------------------------------------------------------
 
 
-def _encoded(results: list[Any]) -> bytes:
-    return msgspec.msgpack.encode(results, enc_hook=_written)
-
-
-def _decoded(data: bytes) -> list[Any]:
-    found: list[Any] = msgspec.msgpack.decode(data, ext_hook=_array)
-    return found
-
-
-def _written(value: Any) -> msgspec.msgpack.Ext:  # noqa: ANN401 - whatever a function returns
+def _extension(value: Any) -> msgspec.msgpack.Ext:  # noqa: ANN401 - whatever a function returns
     if not isinstance(value, array):
         raise TypeError(f"{type(value).__name__} is not a plain value")
     return msgspec.msgpack.Ext(ord(value.typecode), value.tobytes())

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from excise.errors import BinaryTextError, UndecodableTextError
 from excise.text import decode
-from excise_server.foundation.files import file_error
+from excise_server.foundation.files import FLAGS, KINDS, file_error
 from excise_server.foundation.inputs import MAX_BYTES, SourceError, check_text, too_large
 
 __all__ = ["MAX_ENTRIES", "contained", "inside", "is_refused_by_git", "list_folder", "read_bytes"]
@@ -28,16 +28,7 @@ _SYSTEM = ("/proc", "/sys", "/dev")
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108  a file system like another, though below /dev
 _AT = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW") and hasattr(os, "O_DIRECTORY")
 # Opening must neither follow a link, nor wait for a writer (FIFO), nor take over a terminal.
-_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-_FLAGS |= getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-_KINDS = {
-    stat.S_IFDIR: "it is a directory",
-    stat.S_IFIFO: "it is a named pipe",
-    stat.S_IFSOCK: "it is a socket",
-    stat.S_IFBLK: "it is a device",
-    stat.S_IFCHR: "it is a device",
-    stat.S_IFLNK: "it became a link while it was opened",
-}
+_FLAGS = FLAGS | getattr(os, "O_NOFOLLOW", 0)
 
 # Code points that HFS+ ignores in names, and those that git takes for the end of a name.
 _IGNORED_BY_HFS = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
@@ -183,8 +174,14 @@ def _inside(root: str, path: str) -> bool:
 
 def _open_beneath(root: str, relative: str) -> int:
     """Open a regular file below a folder. No component of its path may be a link."""
-    if not _AT:
-        return _open_checked(os.path.join(root, relative))
+    if not _AT:  # Windows
+        path = os.path.join(root, relative)
+        _check_regular(os.lstat(path))
+        opened = _checked(os.open(path, _FLAGS))
+        if os.path.realpath(path) != path or not os.path.samestat(os.fstat(opened), os.stat(path)):
+            os.close(opened)
+            raise SourceError("it changed while it was opened")
+        return opened
     *folders, name = relative.split(os.sep)
     descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -199,16 +196,6 @@ def _open_beneath(root: str, relative: str) -> int:
         os.close(descriptor)
 
 
-def _open_checked(path: str) -> int:
-    """Open a file where the system has no way to open it from a folder (Windows)."""
-    _check_regular(os.lstat(path))
-    descriptor = _checked(os.open(path, _FLAGS))
-    if os.path.realpath(path) != path or not os.path.samestat(os.fstat(descriptor), os.stat(path)):
-        os.close(descriptor)
-        raise SourceError("it changed while it was opened")
-    return descriptor
-
-
 def _checked(descriptor: int) -> int:
     try:
         _check_regular(os.fstat(descriptor))
@@ -220,4 +207,5 @@ def _checked(descriptor: int) -> int:
 
 def _check_regular(status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
-        raise SourceError(_KINDS.get(stat.S_IFMT(status.st_mode), "it is not a regular file"))
+        reason, _ = KINDS.get(stat.S_IFMT(status.st_mode), ("it is not a regular file", ""))
+        raise SourceError(reason)

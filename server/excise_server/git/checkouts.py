@@ -13,8 +13,8 @@ from fnmatch import fnmatchcase
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import Rejected, first_few, unique_ids
 from excise_server.git.history import worktree_made
-from excise_server.git.refs import Ref, find_refs
-from excise_server.git.repository import Repository, Worktree, points_back
+from excise_server.git.refs import find_refs
+from excise_server.git.repository import Repository, points_back
 from excise_server.review.candidate import Candidate, in_order
 from excise_server.review.names import Roots, Traces, name_of
 
@@ -86,7 +86,7 @@ def find_checkouts(
     Raises
     ------
     SourceError
-        If git fails, or a pattern cannot be one.
+        If a pattern cannot be one.
     """
     rejected: list[Rejected] = []
     listed: list[Candidate] = []
@@ -110,10 +110,12 @@ def _worktrees(
     main = worktrees[0].path if worktrees else repository.top
     for tree in worktrees:
         real = os.path.realpath(tree.path)
-        candidate = _from_worktree(tree, real)
+        branch, name = tree.branch.removeprefix("refs/heads/"), visible(os.path.basename(tree.path))
+        names = (f"worktree:{name}", *([f"branch:{visible(branch)}"] if branch else []))
+        candidate = Candidate(names[0], real, branch, tree.head, names)
         if real == repository.top and not selection.target:
             continue
-        if not is_chosen(selection, main, candidate, [visible(os.path.basename(tree.path))]):
+        if not is_chosen(selection, main, candidate, [name]):
             continue
         reason = f"prunable: {tree.prunable}" if tree.prunable else ""
         if not reason and not tree.head.strip("0"):
@@ -130,13 +132,6 @@ def _worktrees(
     return candidates[:MAX_WORKTREES]
 
 
-def _from_worktree(tree: Worktree, real: str) -> Candidate:
-    branch = tree.branch.removeprefix("refs/heads/")
-    name = f"worktree:{visible(os.path.basename(tree.path))}"
-    names = (name, f"branch:{visible(branch)}") if branch else (name,)
-    return Candidate(name, real, branch, tree.head, names)
-
-
 def _refs(
     repository: Repository, selection: Selection, shown: set[str], rejected: list[Rejected]
 ) -> list[Candidate]:
@@ -145,21 +140,19 @@ def _refs(
         shown_patterns = ", ".join(map(visible, selection.branches))
         rejected.append(Rejected("branches", f"none matches {shown_patterns}"))
     rejected += unusable
-    candidates = [
-        candidate
-        for ref in refs
-        if ref.name not in shown
-        and is_chosen(selection, repository.top, candidate := _from_ref(ref), ref.spellings())
-    ]
+    candidates = []
+    for ref in refs:
+        branch = ref.short if ref.scheme in ("branch", "remote") else ""
+        names = in_order([ref.name])
+        candidate = Candidate(ref.name, "", branch, ref.commit, names, ref.given)
+        if ref.name not in shown and is_chosen(
+            selection, repository.top, candidate, (ref.short, ref.full, ref.given)
+        ):
+            candidates.append(candidate)
     if len(candidates) > MAX_REFS:
         cut = _cut("branches", [c.id for c in candidates], MAX_REFS, "with the newest commits")
         rejected.append(cut)
     return candidates[:MAX_REFS]
-
-
-def _from_ref(ref: Ref) -> Candidate:
-    branch = ref.short if ref.scheme in ("branch", "remote") else ""
-    return Candidate(ref.name, "", branch, ref.commit, in_order([ref.name]), ref.given)
 
 
 def _cut(name: str, ids: Sequence[str], limit: int, which: str) -> Rejected:

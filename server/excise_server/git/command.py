@@ -202,12 +202,28 @@ class Git:
             raise ValueError(f"git {command} is not one of the commands that only read")
         if self._given_up:
             raise UnansweredError(f"git {command} was not run: {self._given_up[0]}")
+        line = [self._executable, "--no-pager"]
+        for override in _OVERRIDES:
+            line += ["-c", override]
+        line += [*self._bare, *([f"--git-dir={git_dir}"] if git_dir else []), *arguments]
         with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as out:
             with tempfile.TemporaryFile() as errors:
                 source.write(stdin)
                 source.seek(0)
-                line = self._line(arguments, git_dir)
-                process = self._start(line, source.fileno(), out.fileno(), errors.fileno())
+                try:
+                    process = subprocess.Popen(  # noqa: S603 - no shell; the path is absolute
+                        line,
+                        cwd=self.folder,
+                        env=clean_environment(os.environ),
+                        stdin=source.fileno(),
+                        stdout=out.fileno(),
+                        stderr=errors.fileno(),
+                        # Its own session: no terminal to ask on, and one group to end.
+                        start_new_session=True,
+                        preexec_fn=dying_with_parent(),
+                    )
+                except (OSError, ValueError) as error:
+                    raise GitError(f"git cannot be started: {error}") from error
                 _running.add(process)
                 try:
                     self._wait(process, command, out.fileno(), errors.fileno())
@@ -221,31 +237,6 @@ class Git:
             if warnings is not None:
                 warnings += message.split("\n")
             return out.read()
-
-    def _line(self, arguments: tuple[str, ...], git_dir: str) -> list[str]:
-        line = [self._executable, "--no-pager"]
-        for override in _OVERRIDES:
-            line += ["-c", override]
-        line += self._bare
-        if git_dir:
-            line.append(f"--git-dir={git_dir}")
-        return [*line, *arguments]
-
-    def _start(self, line: list[str], stdin: int, out: int, errors: int) -> subprocess.Popen[bytes]:
-        try:
-            return subprocess.Popen(  # noqa: S603 - a list, no shell; the executable is absolute
-                line,
-                cwd=self.folder,
-                env=clean_environment(os.environ),
-                stdin=stdin,
-                stdout=out,
-                stderr=errors,
-                # Its own session: no terminal to ask on, and one group to end.
-                start_new_session=True,
-                preexec_fn=dying_with_parent(),
-            )
-        except (OSError, ValueError) as error:
-            raise GitError(f"git cannot be started: {error}") from error
 
     def _wait(self, process: subprocess.Popen[bytes], command: str, *outputs: int) -> None:
         """Wait for the end, and end it if it takes too long or prints too much."""

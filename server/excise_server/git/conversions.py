@@ -10,7 +10,8 @@ import hashlib
 import os
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from excise_server.foundation.changes import LINK, SUBMODULE, Side
 from excise_server.foundation.escape import visible
@@ -26,19 +27,8 @@ _POINTER = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Converted:
-    """Files before and after, without conversions.
-
-    Attributes
-    ----------
-    sides
-        The edited files.
-    dropped
-        Paths that differ only by a conversion.
-    notes
-        Notes about the conversions.
-    """
+class Converted(NamedTuple):
+    """The edited files before and after, the paths that differ only by a conversion, and notes."""
 
     sides: Sides
     dropped: frozenset[str]
@@ -49,11 +39,6 @@ def converted_by_git(git: Git, paths: Sequence[str]) -> frozenset[str]:
     """Return those of some files of a working tree of which git commits each CRLF as LF.
 
     Nothing is run: git reads its configuration and the attributes.
-
-    Raises
-    ------
-    SourceError
-        If git fails.
     """
     names = b"".join(os.fsencode(path) + b"\0" for path in paths)
     out = git.run("check-attr", "-z", "--stdin", "text", "eol", stdin=names).split(b"\0")
@@ -88,8 +73,15 @@ def without_conversions(sides: Sides, line_ends: Collection[str] = ()) -> Conver
     converted, pointers, dropped = [], [], set[str]()
     for path in sorted(old.keys() | new.keys()):
         before, after = old.get(path), new.get(path)
-        if after is not None and before is not None and _is_pointer(before):
-            new[path] = after = _as_pointer(after)
+        if (
+            (before is not None and after is not None and _is_pointer(before))
+            and not _is_pointer(after)
+            and after.mode not in (LINK, SUBMODULE)
+        ):
+            oid, size = hashlib.sha256(after.data).hexdigest(), len(after.data)
+            version = "version https://git-lfs.github.com/spec/v1"
+            pointer = f"{version}\noid sha256:{oid}\nsize {size}\n"
+            new[path] = after = Side(after.mode, pointer.encode())
         if any(side is not None and _is_pointer(side) for side in (before, after)):
             pointers.append(path)
         had_crlf = before is not None and b"\r\n" in before.data
@@ -111,15 +103,6 @@ def without_conversions(sides: Sides, line_ends: Collection[str] = ()) -> Conver
 
 def _is_pointer(side: Side) -> bool:
     return side.mode not in (LINK, SUBMODULE) and bool(_POINTER.fullmatch(side.data))
-
-
-def _as_pointer(side: Side) -> Side:
-    """Return the pointer to a file's content, unless it is one."""
-    if _is_pointer(side) or side.mode in (LINK, SUBMODULE):
-        return side
-    oid = hashlib.sha256(side.data).hexdigest()
-    text = f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize {len(side.data)}\n"
-    return Side(side.mode, text.encode())
 
 
 def _names(paths: Sequence[str]) -> str:

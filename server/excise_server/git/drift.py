@@ -63,11 +63,20 @@ def drifts_of(
         try:
             if isinstance(unrestricted, SourceError):
                 raise unrestricted
-            trees[base] = tree = _restricted(unrestricted, paths)
-            moved[base] = _followed(repository, base, target, tree)
+            tree = Tree(
+                {path: unrestricted.old[path] for path in paths if path in unrestricted.old},
+                {path: unrestricted.new[path] for path in paths if path in unrestricted.new},
+            )
+            # What the target renamed is found under its old path, too.
+            moved[base] = {}
+            if deleted := tree.old.keys() - tree.new.keys():
+                for old, new, mode, blob in renames_between(repository, base, target):
+                    if old in deleted:
+                        moved[base][old] = new
+                        tree.new[old] = Entry(mode, blob)
+            trees[base] = tree
         except SourceError as error:
             drifts[base] = error
-            trees.pop(base, None)
     all_sides = read_sides(repository, list(trees.values()))
     for (base, tree), sides in zip(trees.items(), all_sides, strict=True):
         changed = (tree.old.keys() | tree.new.keys()) - sides.refused.keys()
@@ -76,37 +85,11 @@ def drifts_of(
     return drifts
 
 
-def _restricted(tree: Tree, paths: Collection[str]) -> Tree:
-    """Return the part of a tree that is about some paths."""
-    old, new = (
-        {path: entries[path] for path in paths if path in entries}
-        for entries in (tree.old, tree.new)
-    )
-    return Tree(old, new)
-
-
-def _followed(repository: Repository, base: str, target: str, tree: Tree) -> dict[str, str]:
-    """Return the new paths of files that the target renamed, and add them under their old paths."""
-    moved: dict[str, str] = {}
-    if deleted := tree.old.keys() - tree.new.keys():
-        for old, new, mode, blob in renames_between(repository, base, target):
-            if old in deleted:
-                moved[old] = new
-                tree.new[old] = Entry(mode, blob)
-    return moved
-
-
 @asked_once
 def renames_between(
     repository: Repository, base: str, target: str
 ) -> tuple[tuple[str, str, str, str], ...]:
-    """Return old path, new path, mode and blob of the files that the target renamed.
-
-    Raises
-    ------
-    SourceError
-        If git fails.
-    """
+    """Return old path, new path, mode and blob of the files that the target renamed."""
     options = [option for option in OPTIONS if option != "--no-renames"]
     out = repository.git.run("diff-tree", "-r", *options, f"-M{_SIMILARITY}", base, target)
     renames = []

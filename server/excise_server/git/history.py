@@ -14,8 +14,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import lru_cache, wraps
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import wraps
 from typing import NamedTuple, TypeVar
 
 from excise_server.foundation.escape import visible
@@ -41,40 +42,30 @@ _FIRST_LINE = re.compile(
 # --- questions about two commits -----------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """Two commits of a repository, and the state of what cuts its histories off."""
-
-    common: str
-    cuts: tuple[tuple[int, int], ...]
-    first: str
-    second: str
-    repository: Repository = field(compare=False)
-
-
 def asked_once(
     ask: Callable[[Repository, str, str], Answer],
 ) -> Callable[[Repository, str, str], Answer]:
     """Keep the answers to a question about two commits by their ids. Errors are not kept."""
 
-    @lru_cache(_KEPT)
-    def answer(question: _Question) -> Answer:
-        return ask(question.repository, question.first, question.second)
+    kept: dict[tuple[object, ...], Answer] = {}
 
     @wraps(ask)
     def ask_once(repository: Repository, first: str, second: str) -> Answer:
-        cuts = tuple(_stamp(os.path.join(repository.common, name)) for name in _CUTS)
-        return answer(_Question(repository.common, cuts, first, second, repository))
+        cuts = []
+        for name in _CUTS:
+            with suppress(OSError):
+                status = os.stat(os.path.join(repository.common, name))
+                cuts.append((name, status.st_mtime_ns, status.st_size))
+        question = (repository.common, *cuts, first, second)
+        with suppress(KeyError):
+            return kept[question]
+        answer = ask(repository, first, second)
+        if len(kept) >= _KEPT:
+            kept.clear()
+        kept[question] = answer
+        return answer
 
     return ask_once
-
-
-def _stamp(path: str) -> tuple[int, int]:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return (0, 0)
-    return (status.st_mtime_ns, status.st_size)
 
 
 @asked_once

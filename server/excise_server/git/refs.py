@@ -1,4 +1,4 @@
-"""Refs by pattern: local and remote branches, fetched pull and merge requests."""
+"""Refs by pattern: branches, fetched requests; and the refs of the two sides of a merge."""
 
 from __future__ import annotations
 
@@ -10,14 +10,21 @@ from fnmatch import fnmatchcase
 
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import Rejected, SourceError
+from excise_server.foundation.paths import read_bytes
 from excise_server.git.repository import Repository
 
-__all__ = ["Ref", "find_refs", "refs_at"]
+__all__ = ["Ref", "Side", "find_refs", "sides_of"]
 
 _REQUEST = re.compile(r"refs/(pull|merge-requests)/([^/]+)/head")
 _TRIAL_MERGE = re.compile(r"refs/(pull|merge-requests)/[^/]+/merge")
 _SHORT = {"#": "refs/pull/{}/head", "!": "refs/merge-requests/{}/head"}
 _KINDS = {"refs/heads/": "branch", "refs/remotes/": "remote"}
+
+
+_INCOMING = ("MERGE_HEAD", "REBASE_HEAD", "CHERRY_PICK_HEAD")
+_HEAD_NAMES = (("rebase-merge", "head-name"), ("rebase-apply", "head-name"))
+_COMMIT = re.compile(rb"([0-9a-f]{40,64})\n?")
+_BRANCH = "refs/heads/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +65,6 @@ class Ref:
         request = _REQUEST.fullmatch(self.full)
         return f"{'#' if request[1] == 'pull' else '!'}{visible(request[2])}" if request else ""
 
-    def spellings(self) -> tuple[str, ...]:
-        """Return what people may call it where they choose."""
-        return (self.short, self.full, self.given)
-
 
 def find_refs(repository: Repository, patterns: Sequence[str]) -> tuple[list[Ref], list[Rejected]]:
     """Return the refs that match any of the patterns, the newest commit first.
@@ -76,7 +79,7 @@ def find_refs(repository: Repository, patterns: Sequence[str]) -> tuple[list[Ref
     Raises
     ------
     SourceError
-        If git fails, or a pattern cannot be one.
+        If a pattern cannot be one.
     """
     named = [pattern for pattern in patterns if pattern and "\0" not in pattern]
     if not named:  # without any, git would list every ref
@@ -92,14 +95,8 @@ def find_refs(repository: Repository, patterns: Sequence[str]) -> tuple[list[Ref
     return refs, rejected
 
 
-def refs_at(repository: Repository, commits: Sequence[str]) -> list[Ref]:
-    """Return the branches, local ones first, that are at any of the commits.
-
-    Raises
-    ------
-    SourceError
-        If git fails.
-    """
+def _refs_at(repository: Repository, commits: Sequence[str]) -> list[Ref]:
+    """Return the branches, local ones first, that are at any of the commits."""
     if not commits:
         return []
     options = [f"--points-at={commit}" for commit in commits]
@@ -146,3 +143,61 @@ def _name(full: str) -> str:
             return f"{scheme}:{visible(full.removeprefix(start))}"
     request = _REQUEST.fullmatch(full)
     return f"ref:{visible(f'{request[1]}/{request[2]}' if request else full)}"
+
+
+# --- the two sides of an unfinished merge, rebase or the like ------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side.
+
+    Attributes
+    ----------
+    commit
+        Its commit, or empty if git does not tell, as for a stash.
+    branch
+        The branch at that commit, or the one that is rebased; may be empty.
+    names
+        The names of the refs at the commit, as in `Ref`.
+    """
+
+    commit: str = ""
+    branch: str = ""
+    names: tuple[str, ...] = ()
+
+
+def sides_of(repository: Repository) -> tuple[Side, Side]:
+    """Return our side and theirs; the other's commit is empty if there is none, or several."""
+    incoming = (_COMMIT.fullmatch(_read(repository, name)) for name in _INCOMING)
+    ours = repository.head() or ""
+    theirs = next((match[1].decode() for match in incoming if match), "")
+    refs = _refs_at(repository, [commit for commit in (ours, theirs) if commit])
+    checked_out = _line(repository, "HEAD").removeprefix("ref: ")
+    rebased = next((name for part in _HEAD_NAMES if (name := _line(repository, *part))), "")
+    return _side(ours, refs, checked_out), _side(theirs, refs, rebased, is_named=True)
+
+
+def _side(commit: str, refs: list[Ref], first: str, *, is_named: bool = False) -> Side:
+    """Return a side, named by the first ref (``is_named``: also from elsewhere)."""
+    if not commit:
+        return Side()
+    refs_there = sorted(
+        (ref for ref in refs if ref.commit == commit), key=lambda ref: ref.full != first
+    )
+    branch = refs_there[0].short if refs_there else ""
+    if is_named and first.startswith(_BRANCH):
+        branch = first.removeprefix(_BRANCH)
+    return Side(commit, branch, tuple(ref.name for ref in refs_there))
+
+
+def _line(repository: Repository, *names: str) -> str:
+    return os.fsdecode(_read(repository, *names)).removesuffix("\n")
+
+
+def _read(repository: Repository, *names: str) -> bytes:
+    try:
+        git_dir = repository.git_dir
+        return read_bytes(os.path.join(git_dir, *names), [git_dir], limit=8192)
+    except SourceError:
+        return b""

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -41,6 +41,7 @@ _LINK = re.compile(rb"gitdir: ([^\n]+)\n?")
 _OBJECT = re.compile(rb"([0-9a-f]{40,64}) (\w+) (\d+)\n")
 _DETOUR = re.compile(rb"(symlink|dangling|loop|notdir) (\d+)\n")
 _NOTHING = re.compile(rb"(missing|ambiguous)\n")
+_NOT_UNDERSTOOD = "git cat-file gave an answer that is not understood"
 
 _NAMES = (
     "HEAD",
@@ -134,11 +135,10 @@ class Repository:
 
         Two processes serve all names: one tells the sizes, and one prints the blobs within limits.
         """
-        checked = self._batch("--batch-check", names)
         answers: list[Blob | SourceError] = []
         within_limits: dict[str, None] = {}
         total = 0
-        for answer in checked:
+        for answer in self._described(names):
             if isinstance(answer, SourceError):
                 answers.append(answer)
                 continue
@@ -150,14 +150,22 @@ class Repository:
             else:
                 within_limits[answer[0]] = None
                 answers.append(Blob(answer[0], b""))
-        texts = self._contents(list(within_limits))
+        texts, position = dict[str, bytes](), 0
+        if ids := "".join(f"{blob_id}\n" for blob_id in within_limits):
+            out = self.git.run("cat-file", "--batch", stdin=ids.encode())
+        for blob_id in within_limits:
+            match = _OBJECT.match(out, position)
+            if match is None or match[1].decode() != blob_id:
+                raise SourceError(_NOT_UNDERSTOOD)
+            end = match.end() + int(match[3])
+            texts[blob_id], position = out[match.end() : end], end + 1
         return [Blob(a.id, texts[a.id]) if isinstance(a, Blob) else a for a in answers]
 
     def sizes(self, names: Sequence[str]) -> list[int | SourceError]:
         """Return how many bytes the blob of each name has, or why there is none."""
         return [
             answer if isinstance(answer, SourceError) else answer[1]
-            for answer in self._batch("--batch-check", names)
+            for answer in self._described(names)
         ]
 
     def blob(self, name: str) -> Blob:
@@ -173,56 +181,37 @@ class Repository:
             raise answer
         return answer
 
-    def _batch(self, mode: str, names: Sequence[str]) -> list[tuple[str, int] | SourceError]:
+    def _described(self, names: Sequence[str]) -> list[tuple[str, int] | SourceError]:
+        """Return the id and size of the blob of each name, or why there is none."""
         if not names:
             return []
         encoded = [os.fsencode(name) for name in names]
         # Without a line end in a name this also works on a git before 2.38.
         zero = any(b"\n" in name for name in encoded)
-        options = [mode, "--follow-symlinks", *(["-z"] if zero else [])]
+        options = ["--batch-check", "--follow-symlinks", *(["-z"] if zero else [])]
         end = b"\0" if zero else b"\n"
         out = self.git.run("cat-file", *options, stdin=b"".join(name + end for name in encoded))
         answers, position = list[tuple[str, int] | SourceError](), 0
         for name in encoded:
-            answer, position = _answer(out, position, name)
-            answers.append(answer)
+            # Git repeats the name, which may contain line ends, so it is compared, not parsed.
+            after = position + len(name) + 1
+            if match := _OBJECT.match(out, position):
+                kind, position = match[2].decode(), match.end()
+                found = match[1].decode(), int(match[3])
+                answers.append(found if kind == "blob" else SourceError(f"it is a {kind}, no file"))
+            elif match := _DETOUR.match(out, position):
+                position = match.end() + int(match[2]) + 1
+                answers.append(SourceError("a link that leads to nothing in the tree"))
+            elif out.startswith(name + b" ", position) and (match := _NOTHING.match(out, after)):
+                position = match.end()
+                answers.append(
+                    AbsentError("the file does not exist there")
+                    if match[1] == b"missing"
+                    else SourceError("the id is ambiguous")
+                )
+            else:
+                raise SourceError(_NOT_UNDERSTOOD)
         return answers
-
-    def _contents(self, ids: list[str]) -> dict[str, bytes]:
-        """Return the bytes of blobs whose sizes were checked."""
-        if not ids:
-            return {}
-        out = self.git.run("cat-file", "--batch", stdin="".join(f"{i}\n" for i in ids).encode())
-        texts, position = {}, 0
-        for blob_id in ids:
-            match = _OBJECT.match(out, position)
-            if match is None or match[1].decode() != blob_id:
-                raise SourceError("git cat-file gave an answer that is not understood")
-            end = match.end() + int(match[3])
-            texts[blob_id], position = out[match.end() : end], end + 1
-        return texts
-
-
-def _answer(out: bytes, position: int, name: bytes) -> tuple[tuple[str, int] | SourceError, int]:
-    """Return one answer of ``cat-file --batch-check``, and where the next one starts.
-
-    Git repeats the name, which may contain line ends, so it is compared, not parsed.
-    """
-    if match := _OBJECT.match(out, position):
-        if match[2] != b"blob":
-            return SourceError(f"it is a {match[2].decode()}, no file"), match.end()
-        return (match[1].decode(), int(match[3])), match.end()
-    if match := _DETOUR.match(out, position):
-        return SourceError("a link that leads to nothing in the tree"), (
-            match.end() + int(match[2]) + 1
-        )
-    if out.startswith(name + b" ", position) and (
-        match := _NOTHING.match(out, position + len(name) + 1)
-    ):
-        if match[1] == b"missing":
-            return AbsentError("the file does not exist there"), match.end()
-        return SourceError("the id is ambiguous"), match.end()
-    raise SourceError("git cat-file gave an answer that is not understood")
 
 
 def open_folder(folder: str, folders: Sequence[str]) -> Repository:
@@ -336,9 +325,11 @@ def _check_readable(folder: str) -> None:
     """Refuse the repository of a folder if git would open something other than a regular file."""
     if _is_git_dir(folder):
         _check_git_dir(folder)
-    top = _top(os.path.realpath(folder))
-    if top is None:
-        return
+    top = os.path.realpath(folder)
+    while not os.path.lexists(os.path.join(top, ".git")):
+        if (parent := os.path.dirname(top)) == top:
+            return
+        top = parent
     for name in (".gitignore", ".gitattributes", ".gitmodules"):
         _check(os.path.join(top, name))
     git_dir = os.path.join(top, ".git")
@@ -358,28 +349,7 @@ def _check_git_dir(folder: str) -> None:
     """Refuse the folder of a repository's own files like `check_readable`."""
     for name in _NAMES:
         _check(os.path.join(folder, *name.split("/")))
-    for path in _files(os.path.join(folder, "refs")):
-        _check(path)
-
-
-def _is_git_dir(folder: str) -> bool:
-    """Whether git would take a folder for a repository itself, as a bare one is."""
-    return os.path.lexists(os.path.join(folder, "HEAD")) and all(
-        os.path.isdir(os.path.join(folder, name)) for name in ("objects", "refs")
-    )
-
-
-def _top(folder: str) -> str | None:
-    while not os.path.lexists(os.path.join(folder, ".git")):
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return None
-        folder = parent
-    return folder
-
-
-def _files(folder: str) -> Iterator[str]:
-    left, folders = _MAX_REFS, [folder]
+    left, folders = _MAX_REFS, [os.path.join(folder, "refs")]
     while folders and left > 0:
         with suppress(OSError), os.scandir(folders.pop()) as entries:
             for entry in entries:
@@ -387,7 +357,14 @@ def _files(folder: str) -> Iterator[str]:
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(entry.path)
                 elif not entry.is_file(follow_symlinks=False):
-                    yield entry.path
+                    _check(entry.path)
+
+
+def _is_git_dir(folder: str) -> bool:
+    """Whether git would take a folder for a repository itself, as a bare one is."""
+    return os.path.lexists(os.path.join(folder, "HEAD")) and all(
+        os.path.isdir(os.path.join(folder, name)) for name in ("objects", "refs")
+    )
 
 
 def _check(path: str, *, folder: bool = False) -> None:

@@ -94,7 +94,7 @@ def commit_trees(
     Raises
     ------
     SourceError
-        If git fails, or too much differs.
+        If too much differs.
     """
     lines = "".join(f"{commit}\n" for commit in commits).encode()
     only = ["--", *paths] if paths else []
@@ -226,11 +226,20 @@ class Sides:
 
 
 def check_edited(sides: Sides) -> None:
-    """Refuse changes that are larger than the largest file that is read.
+    """Refuse changes that are larger than the largest file that is read. A moved line is none.
 
     All of them are tokenised: 7 seconds of the processor a megabyte, by a grammar.
     """
-    edited = _edited_bytes(sides)
+    pairs = []
+    for path in sides.old.keys() | sides.new.keys():
+        before, after = sides.old.get(path), sides.new.get(path)
+        pairs.append((before.data if before else b"", after.data if after else b""))
+    texts = [pair for pair in pairs if b"\0" not in pair[0] and b"\0" not in pair[1]]
+    edited = sum(len(old) + len(new) for old, new in texts)
+    if edited > MAX_BYTES:
+        lines = [(Counter(old.split(b"\n")), Counter(new.split(b"\n"))) for old, new in texts]
+        parts = [part for old, new in lines for part in (old - new, new - old)]
+        edited = sum((len(line) + 1) * count for part in parts for line, count in part.items())
     if edited > MAX_BYTES:
         raise SourceError(
             f"{megabytes(edited)} of lines differ from its base, limit {MAX_BYTES // 1_000_000} MB",
@@ -238,25 +247,30 @@ def check_edited(sides: Sides) -> None:
         )
 
 
-def _edited_bytes(sides: Sides) -> int:
-    """Return the bytes of deleted and inserted lines. A moved line does not count."""
-    pairs = []
-    for path in sides.old.keys() | sides.new.keys():
-        before, after = sides.old.get(path), sides.new.get(path)
-        pairs.append((before.data if before else b"", after.data if after else b""))
-    texts = [pair for pair in pairs if b"\0" not in pair[0] and b"\0" not in pair[1]]
-    if (total := sum(len(before) + len(after) for before, after in texts)) <= MAX_BYTES:
-        return total
-    lines = [(Counter(before.split(b"\n")), Counter(after.split(b"\n"))) for before, after in texts]
-    parts = [part for old, new in lines for part in (old - new, new - old)]
-    return sum((len(line) + 1) * count for part in parts for line, count in part.items())
-
-
 def read_sides(repository: Repository, trees: Sequence[Tree]) -> list[Sides]:
     """Read the blobs of trees, a file that cannot be read on either side is in neither."""
     sides: list[Sides] = []
     for start in range(0, len(trees), _READ_TOGETHER):
-        sides += _read_together(repository, trees[start : start + _READ_TOGETHER])
+        together = trees[start : start + _READ_TOGETHER]
+        blob_ids = {
+            entry.blob: None
+            for tree in together
+            for entry in (*tree.old.values(), *tree.new.values())
+            if entry.data is None and not entry.refused and entry.mode != SUBMODULE
+        }
+        blobs = dict(zip(blob_ids, repository.blobs(list(blob_ids)), strict=True))
+        for tree in together:
+            refused: dict[str, str] = {}
+            files: list[dict[str, Side]] = [{}, {}]
+            for at, entries in enumerate((tree.old, tree.new)):
+                for path, entry in entries.items():
+                    side = _side(entry, blobs)
+                    if isinstance(side, str):
+                        refused.setdefault(path, side)
+                    else:
+                        files[at][path] = side
+            old, new = ({p: s for p, s in each.items() if p not in refused} for each in files)
+            sides.append(Sides(old, new, refused))
     return sides
 
 
@@ -268,31 +282,6 @@ def read_listed(repository: Repository, listing: Listing, paths: Iterable[str]) 
         if path in listing
     }
     return read_sides(repository, [Tree(new=entries)])[0]
-
-
-def _read_together(repository: Repository, trees: Sequence[Tree]) -> list[Sides]:
-    blob_ids = {
-        entry.blob: None
-        for tree in trees
-        for entry in (*tree.old.values(), *tree.new.values())
-        if entry.data is None and not entry.refused and entry.mode != SUBMODULE
-    }
-    blobs = dict(zip(blob_ids, repository.blobs(list(blob_ids)), strict=True))
-    return [_sides(tree, blobs) for tree in trees]
-
-
-def _sides(tree: Tree, blobs: Mapping[str, Blob | SourceError]) -> Sides:
-    refused: dict[str, str] = {}
-    sides: tuple[dict[str, Side], dict[str, Side]] = ({}, {})
-    for entries, files in zip((tree.old, tree.new), sides, strict=True):
-        for path, entry in entries.items():
-            side = _side(entry, blobs)
-            if isinstance(side, str):
-                refused.setdefault(path, side)
-            else:
-                files[path] = side
-    old, new = ({p: side for p, side in files.items() if p not in refused} for files in sides)
-    return Sides(old, new, refused)
 
 
 def _side(entry: Entry, blobs: Mapping[str, Blob | SourceError]) -> Side | str:

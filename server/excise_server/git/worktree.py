@@ -3,6 +3,9 @@
 Git is asked for ids alone (`ls-files`), because commands that read working files (`diff-files`,
 `ls-files -m`, `status`) run the filters that a repository's config names. So working files are
 compared here, first by the index's record of them and then by their bytes.
+
+Nor is git started in a submodule, another repository in which everything may be hostile: its HEAD
+is read here, and only what lies in the working tree or the repository that it belongs to is opened.
 """
 
 from __future__ import annotations
@@ -10,23 +13,22 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from excise_server.foundation.changes import LINK, SUBMODULE
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError, first_few
-from excise_server.foundation.paths import read_bytes
+from excise_server.foundation.paths import contained, read_bytes
 from excise_server.git.command import Git
 from excise_server.git.conversions import converted_by_git
 from excise_server.git.repository import Repository, own_folder
-from excise_server.git.submodules import checked_out_commit
 from excise_server.git.trees import Entry, Listing, Tree, check_size
 from excise_server.git.worktree_files import SHA1_DIGITS, Folder, blob_name
 
-__all__ = ["MAX_UNTRACKED", "Working", "changed_last", "is_under_way", "read_working"]
-__all__ += ["worktree_tree"]
+__all__ = ["MAX_UNTRACKED", "Working", "changed_last", "checked_out_commit", "is_under_way"]
+__all__ += ["read_working", "worktree_tree"]
 
 MAX_UNTRACKED = 1_000
 """Most untracked files that are taken as created."""
@@ -50,6 +52,13 @@ _UNDER_WAY = {
     "REVERT_HEAD": "a revert is not finished",
     "BISECT_LOG": "a bisection is under way: it shows an older commit of its branch",
 }
+
+_COMMIT = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_REF = re.compile(r"refs(?:/(?![.])[^\0-\x20\x7f~^:?*\[\\/]+)+")
+_MOST = 4096
+"""The most bytes of a file that holds one line."""
+_MOST_LINKS = 5
+"""How many refs may name another one, as in git."""
 
 
 def is_under_way(top: str) -> bool:
@@ -143,13 +152,39 @@ def _read(
     working = Working(Folder(top, digits))
     unlisted = [line for line in warnings if _UNLISTED in line]
     working.notes += [f"{visible(line)}: new files in it are not compared" for line in unlisted[:3]]
-    position = _untracked(working, out, worktrees)
-    written = _written(os.path.join(git_dir, "index"))
+    names, position, written = [], 0, 0
+    while match := _UNTRACKED.match(out, position):
+        names.append(os.fsdecode(match[1]))
+        position = match.end()
+    if len(names) > MAX_UNTRACKED:
+        limit = f"{len(names):,} untracked files, limit {MAX_UNTRACKED:,}: none is compared"
+        working.notes.append(f"{limit}; add or ignore them")
+        names = []
+    for path in names:
+        if not path.endswith("/"):
+            if (entry := working.folder.file(path)) is not None:
+                working.changes[path] = entry
+        elif os.path.realpath(working.folder.path(path)) not in worktrees:
+            working.asides.append(f"{visible(path)}: a repository of its own, not compared")
+    with suppress(OSError):
+        written = os.stat(os.path.join(git_dir, "index")).st_mtime_ns
     common = os.path.dirname(os.path.dirname(git_dir)) if _is_linked(top, git_dir) else git_dir
     indexed = _indexed(working, head, (top, common), out, position, written)
     for path in head.keys() - indexed.keys():
         working.changes.setdefault(path, None)
-    _convert(git, working, head, indexed)
+    # Files whose line ends git converts, without those that only this made different.
+    data_of = {
+        path: entry.data
+        for path, entry in working.changes.items()
+        if entry is not None and entry.data and b"\r\n" in entry.data and entry.mode != LINK
+    }
+    working.converted = converted_by_git(git, sorted(data_of)) if data_of else frozenset()
+    for path in working.converted:
+        changed, blob = working.changes[path], indexed.get(path, "")
+        plain = data_of[path].replace(b"\r\n", b"\n")
+        if changed is not None and blob_name(plain, digits) == blob:
+            del working.changes[path]
+            _take(working, path, head, Entry(changed.mode, blob))
     for name, note in _UNDER_WAY.items():
         if os.path.lexists(os.path.join(git_dir, name)) and note not in working.asides:
             working.asides.append(note)
@@ -178,26 +213,6 @@ def _may_be_elsewhere(top: str, git_dir: str) -> bool:
         return b"worktreeconfig" in read_bytes(os.path.join(common, "config"), [common]).lower()
     except SourceError:
         return True
-
-
-def _untracked(working: Working, out: bytes, worktrees: Collection[str]) -> int:
-    """Take the untracked files, and return where the index begins in git's answer."""
-    names, position = [], 0
-    while match := _UNTRACKED.match(out, position):
-        names.append(os.fsdecode(match[1]))
-        position = match.end()
-    if len(names) > MAX_UNTRACKED:
-        limit = f"{len(names):,} untracked files, limit {MAX_UNTRACKED:,}: none is compared"
-        working.notes.append(f"{limit}; add or ignore them")
-        return position
-    for path in names:
-        if not path.endswith("/"):
-            if (entry := working.folder.file(path)) is not None:
-                working.changes[path] = entry
-        elif os.path.realpath(working.folder.path(path)) not in worktrees:
-            excluded = f"{visible(path)}: a repository of its own, not compared"
-            working.asides.append(excluded)
-    return position
 
 
 def _indexed(
@@ -253,22 +268,6 @@ def _submodule(folder: Folder, path: str, recorded: str, roots: Sequence[str]) -
         return Entry(SUBMODULE, refused=error.reason)
 
 
-def _convert(git: Git, working: Working, head: Listing, indexed: Mapping[str, str]) -> None:
-    """Find the files whose line ends git converts, and drop those that it made different."""
-    data_of = {
-        path: entry.data
-        for path, entry in working.changes.items()
-        if entry is not None and entry.data and b"\r\n" in entry.data and entry.mode != LINK
-    }
-    working.converted = converted_by_git(git, sorted(data_of)) if data_of else frozenset()
-    for path in working.converted:
-        entry, blob = working.changes[path], indexed.get(path, "")
-        plain = data_of[path].replace(b"\r\n", b"\n")
-        if entry is not None and blob_name(plain, working.folder.digits) == blob:
-            del working.changes[path]
-            _take(working, path, head, Entry(entry.mode, blob))
-
-
 def _is_clean(path: str, match: re.Match[bytes], written: int) -> bool:
     """Whether the index still describes the file, by the same signs as git's.
 
@@ -289,15 +288,77 @@ def _is_clean(path: str, match: re.Match[bytes], written: int) -> bool:
     )
 
 
-def _written(index: str) -> int:
-    try:
-        return os.stat(index).st_mtime_ns
-    except OSError:
-        return 0
-
-
 def _nanoseconds(match: re.Match[bytes], index: int) -> int:
     return int(match[index]) * 1_000_000_000 + int(match[index + 1])
+
+
+# --- submodules ----------------------------------------------------------------------------------
+
+
+def checked_out_commit(folder: str, roots: Sequence[str]) -> str:
+    """Return the commit at the HEAD of a submodule, or nothing if it is not checked out.
+
+    Parameters
+    ----------
+    folder
+        The folder of the submodule.
+    roots
+        The folders in which its repository may be.
+
+    Raises
+    ------
+    SourceError
+        If its repository is elsewhere, or its HEAD cannot be read.
+    """
+    link = os.path.join(folder, ".git")
+    try:
+        mode = os.lstat(link).st_mode
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError) as error:
+        raise SourceError(
+            f"its .git cannot be read: {getattr(error, 'strerror', error)}"
+        ) from error
+    if stat.S_ISLNK(mode):
+        raise SourceError("its .git is a link")
+    if not stat.S_ISDIR(mode):
+        line = _line(link, [folder])
+        if not line.startswith(b"gitdir: "):
+            raise SourceError("its .git does not name a repository")
+        link = os.path.join(folder, os.fsdecode(line.removeprefix(b"gitdir: ")))
+    try:
+        _, git_dir = contained(link, roots)
+    except SourceError as error:
+        raise SourceError("its .git leads out of the repository") from error
+    if os.path.lexists(os.path.join(git_dir, "commondir")):
+        raise SourceError("its repository is a worktree of another one")
+    name = "HEAD"
+    for _ in range(_MOST_LINKS):
+        path = os.path.join(git_dir, *name.split("/"))
+        value = _line(path, [git_dir]) if os.path.lexists(path) else _packed(git_dir, name)
+        if _COMMIT.fullmatch(value):
+            return value.decode()
+        name = os.fsdecode(value.removeprefix(b"ref:").strip())
+        if not value.startswith(b"ref:") or not _REF.fullmatch(name):
+            break
+    raise SourceError("its HEAD leads to no commit")
+
+
+def _line(path: str, roots: Sequence[str]) -> bytes:
+    """Return a file that is one short line."""
+    return read_bytes(path, roots, limit=_MOST).rstrip(b"\r\n ")
+
+
+def _packed(git_dir: str, name: str) -> bytes:
+    """Return what the file of packed refs has for one, or nothing."""
+    path = os.path.join(git_dir, "packed-refs")
+    if not os.path.lexists(path):
+        return b""
+    wanted = b" " + os.fsencode(name)
+    for line in read_bytes(path, [git_dir]).split(b"\n"):
+        if line.endswith(wanted) and line[: -len(wanted)].isalnum():
+            return line[: -len(wanted)]
+    return b""
 
 
 # --- since its base ------------------------------------------------------------------------------
@@ -325,7 +386,12 @@ def worktree_tree(working: Working, committed: Tree, head: Listing) -> Tree:
             tree.old[path] = Entry(mode.decode(), blob.decode())
         tree.new.pop(path, None)
         before = tree.old.get(path)
-        if entry is not None and before is not None and _is_same(entry, before):
+        if (
+            entry is not None
+            and before is not None
+            and not entry.refused
+            and ((entry.mode, entry.blob) == (before.mode, before.blob))
+        ):
             del tree.old[path]
         elif entry is not None:
             tree.new[path] = entry
@@ -340,10 +406,6 @@ def worktree_tree(working: Working, committed: Tree, head: Listing) -> Tree:
     tree.asides = list(working.asides)
     check_size(tree)
     return tree
-
-
-def _is_same(after: Entry, before: Entry) -> bool:
-    return not after.refused and (after.mode, after.blob) == (before.mode, before.blob)
 
 
 def changed_last(top: str, tree: Tree) -> float | None:

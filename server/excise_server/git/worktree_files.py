@@ -45,19 +45,15 @@ class Folder:
                 target = os.fsencode(os.readlink(full))
                 return Entry(LINK, blob_name(target, self.digits), target)
             data = read_bytes(full, [self.top])
-            return Entry(_mode(status, mode), blob_name(data, self.digits), data)
+            own = "100755" if status.st_mode & 0o100 else "100644"
+            own = mode if os.name == "nt" and mode else own
+            return Entry(own, blob_name(data, self.digits), data)
         except SourceError as error:
             return Entry(mode or "100644", refused=error.reason)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, ValueError) as error:
             return Entry(mode or "100644", refused=file_error(full, error).reason)
-
-
-def _mode(status: os.stat_result, mode: str) -> str:
-    if os.name == "nt" and mode:
-        return mode
-    return "100755" if status.st_mode & 0o100 else "100644"
 
 
 def blob_ids(data: bytes) -> tuple[str, str]:

@@ -294,18 +294,18 @@ class _Work:
 
     def prepare(self) -> None:
         """Start the worker, which loads NumPy and the grammars."""
-        self.crew.warm()
+        self.crew.first.warm()
         # The loaded modules stay: a full collection over them would delay a keystroke.
         gc.collect()
         gc.freeze()
 
     def first(self, snapshot: Snapshot, cancel: StopFlag) -> Outcome:
         """Analyse a document in view."""
-        return self._outcome(self.crew.analyse(snapshot, cancel))
+        return self._outcome(self.crew.first.analyse(snapshot, cancel))
 
     def beside(self, snapshot: Snapshot, cancel: StopFlag) -> Outcome:
         """Analyse another document."""
-        return self._outcome(self.crew.analyse_beside(snapshot, cancel))
+        return self._outcome(self.crew.second.analyse(snapshot, cancel))
 
     def _outcome(self, analysis: Analysis) -> Outcome:
         analysis = with_kept(analysis)

@@ -38,10 +38,9 @@ from excise_server.mcp.pages import (
     whole_names,
     with_hidden,
 )
-from excise_server.workers.pool import Pool
 from excise_server.workers.quarantine import Quarantine, cache_folder
 from excise_server.workers.surveys import arguments_of
-from excise_server.workers.worker import FailedInWorkerError
+from excise_server.workers.worker import FailedInWorkerError, Worker
 
 __all__ = ["mcp_server", "serve"]
 
@@ -88,7 +87,7 @@ class Tools:
     def __init__(self, served: Sequence[str]) -> None:
         """Start nothing yet."""
         self._served = list(served)
-        self.crew = Pool(Quarantine(cache_folder()), two=False)
+        self.crew = Worker(Quarantine(cache_folder()))
         self._turned: tuple[tuple[object, ...], dict[str, Any]] | None = None
 
     async def list_candidates(

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import sqlite3
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -66,26 +65,21 @@ class Reviews:
         if store is None:
             return None
         try:
-            with store[0].reading() as connection:
-                row = (
-                    connection
-                    and connection.execute(
-                        "select commit_id, blob_path, text, digest, kept, voices from pins"
-                        " where path = ?",
-                        (store[1],),
-                    ).fetchone()
-                )
-        except (StoreError, sqlite3.Error) as error:
+            query = (
+                "select commit_id, blob_path, text, digest, kept, voices from pins where path = ?"
+            )
+            rows = store[0].read(query, store[1])
+        except StoreError as error:
             self._say(store[0], "cannot be read", error)
             if isinstance(error, LockedError):
                 self._unread.add(store)
             return None
         self._unread.discard(store)
         self._tell(store[0])
-        if not row or (row[0] and not workspace.trusted):
+        if not rows or (rows[0][0] and not workspace.trusted):
             return None  # a commit is read by git, which is not started without trust
         try:
-            return _remembered(row, path, workspace)
+            return _remembered(rows[0], path, workspace)
         except (
             *(SourceError, ValueError, TypeError, KeyError, AttributeError, RecursionError),
         ) as error:
@@ -118,19 +112,13 @@ class Reviews:
         self.is_locked = False
         for store in self._stores(workspace):
             try:
-                with store.reading() as connection:
-                    rows = (
-                        connection
-                        and connection.execute(
-                            "select id, state, base from choices order by used"
-                        ).fetchall()
-                    )
-            except (StoreError, sqlite3.Error) as error:
+                rows = store.read("select id, state, base from choices order by used")
+            except StoreError as error:
                 self._say(store, "cannot be read", error)
                 self.is_locked = self.is_locked or isinstance(error, LockedError)
                 continue
             self._tell(store)
-            for name, state, base in rows or ():
+            for name, state, base in rows:
                 if all(isinstance(value, str) for value in (name, state, base)):
                     stored_state = next((s for s in _STATES if s == state), None)
                     choices[name] = Choice(stored_state, base or None)
@@ -183,15 +171,13 @@ class Reviews:
     def _write_late(self, store: Store) -> None:
         late = self._late[store]
         try:
-            with store.writing() as connection:
-                for each_statement, each_rows in late:
-                    connection.executemany(each_statement, each_rows)
+            store.write(late)
         except LockedError as error:
             del late[:-_MOST_LATE]
             self._say(
                 store, "cannot be written yet, and is kept only while this server runs", error
             )
-        except (StoreError, sqlite3.Error, UnicodeEncodeError) as error:
+        except (StoreError, UnicodeEncodeError) as error:
             late.clear()
             self._say(store, "cannot be written", error)
         else:
@@ -242,15 +228,7 @@ def _committed(path: str, workspace: Workspace, text: str) -> tuple[str, str]:
 
 
 def _remembered(row: Sequence[Any], path: str, workspace: Workspace) -> Remembered:
-    """Return the review in a row.
-
-    Raises
-    ------
-    SourceError
-        If its commit is gone.
-    ValueError, TypeError, KeyError, AttributeError
-        If this program did not write the row.
-    """
+    """Return the review in a row, which another program may have written."""
     commit, blob_path, text, digest, kept_spans, voices = row
     if commit:
         repository = _repository(path, workspace)

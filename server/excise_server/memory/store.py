@@ -12,9 +12,12 @@ import os
 import sqlite3
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
+
+from excise_server.foundation.database import is_locked, opened, writing
 
 __all__ = ["DAYS", "MAX_PINS", "LockedError", "Store", "StoreError"]
 
@@ -78,9 +81,8 @@ class Store:
         """The time that rows are marked with."""
         return int(self._clock())
 
-    @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection | None]:
-        """Give a connection to read from, or None if nothing is remembered.
+    def read(self, query: str, *arguments: object) -> list[tuple[Any, ...]]:
+        """Return the rows of a query, none where nothing is remembered.
 
         Raises
         ------
@@ -88,62 +90,57 @@ class Store:
             If the file cannot be read.
         """
         if not self._path.exists():
-            yield None
-            return
+            return []
         with self._connected() as connection:
-            yield connection
+            return connection.execute(query, arguments).fetchall()
 
-    @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """Yield a connection in a transaction that holds the lock and writes everything or nothing.
+    def write(self, changes: Iterable[tuple[str, Iterable[Sequence[object]]]]) -> None:
+        """Execute each statement for its rows, all of it or nothing.
 
         Raises
         ------
         StoreError
             If the file cannot be written.
         """
-        with self._connected() as connection:
-            try:
-                connection.execute("begin immediate")
-                yield connection
-                self._forget_old(connection)
-                connection.execute("commit")
-            except sqlite3.Error as error:
-                raise self._failure(error) from error
+        with self._connected() as connection, writing(connection):
+            for statement, rows in changes:
+                connection.executemany(statement, rows)
+            self._forget_old(connection)
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
         try:
-            connection = self._opened()
+            try:
+                connection = self._connect()
+            except sqlite3.OperationalError:
+                raise  # locked, full or read-only: the file is not damaged
+            except sqlite3.DatabaseError as error:
+                aside = self._path.with_suffix(".damaged")
+                os.replace(self._path, aside)
+                self.repaired = f"it was damaged ({error}); the old file is now {aside.name}"
+                connection = self._connect()
+            with closing(connection):
+                yield connection
         except (OSError, sqlite3.Error) as error:
             raise self._failure(error) from error
-        with closing(connection):
-            yield connection
         self._patience = _SECONDS
 
     def _failure(self, error: OSError | sqlite3.Error) -> StoreError:
         """Return the error for people. After a lock, no attempt waits until one succeeds."""
         reason = getattr(error, "strerror", None) or str(error)
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        if not is_locked(error):
             return StoreError(reason)
         self._patience = 0.0
         return LockedError(reason)
 
-    def _opened(self) -> sqlite3.Connection:
-        try:
-            return self._connect()
-        except sqlite3.OperationalError:
-            raise  # locked, full or read-only: the file is not damaged
-        except sqlite3.DatabaseError as error:
-            aside = self._path.with_suffix(".damaged")
-            os.replace(self._path, aside)
-            self.repaired = f"it was damaged ({error}); the old file is now {aside.name}"
-            return self._connect()
-
     def _connect(self) -> sqlite3.Connection:
-        _make_file(self._path)
-        connection = sqlite3.connect(self._path, timeout=self._patience, isolation_level=None)
+        # A regular file that only the user can read, unless it exists.
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        with open(os.open(self._path, flags, 0o600), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise OSError("it is not a regular file")
+        connection = opened(self._path, self._patience)
         try:
             (version,) = connection.execute("pragma user_version").fetchone()
             if version > _VERSION:
@@ -173,15 +170,3 @@ class Store:
             with suppress(OSError):
                 if file != self._path and file.stat().st_mtime < oldest:
                     file.unlink()
-
-
-def _make_file(path: Path) -> None:
-    """Create a regular file that only the user can read, unless it exists."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    descriptor = os.open(path, flags, 0o600)
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError("it is not a regular file")
-    finally:
-        os.close(descriptor)

@@ -16,8 +16,8 @@ import sys
 import tempfile
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -39,6 +39,7 @@ from excise.patches.features import (
 from excise.patches.mail import read_piece
 from excise.patches.pool import signature
 from excise.patches.reader import Reader
+from excise_server.foundation.database import is_locked, opened, writing
 from excise_server.foundation.inputs import SourceError
 from excise_server.queue.counted import without_hunks
 from excise_server.queue.reading import Member
@@ -77,6 +78,23 @@ CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 COMMIT;
 """
 _ANOTHER = "another version, or other ignored paths: everything was read anew"
+
+
+_APPLICATION = 0x45584353
+_HEADER = b"SQLite format 3\0"
+_SCHEMA = f"""
+BEGIN;
+PRAGMA application_id = {_APPLICATION};
+CREATE TABLE pieces (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, digest BLOB NOT NULL UNIQUE,
+  number INTEGER NOT NULL, line INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE TABLE features (n INTEGER PRIMARY KEY, message TEXT NOT NULL, tokens BLOB NOT NULL,
+  blocks BLOB NOT NULL, around BLOB NOT NULL, context BLOB NOT NULL, notes TEXT NOT NULL,
+  patch_id TEXT NOT NULL, text_id TEXT NOT NULL);
+CREATE TABLE changes (n INTEGER PRIMARY KEY, counts BLOB NOT NULL);
+CREATE TABLE words (kind INTEGER, start INTEGER, items BLOB NOT NULL, PRIMARY KEY (kind, start));
+CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+COMMIT;
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +158,7 @@ class State:
             if not os.path.lexists(path):
                 _create(path)
             _check(path)
-            self._file = sqlite3.connect(path, timeout=WAIT, isolation_level=None)
+            self._file = opened(path, WAIT)
             try:
                 self._start()
             except BaseException:
@@ -167,9 +185,9 @@ class State:
         SourceError
             If the file cannot be written.
         """
-        with _errors(self.path), self._writing():
+        with _errors(self.path), writing(self._file):
             self._catch_up()
-            sizes = self._sizes()
+            sizes = [len(vocabulary) for vocabulary in self._reader.vocabularies]
             added = [self._insert(new) for new in found if not self.knows(new.piece)]
             self._write_words(sizes)
             return added
@@ -220,21 +238,18 @@ class State:
         made = [signature(), COUNTS, MESSAGES, *self.ignored, __version__, sys.byteorder]
         return json.dumps(made)
 
-    def _made(self) -> str | None:
-        query = "SELECT value FROM facts WHERE name = 'made by'"
-        found = self._file.execute(query).fetchone()
-        return None if found is None else str(found[0])
-
     def _start(self) -> None:
         try:
-            made = self._made()
+            query = "SELECT value FROM facts WHERE name = 'made by'"
+            found = self._file.execute(query).fetchone()
+            made = None if found is None else str(found[0])
             self._file.execute("SELECT count(*) FROM changes")
             if made == self._made_by:
                 self._catch_up()
                 return
             self.rebuilt = _ANOTHER if made is not None else ""
         except (sqlite3.OperationalError, BadStateError) as error:
-            if "locked" in str(error):
+            if is_locked(error):
                 raise
             # The tables of another version, or features that do not hold together.
             self.rebuilt = _ANOTHER
@@ -244,7 +259,7 @@ class State:
         """Make all features anew from the bytes, in one transaction."""
         self.entries, self._digests, self._ids, self._reader = [], {}, set(), Reader()
         self._by_id = {}
-        with self._writing():
+        with writing(self._file):
             for name in ("features", "changes", "words", "facts", "groups"):
                 self._file.execute(f"DROP TABLE IF EXISTS {name}")
             for statement in _SCHEMA.split(";"):
@@ -259,18 +274,6 @@ class State:
             self._write_words((0, 0, 0))
 
     # --- reading and writing ---------------------------------------------------------------------
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """Hold the one lock of writers until all is written, or nothing."""
-        self._file.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            with suppress(sqlite3.Error):
-                self._file.execute("ROLLBACK")
-            raise
-        self._file.execute("COMMIT")
 
     def _catch_up(self) -> None:
         """Take what was written since the last look, by this process or by another."""
@@ -323,9 +326,6 @@ class State:
         counts = zlib.compress(_packed(self._counter.counted(message.patch)).encode(), 1)
         self._file.execute("INSERT INTO changes VALUES (?, ?)", (n, counts))
         self._known(Entry(n, name, kept, edits, *ids), digest)
-
-    def _sizes(self) -> tuple[int, ...]:
-        return tuple(len(vocabulary) for vocabulary in self._reader.vocabularies)
 
     def _write_words(self, sizes: Sequence[int]) -> None:
         for kind, (vocabulary, start) in enumerate(
@@ -392,7 +392,7 @@ def _below(ints: array[int], limit: int) -> bool:
     return not ints or (min(ints) >= 0 and max(ints) < limit)
 
 
-# --- the file -------------------------------------------------------------------------------------
+# --- the file: made whole, told from any other, and what its errors mean -------------------------
 
 
 @contextmanager
@@ -402,7 +402,7 @@ def _errors(path: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        locked = "locked" in str(error)
+        locked = is_locked(error)
         reason = "another excise writes to it" if locked else str(error)
         hint = "try again when that is done" if locked else "check its folder and the disk"
         raise SourceError(reason, name=path, hint=hint) from error
@@ -431,24 +431,17 @@ def _create(path: str) -> None:
     descriptor, part = tempfile.mkstemp(prefix=".excise-", suffix=".state", dir=folder)
     os.close(descriptor)
     try:
-        file = sqlite3.connect(part, isolation_level=None)
-        file.executescript(_SCHEMA)
-        file.close()
-        _move(part, path)
+        with closing(opened(part)) as file:
+            file.executescript(_SCHEMA)
+        try:
+            if not hasattr(os, "link"):
+                raise OSError
+            os.link(part, path)
+        except FileExistsError:
+            pass  # another process was faster
+        except OSError:  # a file system without hard links
+            if not os.path.lexists(path):
+                os.rename(part, path)
     finally:
         with suppress(OSError):
             os.unlink(part)
-
-
-def _move(part: str, path: str) -> None:
-    """Give a file its name, unless another process was faster."""
-    link: Callable[[str, str], None] | None = getattr(os, "link", None)
-    try:
-        if link is None:
-            raise OSError
-        link(part, path)
-    except FileExistsError:
-        return
-    except OSError:  # a file system without hard links
-        if not os.path.lexists(path):
-            os.rename(part, path)

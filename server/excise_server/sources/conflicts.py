@@ -9,8 +9,8 @@ from dataclasses import replace
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError
 from excise_server.foundation.paths import read_bytes, text_of
+from excise_server.git.refs import Side, sides_of
 from excise_server.git.repository import Blob, Repository
-from excise_server.git.sides import Side, sides_of
 from excise_server.review.candidate import Candidate
 from excise_server.review.replayed import CREATES, DELETES
 from excise_server.sources.finding import (

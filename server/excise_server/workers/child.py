@@ -2,7 +2,7 @@
 
 One thread reads requests, so that a cancel is heard while the main thread works; where the stream
 ends, the parent has gone, and so does this process. Where none can be started, the parent has a
-`Desk` of its own.
+`Service` of its own.
 """
 
 from __future__ import annotations
@@ -16,12 +16,10 @@ from collections.abc import Callable
 from queue import Empty, SimpleQueue
 from typing import NoReturn
 
-import msgspec
-
 from excise import CancelFlag, Cancelled, Options
 from excise.clustering import DISTANCE, LINKAGE, cluster_values
 from excise.text import Revision
-from excise_server.editor.analysis import Analysis, Analyst, Comparison, compare
+from excise_server.editor.analysis import Analyst, Comparison, compare
 from excise_server.editor.snapshot import Snapshot
 from excise_server.foundation.inputs import SourceError, UnansweredError
 from excise_server.workers.guard import Guard, limit_memory, shared_page
@@ -33,20 +31,18 @@ from excise_server.workers.messages import (
     Forget,
     Opened,
     Order,
-    Refused,
     Request,
-    Stopped,
     Survey,
     Surveyed,
     WorkFrame,
     as_bytes,
     as_text,
-    framed,
-    read_frame,
+    read_messages,
+    write_message,
 )
 from excise_server.workers.scored import pack
 
-__all__ = ["DEADLINE", "Desk", "main", "rehearse"]
+__all__ = ["DEADLINE", "Service", "main", "rehearse"]
 
 DEADLINE = 30.0
 """CPU seconds after which work takes a shorter way (the library then scores by lines)."""
@@ -61,7 +57,7 @@ _WHOLE = 32
 """Requests after which everything is looked through for cycles, and not only what is new."""
 
 
-class Desk:
+class Service:
     """Keeps texts, matrices and trees between requests.
 
     Parameters
@@ -84,32 +80,30 @@ class Desk:
         self._guard.everything = request.lexical
         try:
             if isinstance(request, Survey):
-                return self._surveyed(request, cancel)
+                from excise_server.workers.surveys import survey
+
+                document = memoryview(survey(request.kind, request.arguments, cancel))
+                return Surveyed(request.number, self._work(), document)
             assert isinstance(request, Analyse)
-            return self._analysed(request, cancel)
+            analysis = self._analyst.analyse(self._snapshot(request), cancel)
+            number, comparison = self._sent.get(request.uri, (0, None))
+            if comparison is not analysis.comparison:
+                self._count += 1
+                number = self._count
+                self._sent[request.uri] = (number, analysis.comparison)
+            whole = number != request.scores
+            return pack(analysis, request.number, self._work(), number, whole=whole)
         except (SourceError, UnansweredError) as error:
-            return Refused(request.number, as_bytes(str(error)))
+            return Failed(request.number, "refused", as_bytes(str(error)))
         except Cancelled:
-            return Stopped(request.number)
+            return Failed(request.number, "stopped")
         except Exception:  # noqa: BLE001 told to the parent, which logs it
-            return Failed(request.number, as_bytes(traceback.format_exc()))
+            return Failed(request.number, "broken", as_bytes(traceback.format_exc()))
 
     def forget(self, request: Forget) -> None:
         """Let go of a document."""
         self._analyst.forget(as_text(request.uri))
         self._sent.pop(request.uri, None)
-
-    def _analysed(self, request: Analyse, cancel: CancelFlag) -> Answer:
-        snapshot = self._snapshot(request)
-        analysis = self._analyst.analyse(snapshot, cancel)
-        number = self._number(request.uri, analysis)
-        return pack(analysis, request.number, self._work(), number, whole=number != request.scores)
-
-    def _surveyed(self, request: Survey, cancel: CancelFlag) -> Surveyed:
-        from excise_server.workers.surveys import survey
-
-        document = survey(request.kind, request.arguments, cancel)
-        return Surveyed(request.number, self._work(), memoryview(document))
 
     def _work(self) -> WorkFrame:
         return WorkFrame(_resident(), self._guard.parses, self._analyst.pairs)
@@ -119,7 +113,8 @@ class Desk:
             self._texts[number] = as_text(data)
         texts = self._texts
         revisions = tuple(
-            Revision(as_text(r.id), texts[r.text], as_text(r.label)) for r in request.revisions
+            Revision(as_text(name), texts[text], as_text(label))
+            for name, label, text, _ in request.revisions
         )
         buffer = None if request.buffer is None else texts[request.buffer]
         if buffer is not None and request.own is None:
@@ -133,21 +128,12 @@ class Desk:
             options=Options(*request.options),
             buffer=buffer,
             version=request.version,
-            deleted=frozenset(as_text(r.id) for r in request.revisions if r.deleted),
+            deleted=frozenset(as_text(name) for name, _, _, gone in request.revisions if gone),
             intent=as_text(request.intent),
         )
         for number in request.gone:
             self._texts.pop(number, None)
         return snapshot
-
-    def _number(self, uri: bytes, analysis: Analysis) -> int:
-        """Return the number of an analysis's scores; a new one where they are new."""
-        number, comparison = self._sent.get(uri, (0, None))
-        if comparison is not analysis.comparison:
-            self._count += 1
-            number = self._count
-            self._sent[uri] = (number, analysis.comparison)
-        return number
 
 
 def rehearse() -> None:
@@ -190,10 +176,9 @@ class _Inbox:
 
     def read(self) -> None:
         """Read until the stream ends, and end the process then."""
-        decoder = msgspec.msgpack.Decoder(Request)
         try:
-            while (body := read_frame(lambda size: os.read(self._source, size))) is not None:
-                self._take(decoder.decode(body))
+            for request in read_messages(self._source, Request):
+                self._take(request)
         finally:
             os._exit(0)
 
@@ -236,18 +221,15 @@ def main() -> NoReturn:
     threading.Thread(target=inbox.read, name="excise-requests", daemon=True).start()
     guard.install()
     rehearse()
-    encoder = msgspec.msgpack.Encoder()
 
     def send(answer: Answer) -> None:
-        view = memoryview(framed(encoder.encode(answer)))
         try:
-            while view:
-                view = view[os.write(sink, view) :]
+            write_message(sink, answer)
         except BrokenPipeError:
             os._exit(0)  # the parent has gone, which the reading thread may not have seen yet
 
     send(Opened())
-    desk = Desk(guard)
+    service = Service(guard)
     # Collections in the middle of an answer take half of its time: trees are many objects, and in
     # no cycle. They wait until it is sent.
     gc.disable()
@@ -255,9 +237,9 @@ def main() -> NoReturn:
     while True:
         request = inbox.next(_load_the_rest)
         if isinstance(request, Forget):
-            desk.forget(request)
+            service.forget(request)
         else:
-            send(desk.answer(request, inbox.begin(request.number)))
+            send(service.answer(request, inbox.begin(request.number)))
             answered += 1
             gc.collect(1 if answered % _WHOLE else 2)
 

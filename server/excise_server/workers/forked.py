@@ -42,25 +42,27 @@ class _Attempts:
     """What the next fork has to know of those before."""
 
     def __init__(self) -> None:
-        self.page = mmap.mmap(-1, SIZE + 16)
-        self.note = Note(self.page)
+        page = mmap.mmap(-1, SIZE + 16)
+        self.note = Note(page)
+        self.printed = memoryview(page)[SIZE:].cast("Q")
+        """Bytes that forks have printed on standard output and error."""
         self.refused: list[bytes] = []
         self.deaths = self.elsewhere = 0
-        self.start = _position()
-        self.kept = _kept() if self.start is None else None
+        self.start: int | None = None
+        """Where standard input stands, if it can be set back there."""
+        self.kept: int | None = None
+        """Else a file for what forks read of it, unless there is no room or input."""
+        try:
+            self.start = os.lseek(0, 0, os.SEEK_CUR)
+        except OSError:
+            with suppress(OSError):
+                os.fstat(0)
+                self.kept = scratch_file("excise-stdin")
 
     @property
     def lexical(self) -> bool:
         """Whether parsers are kept out: two died elsewhere, or too many in all."""
         return self.elsewhere > 1 or self.deaths >= _MOST
-
-    def printed(self, stream: int) -> int:
-        """Return the bytes that forks have printed on standard output (1) or error (2)."""
-        return int.from_bytes(self.page[SIZE + 8 * stream - 8 : SIZE + 8 * stream], "little")
-
-    def print(self, stream: int, count: int) -> None:
-        """Note that so many bytes have been printed."""
-        self.page[SIZE + 8 * stream - 8 : SIZE + 8 * stream] = count.to_bytes(8, "little")
 
     def bury(self) -> None:
         """Keep the text that a fork died of from its parser, here and by the list on disk."""
@@ -155,7 +157,14 @@ def _die(number: int) -> NoReturn:
 
 def _begin(attempts: _Attempts, life: int) -> None:
     """Prepare the fork: it ends with its parent, notes what it parses, and repeats nothing."""
-    threading.Thread(target=_follow, args=(life,), name="excise-parent", daemon=True).start()
+
+    def follow() -> None:
+        """End with the parent, whatever it died of: it held the other end of a pipe."""
+        with suppress(OSError):
+            os.read(life, 1)
+        os._exit(1)
+
+    threading.Thread(target=follow, name="excise-parent", daemon=True).start()
     from excise_server.workers.quarantine import Quarantine, cache_folder
 
     guard = Guard(attempts.note, limited=True)
@@ -166,62 +175,54 @@ def _begin(attempts: _Attempts, life: int) -> None:
         os.lseek(0, attempts.start, os.SEEK_SET)
     elif attempts.kept is not None and isinstance(sys.stdin, io.TextIOWrapper):
         os.lseek(attempts.kept, 0, os.SEEK_SET)
-        sys.stdin = _text(io.BufferedReader(_Kept(attempts.kept)), sys.stdin)
+        sys.stdin = _text(io.BufferedReader(_Kept(0, attempts)), sys.stdin)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout = _text(io.BufferedWriter(_Printed(attempts, 1)), sys.stdout)
+        sys.stdout = _text(io.BufferedWriter(_Printed(1, attempts)), sys.stdout)
     # On a terminal a progress bar says another thing each time.
     if isinstance(sys.stderr, io.TextIOWrapper) and not os.isatty(2):
-        sys.stderr = _text(io.BufferedWriter(_Printed(attempts, 2)), sys.stderr)
+        sys.stderr = _text(io.BufferedWriter(_Printed(2, attempts)), sys.stderr)
 
 
-def _follow(life: int) -> None:
-    """End with the parent, whatever it died of: it held the other end of a pipe."""
-    with suppress(OSError):
-        os.read(life, 1)
-    os._exit(1)
+class _Standard(io.RawIOBase):
+    """A standard stream of this process."""
 
-
-class _Kept(io.RawIOBase):
-    """Standard input that cannot be read twice: what an earlier fork has read of it comes first."""
-
-    def __init__(self, kept: int) -> None:
-        self._kept = kept
-
-    def readable(self) -> bool:
-        return True
-
-    def fileno(self) -> int:
-        return 0
-
-    def isatty(self) -> bool:
-        return os.isatty(0)
-
-    def readinto(self, buffer: object) -> int:
-        view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
-        data = os.read(self._kept, len(view))
-        if not data and (data := os.read(0, len(view))):
-            rest = memoryview(data)
-            while rest:
-                rest = rest[os.write(self._kept, rest) :]
-        view[: len(data)] = data
-        return len(data)
-
-
-class _Printed(io.RawIOBase):
-    """Standard output or error, without what an earlier fork has printed there."""
-
-    def __init__(self, attempts: _Attempts, stream: int) -> None:
-        self._attempts, self._stream = attempts, stream
-        self._before = attempts.printed(stream)
-
-    def writable(self) -> bool:
-        return True
+    def __init__(self, stream: int, attempts: _Attempts) -> None:
+        self._stream, self._attempts = stream, attempts
 
     def fileno(self) -> int:
         return self._stream
 
     def isatty(self) -> bool:
         return os.isatty(self._stream)
+
+
+class _Kept(_Standard):
+    """Standard input that cannot be read twice: what an earlier fork has read of it comes first."""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        view, kept = memoryview(buffer).cast("B"), self._attempts.kept  # type: ignore[arg-type]
+        assert kept is not None
+        data = os.read(kept, len(view))
+        if not data and (data := os.read(0, len(view))):
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(kept, rest) :]
+        view[: len(data)] = data
+        return len(data)
+
+
+class _Printed(_Standard):
+    """Standard output or error, without what an earlier fork has printed there."""
+
+    def __init__(self, stream: int, attempts: _Attempts) -> None:
+        super().__init__(stream, attempts)
+        self._before = attempts.printed[stream - 1]
+
+    def writable(self) -> bool:
+        return True
 
     def write(self, data: object) -> int:
         view = memoryview(data).cast("B")  # type: ignore[arg-type]
@@ -230,7 +231,7 @@ class _Printed(io.RawIOBase):
             self._before -= skipped
             return skipped
         count = os.write(self._stream, view)
-        self._attempts.print(self._stream, self._attempts.printed(self._stream) + count)
+        self._attempts.printed[self._stream - 1] += count
         return count
 
 
@@ -245,23 +246,3 @@ def _text(
         line_buffering=before.line_buffering,
         write_through=before.write_through,
     )
-
-
-# --- in the parent ---
-
-
-def _position() -> int | None:
-    """Return where standard input stands, if it can be set back there."""
-    try:
-        return os.lseek(0, 0, os.SEEK_CUR)
-    except OSError:
-        return None
-
-
-def _kept() -> int | None:
-    """Return a file for what forks read of standard input, or None if there is no room or input."""
-    try:
-        os.fstat(0)
-        return scratch_file("excise-stdin")
-    except OSError:
-        return None

@@ -6,15 +6,17 @@ Ranges that do not depend on what was asked are part of the types, and so checke
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Annotated
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 __all__ = ["LONGEST", "Analyse", "Answer", "BrokenFrameError", "Cancel", "Failed", "Forget"]
-__all__ += ["HunkFrame", "Opened", "Order", "PairsFrame", "RankedFrame", "Refused", "Request"]
-__all__ += ["RevisionFrame", "Scored", "ScoresFrame", "Stopped", "Survey", "Surveyed", "WorkFrame"]
-__all__ += ["as_bytes", "as_text", "framed", "read_frame"]
+__all__ += ["HunkFrame", "Opened", "Order", "PairsFrame", "RankedFrame", "Request"]
+__all__ += ["Scored", "ScoresFrame", "Survey", "Surveyed", "WorkFrame"]
+__all__ += ["as_bytes", "as_text", "framed", "read_frame", "read_messages", "write_message"]
 
 LONGEST = 1 << 29
 """Most bytes of one frame."""
@@ -30,6 +32,26 @@ Mean = Annotated[float, msgspec.Meta(ge=0, le=1 + 1e-9)]
 
 class BrokenFrameError(Exception):
     """What the other side wrote is not a frame, or not one of ours; the message says why."""
+
+
+def write_message(descriptor: int, message: Request | Order | Answer) -> None:
+    """Write a message into a pipe."""
+    view = memoryview(framed(msgspec.msgpack.encode(message)))
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def read_messages(descriptor: int, kind: Any) -> Iterator[Any]:  # noqa: ANN401 a union of types
+    """Yield the messages of a pipe until it ends.
+
+    Raises
+    ------
+    BrokenFrameError, msgspec.MsgspecError, RecursionError, ValueError, MemoryError
+        If it holds something else.
+    """
+    decoder = msgspec.msgpack.Decoder(kind)
+    while (body := read_frame(partial(os.read, descriptor))) is not None:
+        yield decoder.decode(body)
 
 
 def framed(body: bytes) -> bytes:
@@ -97,15 +119,6 @@ class _Message(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
 # --- to a worker ---
 
 
-class RevisionFrame(_Message):
-    """A revision: id, label, the number of its text, and whether it deletes the file."""
-
-    id: bytes
-    label: bytes
-    text: int
-    deleted: bool
-
-
 class Order(_Message):
     """What has an answer. ``quarantined`` are texts that no parser may get from now on, by name;
     ``lexical`` keeps every text from its parser."""
@@ -118,11 +131,12 @@ class Order(_Message):
 class Analyse(Order, tag="analyse"):
     """Analyse a document. ``texts`` are those that the worker does not know, ``gone`` those that
     nobody asks for again; ``scores`` is the number of the scores that the parent has (0: none).
+    A revision is its id and label, the number of its text, and whether it deletes the file.
     """
 
     uri: bytes
     origin: int
-    revisions: tuple[RevisionFrame, ...]
+    revisions: tuple[tuple[bytes, bytes, int, bool], ...]
     language: bytes | None
     path: bytes | None
     options: tuple[str, str, str, str, str]
@@ -164,24 +178,13 @@ class Opened(_Message, tag="opened"):
     """The worker is there, and has loaded what it needs."""
 
 
-class Stopped(_Message, tag="stopped"):
-    """The request was cancelled."""
-
-    number: int
-
-
 class Failed(_Message, tag="failed"):
-    """The request failed, with the traceback for the log."""
+    """The request has no result: it was cancelled, it is refused with a reason for people (only a
+    survey can be), or something broke, with the traceback for the log."""
 
     number: int
-    reason: bytes
-
-
-class Refused(_Message, tag="refused"):
-    """A survey that cannot be made, with the reason for people."""
-
-    number: int
-    reason: bytes
+    kind: Literal["stopped", "refused", "broken"]
+    reason: bytes = b""
 
 
 class RankedFrame(_Message):
@@ -277,4 +280,4 @@ class Surveyed(_Message, tag="surveyed"):
     document: memoryview
 
 
-Answer = Opened | Stopped | Failed | Refused | Scored | Surveyed
+Answer = Opened | Failed | Scored | Surveyed

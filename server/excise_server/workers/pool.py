@@ -6,12 +6,9 @@ A machine with one core, or little memory, has one for everything.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Sequence
 from typing import Any
 
-from excise_server.editor.analysis import Analysis
-from excise_server.editor.snapshot import Snapshot
 from excise_server.foundation.cancellation import StopFlag
 from excise_server.workers.quarantine import Quarantine
 from excise_server.workers.surveys import arguments_of
@@ -44,39 +41,16 @@ class Pool:
         Texts that no parser gets.
     two : bool
         Whether there are two of them.
-    idle : float
-        Seconds after which the second ends.
     """
 
-    def __init__(self, quarantine: Quarantine, *, two: bool, idle: float = IDLE) -> None:
+    def __init__(self, quarantine: Quarantine, *, two: bool) -> None:
         """Start nothing yet."""
-        self._first = Worker(quarantine)
-        self._second = Worker(quarantine) if two else self._first
-        self._idle = idle
-        self._timer: threading.Timer | None = None
-        self._lock = threading.Lock()
-
-    def warm(self) -> None:
-        """Start the worker for what is looked at."""
-        self._first.warm()
-
-    def analyse(self, snapshot: Snapshot, cancel: StopFlag) -> Analysis:
-        """Analyse the document that is looked at; the rest is as for `Worker.analyse`."""
-        return self._first.analyse(snapshot, cancel)
-
-    def analyse_beside(self, snapshot: Snapshot, cancel: StopFlag) -> Analysis:
-        """Analyse another document."""
-        try:
-            return self._second.analyse(snapshot, cancel)
-        finally:
-            self._rest_later()
+        self.first = Worker(quarantine)
+        self.second = Worker(quarantine, idle=IDLE) if two else self.first
 
     def survey(self, kind: str, arguments: bytes, cancel: StopFlag) -> dict[str, Any]:
         """Make a report on a repository, as `Worker.survey` does."""
-        try:
-            return self._second.survey(kind, arguments, cancel)
-        finally:
-            self._rest_later()
+        return self.second.survey(kind, arguments, cancel)
 
     def replay(
         self, before: str, current: str, texts: Sequence[str], cancel: StopFlag
@@ -89,7 +63,7 @@ class Pool:
             As for `Worker.analyse`.
         """
         arguments = arguments_of(before=before, current=current, texts=list(texts))
-        replayed = list(self._first.survey("replayed", arguments, cancel)["texts"])
+        replayed = list(self.first.survey("replayed", arguments, cancel)["texts"])
         if len(replayed) != len(texts):
             raise FailedInWorkerError("a worker wrote another number of texts")
         return replayed
@@ -97,32 +71,15 @@ class Pool:
     @property
     def work(self) -> tuple[int, int]:
         """How many texts parsers got, and how many pairs of revisions were scored."""
-        works = [worker.work for worker in {self._first, self._second}]
+        works = [worker.work for worker in {self.first, self.second}]
         return sum(work.parses for work in works), sum(work.pairs for work in works)
 
     def forget(self, key: str) -> None:
         """Let go of the document of a key."""
-        for worker in {self._first, self._second}:
+        for worker in {self.first, self.second}:
             worker.forget(key)
 
     def close(self) -> None:
         """End all workers, whatever they do."""
-        with self._lock:
-            if self._timer is not None:
-                self._timer.cancel()
-        self._first.close()
-        self._second.close()
-
-    def _rest_later(self) -> None:
-        if self._second is self._first:
-            return
-        with self._lock:
-            if self._timer is not None:
-                self._timer.cancel()
-            self._timer = threading.Timer(self._idle, self._rest)
-            self._timer.daemon = True
-            self._timer.start()
-
-    def _rest(self) -> None:
-        if not self._second.rest():
-            self._rest_later()
+        self.first.close()
+        self.second.close()

@@ -260,8 +260,9 @@ def _table(data: memoryview) -> list[Numbers]:
     values = data.cast("d").tolist()
     _check(all(0.0 <= value <= 1.0 for value in values[::4]), "a score in [0, 1]")
     _check(all(isnan(v) or 0.0 <= v <= 1.0 for v in values), "a score in [0, 1]")
-    fours = zip(*[(None if isnan(value) else value for value in values)] * 4, strict=True)
-    return [Numbers(es or 0.0, keep, add, delete) for es, keep, add, delete in fours]
+    known = [None if isnan(value) else value for value in values]
+    columns = zip(values[::4], known[1::4], known[2::4], known[3::4], strict=True)
+    return [Numbers(*column) for column in columns]
 
 
 def _hunk(frame: HunkFrame, sizes: Sequence[int], indices: Sequence[int]) -> Hunk:

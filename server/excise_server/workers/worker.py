@@ -28,7 +28,7 @@ from excise_server.editor.document import document_key
 from excise_server.editor.snapshot import Snapshot
 from excise_server.foundation.cancellation import StopFlag
 from excise_server.foundation.inputs import SourceError
-from excise_server.workers.child import DEADLINE, Desk
+from excise_server.workers.child import DEADLINE, Service
 from excise_server.workers.guard import Guard, Note, Parsing, shared_page
 from excise_server.workers.messages import (
     Analyse,
@@ -39,18 +39,15 @@ from excise_server.workers.messages import (
     Forget,
     Opened,
     Order,
-    Refused,
     Request,
-    RevisionFrame,
     Scored,
-    Stopped,
     Survey,
     Surveyed,
     WorkFrame,
     as_bytes,
     as_text,
-    framed,
-    read_frame,
+    read_messages,
+    write_message,
 )
 from excise_server.workers.quarantine import Quarantine
 from excise_server.workers.scored import Scores, unpack
@@ -112,18 +109,22 @@ class Worker:
     ----------
     quarantine : Quarantine
         Texts that no parser gets; those that end a process join them.
+    idle : float, optional
+        Seconds after which the process ends if nobody asked it for anything.
     """
 
-    def __init__(self, quarantine: Quarantine) -> None:
+    def __init__(self, quarantine: Quarantine, idle: float | None = None) -> None:
         """Start nothing yet."""
-        self._quarantine = quarantine
+        self._quarantine, self._idle = quarantine, idle
+        self._timer: threading.Timer | None = None
+        self._timer_lock = threading.Lock()
         self._turn = threading.Lock()
         self._process: _Process | None = None
         self._told = _Told()
         self._leaving: deque[str] = deque()
         self._number = 0
         self._before = self._latest = WorkFrame(0, 0, 0)
-        self._here: Desk | None = None
+        self._here: Service | None = None
         self._closed = False
 
     def warm(self) -> None:
@@ -189,19 +190,29 @@ class Worker:
             finally:
                 self._turn.release()
 
-    def rest(self) -> bool:
-        """End a process that has nothing to do; tell whether it had nothing."""
+    def _rest_later(self) -> None:
+        """End the process after a while, if it has nothing to do then."""
+        with self._timer_lock:
+            if self._timer is not None:
+                self._timer.cancel()
+            if self._idle is not None and not self._closed:
+                self._timer = threading.Timer(self._idle, self._rest)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def _rest(self) -> None:
         if not self._turn.acquire(blocking=False):
-            return False
+            self._rest_later()
+            return
         try:
             self._drop()
         finally:
             self._turn.release()
-        return True
 
     def close(self) -> None:
         """End the process, whatever it does."""
         self._closed = True
+        self._rest_later()
         if (process := self._process) is not None:
             process.kill()
 
@@ -226,7 +237,9 @@ class Worker:
             while self._here is None:
                 cancel.check()
                 self._check_open()
-                lexical = _without_parsers(deaths)
+                # Without parsers where it died twice elsewhere, or again and again.
+                elsewhere = sum(death.parsing is None for death in deaths)
+                lexical = elsewhere > 1 or len(deaths) > _MOST_DEATHS
                 try:
                     process = self._started()
                     process.wait_until_ready()
@@ -260,6 +273,7 @@ class Worker:
             return read(self._checked(kind, answer))
         finally:
             self._turn.release()
+            self._rest_later()
 
     def _check_open(self) -> None:
         if self._closed:
@@ -270,12 +284,14 @@ class Worker:
         if isinstance(answer, kind):
             self._latest = answer.work
             return answer
-        if isinstance(answer, Stopped):
-            raise Cancelled("stopped on request")
         if isinstance(answer, Failed):
-            raise FailedInWorkerError(answer.reason.decode(errors="replace"))
-        if isinstance(answer, Refused) and kind is Surveyed:
-            raise SourceError(as_text(answer.reason))
+            if answer.kind == "stopped":
+                raise Cancelled("stopped on request")
+            if answer.kind == "broken":
+                raise FailedInWorkerError(answer.reason.decode(errors="replace"))
+            if kind is Surveyed:
+                with contextlib.suppress(UnicodeDecodeError):
+                    raise SourceError(as_text(answer.reason))
         raise BrokenFrameError("an answer of another kind than was asked for")
 
     def _head(self, *, lexical: bool) -> Head:
@@ -297,9 +313,7 @@ class Worker:
             uri=as_bytes(uri),
             origin=number[snapshot.origin],
             revisions=tuple(
-                RevisionFrame(
-                    as_bytes(r.id), as_bytes(r.label), number[r.text], r.id in snapshot.deleted
-                )
+                (as_bytes(r.id), as_bytes(r.label), number[r.text], r.id in snapshot.deleted)
                 for r in snapshot.revisions
             ),
             language=None if snapshot.language is None else as_bytes(snapshot.language),
@@ -358,15 +372,9 @@ class Worker:
         """Work in this process from now on."""
         guard = Guard()
         guard.install()
-        self._here = Desk(guard)
+        self._here = Service(guard)
         self._told = _Told()
         logger.warning("no worker process can be used (%s): scoring in this process", error)
-
-
-def _without_parsers(deaths: list[_Died]) -> bool:
-    """Tell whether parsers are to be kept out: who died twice elsewhere, or again and again."""
-    elsewhere = sum(death.parsing is None for death in deaths)
-    return elsewhere > 1 or len(deaths) > _MOST_DEATHS
 
 
 class _Told:
@@ -415,7 +423,15 @@ class _Process:
             with contextlib.suppress(OSError):
                 self._note, page = shared_page()
         try:
-            self._process = _popen(page)
+            named = [] if page is None else [str(page)]
+            self._process = subprocess.Popen(  # noqa: S603 our own interpreter and module
+                [sys.executable, "-I", "-m", "excise_server.workers.child", *named],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                bufsize=0,
+                pass_fds=() if page is None else (page,),
+                env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+            )
         except (OSError, ValueError) as error:
             raise _MissingError(str(error)) from error
         finally:
@@ -529,18 +545,15 @@ class _Process:
     def _write(self, request: Request | Order) -> None:
         pipe = self._process.stdin
         assert pipe is not None
-        view = memoryview(framed(msgspec.msgpack.encode(request)))
-        while view:
-            view = view[os.write(pipe.fileno(), view) :]
+        write_message(pipe.fileno(), request)
 
     def _read(self) -> None:
         """Put what arrives into the inbox, in a thread, until the stream ends."""
         pipe = self._process.stdout
         assert pipe is not None
-        decoder = msgspec.msgpack.Decoder(Answer)
         try:
-            while (body := read_frame(lambda size: os.read(pipe.fileno(), size))) is not None:
-                self._inbox.put(decoder.decode(body))
+            for answer in read_messages(pipe.fileno(), Answer):
+                self._inbox.put(answer)
         except BrokenFrameError as error:
             self._inbox.put(error)
         except (msgspec.MsgspecError, RecursionError, ValueError, MemoryError) as error:
@@ -550,16 +563,3 @@ class _Process:
         self._inbox.put(None)
         with contextlib.suppress(OSError):
             pipe.close()
-
-
-def _popen(page: int | None) -> subprocess.Popen[bytes]:
-    """Start a worker; on its page it notes what it parses."""
-    named = [] if page is None else [str(page)]
-    return subprocess.Popen(  # noqa: S603 our own interpreter and module
-        [sys.executable, "-I", "-m", "excise_server.workers.child", *named],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        bufsize=0,
-        pass_fds=() if page is None else (page,),
-        env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
-    )
