@@ -11,7 +11,7 @@ import msgspec
 from excise_server.report import shapes
 from excise_server.report.candidate_shapes import CandidatesDocument
 from excise_server.report.duplicate_shapes import DuplicatesDocument, RelatedGroupsDocument
-from excise_server.report.patch_shapes import PatchDocument
+from excise_server.report.patches import PatchDocument
 from excise_server.report.review_shapes import ReviewDocument
 from excise_server.report.take_shapes import TakeDocument, UndoneDocument
 from excise_server.report.worktree_shapes import WorktreesDocument

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from tests.server.command import SUGGESTIONS, excise, one_line
 
-from excise_server.report.patch_shapes import PatchDocument
+from excise_server.report.patches import PatchDocument
 
 DOCS = (Path(__file__).parents[2] / "docs" / "patches.md").read_text(encoding="utf-8")
 FROM = "From 0123456789 Mon Sep 17 00:00:00 2001\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from excise_server.duplicates.reasons import SharedReasons
 from excise_server.report.shapes import Document, GroupEntry, RejectedEntry, Shape
 
 __all__ = [
@@ -10,8 +11,6 @@ __all__ = [
     "ProposalEntry",
     "RelatedGroupsDocument",
     "SameEditEntry",
-    "SharedLine",
-    "SharedReasons",
 ]
 
 
@@ -30,22 +29,6 @@ class SameEditEntry(Shape, frozen=True, kw_only=True):
     similarity: float
     word: str
     is_same_edit: bool
-
-
-class SharedLine(Shape, frozen=True, kw_only=True):
-    """An old line that both touch, where the first of the pair has it."""
-
-    path: str
-    line: int
-    text: str
-
-
-class SharedReasons(Shape, frozen=True, kw_only=True):
-    """The shared parts of a pair with the most weight."""
-
-    where: list[SharedLine]
-    what: list[str]
-    why: list[str]
 
 
 class DuplicatePair(Shape, frozen=True, kw_only=True):

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from excise.patches.related import RELATED_LINKAGE
-from excise_server.duplicates.find import Duplicates, Pair
-from excise_server.duplicates.groups import RelatedGroups
+from excise_server.duplicates.find import Duplicates, Pair, RelatedGroups
 from excise_server.duplicates.proposals import Proposal
-from excise_server.duplicates.reasons import Reasons
-from excise_server.foundation.escape import printable
+from excise_server.foundation.escape import cell
 from excise_server.foundation.inputs import Rejected
 from excise_server.report.digits import digits
 from excise_server.report.duplicate_shapes import (
@@ -18,30 +16,19 @@ from excise_server.report.duplicate_shapes import (
     ProposalEntry,
     RelatedGroupsDocument,
     SameEditEntry,
-    SharedLine,
-    SharedReasons,
 )
+from excise_server.report.likeness import cosines
 from excise_server.report.markdown import code_span, inert
-from excise_server.report.related_words import cosines
 from excise_server.report.shapes import GroupEntry, RejectedEntry
 
 __all__ = ["duplicates_document", "duplicates_markdown", "duplicates_tsv"]
 __all__ += ["groups_document", "numbers_of", "reason_lines"]
 
 _COLUMNS = [
-    "new",
-    "other",
-    "word",
-    "level",
-    "probability",
-    "mean",
-    "what",
-    "where",
-    "why",
-    "same_edit",
+    *("new", "other", "word", "level"),
+    *("probability", "mean", "what", "where", "why", "same_edit"),
     "otherwise",
 ]
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def duplicates_document(
@@ -108,15 +95,7 @@ def _pair(proposals: Sequence[Proposal], pair: Pair) -> DuplicatePair:
             similarity=likeness.value, word=likeness.word, is_same_edit=pair.is_same_edit
         ),
         otherwise=pair.otherwise,
-        reasons=None if pair.reasons is None else _reasons(pair.reasons),
-    )
-
-
-def _reasons(reasons: Reasons) -> SharedReasons:
-    return SharedReasons(
-        where=[SharedLine(path=r.path, line=r.line, text=r.text) for r in reasons.where],
-        what=list(reasons.what),
-        why=list(reasons.why),
+        reasons=pair.reasons,
     )
 
 
@@ -142,13 +121,8 @@ def duplicates_tsv(document: DuplicatesDocument) -> Iterator[str]:
         edit = pair.same_edit.similarity if pair.same_edit else None
         values = pair.probability, pair.mean, pair.what, pair.where, pair.why, edit
         cells = ["" if value is None else repr(value) for value in values]
-        texts = map(_cell, (pair.new, pair.other, pair.word, pair.level))
-        yield "\t".join((*texts, *cells, _cell(pair.otherwise)))
-
-
-def _cell(text: str) -> str:
-    shown = printable(text)
-    return f"'{shown}" if shown.startswith(_FORMULA) else shown
+        texts = map(cell, (pair.new, pair.other, pair.word, pair.level))
+        yield "\t".join((*texts, *cells, cell(pair.otherwise)))
 
 
 def duplicates_markdown(document: DuplicatesDocument) -> str:

@@ -13,12 +13,11 @@ from excise.patches.evidence import Evidence
 from excise.patches.related import relation
 from excise_server.foundation.escape import visible
 from excise_server.report.digits import digits
-from excise_server.report.groups import Grouped
 from excise_server.report.html_clusters import render
 from excise_server.report.html_model import OWN, TWO, Block, Group, Item, Picture, Report
 from excise_server.report.html_picture import shown_first
-from excise_server.report.likeness import parts, said
-from excise_server.report.related_words import related_words
+from excise_server.report.likeness import parts, related_words, said
+from excise_server.report.patches import Grouped
 
 __all__ = ["difference_blocks", "patches_page"]
 
