@@ -32,12 +32,10 @@ kernel               what it does                      who calls it
 ``_hunks``           hunks of patches as ints          patches
 ``_scanner``         guards the scanners of grammars   syntax
 ``_tables``          hash tables, arrays that grow     the kernels of patches and of the lexer
-``_blocks``          the n-grams of one block          _patches
-``_multisets``       features with their counts        _patches, _matches, _postings, _search
+``_multisets``       features with their counts        _patches, _matches, _search
 ``_sites``           where blocks of patches are       _patches, _matches, _search
 ``_patches``         the features of all patches       patches, _matches, _search
 ``_matches``         what two patches have in common   patches, _search
-``_postings``        inverted lists of features        _search
 ``_search``          pairs that can score enough       patches
 ``_graph``           pairs by their components         patches
 ===================  ================================  ==========================================

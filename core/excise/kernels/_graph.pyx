@@ -7,7 +7,7 @@ A pair takes 16 bytes, and is sorted into its component where it stands.
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free, malloc, realloc
 
-from excise.kernels._tables cimport enlarged
+from excise.kernels._tables cimport make_room
 
 
 cdef struct Edge:
@@ -86,14 +86,12 @@ cdef class Graph:
         """Add edges, each of them once."""
         cdef int64_t at
         cdef Edge* edge
-        cdef void* moved
         self.check(left, right)
         if values.shape[0] != left.shape[0]:
             raise ValueError("every edge has a value")
-        moved = enlarged(self.edges, self.n_edges + left.shape[0], &self.capacity, sizeof(Edge))
-        if moved is NULL and left.shape[0]:
+        if make_room(<void**>&self.edges, self.n_edges + left.shape[0], &self.capacity,
+                     sizeof(Edge)) != 0:
             raise no_memory()
-        self.edges = <Edge*>moved
         for at in range(left.shape[0]):
             edge = &self.edges[self.n_edges + at]
             edge.left, edge.right, edge.value = left[at], right[at], values[at]

@@ -19,7 +19,7 @@ from excise.kernels._bytes cimport is_white, is_word
 from excise.kernels._lcs cimport canonical
 from excise.kernels._lexer cimport Lexer
 from excise.kernels._sites cimport MOST_LINES, NO_HEADING, NO_NAME, SITE_INTS
-from excise.kernels._tables cimport NO_MEMORY, enlarged
+from excise.kernels._tables cimport NO_MEMORY, make_room
 from excise.kernels._walk cimport Edits, Work, clear_work
 
 cdef enum:
@@ -58,11 +58,7 @@ cdef struct Written:
 
 
 cdef int room(Ints* ints, int64_t more) noexcept nogil:
-    cdef void* moved = enlarged(ints.data, ints.n + more, &ints.room, sizeof(int32_t))
-    if moved is NULL and ints.n + more:
-        return NO_MEMORY
-    ints.data = <int32_t*>moved
-    return 0
+    return make_room(<void**>&ints.data, ints.n + more, &ints.room, sizeof(int32_t))
 
 
 cdef int put(Ints* ints, int32_t value) noexcept nogil:
@@ -363,14 +359,11 @@ cdef class Hunks:
         """Return what a line tells: its words and its length, without the white space around it."""
         cdef const unsigned char* data
         cdef const unsigned char* end
-        cdef void* moved
         cdef Told* told
         cdef int64_t characters = 0
         cdef bint inside = False
-        moved = enlarged(self.told, self.lexer.lines.n, &self.told_room, sizeof(Told))
-        if moved is NULL:
+        if make_room(<void**>&self.told, self.lexer.lines.n, &self.told_room, sizeof(Told)) != 0:
             return NULL
-        self.told = <Told*>moved
         while self.n_told < self.lexer.lines.n:
             self.told[self.n_told].name = self.told[self.n_told].words = UNNAMED
             self.told[self.n_told].function = UNNAMED

@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc, qsort
 from libc.string cimport memcpy, memset
 
-from excise.kernels._tables cimport NO_MEMORY, enlarged, free_large, keep_large
+from excise.kernels._tables cimport NO_MEMORY, free_large, keep_large, make_room
 
 cdef enum:
     SHORT = 64            # so few items are sorted by comparing
@@ -76,31 +76,18 @@ cdef int append(Multisets* sets, const Item* items, int64_t n) noexcept nogil:
     cdef int64_t used = sets.first[sets.n] if sets.first is not NULL else 0
     cdef int64_t room, i, stop, kinds = 0
     cdef uint32_t count
-    cdef void* moved
     for i in range(n):
         kinds += i == 0 or items[i].key != items[i - 1].key
     room = sets.capacity
-    moved = enlarged(sets.ids, used + kinds, &room, sizeof(uint32_t))
-    if moved is NULL and used + kinds:
+    if make_room(<void**>&sets.ids, used + kinds, &room, sizeof(uint32_t)) != 0:
         return NO_MEMORY
-    sets.ids = <uint32_t*>moved
-    room = sets.capacity
-    moved = enlarged(sets.counts, used + kinds, &room, sizeof(uint8_t))
-    if moved is NULL and used + kinds:
+    if make_room(<void**>&sets.counts, used + kinds, &sets.capacity, sizeof(uint8_t)) != 0:
         return NO_MEMORY
-    sets.counts = <uint8_t*>moved
-    sets.capacity = room
     room = sets.n_capacity
-    moved = enlarged(sets.first, sets.n + 2, &room, sizeof(int64_t))
-    if moved is NULL:
+    if make_room(<void**>&sets.first, sets.n + 2, &room, sizeof(int64_t)) != 0:
         return NO_MEMORY
-    sets.first = <int64_t*>moved
-    room = sets.n_capacity
-    moved = enlarged(sets.total, sets.n + 2, &room, sizeof(int64_t))
-    if moved is NULL:
+    if make_room(<void**>&sets.total, sets.n + 2, &sets.n_capacity, sizeof(int64_t)) != 0:
         return NO_MEMORY
-    sets.total = <int64_t*>moved
-    sets.n_capacity = room
     sets.first[sets.n] = used
     sets.total[sets.n] = i = 0
     while i < n:

@@ -1,7 +1,6 @@
 # cython: language_level=3
 from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
 
-from excise.kernels._blocks cimport Grams
 from excise.kernels._multisets cimport Item, Multisets
 from excise.kernels._sites cimport Sites
 from excise.kernels._tables cimport Large, Table, large_at
@@ -11,10 +10,26 @@ cdef enum:
     SEVERAL = 0x80000000  # marks features that are in several blocks, ..
     INSIDE = 0x8000       # .. which is here in `where`
     FAR = 0xFFFF          # marks what `where` has no room for
+    ORDERS = 4
 
 cdef struct Part:
     uint32_t block
     uint32_t count
+
+cdef struct Gram:
+    uint32_t node
+    int32_t in_o          # how often the block has it, in O and in A
+    int32_t in_a
+
+cdef struct Grams:
+    # The n-grams of one block, as nodes of the trie of all patches.
+    Gram* grams
+    int64_t n
+    int64_t room
+    uint32_t* place       # of each node: the number of its n-gram + 1; 0: not in the block
+    int64_t place_room
+    uint32_t* path        # of each token: the node of the n-gram that starts there
+    int64_t path_room
 
 
 cdef class Index:

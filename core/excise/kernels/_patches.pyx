@@ -14,14 +14,89 @@ from libc.string cimport memset
 from array import array
 from hashlib import blake2b
 
-from excise.kernels._blocks cimport Gram, count_grams, forget, free_grams
 from excise.kernels._multisets cimport append, free_multisets, merged, ordered
 from excise.kernels._sites cimport (
     MOST_LINES, NO_HEADING, NO_NAME, SITE_INTS, end_patch, free_sites, put_site,
 )
 from excise.kernels._tables cimport (
-    NO_MEMORY, TOGETHER, empty, enlarged, free_large, keep_large, number_all, release,
+    NO_MEMORY, TOGETHER, empty, free_large, keep_large, make_room, number_all, prefetch, release,
 )
+
+
+cdef int count_grams(Table* nodes, Grams* found, const int32_t* tokens, int64_t n, bint is_a
+                     ) noexcept nogil:
+    """Count the n-grams of so many tokens, in O or in A: all of one order before any of the next.
+
+    Those of one order do not depend on each other: their nodes are looked up many at a time.
+    """
+    cdef uint64_t keys[TOGETHER]
+    cdef int64_t start, at, order
+    cdef int size
+    if make_room(<void**>&found.path, n, &found.path_room, sizeof(uint32_t)) != 0:
+        return NO_MEMORY
+    if n:
+        memset(found.path, 0, n * sizeof(uint32_t))
+    for order in range(min(<int64_t>ORDERS, n)):
+        start = 0
+        while start < n - order:
+            size = <int>min(<int64_t>TOGETHER, n - order - start)
+            for at in range(size):
+                keys[at] = (<uint64_t>found.path[start + at] << 32
+                            | <uint32_t>tokens[start + at + order])
+            if (number_all(nodes, keys, size, found.path + start) != 0
+                    or widen(found, nodes.n) != 0
+                    or count(found, found.path + start, size, is_a) != 0):
+                return NO_MEMORY
+            start += size
+    return 0
+
+
+cdef int widen(Grams* found, int64_t nodes) noexcept nogil:
+    cdef int64_t before = found.place_room
+    if make_room(<void**>&found.place, nodes, &found.place_room, sizeof(uint32_t)) != 0:
+        return NO_MEMORY
+    if found.place_room > before:
+        memset(found.place + before, 0, (found.place_room - before) * sizeof(uint32_t))
+    return 0
+
+
+cdef int count(Grams* found, const uint32_t* nodes, int n, bint is_a) noexcept nogil:
+    """Count n-grams whose nodes are known."""
+    cdef uint32_t place
+    cdef int at
+    cdef Gram* gram
+    if make_room(<void**>&found.grams, found.n + n, &found.room, sizeof(Gram)) != 0:
+        return NO_MEMORY
+    for at in range(n):
+        prefetch(&found.place[nodes[at]])
+    for at in range(n):
+        place = found.place[nodes[at]]
+        if not place:
+            gram = &found.grams[found.n]
+            gram.node, gram.in_o, gram.in_a = nodes[at], 0, 0
+            found.n += 1
+            place = <uint32_t>found.n
+            found.place[nodes[at]] = place
+        if is_a:
+            found.grams[place - 1].in_a += 1
+        else:
+            found.grams[place - 1].in_o += 1
+    return 0
+
+
+cdef void forget(Grams* found) noexcept nogil:
+    """Be ready for the next block."""
+    cdef int64_t at
+    for at in range(found.n):
+        found.place[found.grams[at].node] = 0
+    found.n = 0
+
+
+cdef void free_grams(Grams* found) noexcept nogil:
+    free(found.grams)
+    free(found.place)
+    free(found.path)
+    memset(found, 0, sizeof(Grams))
 
 
 cdef struct Placed:
@@ -144,17 +219,13 @@ cdef class Index:
         cdef uint32_t known = self.features_.n
         cdef int at
         cdef Item* item
-        cdef void* moved
         if number_all(&self.features_, keys, size, numbers) != 0:
             return NO_MEMORY
-        moved = enlarged(self.base, self.features_.n, &self.base_capacity, sizeof(uint32_t))
-        if moved is NULL and self.features_.n:
+        if (make_room(<void**>&self.base, self.features_.n, &self.base_capacity,
+                      sizeof(uint32_t)) != 0
+                or make_room(<void**>&self.items, n[0] + size, &self.items_capacity,
+                             sizeof(Item)) != 0):
             return NO_MEMORY
-        self.base = <uint32_t*>moved
-        moved = enlarged(self.items, n[0] + size, &self.items_capacity, sizeof(Item))
-        if moved is NULL and size:
-            return NO_MEMORY
-        self.items = <Item*>moved
         item = self.items + n[0]
         for at in range(size):
             if numbers[at] >= known:
@@ -169,15 +240,10 @@ cdef class Index:
         """Note of the `ordered` items which blocks have them."""
         cdef int64_t used = self.edits.first[self.edits.n] if self.edits.n else 0
         cdef int64_t at = 0, stop, first = self.n_parts
-        cdef void* moved = enlarged(self.where, used + n, &self.where_capacity, sizeof(uint16_t))
-        if moved is NULL and n:
+        if (make_room(<void**>&self.where, used + n, &self.where_capacity, sizeof(uint16_t)) != 0
+                or make_room(<void**>&self.first_part, self.edits.n + 1,
+                             &self.first_part_capacity, sizeof(int64_t)) != 0):
             return NO_MEMORY
-        self.where = <uint16_t*>moved
-        moved = enlarged(
-            self.first_part, self.edits.n + 1, &self.first_part_capacity, sizeof(int64_t))
-        if moved is NULL:
-            return NO_MEMORY
-        self.first_part = <int64_t*>moved
         self.first_part[self.edits.n] = first
         while at < n:
             stop = at + 1
@@ -193,12 +259,10 @@ cdef class Index:
         """Note the blocks of one feature; `first` is the first part of its patch."""
         cdef int64_t start = self.n_parts, at
         cdef uint32_t where = items.part, near = where
-        cdef void* moved
         if n > 1:
-            moved = enlarged(self.parts, start + n + 1, &self.parts_capacity, sizeof(Part))
-            if moved is NULL or start + n >= SEVERAL:
+            if start + n >= SEVERAL or make_room(
+                    <void**>&self.parts, start + n + 1, &self.parts_capacity, sizeof(Part)) != 0:
                 return NO_MEMORY
-            self.parts = <Part*>moved
             self.parts[start].count = <uint32_t>n
             for at in range(n):
                 self.parts[start + 1 + at].block = items[at].part
@@ -213,11 +277,9 @@ cdef class Index:
 
     cdef int note_sizes(self, int64_t n) noexcept nogil:
         cdef int64_t first = OPERATIONS * self.edits.n, at
-        cdef void* moved = enlarged(
-            self.sizes, first + OPERATIONS, &self.sizes_capacity, sizeof(int64_t))
-        if moved is NULL:
+        if make_room(<void**>&self.sizes, first + OPERATIONS, &self.sizes_capacity,
+                     sizeof(int64_t)) != 0:
             return NO_MEMORY
-        self.sizes = <int64_t*>moved
         memset(self.sizes + first, 0, OPERATIONS * sizeof(int64_t))
         for at in range(n):
             self.sizes[first + (self.items[at].key >> 32) % OPERATIONS] += self.items[at].count
@@ -229,7 +291,6 @@ cdef class Index:
         cdef int status = 0
         cdef const int32_t* block
         cdef const int32_t* last = NULL
-        cdef void* moved
         cdef Placed* order = <Placed*>malloc(n_blocks * sizeof(Placed) + 1)
         if order is NULL:
             return NO_MEMORY
@@ -252,10 +313,8 @@ cdef class Index:
         if (status != 0 or self.note_parts(n) != 0 or self.note_sizes(n) != 0
                 or append(&self.edits, self.items, n) != 0 or end_patch(&self.sites) != 0):
             return NO_MEMORY
-        moved = enlarged(self.items, n_context, &self.items_capacity, sizeof(Item))
-        if moved is NULL and n_context:
+        if make_room(<void**>&self.items, n_context, &self.items_capacity, sizeof(Item)) != 0:
             return NO_MEMORY
-        self.items = <Item*>moved
         for at in range(n_context):
             self.n_lines = max(self.n_lines, <int64_t>context[at] + 1)
             self.items[at].key = <uint64_t>context[at]

@@ -5,7 +5,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport bsearch, calloc, free, malloc, qsort
 from libc.string cimport memcmp, memcpy, memset
 
-from excise.kernels._tables cimport NO_MEMORY, enlarged
+from excise.kernels._tables cimport NO_MEMORY, make_room
 from excise.kernels._walk cimport CANCELLED, Stop, stopped
 
 
@@ -28,10 +28,8 @@ cdef int by_number(const void* x, const void* y) noexcept nogil:
 
 cdef int put_said(Sites* all, const int32_t* said, int64_t n) noexcept nogil:
     """Append the words of a hunk, ascending."""
-    cdef void* moved = enlarged(all.said, all.n_said + n, &all.capacities[3], sizeof(int32_t))
-    if moved is NULL and all.n_said + n:
+    if make_room(<void**>&all.said, all.n_said + n, &all.capacities[3], sizeof(int32_t)) != 0:
         return NO_MEMORY
-    all.said = <int32_t*>moved
     if n:
         memcpy(all.said + all.n_said, said, n * sizeof(int32_t))
         qsort(all.said + all.n_said, n, sizeof(int32_t), by_number)
@@ -49,17 +47,13 @@ cdef int put_site(
     lie. `last` is the block that was added before it to this patch, or NULL.
     """
     cdef int32_t n = block[6], i, slot
-    cdef void* moved = enlarged(all.sites, all.n_sites + 1, &all.capacities[0], sizeof(Site))
     cdef Site* site
     cdef Line* lines
     cdef Line line
-    if moved is NULL:
+    if (make_room(<void**>&all.sites, all.n_sites + 1, &all.capacities[0], sizeof(Site)) != 0
+            or make_room(
+                <void**>&all.lines, all.n_lines + n, &all.capacities[1], sizeof(Line)) != 0):
         return NO_MEMORY
-    all.sites = <Site*>moved
-    moved = enlarged(all.lines, all.n_lines + n, &all.capacities[1], sizeof(Line))
-    if moved is NULL and n:
-        return NO_MEMORY
-    all.lines = <Line*>moved
     site = &all.sites[all.n_sites]
     site.key, site.at, site.heading, site.function = block[0], at, block[5], block[7]
     site.n_said = block[9] - block[8]
@@ -90,10 +84,8 @@ cdef int put_site(
 
 
 cdef int end_patch(Sites* all) noexcept nogil:
-    cdef void* moved = enlarged(all.first, all.n + 2, &all.capacities[2], sizeof(int64_t))
-    if moved is NULL:
+    if make_room(<void**>&all.first, all.n + 2, &all.capacities[2], sizeof(int64_t)) != 0:
         return NO_MEMORY
-    all.first = <int64_t*>moved
     if all.n == 0:
         all.first[0] = 0
     all.n += 1

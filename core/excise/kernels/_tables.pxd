@@ -44,3 +44,16 @@ cdef int keep_large(Large* large, int64_t place, uint32_t value) noexcept nogil
 cdef uint32_t large_at(const Large* large, int64_t place) noexcept nogil
 cdef void free_large(Large* large) noexcept nogil
 cdef void* enlarged(void* data, int64_t wanted, int64_t* capacity, size_t size) noexcept nogil
+
+
+cdef inline int make_room(
+    void** data, int64_t wanted, int64_t* capacity, size_t size
+) noexcept nogil:
+    """Have room for that many items, or return NO_MEMORY and leave the data as it is."""
+    cdef void* moved
+    if wanted > capacity[0]:
+        moved = enlarged(data[0], wanted, capacity, size)
+        if moved is NULL:
+            return NO_MEMORY
+        data[0] = moved
+    return 0

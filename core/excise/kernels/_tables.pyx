@@ -53,16 +53,13 @@ cdef int number_all(Table* table, const uint64_t* keys, int n, uint32_t* numbers
     cdef uint64_t slot
     cdef uint32_t used
     cdef int at
-    cdef void* moved
     if <uint64_t>table.n + n > MOST:
         return NO_MEMORY
     while 2 * (<uint64_t>table.n + n) > table.mask:
         if grow(table, 2 * (table.mask + 1)) != 0:
             return NO_MEMORY
-    moved = enlarged(table.keys, table.n + n, &table.room, sizeof(uint64_t))
-    if moved is NULL:
+    if make_room(<void**>&table.keys, table.n + n, &table.room, sizeof(uint64_t)) != 0:
         return NO_MEMORY
-    table.keys = <uint64_t*>moved
     for at in range(n):
         slots[at] = mixed(keys[at]) & table.mask
         prefetch(&table.slots[slots[at]])
@@ -87,14 +84,10 @@ cdef int number_all(Table* table, const uint64_t* keys, int n, uint32_t* numbers
 
 cdef int keep_large(Large* large, int64_t place, uint32_t value) noexcept nogil:
     """Keep a value; its place is behind those of all others."""
-    cdef void* moved = enlarged(large.places, large.n + 1, &large.places_room, sizeof(int64_t))
-    if moved is NULL:
+    cdef int64_t n = large.n + 1
+    if (make_room(<void**>&large.places, n, &large.places_room, sizeof(int64_t)) != 0
+            or make_room(<void**>&large.values, n, &large.values_room, sizeof(uint32_t)) != 0):
         return NO_MEMORY
-    large.places = <int64_t*>moved
-    moved = enlarged(large.values, large.n + 1, &large.values_room, sizeof(uint32_t))
-    if moved is NULL:
-        return NO_MEMORY
-    large.values = <uint32_t*>moved
     large.places[large.n] = place
     large.values[large.n] = value
     large.n += 1

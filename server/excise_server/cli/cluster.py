@@ -62,7 +62,7 @@ def command(
     if chosen.related:
         if origin is not None or git or repo is not None or onto is not None:
             raise click.UsageError("--related takes patches, and no --origin, --git or --repo.")
-        from excise_server.cli.related import cluster_related
+        from excise_server.cli.patches import cluster_related
 
         return cluster_related(revisions, choices, chosen)
     if onto is not None and repo is None:
@@ -141,4 +141,4 @@ def _cluster_revisions(revision_set: RevisionSet, choices: Choices, chosen: Patc
         table = cluster_table(matrix, clusters)
         about = [*reasons_about(lines), *notes_about(matrix, revision_set)]
         console().print(table, *about, signature_text(matrix.signature), sep="\n")
-    return report_rejected(revision_set)
+    return report_rejected(revision_set.rejected)

@@ -14,9 +14,10 @@ import click
 
 from excise.patches.evidence import Background
 from excise.patches.related import LEVELS, Level
+from excise_server.cli.inputs import report_rejected
 from excise_server.cli.output import write_text
 from excise_server.cli.progress import progress
-from excise_server.cli.streams import console, say
+from excise_server.cli.streams import console
 from excise_server.cli.worktrees import opened
 from excise_server.duplicates.find import find_duplicates
 from excise_server.duplicates.proposals import Proposal, proposals_of
@@ -167,9 +168,7 @@ def command(
             )
     rejected = (*queries.rejected, *pool.rejected)
     _print(duplicates_document(duplicates, rejected, queries.notes), format, output)
-    for rejection in rejected:
-        say(f"left out: {SourceError(rejection.reason, name=rejection.id, hint=rejection.hint)}")
-    return 1 if rejected else 0
+    return report_rejected(rejected)
 
 
 def _read_state(state: State, paths: tuple[str, ...]) -> tuple[_Read, _Read]:

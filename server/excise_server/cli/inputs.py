@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 import click
 
@@ -11,7 +12,7 @@ from excise_server.cli.options import Choices
 from excise_server.cli.progress import progress_map
 from excise_server.cli.streams import say
 from excise_server.foundation.files import read_revisions
-from excise_server.foundation.inputs import RevisionSet, SourceError
+from excise_server.foundation.inputs import Rejected, RevisionSet, SourceError
 from excise_server.records.lines import MAX_JSON
 from excise_server.records.revision_set import read_revision_set
 
@@ -59,9 +60,8 @@ def similarities(revision_set: RevisionSet, choices: Choices) -> excise.ScoreMat
     )
 
 
-def report_rejected(revision_set: RevisionSet) -> int:
+def report_rejected(rejected: Sequence[Rejected]) -> int:
     """Report on standard error what could not be scored, and return the exit code."""
-    for rejected in revision_set.rejected:
-        error = SourceError(rejected.reason, name=rejected.id, hint=rejected.hint)
-        say(f"left out: {error}")
-    return 1 if revision_set.rejected else 0
+    for left in rejected:
+        say(f"left out: {SourceError(left.reason, name=left.id, hint=left.hint)}")
+    return 1 if rejected else 0

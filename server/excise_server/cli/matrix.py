@@ -33,4 +33,4 @@ def command(choices: Choices, *, origin: str, revisions: tuple[str, ...]) -> int
         for part in matrix_table(matrix, out.width):
             out.print(part)
         out.print(*notes_about(matrix, revision_set), signature_text(matrix.signature), sep="\n")
-    return report_rejected(revision_set)
+    return report_rejected(revision_set.rejected)

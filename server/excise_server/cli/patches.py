@@ -1,30 +1,39 @@
-"""``excise cluster`` on patches: which of many mails or files are the same idea."""
+"""``excise cluster`` on patches: which of many mails or files are the same idea, or one issue."""
 
 from __future__ import annotations
 
 import sys
-from contextlib import AbstractContextManager, closing, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
-from excise.patches import Pool
-from excise_server.cli.grouping import group_counted, group_known, group_queue, print_groups
+from excise.clustering import merges
+from excise.errors import ExciseError
+from excise.patches import DISTANCE, LINKAGE, Patch, Pool, group
+from excise_server.cli.inputs import report_rejected
 from excise_server.cli.options import Choices
+from excise_server.cli.output import write_text
 from excise_server.cli.patch_options import PatchChoices
 from excise_server.cli.progress import progress
+from excise_server.cli.streams import console
 from excise_server.cli.worktrees import Shown, compare_found, opened
+from excise_server.foundation.forks import forked_map
 from excise_server.foundation.inputs import SourceError
-from excise_server.queue.reading import NO_DIFF, Queue, newest, read_queue
+from excise_server.queue.reading import NO_DIFF, Queue, as_series, newest, read_queue
 from excise_server.queue.state import State
 from excise_server.queue.watched import read_watched
+from excise_server.report.documents import json_text
+from excise_server.report.patches import Grouped, patch_csv, patch_document, patch_table
 from excise_server.sources.commits import read_commits
 from excise_server.sources.patch_candidates import find_patches
 
 if TYPE_CHECKING:
     from excise_server.queue.distribute import Crew
 
-__all__ = ["cluster_commits", "cluster_in_repository", "cluster_patches"]
+__all__ = ["cluster_commits", "cluster_in_repository", "cluster_patches", "cluster_related"]
 
 
 def cluster_patches(paths: tuple[str, ...], choices: Choices, chosen: PatchChoices) -> int:
@@ -39,8 +48,7 @@ def cluster_patches(paths: tuple[str, ...], choices: Choices, chosen: PatchChoic
         with progress("Reading"):
             queue = read_queue(paths, sys.stdin.buffer)
         _check_patches(queue)
-        found = group_queue(queue, chosen, crew)
-        return print_groups(found, chosen, as_json=choices.json)
+        return _cluster_queue(queue, choices, chosen, crew)
 
 
 def _cluster_counted(
@@ -64,7 +72,8 @@ def _cluster_counted(
                 advance=advance,
             )  # fmt: skip
     _check_patches(counted.queue)
-    return print_groups(group_counted(counted, chosen), chosen, as_json=choices.json)
+    grouped = _grouped(counted.queue, counted.pool, chosen, counted.patch_of)
+    return _print_groups(grouped, choices, chosen)
 
 
 def cluster_commits(folder: str, name: str, choices: Choices, chosen: PatchChoices) -> int:
@@ -77,8 +86,7 @@ def cluster_commits(folder: str, name: str, choices: Choices, chosen: PatchChoic
     if not (queue.patches or queue.covers or queue.rejected):
         raise SourceError("it holds no commit", name=name, hint="check the order: OLD..NEW")
     with _crew(chosen) as crew:
-        grouped = group_queue(queue, chosen, crew)
-        return print_groups(grouped, chosen, as_json=choices.json)
+        return _cluster_queue(queue, choices, chosen, crew)
 
 
 def cluster_in_repository(
@@ -123,8 +131,17 @@ def _cluster_watched(paths: tuple[str, ...], choices: Choices, chosen: PatchChoi
             watched = read_watched(paths, sys.stdin.buffer, state, advance)
         if not state.entries:
             _check_patches(watched.queue)
-        grouped = group_known(watched, state, chosen)
-        return print_groups(grouped, chosen, as_json=choices.json)
+        about = [f"state {state.path}: {len(watched.new):,} new, {len(state.entries):,} in all"]
+        about += [f"seen before and not read again: {watched.known:,}"] if watched.known else []
+        about += [f"state {state.path}: {state.rebuilt}"] if state.rebuilt else []
+        queue = newest(watched.queue) if chosen.newest else watched.queue
+        entries = state.entries_of(queue.patches)
+        pool = Pool(ignored=chosen.ignored, idf=chosen.idf)
+        for entry in entries:  # nothing is read again, or counted unasked
+            pool.add_read(entry.message.patch, entry.edits, entry.patch_id, entry.text_id)
+        grouped = _grouped(queue, pool, chosen, lambda number: state.whole(entries[number]))
+        grouped = replace(grouped, new=watched.new, about=tuple(about))
+        return _print_groups(grouped, choices, chosen)
 
 
 def _check_patches(queue: Queue) -> None:
@@ -144,3 +161,120 @@ def _check(paths: tuple[str, ...], choices: Choices) -> None:
     if (choices.granularity, choices.lcs, choices.place) != ("nested", "star", None):
         names = "--granularity, --lcs and --place"
         raise click.UsageError(f"{names} need --origin; patches have one form.")
+
+
+def cluster_related(paths: tuple[str, ...], choices: Choices, chosen: PatchChoices) -> int:
+    """Group patches, a series being one, and print the groups."""
+    if not paths:
+        raise click.UsageError("Name patches, mailboxes or a folder of them.")
+    plain = PatchChoices(threshold=chosen.threshold, newest=chosen.newest)
+    same = Choices("nested", "star", "keep", None, None, None, choices.json)
+    if replace(chosen, related=False) != plain or choices != same:
+        raise click.UsageError("--related takes --threshold, --newest and --json alone.")
+    from excise.patches.related import RELATED_DISTANCE
+    from excise_server.duplicates.find import related_groups
+    from excise_server.duplicates.proposals import proposals_of
+    from excise_server.report.duplicates import groups_document
+
+    with progress("Reading"):
+        queue = read_queue(paths, sys.stdin.buffer)
+        queue = newest(queue) if chosen.newest else queue
+    proposals = proposals_of([(member.id, member.message) for member in queue.sent])
+    threshold = RELATED_DISTANCE if chosen.threshold is None else chosen.threshold
+    with progress("Comparing", len(proposals)) as advance:
+        groups = related_groups(proposals, threshold, advance)
+    document = groups_document(groups, queue.rejected)
+    if choices.json:
+        print(json_text(document))
+    else:
+        from excise_server.report.duplicates_text import group_lines
+
+        out = console()
+        for line in group_lines(document, out):
+            out.print(line)
+    return report_rejected(queue.rejected)
+
+
+def _cluster_queue(
+    queue: Queue, choices: Choices, chosen: PatchChoices, crew: Crew | None = None
+) -> int:
+    """Group patches that were read, here or by workers."""
+    queue = newest(queue) if chosen.newest else queue
+    queue = as_series(queue) if chosen.series else queue
+    patches = [member.message.patch for member in queue.patches]
+    with progress("Counting", len(patches)) as advance:
+        if crew is not None:
+            from excise_server.queue.distribute import distributed_pool
+
+            pool = distributed_pool(crew, patches, ignored=chosen.ignored, idf=chosen.idf)
+        else:
+            pool = Pool(ignored=chosen.ignored, idf=chosen.idf)
+            for done, patch in enumerate(patches, start=1):
+                pool.add(patch)
+                advance(done)
+    return _print_groups(_grouped(queue, pool, chosen, pool.patches.__getitem__), choices, chosen)
+
+
+def _grouped(
+    queue: Queue, pool: Pool, chosen: PatchChoices, patch_of: Callable[[int], Patch]
+) -> Grouped:
+    threshold = DISTANCE if chosen.threshold is None else chosen.threshold
+    linkage = chosen.linkage or LINKAGE
+    searching = forked_map(chosen.processes, _import_clustering)
+    with progress("Comparing"):
+        clusters = group(pool, threshold=threshold, linkage=linkage, map=searching)
+    return Grouped(queue, pool, clusters, threshold, linkage, patch_of, map=chosen.map)
+
+
+def _import_clustering() -> None:
+    """Import what large groups need, which takes half a second; whoever needs it says it lacks."""
+    with suppress(ExciseError):
+        import numpy as np
+
+        merges(np.zeros((2, 2)))
+
+
+def _print_groups(grouped: Grouped, choices: Choices, chosen: PatchChoices) -> int:
+    """Print the groups in the chosen format, write the report, and name rejected patches."""
+    if chosen.html is not None:
+        from excise_server.report.html_patches import patches_page
+
+        with progress("Writing the report"):
+            write_text(chosen.html, patches_page(grouped))
+    if choices.json:
+        print(json_text(patch_document(grouped, scores=chosen.scores)))
+    elif chosen.csv:
+        print(patch_csv(grouped), end="")
+    else:
+        _print_table(grouped)
+    return report_rejected(grouped.queue.rejected)
+
+
+def _print_table(grouped: Grouped) -> None:
+    from excise_server.report.tables import notes_text, signature_text
+
+    queue, shown = grouped.queue, grouped.clusters
+    notes = list(queue.notes)
+    if grouped.new is not None:
+        # Of a watched queue, only the changes are of interest.
+        new = [member.id in grouped.new for member in queue.patches]
+        shown = tuple(
+            cluster for cluster in grouped.clusters if any(new[index] for index in cluster.members)
+        )
+        notes = [(name, note) for name, note in notes if name in grouped.new]
+    lines = [f"{name}: {note}" for name, note in notes]
+    lines.append(
+        f"basis {grouped.pool.basis}, {grouped.linkage} linkage, distance {grouped.threshold:g}"
+    )
+    if queue.covers:
+        lines.append(f"without a diff, not grouped: {len(queue.covers):,}")
+    if queue.others:
+        lines.append(f"other files, not patches: {queue.others:,}")
+    lines += grouped.about
+    if len(shown) < len(grouped.clusters):
+        hidden = len(grouped.clusters) - len(shown)
+        lines.append(f"clusters without a new patch are not shown: {hidden:,}")
+    out = console()
+    if shown:
+        out.print(patch_table(grouped, shown))
+    out.print(*notes_text("note", lines), signature_text(grouped.pool.signature), sep="\n")

@@ -48,4 +48,4 @@ def command(choices: Choices, *, origin: str, revisions: tuple[str, ...], intent
             signature_text(matrix.signature),
             sep="\n",
         )
-    return report_rejected(revision_set)
+    return report_rejected(revision_set.rejected)

@@ -6,12 +6,20 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from excise import Cluster
 from excise.agreement import ELSEWHERE, SAME
 from excise.patches import Likeness, Pool
 from excise.patches.evidence import Background, EvidenceReader
-from excise.patches.related import Level, RelatedPool, Relation, related_signature
+from excise.patches.related import (
+    LEVELS,
+    RELATED_DISTANCE,
+    Level,
+    RelatedPool,
+    Relation,
+    related_signature,
+)
 from excise_server.duplicates.proposals import Proposal
-from excise_server.duplicates.reasons import Reasons, reasons_of, undoes
+from excise_server.duplicates.reasons import SharedReasons, reasons_of, undoes
 
 __all__ = [
     "AUTHOR",
@@ -21,9 +29,10 @@ __all__ = [
     "REVERTS",
     "Duplicates",
     "Pair",
-    "PairFinder",
+    "RelatedGroups",
+    "find_duplicates",
+    "related_groups",
 ]
-__all__ += ["find_duplicates"]
 
 AUTHOR = "another of this author's"
 BUILDS_ON = "builds on"
@@ -63,7 +72,7 @@ class Pair:
     likeness: Likeness | None = None
     is_same_edit: bool = False
     otherwise: str = ""
-    reasons: Reasons | None = None
+    reasons: SharedReasons | None = None
 
     @property
     def word(self) -> str:
@@ -137,7 +146,7 @@ def find_duplicates(
     for done, proposal in enumerate(proposals, start=1):
         pool.add(proposal.evidence(reader))
         advance(done)
-    finder = PairFinder(proposals, pool, least)
+    finder = _PairFinder(proposals, pool, least)
     pairs: dict[tuple[int, int], Pair] = {}
     among = range(len(queries), len(proposals)) if others and not together else None
     for index in range(len(queries)):
@@ -153,15 +162,16 @@ def _order(pair: Pair) -> tuple[bool, float, float, int, int]:
     return (not pair.is_same_edit, -relation.probability, -relation.mean, pair.new, pair.other)
 
 
-class PairFinder:
+class _PairFinder:
     """Looks for the pairs of proposals, and says all that is known of one."""
 
     def __init__(
         self, proposals: Sequence[Proposal], pool: RelatedPool, least: Level = "possibly"
     ) -> None:
-        """Take the proposals, their evidence, and the least level that counts."""
         self.proposals, self.pool, self.least = proposals, pool, least
-        self.edits = _Edits(proposals)
+        # The pool of "same edit" counts only the pairs that are asked about.
+        self._edits = Pool()
+        self._numbers: dict[int, int] = {}
         self._places = Counter(t for e in pool.evidence for t in e.where.terms)
         self._equal: dict[frozenset[str], list[int]] = {}
         for index, proposal in enumerate(proposals):
@@ -172,7 +182,11 @@ class PairFinder:
         """Yield the pairs of a proposal that count, the same edits first."""
         evidence = self.pool.evidence[new]
         neighbours = self.pool.neighbours(evidence, 0.0 if self.least == "none" else _LEAST)
-        near = {n.number: n.relation for n in neighbours if _reaches(n.relation.level, self.least)}
+        near = {
+            n.number: n.relation
+            for n in neighbours
+            if LEVELS.index(n.relation.level) <= LEVELS.index(self.least)
+        }
         # Equal patches without much text may share too little to be neighbours.
         for number in self._equal.get(self.proposals[new].parts, [])[:_MOST_EQUAL]:
             near.setdefault(number, self.pool.relation(new, number))
@@ -185,6 +199,12 @@ class PairFinder:
         ]
         yield from sorted(pairs, key=_order)[: top or None]
 
+    def _number(self, index: int) -> int:
+        """Return the number of a proposal among the edits."""
+        if index not in self._numbers:
+            self._numbers[index] = self._edits.add(self.proposals[index].whole)
+        return self._numbers[index]
+
     def _is_itself(self, new: int, other: int) -> bool:
         """Whether two proposals are the same one: equal names, patches and messages."""
         a, b = self.proposals[new], self.proposals[other]
@@ -195,17 +215,17 @@ class PairFinder:
         """Return a pair without its explanation."""
         if relation is None:
             relation = self.pool.relation(new, other)
-        return Pair(new, other, relation, is_same_edit=self.edits.equal(new, other))
+        parts = self.proposals[new].parts
+        is_same_edit = bool(parts) and parts == self.proposals[other].parts
+        return Pair(new, other, relation, is_same_edit=is_same_edit)
 
     def explained(self, pair: Pair, *, always: bool = False) -> Pair:
-        """Return a pair with everything that is reported about it, or little if it is not
-        related.
-        """
+        """Return a pair with everything that is reported about it, or little if not related."""
         if pair.relation.level == "none" and not (pair.is_same_edit or always):
             return pair
         a, b = (self.proposals[number] for number in (pair.new, pair.other))
         evidence = [self.pool.evidence[number] for number in (pair.new, pair.other)]
-        likeness = self.edits.likeness(pair.new, pair.other)
+        likeness = self._edits.likeness(self._number(pair.new), self._number(pair.other))
         return Pair(
             pair.new,
             pair.other,
@@ -229,29 +249,6 @@ class PairFinder:
         return self._places[term] > max(FEW, len(self.proposals) // COMMON)
 
 
-class _Edits:
-    """The pool of "same edit", which counts only the pairs that are asked about."""
-
-    def __init__(self, proposals: Sequence[Proposal]) -> None:
-        self._proposals = proposals
-        self._pool = Pool()
-        self._numbers: dict[int, int] = {}
-
-    def equal(self, i: int, j: int) -> bool:
-        """Whether the patch-ids are equal."""
-        a, b = self._proposals[i], self._proposals[j]
-        return bool(a.parts) and a.parts == b.parts
-
-    def likeness(self, i: int, j: int) -> Likeness:
-        return self._pool.likeness(self._number(i), self._number(j))
-
-    def _number(self, index: int) -> int:
-        if index not in self._numbers:
-            self._numbers[index] = self._pool.add(self._proposals[index].whole)
-        return self._numbers[index]
-
-
-_RANKS: dict[Level, int] = {"none": 0, "possibly": 1, "likely": 2}
 _LEAST = 0.5
 """Below the probability at which "possibly" begins."""
 
@@ -259,5 +256,53 @@ _MOST_EQUAL = 1000
 """The most equal proposals that are examined: one version bump may occur thousands of times."""
 
 
-def _reaches(level: Level, least: Level) -> bool:
-    return _RANKS[level] >= _RANKS[least]
+@dataclass(frozen=True, slots=True)
+class RelatedGroups:
+    """Groups, the largest first, and how each member relates to the representative.
+
+    Attributes
+    ----------
+    pairs
+        The representative of a group with each other member, group by group.
+    """
+
+    proposals: tuple[Proposal, ...]
+    clusters: tuple[Cluster, ...]
+    pairs: tuple[Pair, ...]
+    threshold: float
+    signature: str
+
+
+def related_groups(
+    proposals: Sequence[Proposal],
+    threshold: float = RELATED_DISTANCE,
+    advance: Callable[[float], None] = lambda done: None,
+) -> RelatedGroups:
+    """Cluster proposals by average linkage on 1 - mean.
+
+    Parameters
+    ----------
+    threshold
+        The distance above which groups are not merged.
+    advance
+        Told how many proposals were read.
+
+    Raises
+    ------
+    excise.patches.PatchError
+        If too many hang together.
+    """
+    reader, pool = EvidenceReader(), RelatedPool()
+    for done, proposal in enumerate(proposals, start=1):
+        pool.add(proposal.evidence(reader))
+        advance(done)
+    clusters = pool.groups(threshold)
+    finder = _PairFinder(proposals, pool)
+    pairs = [
+        finder.explained(finder.pair(cluster.representative, member), always=True)
+        for cluster in clusters
+        for member in cluster.members
+        if member != cluster.representative
+    ]
+    signature = related_signature(reader.background)
+    return RelatedGroups(tuple(proposals), clusters, tuple(pairs), threshold, signature)

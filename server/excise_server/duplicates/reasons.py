@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+
+import msgspec
 
 from excise.patches import Patch
 from excise.patches.blocks import text_of
 from excise.patches.evidence import Bag, Evidence, place_of
 from excise.patches.features import IGNORED, compared
 
-__all__ = ["PlaceReason", "Reasons", "reasons_of", "undoes"]
+__all__ = ["SharedLine", "SharedReasons", "reasons_of", "undoes"]
 
 UNDONE = 0.9
 """Share of the changed lines of both that one undoes, from which it reverts the other."""
@@ -25,37 +26,26 @@ LONGEST = 160
 """The most characters of a line that are shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlaceReason:
-    """An old line that both touch, as the first of them has it, with its path and number from 1."""
+class SharedLine(msgspec.Struct, frozen=True, kw_only=True):
+    """An old line that both touch, where the first of the pair has it."""
 
     path: str
     line: int
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reasons:
-    """The shared parts of two patches with the most weight.
+class SharedReasons(msgspec.Struct, frozen=True, kw_only=True):
+    """The shared parts of a pair with the most weight."""
 
-    Attributes
-    ----------
-    where
-        Old lines that both touch.
-    what
-        A line that both add, else sub-tokens with their signs: ``+retry``.
-    why
-        Words of both messages.
-    """
-
-    where: tuple[PlaceReason, ...]
-    what: tuple[str, ...]
-    why: tuple[str, ...]
+    where: list[SharedLine]
+    what: list[str]
+    """A line that both add, else sub-tokens with their signs: ``+retry``."""
+    why: list[str]
 
 
 def reasons_of(
     patch: Patch, other: Patch, a: Evidence, b: Evidence, is_common: Callable[[str], bool]
-) -> Reasons:
+) -> SharedReasons:
     """Return the reasons of a pair.
 
     Parameters
@@ -75,7 +65,7 @@ def reasons_of(
     what = added or [word for word in words if word[:1] in "+-" and not _is_part(word, words)]
     why = _heaviest(a.why, b.why, 8)
     why_words = [word for word in why if not _is_part(word, why)]
-    return Reasons(tuple(where), tuple(what[:WORDS]), tuple(why_words[:WORDS]))
+    return SharedReasons(where=where, what=what[:WORDS], why=why_words[:WORDS])
 
 
 def undoes(patch: Patch, other: Patch) -> bool:
@@ -113,9 +103,9 @@ def _is_part(word: str, others: Iterable[str]) -> bool:
                for longer in others)  # fmt: skip
 
 
-def _lines(patch: Patch, wanted: set[str]) -> dict[str, PlaceReason]:
+def _lines(patch: Patch, wanted: set[str]) -> dict[str, SharedLine]:
     """Return the first line of each place."""
-    first_lines: dict[str, PlaceReason] = {}
+    first_lines: dict[str, SharedLine] = {}
     for pair in compared(patch, IGNORED)[0]:
         path = pair.old or pair.path
         for hunk in pair.hunks:
@@ -123,7 +113,9 @@ def _lines(patch: Patch, wanted: set[str]) -> dict[str, PlaceReason]:
             for line in text_of(hunk.lines):
                 place = place_of(path, line)
                 if place in wanted and place not in first_lines:
-                    first_lines[place] = PlaceReason(path, number, line[1:].strip()[:LONGEST])
+                    first_lines[place] = SharedLine(
+                        path=path, line=number, text=line[1:].strip()[:LONGEST]
+                    )
                 number += line[:1] != "+"
     return first_lines
 

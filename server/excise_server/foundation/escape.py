@@ -13,6 +13,7 @@ from collections.abc import Iterable
 
 __all__ = [
     "DEFAULT_IGNORABLE",
+    "cell",
     "hidden_characters",
     "hidden_note",
     "json_text",
@@ -44,6 +45,12 @@ _HIDDEN_RUN = re.compile(f"{_HIDDEN.pattern}+")
 _ESCAPE = re.compile(rb"\\x([0-9a-f]{2})")
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _TAB = "→   "
+
+
+def cell(text: str) -> str:
+    """Return a text for a spreadsheet: printable, and quoted where it would be run as a formula."""
+    shown = printable(text)
+    return f"'{shown}" if shown.startswith(("=", "+", "-", "@", "\t", "\r")) else shown
 
 
 def printable(text: str) -> str:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from excise.patches.related import RELATED_LINKAGE, Relation
-from excise_server.duplicates.find import LEVEL_WORDS, Duplicates, Pair
-from excise_server.duplicates.groups import RelatedGroups
+from excise.patches.related import RELATED_LINKAGE
+from excise_server.duplicates.find import Duplicates, Pair, RelatedGroups
 from excise_server.duplicates.proposals import Proposal
-from excise_server.foundation.escape import printable
+from excise_server.duplicates.reasons import SharedReasons
+from excise_server.foundation.escape import cell
 from excise_server.foundation.inputs import Rejected
 from excise_server.report.documents import Document, GroupEntry, RejectedEntry, Shape, group_entry
+from excise_server.report.likeness import cosines
 from excise_server.report.markdown import code_span, inert
 from excise_server.report.words import digits
 
 __all__ = ["DuplicatePair", "DuplicatesDocument", "ProposalEntry", "RelatedGroupsDocument"]
 __all__ += ["duplicates_document", "duplicates_markdown", "duplicates_tsv", "groups_document"]
-__all__ += ["numbers_of", "reason_lines", "related_words"]
+__all__ += ["numbers_of", "reason_lines"]
 
 
 class ProposalEntry(Shape, frozen=True, kw_only=True):
@@ -34,22 +35,6 @@ class SameEditEntry(Shape, frozen=True, kw_only=True):
     similarity: float
     word: str
     is_same_edit: bool
-
-
-class SharedLine(Shape, frozen=True, kw_only=True):
-    """An old line that both touch, where the first of the pair has it."""
-
-    path: str
-    line: int
-    text: str
-
-
-class SharedReasons(Shape, frozen=True, kw_only=True):
-    """The shared parts of a pair with the most weight."""
-
-    where: list[SharedLine]
-    what: list[str]
-    why: list[str]
 
 
 class DuplicatePair(Shape, frozen=True, kw_only=True):
@@ -95,45 +80,11 @@ class RelatedGroupsDocument(Document, frozen=True, kw_only=True):
     rejected: list[RejectedEntry]
 
 
-def cosines(what: float, where: float, why: float | None) -> str:
-    """Return the three cosines of a pair, or two without a message.
-
-    >>> cosines(0.32, 0.81, None)
-    'what .32  where .81'
-    """
-    shown = (("what", what), ("where", where), ("why", why))
-    return "  ".join(f"{name} {short(value)}" for name, value in shown if value is not None)
-
-
-def short(value: float) -> str:
-    """Return a cosine or a score in two digits, without the zero before the point."""
-    return digits(value).removeprefix("0")
-
-
-def related_words(relation: Relation) -> str:
-    """Return the level and the cosines of a pair, shown next to the similarity of its edits.
-
-    >>> related_words(Relation(0.9, 0.8, 0.5))
-    'likely the same issue (what .90  where .80  why .50)'
-    """
-    words = LEVEL_WORDS[relation.level] or "not about the same issue, as far as is known"
-    return f"{words} ({cosines(relation.what, relation.where, relation.why)})"
-
-
 _COLUMNS = [
-    "new",
-    "other",
-    "word",
-    "level",
-    "probability",
-    "mean",
-    "what",
-    "where",
-    "why",
-    "same_edit",
+    *("new", "other", "word", "level"),
+    *("probability", "mean", "what", "where", "why", "same_edit"),
     "otherwise",
 ]
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def duplicates_document(
@@ -170,7 +121,7 @@ def groups_document(
 
 
 def _pair(proposals: Sequence[Proposal], pair: Pair) -> DuplicatePair:
-    likeness, reasons = pair.likeness, pair.reasons
+    likeness = pair.likeness
     return DuplicatePair.of(
         pair,
         pair.relation,
@@ -179,9 +130,6 @@ def _pair(proposals: Sequence[Proposal], pair: Pair) -> DuplicatePair:
         same_edit=None
         if likeness is None
         else SameEditEntry.of(likeness, pair, similarity=likeness.value),
-        reasons=None
-        if reasons is None
-        else SharedReasons.of(reasons, where=list(map(SharedLine.of, reasons.where))),
     )
 
 
@@ -207,13 +155,8 @@ def duplicates_tsv(document: DuplicatesDocument) -> Iterator[str]:
         edit = pair.same_edit.similarity if pair.same_edit else None
         values = pair.probability, pair.mean, pair.what, pair.where, pair.why, edit
         cells = ["" if value is None else repr(value) for value in values]
-        texts = map(_cell, (pair.new, pair.other, pair.word, pair.level))
-        yield "\t".join((*texts, *cells, _cell(pair.otherwise)))
-
-
-def _cell(text: str) -> str:
-    shown = printable(text)
-    return f"'{shown}" if shown.startswith(_FORMULA) else shown
+        texts = map(cell, (pair.new, pair.other, pair.word, pair.level))
+        yield "\t".join((*texts, *cells, cell(pair.otherwise)))
 
 
 def duplicates_markdown(document: DuplicatesDocument) -> str:

@@ -12,7 +12,6 @@ from excise.patches.differences import Difference, Match, Side
 from excise.patches.evidence import Evidence
 from excise.patches.related import relation
 from excise_server.foundation.escape import visible
-from excise_server.report.duplicates import related_words
 from excise_server.report.html_clusters import (
     OWN,
     TWO,
@@ -24,7 +23,7 @@ from excise_server.report.html_clusters import (
     render,
     shown_first,
 )
-from excise_server.report.likeness import parts, said
+from excise_server.report.likeness import parts, related_words, said
 from excise_server.report.patches import Grouped
 from excise_server.report.words import digits
 

@@ -1,13 +1,16 @@
-"""The words for what two patches have in common (section 6a)."""
+"""The words for what two patches have in common (section 6a), also if that is only an issue."""
 
 from __future__ import annotations
 
 from excise.agreement import CONTAINS, DIFFERENT, ELSEWHERE, OVERLAPS, SAME
 from excise.patches import Likeness
 from excise.patches.pool import pooled
+from excise.patches.related import Relation
+from excise_server.duplicates.find import LEVEL_WORDS
 from excise_server.report.words import beside as beside_it
+from excise_server.report.words import digits
 
-__all__ = ["beside", "parts", "said", "said_of"]
+__all__ = ["beside", "cosines", "parts", "related_words", "said", "said_of", "short"]
 
 
 def said(likeness: Likeness) -> str:
@@ -49,3 +52,28 @@ def parts(likeness: Likeness) -> str:
 
 def _in_another_file(is_there: bool, phrase: str) -> str:
     return f"{phrase}, in another file" if is_there else phrase
+
+
+def cosines(what: float, where: float, why: float | None) -> str:
+    """Return the three cosines of a pair, or two without a message.
+
+    >>> cosines(0.32, 0.81, None)
+    'what .32  where .81'
+    """
+    shown = (("what", what), ("where", where), ("why", why))
+    return "  ".join(f"{name} {short(value)}" for name, value in shown if value is not None)
+
+
+def short(value: float) -> str:
+    """Return a cosine or a score in two digits, without the zero before the point."""
+    return digits(value).removeprefix("0")
+
+
+def related_words(relation: Relation) -> str:
+    """Return the level and the cosines of a pair, shown next to the similarity of its edits.
+
+    >>> related_words(Relation(0.9, 0.8, 0.5))
+    'likely the same issue (what .90  where .80  why .50)'
+    """
+    words = LEVEL_WORDS[relation.level] or "not about the same issue, as far as is known"
+    return f"{words} ({cosines(relation.what, relation.where, relation.why)})"

@@ -18,14 +18,22 @@ from rich.text import Text
 from excise import Cluster
 from excise.patches import Message, Patch, Pool
 from excise.patches.evidence import Evidence, EvidenceReader
-from excise_server.foundation.escape import printable
+from excise_server.foundation.escape import cell, printable
 from excise_server.foundation.forks import Map
 from excise_server.queue.reading import Member, Queue
 from excise_server.report.documents import Document, GroupEntry, RejectedEntry, Shape, group_entry
 from excise_server.report.likeness import said_of
 from excise_server.report.tables import Records, bar, cut, name_column, number
 
-__all__ = ["Grouped", "PatchDocument", "patch_table"]
+__all__ = [
+    "CoverEntry",
+    "Grouped",
+    "PatchDocument",
+    "PatchEntry",
+    "patch_csv",
+    "patch_document",
+    "patch_table",
+]
 
 
 class PatchEntry(Shape, frozen=True, kw_only=True):
@@ -123,8 +131,6 @@ Row = tuple[int, int, _Alike]
 TOGETHER = 500
 """The number of rows that one process makes at a time."""
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
 
 def patch_document(grouped: Grouped, *, scores: bool) -> PatchDocument:
     """Return the clusters, the largest first, and the facts about each patch."""
@@ -142,9 +148,7 @@ def patch_document(grouped: Grouped, *, scores: bool) -> PatchDocument:
         threshold=grouped.threshold,
         linkage=grouped.linkage,
         clusters=[group_entry(cluster, ids) for cluster in clusters],
-        patches=[
-            _patch(queue.patches[row[1]], pool, row) for row in _rows(pool, clusters, grouped.map)
-        ],
+        patches=[_patch(queue.patches[row[1]], pool, row) for row in _rows(grouped, clusters)],
         covers=[CoverEntry(id=m.id, subject=m.message.subject) for m in queue.covers],
         notes=notes,
         rejected=list(map(RejectedEntry.of, queue.rejected)),
@@ -154,20 +158,14 @@ def patch_document(grouped: Grouped, *, scores: bool) -> PatchDocument:
     )
 
 
-def patch_table(
-    pool: Pool,
-    clusters: Sequence[Cluster],
-    queue: Queue,
-    new: frozenset[str] | None = None,
-    every: Sequence[Cluster] = (),
-    map: Map = map,
-) -> RenderableType:
-    """Return the clusters, with ● for the representative and each member's similarity to it.
+def patch_table(grouped: Grouped, clusters: Sequence[Cluster]) -> RenderableType:
+    """Return some clusters, with ● for the representative and each member's similarity to it.
 
-    ``new`` ids are marked; a cluster has its number among ``every``, where some are not shown.
+    New ids are marked; a cluster has its number among all, where some are not shown.
     """
-    numbers = {cluster.members: place for place, cluster in enumerate(every, start=1)}
-    rows = list(_rows(pool, clusters, map))
+    queue, new = grouped.queue, grouped.new
+    numbers = {cluster.members: place for place, cluster in enumerate(grouped.clusters, start=1)}
+    rows = list(_rows(grouped, clusters))
 
     def build(length: int) -> Table:
         names = [cut(printable(queue.patches[index].id), length) for _, index, _ in rows]
@@ -184,7 +182,7 @@ def patch_table(
             message = queue.patches[index].message
             stands = alike.word is None
             table.add_row(
-                str(numbers.get(clusters[place - 1].members, place)) if stands else "",
+                str(numbers[clusters[place - 1].members]) if stands else "",
                 Text("●", "green") if stands else "",
                 Text.assemble(
                     (name, "bold" if stands else ""),
@@ -201,21 +199,22 @@ def patch_table(
     return Records(build, is_grouped=True)
 
 
-def patch_csv(pool: Pool, clusters: Sequence[Cluster], queue: Queue, map: Map = map) -> str:
+def patch_csv(grouped: Grouped) -> str:
     """Return a line per patch, with cells quoted that a spreadsheet would run as a formula."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     names = "cluster id representative similarity contains contained version subject author date"
     writer.writerow([*names.split(), *_Alike._fields[3:]])
-    for place, index, alike in _rows(pool, clusters, map):
-        message = queue.patches[index].message
-        texts = [_cell(text) for text in (message.subject, message.author, message.date)]
-        cells = [place, _cell(queue.patches[index].id), int(alike.word is None), *alike[:3]]
+    for place, index, alike in _rows(grouped, grouped.clusters):
+        member = grouped.queue.patches[index]
+        message = member.message
+        texts = [cell(text) for text in (message.subject, message.author, message.date)]
+        cells = [place, cell(member.id), int(alike.word is None), *alike[:3]]
         writer.writerow([*cells, message.series.version, *texts, *alike[3:]])
     return out.getvalue()
 
 
-def _rows(pool: Pool, clusters: Iterable[Cluster], map: Map) -> Iterator[Row]:
+def _rows(grouped: Grouped, clusters: Iterable[Cluster]) -> Iterator[Row]:
     """Yield a row a patch, representatives first."""
     pairs = [
         (place, cluster.representative, member)
@@ -226,7 +225,7 @@ def _rows(pool: Pool, clusters: Iterable[Cluster], map: Map) -> Iterator[Row]:
         )
     ]
     parts = [pairs[start : start + TOGETHER] for start in range(0, len(pairs), TOGETHER)]
-    alikes = chain.from_iterable(map(partial(_alikes, pool), parts))
+    alikes = chain.from_iterable(grouped.map(partial(_alikes, grouped.pool), parts))
     for (place, _, member), values in zip(pairs, alikes, strict=True):
         yield place, member, _Alike(*values)
 
@@ -277,8 +276,3 @@ def _version(message: Message) -> Text:
     series = message.series
     place = f" {series.index}/{series.total}" if series.numbered else ""
     return Text(f"v{series.version}{place}", "dim")
-
-
-def _cell(text: str) -> str:
-    shown = printable(text)
-    return f"'{shown}" if shown.startswith(_FORMULA) else shown
