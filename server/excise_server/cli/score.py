@@ -129,13 +129,48 @@ def _print_score(
         out.print(view)
 
 
+def _scored(
+    stream: IO[bytes], path: str, choices: Choices, deletion: str
+) -> Iterator[tuple[ScoreRecord | BadLine, excise.Score | str]]:
+    """Yield each record with its score, or with the reason why it has none."""
+    for record in read_score_records(stream, path):
+        score: excise.Score | str
+        if isinstance(record, BadLine):
+            yield record, f"line {record.number}: {record.reason}"
+            continue
+        try:
+            score = excise.excision_score(
+                origin=record.origin,
+                reference=list(record.references),
+                hypothesis=record.hypothesis,
+                granularity=choices.granularity,
+                lcs=choices.lcs,
+                deletion=deletion,
+                comments=choices.comments,
+                place=choices.place,
+                language=choices.language or record.language,
+                path=record.path,
+                timeout=PARSER_SECONDS,
+                strict=False,
+            )
+        except Exception as error:  # noqa: BLE001 - one record never costs the others
+            reason = str(error) if isinstance(error, excise.ExciseError) else repr(error)
+            score = f"line {record.line}: {reason}"
+        yield record, score
+
+
 def _score_lines(path: str, choices: Choices, deletion: str) -> int:
     """Score record by record: memory does not grow with the file."""
-    scored = bad = 0
+    bad = 0
     with opened(path) as stream, _progress(length := _length(stream)) as advance:
-        for record in read_score_records(stream, path):
-            line = _line(record, choices, deletion)
-            scored, bad = scored + 1, bad + isinstance(line, ErrorLine)
+        scored = 0
+        for scored, (record, score) in enumerate(_scored(stream, path, choices, deletion), start=1):
+            line: RecordLine | ErrorLine
+            if isinstance(record, BadLine) or isinstance(score, str):
+                line = ErrorLine(id=record.id, error=str(score))
+                bad += 1
+            else:
+                line = record_line(record.id, score, several=record.several)
             print(json_line(line), flush=True)
             advance(scored if length is None else stream.tell())
     if bad:
@@ -175,14 +210,9 @@ def _summary(path: str, choices: Choices, deletion: str) -> tuple[excise.CorpusS
     errors: list[str] = []
 
     def scores() -> Iterator[excise.Score]:
-        for number, record in enumerate(read_score_records(stream, path), start=1):
-            if isinstance(record, BadLine):
-                errors.append(f"line {record.number}: {record.reason}")
-                continue
-            try:
-                score = _score_record(record, choices, deletion)
-            except Exception as error:  # noqa: BLE001 - one record never costs the others
-                errors.append(f"line {record.line}: {_reason(error)}")
+        for number, (record, score) in enumerate(_scored(stream, path, choices, deletion), start=1):
+            if isinstance(record, BadLine) or isinstance(score, str):
+                errors.append(str(score))
             else:
                 tasks.append(record.id if record.task is None else record.task)
                 yield score
@@ -197,37 +227,6 @@ def _summary(path: str, choices: Choices, deletion: str) -> tuple[excise.CorpusS
                 raise
             reason = errors[0] if errors else "it holds no records"
             raise SourceError(reason, name=path) from error
-
-
-def _reason(error: Exception) -> str:
-    return str(error) if isinstance(error, excise.ExciseError) else repr(error)
-
-
-def _line(record: ScoreRecord | BadLine, choices: Choices, deletion: str) -> RecordLine | ErrorLine:
-    if isinstance(record, BadLine):
-        return ErrorLine(id=record.id, error=f"line {record.number}: {record.reason}")
-    try:
-        score = _score_record(record, choices, deletion)
-    except Exception as error:  # noqa: BLE001 - one record never costs the others
-        return ErrorLine(id=record.id, error=f"line {record.line}: {_reason(error)}")
-    return record_line(record.id, score, several=record.several)
-
-
-def _score_record(record: ScoreRecord, choices: Choices, deletion: str) -> excise.Score:
-    return excise.excision_score(
-        origin=record.origin,
-        reference=list(record.references),
-        hypothesis=record.hypothesis,
-        granularity=choices.granularity,
-        lcs=choices.lcs,
-        deletion=deletion,
-        comments=choices.comments,
-        place=choices.place,
-        language=choices.language or record.language,
-        path=record.path,
-        timeout=PARSER_SECONDS,
-        strict=False,
-    )
 
 
 def _progress(length: int | None) -> AbstractContextManager[Advance]:

@@ -14,8 +14,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from excise.evaluation import Item, Measure
-from excise_server.evaluation.run import Progress
-from excise_server.evaluation.tables import SCHEMA, Report, left_out, plain_table
+from excise_server.evaluation.run import SCHEMA, Progress
+from excise_server.evaluation.tables import Report, left_out, plain_table
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
 from excise_server.records.lines import read_all

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from excise import languages
@@ -50,20 +51,18 @@ def _verdicts(
     seconds: float,
     advance: Callable[[float], None],
 ) -> dict[tuple[str, ...], Verdict]:
-    verdicts = {}
+    verdicts = []
     with closing(Sandboxes()) as sandboxes, ThreadPoolExecutor(jobs) as threads:
-        running = {
-            threads.submit(sandboxes.run, program, seconds=seconds): program for program in programs
-        }
         try:
-            for done, future in enumerate(as_completed(running), start=1):
-                verdicts[running[future]] = future.result()
+            run = partial(sandboxes.run, seconds=seconds)
+            for done, verdict in enumerate(threads.map(run, programs), start=1):
+                verdicts.append(verdict)
                 advance(done)
         except BaseException:
             threads.shutdown(wait=False, cancel_futures=True)
             sandboxes.close()  # ends the runs, because the threads are joined
             raise
-    return verdicts
+    return dict(zip(programs, verdicts, strict=True))
 
 
 def _program(record: Record) -> tuple[str, ...] | str:

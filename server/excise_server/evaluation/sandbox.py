@@ -28,7 +28,7 @@ from queue import Empty, SimpleQueue
 
 from excise_server.foundation.inputs import SourceError
 
-__all__ = ["Sandbox", "Sandboxes", "Verdict", "check_guards", "run_tests"]
+__all__ = ["Sandbox", "Sandboxes", "Verdict", "check_guards"]
 
 MEMORY = 2_000_000_000
 """Bytes of address space of a run."""
@@ -83,12 +83,6 @@ def check_guards() -> tuple[str, ...]:
         if not verdict.passed:
             raise SourceError(f"--execute cannot run an empty test here: {verdict.reason}")
         return () if sandbox.memory_group else (_NO_GROUP,)
-
-
-def run_tests(parts: Sequence[str], *, seconds: float = 10.0) -> Verdict:
-    """Run one program as `Sandbox.run` does."""
-    with closing(Sandbox()) as sandbox:
-        return sandbox.run(parts, seconds=seconds)
 
 
 class Sandbox:
@@ -175,6 +169,7 @@ class Sandboxes:
         """Start without any sandbox."""
         self._idle: SimpleQueue[Sandbox] = SimpleQueue()
         self._all: list[Sandbox] = []
+        self._closed = False
 
     def run(self, parts: Sequence[str], *, seconds: float = 10.0) -> Verdict:
         """Run a program like `Sandbox.run`, in a sandbox that is not in use."""
@@ -190,10 +185,13 @@ class Sandboxes:
             return sandbox
         sandbox = Sandbox()
         self._all.append(sandbox)
+        if self._closed:  # while it started, so that `close` did not see it
+            sandbox.close()
         return sandbox
 
     def close(self) -> None:
-        """End all of them."""
+        """End all of them, and each that is just being made."""
+        self._closed = True
         for sandbox in self._all:
             sandbox.close()
 

@@ -17,8 +17,8 @@ import numpy.typing as npt
 from rich.console import RenderableType
 from rich.text import Text
 
-from excise_server.evaluation.run import Progress
-from excise_server.evaluation.tables import Document, Report, left_out, plain_table
+from excise_server.evaluation.run import Document, Progress
+from excise_server.evaluation.tables import Report, left_out, plain_table
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
 from excise_server.records.lines import read_all
@@ -39,8 +39,8 @@ CELLS = 25_000_000
 """Largest table of the distance: 100 MB."""
 
 Floats = npt.NDArray[np.float64]
-Split = dict[str, tuple[int, ...]]
-"""The numbers of the pairs of each subset, ascending."""
+Split = list[str]
+"""The subset of each pair."""
 
 
 class Operations(NamedTuple):
@@ -99,13 +99,12 @@ def simplification(
     spread = None
     if split != "keep":
         sizes = Counter(pair.split for pair in kept)
-        subsets = random_split(sizes, seed)
+        names = random_split(sizes, seed)
         if split == "stratified":
             with progress("Dealing", None):
                 counts = [pair.operations[:3] for pair in kept]
-                subsets, spread = stratified_split(counts, sizes, seed, attempts=attempts)
-        names = {index: name for name, members in subsets.items() for index in members}
-        kept = [pair._replace(split=names[index]) for index, pair in enumerate(kept)]
+                names, spread = stratified_split(counts, sizes, seed, attempts=attempts)
+        kept = [pair._replace(split=name) for pair, name in zip(kept, names, strict=True)]
     lines = (json.dumps({**pair.value, "split": pair.split}) + "\n" for pair in kept)
     document = {
         "schema": 1,
@@ -249,23 +248,16 @@ class Divergence(NamedTuple):
     distance: float
 
 
-def divergence(
-    values: Sequence[float], others: Sequence[float], *, bins: int = 20, smoothing: float = 0.0
-) -> Divergence:
+def divergence(values: Sequence[float], others: Sequence[float], *, bins: int = 20) -> Divergence:
     """Compare two samples, of which none is empty, by histograms over the same bins.
 
     (The published code bins each by edges of its own, so that its bins do not mean the same.)
 
-    Parameters
-    ----------
-    bins
-        The number of bins of equal width, from the least value of both to the largest.
-    smoothing
-        Added to the count of every bin; above 0, ``kl`` is finite.
+    The bins are of equal width, from the least value of both to the largest.
     """
     samples = np.concatenate([np.asarray(values, dtype=float), np.asarray(others, dtype=float)])
     edges = np.histogram_bin_edges(samples, bins=bins)
-    p, q = (np.histogram(side, edges)[0] + smoothing for side in (values, others))
+    p, q = (np.histogram(side, edges)[0] for side in (values, others))
     p, q = p / p.sum(), q / q.sum()
     middle = (p + q) / 2
     js = max(0.0, (_kl(p, middle) + _kl(q, middle)) / 2)
@@ -292,7 +284,7 @@ def without_poor(changes: Sequence[float], percent: float) -> tuple[int, ...]:
 
 
 def random_split(sizes: Mapping[str, int], seed: int) -> Split:
-    """Deal the numbers from 0 on into subsets of given sizes, at random."""
+    """Deal as many pairs as there are into subsets of given sizes, at random."""
     return _dealt(np.random.default_rng(seed).permutation(sum(sizes.values())), sizes)
 
 
@@ -333,9 +325,6 @@ def stratified_split(
 
 
 def _dealt(order: npt.NDArray[np.int64], sizes: Mapping[str, int]) -> Split:
-    split: Split = {}
-    start = 0
-    for name, size in sizes.items():
-        split[name] = tuple(sorted(int(index) for index in order[start : start + size]))
-        start += size
-    return split
+    names = [name for name, size in sizes.items() for _ in range(size)]
+    by_pair = dict(zip(order.tolist(), names, strict=True))
+    return [by_pair[pair] for pair in range(len(names))]

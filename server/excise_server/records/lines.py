@@ -8,13 +8,14 @@ import json
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, Any, TypeVar
 
 from excise.errors import ExciseError
 from excise_server.foundation.files import file_error
 from excise_server.foundation.inputs import SourceError
+from excise_server.records.fields import identity
 
 __all__ = [
     "MAX_JSON",
@@ -87,9 +88,10 @@ def read_records(
         try:
             yield number, read(number, value)
         except (ExciseError, SourceError) as error:
-            identity = value.get("id")
-            is_id = isinstance(identity, str | int | float) and not isinstance(identity, bool)
-            yield number, BadLine(number, identity if is_id else None, str(error))
+            name_of_record = None
+            with suppress(SourceError):
+                name_of_record = identity(value, "id")
+            yield number, BadLine(number, name_of_record, str(error))
 
 
 def read_lines(stream: IO[bytes], name: str = "") -> Iterator[tuple[int, dict[str, Any] | BadLine]]:

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
-from excise_server.foundation.inputs import SourceError
 from excise_server.records.fields import identity, optional, references, text
-from excise_server.records.lines import BadLine, read_lines
+from excise_server.records.lines import BadLine, read_records
 
 __all__ = ["ScoreRecord", "read_score_records"]
 
@@ -38,25 +37,21 @@ def read_score_records(stream: IO[bytes], name: str = "") -> Iterator[ScoreRecor
     SourceError
         If the stream, of this name, cannot be read.
     """
-    for number, value in read_lines(stream, name):
-        yield value if isinstance(value, BadLine) else _score_record(number, value)
+    for _, record in read_records(stream, _score_record, name):
+        yield record
 
 
-def _score_record(number: int, value: dict[str, Any]) -> ScoreRecord | BadLine:
-    record_id = None
-    try:
-        record_id = identity(value, "id")
-        texts, several = references(value)
-        return ScoreRecord(
-            line=number,
-            id=record_id,
-            origin=text(value, "origin"),
-            references=texts,
-            hypothesis=text(value, "hypothesis"),
-            language=optional(value, "language"),
-            path=optional(value, "path"),
-            several=several,
-            task=None if value.get("task") is None else identity(value, "task"),
-        )
-    except SourceError as error:
-        return BadLine(number, record_id, error.reason)
+def _score_record(number: int, value: dict[str, Any]) -> ScoreRecord:
+    record_id = identity(value, "id")
+    texts, several = references(value)
+    return ScoreRecord(
+        line=number,
+        id=record_id,
+        origin=text(value, "origin"),
+        references=texts,
+        hypothesis=text(value, "hypothesis"),
+        language=optional(value, "language"),
+        path=optional(value, "path"),
+        several=several,
+        task=None if value.get("task") is None else identity(value, "task"),
+    )
