@@ -28,8 +28,8 @@ from excise_server.evaluation.resources import resources
 from excise_server.evaluation.run import Document, Settings, evaluate
 from excise_server.evaluation.tables import csv_text, evaluation_table, latex_text
 from excise_server.foundation.forks import usable_cores
-from excise_server.records.evaluated import read_record
 from excise_server.records.lines import read_all
+from excise_server.records.outputs import read_record
 from excise_server.report.documents import json_text
 
 SETS = {

@@ -15,7 +15,7 @@ from excise.evaluation import measures
 from excise.evaluation.base import Measure, Value
 from excise_server.evaluation.journal import Journal
 from excise_server.evaluation.scoring import Job, Row, Scored, key_of, score_all
-from excise_server.records.evaluated import read_record
+from excise_server.records.outputs import read_record
 
 for needed in ("rapidfuzz", "sacrebleu"):
     pytest.importorskip(needed, reason="pip install '.[eval]'")

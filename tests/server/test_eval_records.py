@@ -6,7 +6,7 @@ import pytest
 
 from excise_server.evaluation.scoring import read_item, with_prefix
 from excise_server.foundation.inputs import SourceError
-from excise_server.records.evaluated import read_record as read_line
+from excise_server.records.outputs import read_record as read_line
 
 RECORD = {"id": 7, "language": "python", "origin": "a", "reference": "b", "hypothesis": "c"}
 

@@ -8,14 +8,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from excise.evaluation.base import (
-    Item,
-    Library,
-    Measure,
-    Synonyms,
-    Value,
-    best,
-)
+from excise.evaluation.base import Item, Library, Measure, Synonyms, Value, best
 from excise.evaluation.ngrams import ratio
 
 __all__ = ["LOG_MNEXT", "MEASURES", "METEOR", "NEXT", "PUNCTUATION", "Match", "Parameters", "align"]

@@ -141,12 +141,11 @@ def resample(
 ) -> tuple[Floats, Floats]:
     """Return Pearson's r and Spearman's rho of every measure in every resample.
 
-    The resamples are the same for all measures, so that differences are paired.
+    Both have shape (resamples, measures), with NaN where a resample is constant. The resamples are
+    the same for all measures, so that differences are paired.
 
     Parameters
     ----------
-    resamples, seed
-        The number of resamples, and the seed that determines them.
     by_task
         Draw whole tasks with replacement (outputs of one task depend on each other), instead of
         single outputs.
@@ -154,11 +153,6 @@ def resample(
         Runs over the measures; a thread pool's is faster (numpy works without the GIL).
     done
         Called with the number of resamples that are done.
-
-    Returns
-    -------
-    tuple of arrays
-        Each of shape (resamples, measures); NaN where a resample is constant.
     """
     columns = [_resampler(sample, index) for index in range(sample.values.shape[1])]
     ranker = _Ranker(sample.labels)

@@ -10,13 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from excise.evaluation.base import (
-    Item,
-    Library,
-    Measure,
-    MeasureUnavailableError,
-    Value,
-)
+from excise.evaluation.base import Item, Library, Measure, MeasureUnavailableError, Value
 
 __all__ = [
     "ALPHA",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from excise.evaluation import Measure
     from excise_server.evaluation.run import Document
     from excise_server.evaluation.tables import Report
-    from excise_server.records.evaluated import Record
+    from excise_server.records.outputs import Record
 
 __all__ = ["command"]
 
@@ -249,7 +249,7 @@ def _correlation(
     from excise_server.evaluation.plot import write_plot
     from excise_server.evaluation.run import Settings, evaluate
     from excise_server.foundation.forks import usable_cores
-    from excise_server.records.evaluated import read_record
+    from excise_server.records.outputs import read_record
 
     settings = Settings(
         measures=measures,

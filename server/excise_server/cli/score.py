@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from gzip import GzipFile
 from typing import IO
@@ -21,7 +21,7 @@ from excise_server.cli.streams import console, say
 from excise_server.foundation.files import language_of, read_text
 from excise_server.foundation.inputs import SourceError
 from excise_server.records.lines import BadLine, opened
-from excise_server.records.scores import ScoreRecord, read_score_records
+from excise_server.records.outputs import ScoreRecord, read_score_records
 from excise_server.report.documents import (
     json_line,
     json_text,
@@ -86,23 +86,31 @@ def command(
     return _score_files((origin, *reference, hypothesis), choices, deletion)
 
 
+def _score(
+    texts: Sequence[str], language: str | None, path: str | None, choices: Choices, deletion: str
+) -> excise.Score:
+    """Score the last of some texts against those between it and the origin."""
+    return excise.excision_score(
+        origin=texts[0],
+        reference=texts[1:-1],
+        hypothesis=texts[-1],
+        granularity=choices.granularity,
+        lcs=choices.lcs,
+        deletion=deletion,
+        comments=choices.comments,
+        place=choices.place,
+        language=language,
+        path=path,
+        timeout=PARSER_SECONDS,
+        strict=False,
+    )
+
+
 def _score_files(paths: tuple[str, ...], choices: Choices, deletion: str) -> int:
     texts = [read_text(path, encoding=choices.encoding, descriptors=True) for path in paths]
     with progress("Scoring"):
-        score = excise.excision_score(
-            origin=texts[0],
-            reference=texts[1:-1],
-            hypothesis=texts[-1],
-            granularity=choices.granularity,
-            lcs=choices.lcs,
-            deletion=deletion,
-            comments=choices.comments,
-            place=choices.place,
-            language=choices.language or language_of(paths[0], texts[0], paths[1:]),
-            path=paths[0],
-            timeout=PARSER_SECONDS,
-            strict=False,
-        )
+        language = choices.language or language_of(paths[0], texts[0], paths[1:])
+        score = _score(texts, language, paths[0], choices, deletion)
         document = json_text(score_document(score)) if choices.json else None
     if document is not None:
         print(document)
@@ -139,20 +147,9 @@ def _scored(
             yield record, f"line {record.number}: {record.reason}"
             continue
         try:
-            score = excise.excision_score(
-                origin=record.origin,
-                reference=list(record.references),
-                hypothesis=record.hypothesis,
-                granularity=choices.granularity,
-                lcs=choices.lcs,
-                deletion=deletion,
-                comments=choices.comments,
-                place=choices.place,
-                language=choices.language or record.language,
-                path=record.path,
-                timeout=PARSER_SECONDS,
-                strict=False,
-            )
+            texts = (record.origin, *record.references, record.hypothesis)
+            language = choices.language or record.language
+            score = _score(texts, language, record.path, choices, deletion)
         except Exception as error:  # noqa: BLE001 - one record never costs the others
             reason = str(error) if isinstance(error, excise.ExciseError) else repr(error)
             score = f"line {record.line}: {reason}"

@@ -25,7 +25,7 @@ from excise.evaluation.translation import sacrebleu_metric
 from excise_server.evaluation.run import Document
 from excise_server.evaluation.tables import number_text, plain_table
 from excise_server.foundation.inputs import SourceError
-from excise_server.records.evaluated import Record, read_label, read_record
+from excise_server.records.outputs import Record, read_label, read_record
 
 __all__ = ["METRICS", "UNITS", "Choices", "Effect", "factor_report", "factors"]
 __all__ += ["read_pair"]

@@ -35,12 +35,13 @@ __all__ = [
 DEFAULT = "sari-easse,gleu,em,em-diff,rouge1,update-rouge1,ibleu"
 """The measures of EditEval."""
 
-FIELDS = {
-    "input": ("input",),
-    "edits": ("edits", "gold_edits"),
-    "tasks": ("tasks", "task_type", "task"),
-    "retrieved_documents": ("retrieved_documents", "reference_documents"),
+ALIASES = {
+    "gold_edits": "edits",
+    "task": "tasks",
+    "task_type": "tasks",
+    "reference_documents": "retrieved_documents",
 }
+"""Other names of fields, the later first, which count where the published one is absent."""
 
 PROMPTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -172,14 +173,18 @@ def read_example(value: Mapping[str, Any]) -> Example:
     """
     if not isinstance(value.get("id"), str | int) or isinstance(value.get("id"), bool):
         raise SourceError("'id' is missing, or neither a string nor a number")
+    value = {name: value[alias] for alias, name in ALIASES.items() if alias in value} | dict(value)
     edits = _texts(value, "edits")
     if not edits:
         raise SourceError("'edits' is an empty list")
-    text, task = (_text(_found(value, field), field) for field in ("input", "tasks"))
+    for field in ("input", "tasks"):
+        if field not in value:
+            raise SourceError(f"'{field}' is missing")
+        _text(value[field], field)
     documents: tuple[str, ...] = ()
-    if any(value.get(alias) is not None for alias in FIELDS["retrieved_documents"]):
+    if value.get("retrieved_documents") is not None:
         documents = _texts(value, "retrieved_documents")
-    return Example(str(value["id"]), text, edits, task, documents)
+    return Example(str(value["id"]), value["input"], edits, value["tasks"], documents)
 
 
 def _prediction(_: int, value: dict[str, Any]) -> tuple[str, str]:
@@ -214,13 +219,6 @@ def prompt(example: Example, instruction: str, head: str = "Task") -> str:
     return "\n".join((*lines, "Output:"))
 
 
-def _found(value: Mapping[str, Any], field: str) -> object:
-    for name in FIELDS[field]:
-        if name in value:
-            return value[name]
-    raise SourceError(f"'{field}' is missing")
-
-
 def _text(text: object, name: str) -> str:
     if not isinstance(text, str):
         raise SourceError(f"'{name}' is not a string")
@@ -228,7 +226,9 @@ def _text(text: object, name: str) -> str:
 
 
 def _texts(value: Mapping[str, Any], field: str) -> tuple[str, ...]:
-    texts = _found(value, field)
+    if field not in value:
+        raise SourceError(f"'{field}' is missing")
+    texts = value[field]
     if isinstance(texts, str):
         return (texts,)
     if not isinstance(texts, list):

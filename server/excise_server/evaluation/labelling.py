@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from excise import languages
 from excise_server.evaluation.sandbox import Sandboxes, Verdict
-from excise_server.records.evaluated import Record
+from excise_server.records.outputs import Record
 
 __all__ = ["Labelled", "counts", "label", "labelled_lines"]
 

@@ -59,11 +59,6 @@ def resources(
     ``wanted`` are names of resources (`Measure.resource`; None: all): an interpreter is started to
     learn whether it has its package, which takes seconds with torch. ``environment`` replaces
     ``os.environ``; docs/measures.md lists the variables.
-
-    Raises
-    ------
-    SourceError
-        If the named folder is not one of WordNet.
     """
     environment = os.environ if environment is None else environment
     names = {"synonyms", *_REMOTES} if wanted is None else set(wanted)

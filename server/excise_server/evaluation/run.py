@@ -14,7 +14,7 @@ from excise.evaluation import Measure
 from excise.evaluation.statistics import Correlation, Floats, Plan, Sample, correlations
 from excise_server.evaluation.journal import Journal
 from excise_server.evaluation.scoring import Job, Row, Scored, key_of, score_all
-from excise_server.records.evaluated import Record
+from excise_server.records.outputs import Record
 
 __all__ = ["SCHEMA", "Document", "Progress", "Settings", "evaluate"]
 

@@ -67,16 +67,9 @@ class Verdict:
 
 
 def check_guards() -> tuple[str, ...]:
-    """Try the guards with an empty run.
+    """Try the guards with an empty run, and say which optional ones are missing.
 
-    Returns
-    -------
-    A sentence for each optional guard that is missing.
-
-    Raises
-    ------
-    SourceError
-        If a required guard fails. The error names it.
+    If a required one is, `SourceError` names it.
     """
     with closing(Sandbox()) as sandbox:
         verdict = sandbox.run(["import colorsys"], seconds=30)
@@ -88,10 +81,7 @@ def check_guards() -> tuple[str, ...]:
 class Sandbox:
     """A place that runs one program after another, each from the same state.
 
-    Raises
-    ------
-    SourceError
-        If a guard is not available, here and at each run.
+    Without a guard it raises `SourceError`, here and at each run.
     """
 
     def __init__(self) -> None:

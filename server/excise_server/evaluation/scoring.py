@@ -24,7 +24,7 @@ from typing import NamedTuple
 from excise.errors import ExciseError
 from excise.evaluation import Item, Measure
 from excise.text import WHITE
-from excise_server.records.evaluated import Record
+from excise_server.records.outputs import Record
 
 __all__ = ["Job", "Row", "Scored", "key_of", "read_item", "score_all", "with_prefix"]
 

@@ -1,19 +1,68 @@
-"""The records of ``excise eval``: outputs of models with an origin, references and a label."""
+"""Outputs of models, with an origin and references: for ``score --jsonl``, and for ``eval``."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import IO, Any
 
 from excise_server.foundation.inputs import MAX_BYTES, SourceError
-from excise_server.records.fields import identity, optional, references
+from excise_server.records.fields import identity, optional, references, text
+from excise_server.records.lines import BadLine, read_records
 
-__all__ = ["Record", "read_label", "read_record"]
+__all__ = ["Record", "ScoreRecord", "read_label", "read_record", "read_score_records"]
 
 MAX_COUNT = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRecord:
+    """One record of JSONL to score, with its ``id`` as given (a string or a number)."""
+
+    line: int
+    id: str | int | float
+    origin: str
+    references: tuple[str, ...]
+    hypothesis: str
+    language: str | None
+    path: str | None
+    several: bool
+    """True if the record gave a list of references."""
+    task: str | int | float | None = None
+    """The task that it answers, if the record has one."""
+
+
+def read_score_records(stream: IO[bytes], name: str = "") -> Iterator[ScoreRecord | BadLine]:
+    """Yield one record per line that is not blank. A bad line never stops the others.
+
+    Raises
+    ------
+    SourceError
+        If the stream, of this name, cannot be read.
+    """
+    for _, record in read_records(stream, _score_record, name):
+        yield record
+
+
+def _score_record(number: int, value: dict[str, Any]) -> ScoreRecord:
+    record_id = identity(value, "id")
+    texts, several = references(value)
+    return ScoreRecord(
+        line=number,
+        id=record_id,
+        origin=text(value, "origin"),
+        references=texts,
+        hypothesis=text(value, "hypothesis"),
+        language=optional(value, "language"),
+        path=optional(value, "path"),
+        several=several,
+        task=None if value.get("task") is None else identity(value, "task"),
+    )
+
+
+# --- for eval ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,19 +149,19 @@ def _name(value: Mapping[str, Any], key: str) -> str:
 def _text(value: Mapping[str, Any], key: str) -> str:
     if key not in value:
         raise SourceError(f"'{key}' is missing")
-    text = value[key]
-    if not isinstance(text, str):
+    content = value[key]
+    if not isinstance(content, str):
         raise SourceError(f"'{key}' is not a string")
-    if (nul := text.find("\0")) >= 0:
+    if (nul := content.find("\0")) >= 0:
         raise SourceError(f"'{key}' is binary: NUL character at offset {nul}")
     try:
-        size = len(text.encode())
+        size = len(content.encode())
     except UnicodeEncodeError as error:
-        place = f"U+{ord(text[error.start]):04X} at offset {error.start}"
+        place = f"U+{ord(content[error.start]):04X} at offset {error.start}"
         raise SourceError(f"'{key}' is not Unicode text: lone surrogate {place}") from error
     if size > MAX_BYTES:
         raise SourceError(f"a text is over the limit of {MAX_BYTES // 1_000_000} MB")
-    return text
+    return content
 
 
 def _count(count: object) -> int:
