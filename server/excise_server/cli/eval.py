@@ -51,7 +51,7 @@ _OF_ALL = {"data", "protocol", "as_json"}
     type=click.Choice(tuple(_PROTOCOLS)),
     default="correlation",
     show_default=True,
-    help="What DATA.jsonl holds, and what is made of it (see below).",
+    help="What DATA.jsonl holds, and what is made of it (see above).",
 )
 @click.option(
     "--measures",
@@ -92,7 +92,7 @@ _OF_ALL = {"data", "protocol", "as_json"}
     "--jobs", metavar="N", type=click.IntRange(1, 1024), help="Processes; default: cores."
 )
 @click.option("--resume", metavar="FILE", help="Keep a journal there, and go on from it.")
-@click.option("--execute", is_flag=True, help="Run the records' tests for the labels (see below).")
+@click.option("--execute", is_flag=True, help="Run the records' tests for the labels (see above).")
 @click.option(
     "--timeout",
     metavar="SECONDS",
@@ -131,7 +131,13 @@ _OF_ALL = {"data", "protocol", "as_json"}
     show_default=True,
     help="Of simplification: keep the splits, or make new ones of the same sizes.",
 )
-@click.option("--attempts", type=click.IntRange(1), default=10_000, show_default=True)
+@click.option(
+    "--attempts",
+    type=click.IntRange(1),
+    default=10_000,
+    show_default=True,
+    help="Of simplification: random splits that stratified tries.",
+)
 @click.option("--bins", type=click.IntRange(2, 10_000), default=20, show_default=True)
 @click.option(
     "--out",

@@ -20,8 +20,8 @@ from excise_server.cli.progress import Advance, progress
 from excise_server.cli.streams import console, say
 from excise_server.foundation.files import language_of, read_text
 from excise_server.foundation.inputs import SourceError
-from excise_server.records.lines import BadLine, opened
-from excise_server.records.outputs import ScoreRecord, read_score_records
+from excise_server.records.lines import BadLine, opened, read_records
+from excise_server.records.outputs import ScoreRecord, read_score_record
 from excise_server.report.documents import (
     json_line,
     json_text,
@@ -141,7 +141,7 @@ def _scored(
     stream: IO[bytes], path: str, choices: Choices, deletion: str
 ) -> Iterator[tuple[ScoreRecord | BadLine, excise.Score | str]]:
     """Yield each record with its score, or with the reason why it has none."""
-    for record in read_score_records(stream, path):
+    for record in read_records(stream, read_score_record, path):
         score: excise.Score | str
         if isinstance(record, BadLine):
             yield record, f"line {record.number}: {record.reason}"

@@ -24,7 +24,6 @@ __all__ = [
     "json_value",
     "opened",
     "read_all",
-    "read_lines",
     "read_records",
 ]
 
@@ -62,12 +61,12 @@ def read_all(
     good: list[R] = []
     bad: list[BadLine] = []
     with opened(path) as stream:
-        for number, record in read_records(stream, read, path):
+        for record in read_records(stream, read, path):
             if isinstance(record, BadLine):
                 bad.append(record)
             else:
                 good.append(record)
-            advance(number)
+            advance(len(good) + len(bad))
     if not good:
         hint = f"line {bad[0].number}: {bad[0].reason}" if bad else "it has no lines"
         raise SourceError(nothing, name=path, hint=hint)
@@ -76,27 +75,10 @@ def read_all(
 
 def read_records(
     stream: IO[bytes], read: Callable[[int, dict[str, Any]], R], name: str = ""
-) -> Iterator[tuple[int, R | BadLine]]:
-    """Yield the number and the record of each line that is not blank.
+) -> Iterator[R | BadLine]:
+    """Yield the record of each line that is not blank. A bad line never stops the others.
 
     ``read`` makes a record of a line's number and object, or raises `ExciseError` or `SourceError`.
-    """
-    for number, value in read_lines(stream, name):
-        if isinstance(value, BadLine):
-            yield number, value
-            continue
-        try:
-            yield number, read(number, value)
-        except (ExciseError, SourceError) as error:
-            name_of_record = None
-            with suppress(SourceError):
-                name_of_record = identity(value, "id")
-            yield number, BadLine(number, name_of_record, str(error))
-
-
-def read_lines(stream: IO[bytes], name: str = "") -> Iterator[tuple[int, dict[str, Any] | BadLine]]:
-    """Yield each line that is not blank with its number, as a JSON object or as a bad line.
-
     One line is held at a time, so memory does not grow with the file.
 
     Raises
@@ -110,12 +92,19 @@ def read_lines(stream: IO[bytes], name: str = "") -> Iterator[tuple[int, dict[st
         if len(line) > MAX_JSON:
             while line and not line.endswith(b"\n"):
                 line = _read_line(stream, name, 1 << 20)
-            yield number, BadLine(number, None, f"too long, {_LIMIT}")
+            yield BadLine(number, None, f"too long, {_LIMIT}")
         elif line.strip():
+            value: dict[str, Any] = {}
+            record: R | BadLine
             try:
-                yield number, json_object(line.removesuffix(b"\n").removesuffix(b"\r"))
-            except SourceError as error:
-                yield number, BadLine(number, None, error.reason)
+                value = json_object(line.removesuffix(b"\n").removesuffix(b"\r"))
+                record = read(number, value)
+            except (ExciseError, SourceError) as error:
+                name_of_it = None
+                with suppress(SourceError):
+                    name_of_it = identity(value, "id")
+                record = BadLine(number, name_of_it, str(error))
+            yield record
 
 
 def json_object(data: bytes) -> dict[str, Any]:

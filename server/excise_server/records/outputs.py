@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import IO, Any
+from typing import Any
 
 from excise_server.foundation.inputs import MAX_BYTES, SourceError
 from excise_server.records.fields import identity, optional, references, text
-from excise_server.records.lines import BadLine, read_records
 
-__all__ = ["Record", "ScoreRecord", "read_label", "read_record", "read_score_records"]
+__all__ = ["Record", "ScoreRecord", "read_label", "read_record", "read_score_record"]
 
 MAX_COUNT = 1_000_000_000
 
@@ -34,19 +33,8 @@ class ScoreRecord:
     """The task that it answers, if the record has one."""
 
 
-def read_score_records(stream: IO[bytes], name: str = "") -> Iterator[ScoreRecord | BadLine]:
-    """Yield one record per line that is not blank. A bad line never stops the others.
-
-    Raises
-    ------
-    SourceError
-        If the stream, of this name, cannot be read.
-    """
-    for _, record in read_records(stream, _score_record, name):
-        yield record
-
-
-def _score_record(number: int, value: dict[str, Any]) -> ScoreRecord:
+def read_score_record(number: int, value: dict[str, Any]) -> ScoreRecord:
+    """Read the record of a line, or raise `SourceError`."""
     record_id = identity(value, "id")
     texts, several = references(value)
     return ScoreRecord(
