@@ -129,13 +129,8 @@ def task_scores(
 ) -> tuple[TaskScore, ...]:
     """Score predictions by task, in order of first appearance, then their unweighted mean.
 
-    Parameters
-    ----------
-    predict
-        The prediction for an example, None to leave it out; the copy baseline unless given.
-    best
-        Whether the best gold edit counts, each taken alone (EditEval, appendix C); otherwise
-        several gold edits count by each measure's own convention.
+    An example without a prediction is left out. The best gold edit counts, each taken alone
+    (EditEval, appendix C), or all of them by each measure's own convention.
     """
     values: dict[str, list[dict[str, float]]] = {}
     for example in examples:
@@ -164,13 +159,7 @@ def _score(measure: Measure, example: Example, predicted: str, best: bool) -> fl
 
 
 def read_example(value: Mapping[str, Any]) -> Example:
-    """Read an example that JSON gave, or raise `SourceError`.
-
-    Examples
-    --------
-    >>> read_example({"id": "1", "input": "a", "edits": ["b"], "tasks": "fluency"}).documents
-    ()
-    """
+    """Read an example that JSON gave, or raise `SourceError`."""
     if not isinstance(value.get("id"), str | int) or isinstance(value.get("id"), bool):
         raise SourceError("'id' is missing, or neither a string nor a number")
     value = {name: value[alias] for alias, name in ALIASES.items() if alias in value} | dict(value)
@@ -205,13 +194,7 @@ def as_object(example: Example) -> dict[str, Any]:
 
 
 def prompt(example: Example, instruction: str, head: str = "Task") -> str:
-    r"""Return the prompt for a model: instruction, input, numbered documents, and the output label.
-
-    Examples
-    --------
-    >>> prompt(Example("1", "He go.", ("He goes.",), "fluency"), "Correct the grammar")
-    'Task: Correct the grammar\nInput: He go.\nOutput:'
-    """
+    """Return the prompt for a model: instruction, input, numbered documents, and a label."""
     lines = [f"{head}: {instruction}", f"Input: {example.input}"]
     if example.documents:
         numbered = (f"[{index}] {text}" for index, text in enumerate(example.documents))

@@ -77,17 +77,7 @@ def simplification(
     bins: int = 20,
     out: str | None = None,
 ) -> Report:
-    """Count what the pairs of a file do and compare their splits, after dealing them anew if asked.
-
-    Parameters
-    ----------
-    drop_poor
-        The share of pairs, in per cent, that is left out: those that change most.
-    split
-        ``keep``; ``random`` or ``stratified``: new splits of the same sizes.
-    out
-        The file for the pairs with their new splits.
-    """
+    """Count what the pairs of a file do and compare their splits, dealt anew if asked."""
     with progress("Comparing", None) as advance:
         pairs, bad = read_all(data, _pair, "no pair to analyse", advance)
     kept = [
@@ -172,17 +162,7 @@ def _shown(document: Document) -> Iterator[RenderableType]:
 def edit_operations(before: str, after: str) -> Operations:
     """Return the operations that turn one text into another, word by word.
 
-    Raises
-    ------
-    SourceError
-        If the texts have so many words that the table would not fit (`CELLS`).
-
-    Examples
-    --------
-    >>> edit_operations("The cat sat on the mat", "the cat lay on a mat")
-    Operations(insert=0, delete=0, replace=2, move=0, change=33.33333333333333)
-    >>> edit_operations("now we go", "we go now").move
-    1
+    If they have so many that the table would not fit (`CELLS`), it raises `SourceError`.
     """
     a, b = before.lower().split(), after.lower().split()
     inserted, deleted, replaced = _steps(a, b)
@@ -293,20 +273,9 @@ def stratified_split(
 ) -> tuple[Split, float]:
     """Return the random split, of many, whose subsets have the most equal operations.
 
-    Parameters
-    ----------
-    counts
-        Shape (pairs, operations).
-    sizes
-        The sizes of the subsets, which add up to the number of pairs.
-    attempts
-        How many random splits are tried (Monte Carlo).
-
-    Returns
-    -------
-    split, spread
-        The spread is the standard deviation over subsets of the mean number of each operation,
-        divided by its mean over all pairs, summed over operations.
+    The counts have shape (pairs, operations). The spread, which is returned with the split, is the
+    standard deviation over subsets of the mean number of each operation, divided by its mean over
+    all pairs, summed over operations.
     """
     table = np.asarray(counts, dtype=float)
     scale = table.mean(axis=0)

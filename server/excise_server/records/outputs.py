@@ -83,20 +83,10 @@ class Record:
 
 
 def read_record(number: int, value: Mapping[str, Any], cluster_by: str = "id") -> Record:
-    """Read the record of a line.
+    """Read the record of a line, or raise `SourceError`; a key of it names the cluster.
 
-    Parameters
-    ----------
-    value
-        ``{"id", "language" or "path", "origin", "reference" (text or list of texts),
-        "hypothesis", "label" (optional), "count" (optional, 1)}``.
-    cluster_by
-        The key of the record that names its cluster.
-
-    Raises
-    ------
-    SourceError
-        If a field is missing or of another kind.
+    ``{"id", "language" or "path", "origin", "reference" (text or list of texts), "hypothesis",
+    "label" (optional), "count" (optional, 1)}``.
     """
     return Record(
         task=_name(value, "id"),
