@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from excise import languages
 from excise_server.evaluation.sandbox import Sandboxes, Verdict
-from excise_server.records.outputs import Record
+from excise_server.records.outputs import Record, read_label
 
 __all__ = ["Labelled", "counts", "label", "labelled_lines"]
 
@@ -21,8 +21,6 @@ class Labelled(NamedTuple):
     """A record with the result of its tests as label (``reason``: why nothing could be run)."""
 
     record: Record
-    before: float | None
-    """The label that it came with."""
     verdict: Verdict | None
     reason: str = ""
 
@@ -37,11 +35,11 @@ def label(
     labelled = []
     for record, parts in zip(records, programs, strict=True):
         if isinstance(parts, str):
-            labelled.append(Labelled(record, record.label, None, parts))
+            labelled.append(Labelled(record, None, parts))
         else:
             verdict = verdicts[parts]
             passed = replace(record, label=float(verdict.passed))
-            labelled.append(Labelled(passed, record.label, verdict))
+            labelled.append(Labelled(passed, verdict))
     return labelled
 
 
@@ -86,12 +84,13 @@ def counts(labelled: Iterable[Labelled]) -> dict[str, int]:
     """
     keys = ("passed", "failed", "timed_out", "agree", "disagree")
     total = dict.fromkeys(keys, 0)
-    for record, before, verdict, _ in labelled:
+    for record, verdict, _ in labelled:
         if verdict is None:
             continue
         total["passed" if verdict.passed else "failed"] += record.count
         if verdict.reason == "timeout":
             total["timed_out"] += record.count
+        before = read_label(record.value.get("label"))
         if before in (0.0, 1.0):
             total["agree" if bool(before) == verdict.passed else "disagree"] += record.count
     return total
@@ -99,7 +98,7 @@ def counts(labelled: Iterable[Labelled]) -> dict[str, int]:
 
 def labelled_lines(labelled: Iterable[Labelled]) -> Iterator[str]:
     """Yield the original records with ``label`` and ``verdict`` (why the output did not pass)."""
-    for record, _, verdict, _ in labelled:
+    for record, verdict, _ in labelled:
         value = dict(record.value)
         if verdict is not None:
             value["label"] = int(verdict.passed)

@@ -53,10 +53,7 @@ def read_all(
 ) -> tuple[list[R], list[BadLine]]:
     """Read every record of a file, like `read_records`, and return the bad lines as well.
 
-    Raises
-    ------
-    SourceError
-        If the file cannot be read, or has no record, for which ``nothing`` is the message.
+    Without any record, ``nothing`` is the message of the `SourceError`.
     """
     good: list[R] = []
     bad: list[BadLine] = []
@@ -79,12 +76,8 @@ def read_records(
     """Yield the record of each line that is not blank. A bad line never stops the others.
 
     ``read`` makes a record of a line's number and object, or raises `ExciseError` or `SourceError`.
-    One line is held at a time, so memory does not grow with the file.
-
-    Raises
-    ------
-    SourceError
-        If the stream, of this name, cannot be read, or its gzip ends too early or is broken.
+    One line is held at a time, so memory does not grow with the file. A stream, of this name, that
+    cannot be read, or whose gzip ends too early or is broken, is a `SourceError`.
     """
     number = 0
     while line := _read_line(stream, name):
