@@ -23,13 +23,13 @@ from excise.evaluation import Measure
 from excise.evaluation import measures as all_measures
 from excise_server.cli.progress import progress
 from excise_server.evaluation.journal import Journal
-from excise_server.evaluation.plot import draw
+from excise_server.evaluation.plot import draw, panels
 from excise_server.evaluation.resources import resources
-from excise_server.evaluation.run import Evaluation, Settings, evaluate
-from excise_server.evaluation.tables import csv_text, document, evaluation_table, latex_text
+from excise_server.evaluation.run import Document, Settings, evaluate
+from excise_server.evaluation.tables import csv_text, evaluation_table, latex_text
 from excise_server.foundation.forks import usable_cores
-from excise_server.records.evaluated import read_record
 from excise_server.records.lines import read_all
+from excise_server.records.outputs import read_record
 from excise_server.report.documents import json_text
 
 SETS = {
@@ -85,7 +85,7 @@ def join(data: Path, name: str, folder: Path) -> Path:
 
 def evaluated(
     path: Path, measures: tuple[Measure, ...], resamples: int, *, prefix: bool
-) -> Evaluation:
+) -> Document:
     """Evaluate a set as the paper does: comments dropped."""
     settings = Settings(
         measures=measures,
@@ -104,14 +104,14 @@ def evaluated(
         journal.close()
 
 
-def write(found: Evaluation, stem: Path, skipped: dict[str, str]) -> None:
+def write(found: Document, stem: Path, skipped: dict[str, str]) -> None:
     """Write the document and the tables of a set."""
-    stem.with_suffix(".json").write_text(json_text(document(found, skipped)) + "\n")
+    stem.with_suffix(".json").write_text(json_text(found | {"skipped": skipped}) + "\n")
     stem.with_suffix(".csv").write_text(csv_text(found))
     stem.with_suffix(".tex").write_text(latex_text(found) + "\n")
 
 
-def show(console: Console, found: Evaluation) -> None:
+def show(console: Console, found: Document) -> None:
     """Print the table of a set."""
     for part in evaluation_table(found, console.width):
         console.print(part)
@@ -138,7 +138,7 @@ def main() -> int:
     skipped = {one.name: why for one in every if (why := one.missing()) is not None}
     able = tuple(one for one in every if one.name not in skipped)
     console = Console(width=200)
-    panels = []
+    drawn = []
     for name, path in paths.items():
         console.print(f"\n{TITLES[name]}")
         every = evaluated(path, able, chosen.bootstrap, prefix=False)
@@ -151,16 +151,13 @@ def main() -> int:
         found = evaluated(path, few, chosen.bootstrap, prefix=True)
         show(console, found)
         write(found, chosen.out / f"{name}-prefix", skipped)
-        assert found.prefixed is not None
-        names = [one.name for one in few]
-        panels.append((TITLES[name], names, found.plain))
-        panels.append((f"{TITLES[name]}, with a shared prefix", names, found.prefixed))
+        drawn += panels(found, TITLES[name], f"{TITLES[name]}, with a shared prefix")
     for name, why in skipped.items():
         console.print(f"left out: {name}: {why}", markup=False)
-    if not panels:
+    if not drawn:
         return 0
     figure = chosen.out / "evaluation.png"
-    draw(panels, columns=2).savefig(figure, metadata={"Software": None})
+    draw(drawn, columns=2).savefig(figure, metadata={"Software": None})
     print(f"\nfigure: {figure}; records, documents, tables: {chosen.out}")
     return 0
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from excise.errors import OptionError
-from excise.excision import excision_score
+from excise.excision import Score, excision_score
 from excise.reading import Content
 
 if TYPE_CHECKING:
@@ -25,21 +25,6 @@ __all__ = ["CorpusDifference", "CorpusScore", "corpus_score"]
 RESAMPLES = 1000
 _CELLS = 1_000_000
 """The number of tasks' weights that are in memory at a time."""
-
-
-class Scored(Protocol):
-    """The parts of a score that a summary uses. `excise.Score` has them."""
-
-    @property
-    def value(self) -> float: ...
-    @property
-    def keep(self) -> float | None: ...
-    @property
-    def add(self) -> float | None: ...
-    @property
-    def delete(self) -> float | None: ...
-    @property
-    def signature(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +57,7 @@ class CorpusScore:
     @classmethod
     def from_scores(
         cls,
-        scores: Iterable[Scored],
+        scores: Iterable[Score],
         tasks: Sequence[Hashable] | None = None,
         *,
         resamples: int = RESAMPLES,

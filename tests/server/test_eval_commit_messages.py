@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 
@@ -12,6 +13,8 @@ from excise_server.evaluation.commit_messages import METRICS, Choices, factors
 from excise_server.evaluation.commit_messages import read_pair as read_line
 from excise_server.evaluation.resources import resources
 from excise_server.foundation.inputs import SourceError
+
+read_pair = partial(read_line, 1)
 
 PAIR = {"id": 1, "prediction": "Fix the bug", "reference": "Fix a bug", "ratings": [3, 4, 2]}
 
@@ -30,10 +33,6 @@ PUBLISHED = {
 
 TURNED_OFF = {"length", "semantics"}
 """Factors that the measures have by themselves: their figure is that without."""
-
-
-def read_pair(value):
-    return read_line(1, value)
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,10 @@ import pytest
 from tests.server.command import command_line, excise
 
 from excise.evaluation import measures
-from excise.evaluation.base import Measure, Resources, Result
+from excise.evaluation.base import Measure, Value
 from excise_server.evaluation.journal import Journal
 from excise_server.evaluation.scoring import Job, Row, Scored, key_of, score_all
-from excise_server.records.evaluated import read_record
+from excise_server.records.outputs import read_record
 
 for needed in ("rapidfuzz", "sacrebleu"):
     pytest.importorskip(needed, reason="pip install '.[eval]'")
@@ -191,15 +191,15 @@ def test_the_journal_keeps_the_signatures_that_values_had(tmp_path):
 # --- workers -------------------------------------------------------------------------------------
 
 
-def deadly(item, _resources: Resources) -> Result:
+def deadly(item) -> Value:
     """A measure that takes its process with it on one output, and fails on another."""
     if item.hypothesis == "die":
         os.kill(os.getpid(), signal.SIGKILL)
     if item.hypothesis == "fail":
         raise RuntimeError("no such luck")
     if item.hypothesis == "nan":
-        return Result(float("nan"))
-    return Result(float(len(item.hypothesis)))
+        return Value(float("nan"))
+    return Value(float(len(item.hypothesis)))
 
 
 def rows(job: Job, texts: list[str]) -> list[Row]:

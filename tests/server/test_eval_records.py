@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from excise_server.evaluation.scoring import read_item, with_prefix
 from excise_server.foundation.inputs import SourceError
-from excise_server.records.evaluated import read_record as read_line
+from excise_server.records.outputs import read_record as read_line
+
+read_record = partial(read_line, 1)
 
 RECORD = {"id": 7, "language": "python", "origin": "a", "reference": "b", "hypothesis": "c"}
-
-
-def read_record(value, cluster_by="id"):
-    return read_line(1, value, cluster_by)
 
 
 def test_what_is_optional_has_a_value():

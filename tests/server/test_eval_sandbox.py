@@ -7,11 +7,12 @@ import os
 import socket
 import sys
 import threading
+from contextlib import closing
 
 import pytest
 from tests.server.command import excise
 
-from excise_server.evaluation.sandbox import check_guards, run_tests
+from excise_server.evaluation.sandbox import Sandbox, check_guards
 from excise_server.foundation.inputs import SourceError
 from excise_server.records.lines import opened
 
@@ -28,6 +29,11 @@ BAD = "def f(x):\n    return x\n"
 SAY_PASSED = (
     "import os\nfor fd in range(64):\n    try: os.write(fd, b'passed ')\n    except OSError: pass\n"
 )
+
+
+def run_tests(parts, *, seconds):
+    with closing(Sandbox()) as sandbox:
+        return sandbox.run(parts, seconds=seconds)
 
 
 def verdict(hypothesis: str, seconds: float = 60):

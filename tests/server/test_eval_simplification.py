@@ -87,7 +87,6 @@ def test_bins_of_ones_own_would_call_different_samples_equal():
     assert entropy(*own) == 0
     assert divergence(p, q).js == pytest.approx(log(2))
     assert divergence(p, q).kl == inf
-    assert divergence(p, q, smoothing=1).kl < inf
     assert divergence(p, p) == divergence(q, q)
     assert divergence(p, q).distance == pytest.approx(sqrt(log(2)))
 
@@ -105,8 +104,7 @@ def test_what_changes_most_is_left_out():
 def test_a_random_split_deals_every_pair_once():
     sizes = {"train": 7, "dev": 0, "test": 3}
     split = random_split(sizes, 324)
-    assert {name: len(members) for name, members in split.items()} == sizes
-    assert sorted(sum(split.values(), ())) == list(range(10))
+    assert {name: split.count(name) for name in sizes} == sizes
     assert random_split(sizes, 324) == split
     assert random_split(sizes, 155) != split
 
@@ -123,7 +121,8 @@ def test_enough_attempts_find_the_most_even_split_there_is():
     best = min(spread(table, members) for members in combinations(range(8), 5))
     split, found = stratified_split(table, {"train": 5, "test": 3}, 0, attempts=3_000)
     assert found == pytest.approx(best)
-    assert spread(table, split["train"]) == pytest.approx(best)
+    trained = [at for at, name in enumerate(split) if name == "train"]
+    assert spread(table, trained) == pytest.approx(best)
     assert stratified_split(table, {"train": 5, "test": 3}, 0, attempts=3_000)[0] == split
     few = stratified_split(table, {"train": 5, "test": 3}, 0, attempts=1)[1]
     assert few >= found

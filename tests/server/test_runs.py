@@ -366,11 +366,9 @@ MAY_START = {
     "workers/forked.py": "forks of the command",
     "workers/worker.py": "workers",
     "foundation/linux.py": "forks into namespaces",
-    "evaluation/jail/privileges.py": "forks in the sandbox",
-    "evaluation/jail/stranger.py": "forks in the sandbox",
-    "evaluation/jail/template.py": "forks in the sandbox",
-    "evaluation/jail/watcher.py": "forks in the sandbox",
-    "evaluation/pool.py": "processes that score",
+    "evaluation/jail/guards.py": "forks in the sandbox",
+    "evaluation/jail/processes.py": "forks in the sandbox",
+    "evaluation/scoring.py": "processes that score",
 }
 STARTERS = {"Popen", "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput"}
 

@@ -55,21 +55,23 @@ __all__ = [
     "measures",
 ]
 
-_MODULES = (
-    excision_measures,
-    sari,
-    edits_bleu,
-    translation,
-    exact,
-    gleu,
-    rouge,
-    meteor,
-    message_bleu,
-    models,
-)
-
 MEASURES: Mapping[str, Measure] = MappingProxyType(
-    {entry.name: entry for module in _MODULES for entry in module.MEASURES}
+    {
+        entry.name: entry
+        for module in (
+            excision_measures,
+            sari,
+            edits_bleu,
+            translation,
+            exact,
+            gleu,
+            rouge,
+            meteor,
+            message_bleu,
+            models,
+        )
+        for entry in module.MEASURES
+    }
 )
 """Every measure by its name, in the order of the tables; its library is imported when used."""
 

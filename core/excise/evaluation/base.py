@@ -9,7 +9,6 @@ from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 from importlib.util import find_spec
 from inspect import cleandoc
-from typing import NamedTuple
 
 from excise import syntax
 from excise.errors import ExciseError, OptionError, Unparsable, extra_hint
@@ -24,7 +23,6 @@ __all__ = [
     "MeasureUnavailableError",
     "Remote",
     "Resources",
-    "Result",
     "Synonyms",
     "Value",
     "best",
@@ -134,15 +132,6 @@ def _bare(text: str, reading: Reading) -> str:
 # --- what comes out ------------------------------------------------------------------------------
 
 
-class Result(NamedTuple):
-    """The result of a measure's function: a value, the reference that gave it, and notes."""
-
-    value: float
-    reference: int | None = None
-    notes: tuple[str, ...] = ()
-    signature: str | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class Value:
     """The value of a measure for one item.
@@ -152,7 +141,7 @@ class Value:
     value
         In the measure's own range (`Measure.low`, `Measure.high`); never NaN.
     signature
-        Every choice that could change the number.
+        Every choice that could change the number; a measure's function may leave it to `Measure`.
     reference
         The index of the reference that gave the value, or None if all of them did.
     notes
@@ -160,7 +149,7 @@ class Value:
     """
 
     value: float
-    signature: str
+    signature: str = ""
     reference: int | None = None
     notes: tuple[str, ...] = ()
 
@@ -169,11 +158,11 @@ def best(
     references: Sequence[str],
     score: Callable[[str], float],
     choose: Callable[[list[float]], float] = max,
-) -> Result:
+) -> Value:
     """Score against each reference and return the best value (the first of equals)."""
     values = [score(reference) for reference in references]
     value = choose(values)
-    return Result(value, values.index(value))
+    return Value(value, reference=values.index(value))
 
 
 # --- what a measure needs ------------------------------------------------------------------------
@@ -240,15 +229,15 @@ class Measure:
 
     Attributes
     ----------
-    name
-        Its name in ``excise eval --measures``.
     score
-        Maps an `Item` and the `Resources` to a `Result`.
+        Maps an `Item`, and the `resource` that it needs, to a `Value`.
     source
         The publication that defined it.
     key
         The signature without the parts that are added at run time: library version, references,
         and comments (if the key has no place for them).
+    name
+        Its name in ``excise eval --measures``: the head of the key, unless given.
     low, high
         The range of values.
     larger_is_better
@@ -264,10 +253,10 @@ class Measure:
         The field of `Resources` that it needs.
     """
 
-    name: str
-    score: Callable[[Item, Resources], Result] = field(compare=False)
+    score: Callable[..., Value] = field(compare=False)
     source: str
     key: str
+    name: str = ""
     low: float = 0.0
     high: float = 1.0
     larger_is_better: bool = True
@@ -276,6 +265,10 @@ class Measure:
     package: Library | None = None
     resource: str | None = None
     resources: Resources = Resources()
+
+    def __post_init__(self) -> None:
+        """Take the name from the key."""
+        object.__setattr__(self, "name", self.name or self.key.partition("|")[0])
 
     @property
     def description(self) -> str:
@@ -315,10 +308,14 @@ class Measure:
         """
         if (why := self.missing()) is not None:
             raise MeasureUnavailableError(f"{self.name}: {why}")
-        result = self.score(item, self.resources)
-        signature = result.signature or self.signature(item.comments)
-        reference = result.reference if len(item.references) > 1 else None
-        return Value(result.value, signature, reference, (*item.notes, *result.notes))
+        needed = () if self.resource is None else (getattr(self.resources, self.resource),)
+        found = self.score(item, *needed)
+        return Value(
+            found.value,
+            found.signature or self.signature(item.comments),
+            found.reference if len(item.references) > 1 else None,
+            (*item.notes, *found.notes),
+        )
 
     def __call__(
         self,

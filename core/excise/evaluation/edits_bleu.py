@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from excise.alignment import three_way
-from excise.evaluation.base import Item, Measure, Resources, Result, best
+from excise.evaluation.base import Item, Measure, Value, best
 from excise.evaluation.translation import SACREBLEU, sentence_bleu
 from excise.preparation import Preparation, Prepared, align, prepare
 from excise.signature import Options
@@ -12,7 +14,7 @@ from excise.text import raw_lines
 __all__ = ["MEASURES", "changed_lines", "diffbleu", "sanslcs_bleu"]
 
 
-def diffbleu(item: Item, _resources: Resources) -> Result:
+def diffbleu(item: Item) -> Value:
     """BLEU between two diffs, origin to hypothesis and origin to reference. In [0, 1].
 
     Bairi et al. 2024 (CodePlan), Munson et al. 2022; section 3.3 of the Excision Score paper. The
@@ -22,7 +24,7 @@ def diffbleu(item: Item, _resources: Resources) -> Result:
     """
     by_hypothesis = changed_lines(item.origin, item.hypothesis)
     by_references = [changed_lines(item.origin, text) for text in item.references]
-    return Result(sentence_bleu(by_hypothesis, by_references))
+    return Value(sentence_bleu(by_hypothesis, by_references))
 
 
 def changed_lines(origin: str, revision: str) -> str:
@@ -41,7 +43,7 @@ def changed_lines(origin: str, revision: str) -> str:
     return "".join(line if line.endswith("\n") else f"{line}\n" for line in changes)
 
 
-def sanslcs_bleu(item: Item, _resources: Resources) -> Result:
+def sanslcs_bleu(item: Item) -> Value:
     """BLEU of what is left of both revisions without what all three texts share. In [0, 1].
 
     Equation 1 of the Excision Score paper with P = BLEU, on our tokens and their star alignment:
@@ -54,7 +56,8 @@ def sanslcs_bleu(item: Item, _resources: Resources) -> Result:
     preparation, [b, *sides] = prepare(contents, options, item.language, item.path, item.timeout)
     prepared = dict(zip(references, sides, strict=True))
     result = best(references, lambda text: _bleu_of_rest(preparation, prepared[text], b))
-    return result._replace(signature=_SANSLCS.format(options.comments, preparation.tokeniser))
+    signature = _SANSLCS.format(options.comments, preparation.tokeniser)
+    return replace(result, signature=signature)
 
 
 def _bleu_of_rest(preparation: Preparation, a: Prepared, b: Prepared) -> float:
@@ -77,7 +80,6 @@ _SANSLCS = "sanslcs-bleu|gran:token|lcs:star|n:4|eff:yes|smooth:exp|0/0:1|commen
 
 MEASURES = (
     Measure(
-        name="sanslcs-bleu",
         score=sanslcs_bleu,
         source="Gruzinov, Sycheva, Barr, Bezzubov, equation 1 with P = BLEU",
         key="sanslcs-bleu|gran:token|lcs:star|n:4|eff:yes|smooth:exp|0/0:1|v:1",
@@ -85,7 +87,6 @@ MEASURES = (
         package=SACREBLEU,
     ),
     Measure(
-        name="diffbleu",
         score=diffbleu,
         source="Bairi et al. 2024; Munson et al. 2022",
         key="diffbleu|diff:canonical|unit:line|context:0|n:4|case:mixed|eff:yes|tok:13a|smooth:exp"

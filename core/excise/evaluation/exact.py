@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from difflib import unified_diff
 
-from excise.evaluation.base import Item, Library, Measure, Resources, Result, best
+from excise.evaluation.base import Item, Library, Measure, Value, best
 from excise.text import raw_lines
 
 __all__ = ["MEASURES", "ed", "em", "em_diff", "nes"]
 
 
-def em(item: Item, _resources: Resources) -> Result:
+def em(item: Item) -> Value:
     """Exact match: 1 where the hypothesis is a reference, character by character, else 0.
 
     Any reference will do.
@@ -19,7 +19,7 @@ def em(item: Item, _resources: Resources) -> Result:
     return best(item.references, lambda reference: float(item.hypothesis == reference))
 
 
-def em_diff(item: Item, _resources: Resources) -> Result:
+def em_diff(item: Item) -> Value:
     """EM-Diff of EditEval (Dwivedi-Yu et al. 2022): exact match of changed lines. In [0, 1].
 
     The lines of a diff with the origin (difflib, no context, ``-`` or ``+`` before each; a line
@@ -41,7 +41,7 @@ def _changes(origin: str, revision: str) -> Counter[str]:
     return Counter(line for index, line in enumerate(lines) if index > 1 and line[0] in "-+")
 
 
-def ed(item: Item, _resources: Resources) -> Result:
+def ed(item: Item) -> Value:
     """Levenshtein distance in characters, by rapidfuzz. In [0, inf); smaller is better.
 
     The nearest reference counts.
@@ -53,7 +53,7 @@ def ed(item: Item, _resources: Resources) -> Result:
     )
 
 
-def nes(item: Item, _resources: Resources) -> Result:
+def nes(item: Item) -> Value:
     """Normalised edit similarity: 1 - distance / length of the longer, by rapidfuzz. In [0, 1].
 
     The nearest reference counts. 0/0: both empty: 1.
@@ -68,16 +68,14 @@ def nes(item: Item, _resources: Resources) -> Result:
 _RAPIDFUZZ = Library("rapidfuzz", "rapidfuzz")
 
 MEASURES = (
-    Measure(name="em", score=em, source="folklore; EditEval appendix C", key="em|v:1"),
+    Measure(score=em, source="folklore; EditEval appendix C", key="em|v:1"),
     Measure(
-        name="em-diff",
         score=em_diff,
         source="Dwivedi-Yu et al. 2022 (EditEval), appendix C",
         key="em-diff|diff:difflib|unit:line|context:0|0/0:1|v:1",
         needs_origin=True,
     ),
     Measure(
-        name="ed",
         score=ed,
         source="Levenshtein 1966",
         key="ed|unit:char|v:1",
@@ -87,7 +85,6 @@ MEASURES = (
         package=_RAPIDFUZZ,
     ),
     Measure(
-        name="nes",
         score=nes,
         source="Levenshtein 1966, divided by the longer length",
         key="nes|unit:char|norm:max|0/0:1|v:1",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from excise.evaluation.base import Item, Measure, Resources, Result
+from excise.evaluation.base import Item, Measure, Value
 from excise.excision import excision_score
 from excise.signature import DEFINITION, GRANULARITIES
 
@@ -13,7 +13,7 @@ __all__ = ["MEASURES"]
 _SOURCE = "Gruzinov, Sycheva, Barr, Bezzubov: Excision Score, equation 3"
 
 
-def _es(item: Item, granularity: str, deletion: str) -> Result:
+def _es(item: Item, granularity: str, deletion: str) -> Value:
     origin, references, hypothesis = item.texts
     score = excision_score(
         origin=origin,
@@ -28,10 +28,10 @@ def _es(item: Item, granularity: str, deletion: str) -> Result:
         timeout=item.timeout,
     )
     notes = tuple(note for note in score.notes if note not in item.notes)
-    return Result(score.value, score.reference, notes, score.signature)
+    return Value(score.value, score.signature, score.reference, notes)
 
 
-def directed(item: Item, _resources: Resources, *, granularity: str) -> Result:
+def directed(item: Item, *, granularity: str) -> Value:
     """Excision Score of the paper: directed, edits pooled over the whole text. In [0, 1].
 
     ``line`` and ``token`` are its ES-Line and ES-Token; ``nested`` takes lines, then the tokens
@@ -42,7 +42,7 @@ def directed(item: Item, _resources: Resources, *, granularity: str) -> Result:
     return _es(item, granularity, "precision")
 
 
-def anchored(item: Item, _resources: Resources, *, granularity: str) -> Result:
+def anchored(item: Item, *, granularity: str) -> Value:
     """Excision Score, symmetric: equal edits at other places count a quarter. In [0, 1].
 
     0/0: as for the directed one; with nothing left the raw lines are compared.

@@ -7,13 +7,12 @@ know the source.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, log
 from random import Random
 from statistics import fmean
 
 from excise.errors import OptionError
-from excise.evaluation.base import Item, Measure, Resources, Result
-from excise.evaluation.ngrams import grams
+from excise.evaluation.base import Item, Measure, Value
+from excise.evaluation.ngrams import geometric, grams
 
 __all__ = ["MEASURES", "corpus_gleu", "gleu"]
 
@@ -30,11 +29,11 @@ def _value(statistics: Statistics) -> float:
     if not all(statistics):
         return 0.0
     hypothesis, reference, *counts = statistics
-    shares = (log(match / total) for match, total in zip(counts[::2], counts[1::2], strict=True))
-    return exp(min(0.0, 1 - reference / hypothesis) + fmean(shares))
+    shares = (match / total for match, total in zip(counts[::2], counts[1::2], strict=True))
+    return geometric(shares, hypothesis, reference)
 
 
-def gleu(item: Item, _resources: Resources) -> Result:
+def gleu(item: Item) -> Value:
     """GLEU of one text (Napoles, Sakaguchi, Post, Tetreault 2015, without tuning). In [0, 1].
 
     Tokens between white space, case kept, n = 1..4: n-grams shared with the reference, less those
@@ -43,7 +42,7 @@ def gleu(item: Item, _resources: Resources) -> Result:
     """
     origin, hypothesis = item.origin.split(), item.hypothesis.split()
     values = [_sentence(origin, text.split(), hypothesis) for text in item.references]
-    return Result(fmean(values))
+    return Value(fmean(values))
 
 
 def corpus_gleu(
@@ -112,7 +111,6 @@ def _statistics(origin: list[str], reference: list[str], hypothesis: list[str]) 
 
 MEASURES = (
     Measure(
-        name="gleu",
         score=gleu,
         source="Napoles, Sakaguchi, Post, Tetreault 2015",
         key="gleu|form:napoles2015|n:4|case:mixed|tok:space|smooth:1|0/0:1|v:1",

@@ -7,12 +7,10 @@ papers print under these names differs in them: Dey et al. 2022 counted characte
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import exp, log
-from statistics import fmean
 
 from excise.errors import OptionError
-from excise.evaluation.base import Item, Measure, Resources, Result
-from excise.evaluation.ngrams import Grams, grams, ratio
+from excise.evaluation.base import Item, Measure, Value
+from excise.evaluation.ngrams import Grams, geometric, grams, ratio
 from excise.evaluation.translation import SACREBLEU, sacrebleu_tokens
 
 __all__ = ["MEASURES", "SMOOTHING", "bleu4", "bleu_cc", "bleu_norm", "mteval_tokens", "tokens_bleu"]
@@ -59,10 +57,9 @@ def tokens_bleu(
     if not counts[0][0] or min(shares) <= 0:
         return 0.0
     nearest = min(map(len, references), key=lambda size: (abs(size - len(hypothesis)), size))
-    penalty = 0.0
-    if brevity is not None:
-        penalty = min(0.0, 1 - (nearest + brevity) / (len(hypothesis) + brevity))
-    return exp(penalty + fmean(log(share) for share in shares))
+    if brevity is None:
+        return geometric(shares, 1, 1)
+    return geometric(shares, len(hypothesis) + brevity, nearest + brevity)
 
 
 def _count(
@@ -101,17 +98,17 @@ def mteval_tokens(text: str) -> list[str]:
     return sacrebleu_tokens(f" {text.lower()} ", "mteval")
 
 
-def bleu4(item: Item, _resources: Resources) -> Result:
+def bleu4(item: Item) -> Value:
     """BLEU-4 of one text without smoothing (B-Moses of Tao et al. 2021). In [0, 1].
 
     Words between white space, case kept. 0 where one of the orders 1 to 4 has no match, so for
     every text of fewer than four words. 0/0: no words on either side: 1.
     """
     references = [text.split() for text in item.references]
-    return Result(tokens_bleu(item.hypothesis.split(), references))
+    return Value(tokens_bleu(item.hypothesis.split(), references))
 
 
-def bleu_norm(item: Item, _resources: Resources) -> Result:
+def bleu_norm(item: Item) -> Value:
     """BLEU-Norm (B-Norm of Tao et al. 2021, after Loyola et al. 2017). In [0, 1].
 
     Lower case, mteval tokens, (m + 1) / (l + 1) for orders above 1, lengths of the penalty plus 1.
@@ -119,29 +116,27 @@ def bleu_norm(item: Item, _resources: Resources) -> Result:
     """
     references = [mteval_tokens(text) for text in item.references]
     hypothesis = mteval_tokens(item.hypothesis)
-    return Result(tokens_bleu(hypothesis, references, smoothing="plus-one", brevity=1.0))
+    return Value(tokens_bleu(hypothesis, references, smoothing="plus-one", brevity=1.0))
 
 
-def bleu_cc(item: Item, _resources: Resources) -> Result:
+def bleu_cc(item: Item) -> Value:
     """BLEU-CC (B-CC of Tao et al. 2021; Chen and Cherry 2014, method 5). In [0, 1.1166].
 
     Words between white space, case kept; each precision averaged with its neighbours, which lifts
     equal texts above 1. 0/0: no words on either side: 1; no word in common: 0.
     """
     references = [text.split() for text in item.references]
-    return Result(tokens_bleu(item.hypothesis.split(), references, smoothing="neighbours"))
+    return Value(tokens_bleu(item.hypothesis.split(), references, smoothing="neighbours"))
 
 
 MEASURES = (
     Measure(
-        name="bleu4",
         score=bleu4,
         source="Papineni et al. 2002; B-Moses of Tao et al. 2021",
         key="bleu4|n:4|case:mixed|tok:space|smooth:no|bp:plain|0/0:1|v:1",
         several="joint",
     ),
     Measure(
-        name="bleu-norm",
         score=bleu_norm,
         source="Loyola et al. 2017; B-Norm of Tao et al. 2021",
         key="bleu-norm|n:4|case:lc|tok:mteval|smooth:plus-one|bp:plus-one|0/0:1|v:1",
@@ -149,7 +144,6 @@ MEASURES = (
         package=SACREBLEU,
     ),
     Measure(
-        name="bleu-cc",
         score=bleu_cc,
         source="Chen, Cherry 2014, method 5; B-CC of Tao et al. 2021",
         key="bleu-cc|n:4|case:mixed|tok:space|smooth:neighbours|bp:plain|0/0:1|v:1",

@@ -8,16 +8,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from excise.evaluation.base import (
-    Item,
-    Library,
-    Measure,
-    MeasureUnavailableError,
-    Resources,
-    Result,
-    Synonyms,
-    best,
-)
+from excise.evaluation.base import Item, Library, Measure, Synonyms, Value, best
 from excise.evaluation.ngrams import ratio
 
 __all__ = ["LOG_MNEXT", "MEASURES", "METEOR", "NEXT", "PUNCTUATION", "Match", "Parameters", "align"]
@@ -136,39 +127,36 @@ def _stemmer() -> Callable[[str], str]:
     return lru_cache(maxsize=100_000)(PorterStemmer().stem)
 
 
-def _best(item: Item, resources: Resources, choices: Parameters) -> Result:
-    synonyms = resources.synonyms
-    if synonyms is None:
-        raise MeasureUnavailableError("no WordNet was handed in")
+def _best(item: Item, synonyms: Synonyms, choices: Parameters) -> Value:
     return best(item.references, lambda text: score(item.hypothesis, text, choices, synonyms))
 
 
-def meteor(item: Item, resources: Resources) -> Result:
+def meteor(item: Item, synonyms: Synonyms) -> Value:
     """METEOR (Banerjee and Lavie 2005, parameters of nltk). In [0, 1].
 
     Words between white space in lower case, matched exactly, then by Porter stem, then by WordNet;
     F with alpha = .9, less .5 (chunks / matches)^3. Equal texts of m words score 1 - .5 / m^3.
     The best reference counts. 0/0: both without words: 1; one of them, or no match: 0.
     """
-    return _best(item, resources, METEOR)
+    return _best(item, synonyms, METEOR)
 
 
-def meteor_next(item: Item, resources: Resources) -> Result:
+def meteor_next(item: Item, synonyms: Synonyms) -> Value:
     """METEOR-NEXT (Denkowski and Lavie 2010, parameters of Dey et al. 2022). In [0, 1].
 
     As `meteor`, with alpha .85, beta 2.35, gamma .45, and weights 1, .8 and .6 of the stages. No
     paraphrase tables: WordNet stands for them. 0/0 as there.
     """
-    return _best(item, resources, NEXT)
+    return _best(item, synonyms, NEXT)
 
 
-def log_mnext(item: Item, resources: Resources) -> Result:
+def log_mnext(item: Item, synonyms: Synonyms) -> Value:
     """Log-MNEXT (Dey et al. 2022), for commit messages; no logarithm is in it. In [0, 1].
 
     As `meteor_next`, without ASCII punctuation (removed, not split), and without penalty where
     both texts have equal words: they score 1. 0/0 as there.
     """
-    return _best(item, resources, LOG_MNEXT)
+    return _best(item, synonyms, LOG_MNEXT)
 
 
 def _key(name: str, choices: Parameters) -> str:
@@ -182,7 +170,6 @@ def _key(name: str, choices: Parameters) -> str:
 
 MEASURES = tuple(
     Measure(
-        name=name,
         score=function,
         source=source,
         key=_key(name, choices),

@@ -6,7 +6,7 @@ The library starts no process and opens no file, so the caller hands in function
 
 from __future__ import annotations
 
-from excise.evaluation.base import Item, Measure, MeasureUnavailableError, Remote, Resources, Result
+from excise.evaluation.base import Item, Measure, MeasureUnavailableError, Remote, Value
 
 __all__ = ["CODEBLEU", "MEASURES", "bertscore", "codebleu", "lens"]
 
@@ -19,7 +19,7 @@ CODEBLEU = {
 """Maps our grammars to the languages of codebleu."""
 
 
-def codebleu(item: Item, resources: Resources) -> Result:
+def codebleu(item: Item, compute: Remote) -> Value:
     """CodeBLEU (Ren et al. 2020), by codebleu: a quarter each of four parts. In [0, 1].
 
     BLEU, BLEU with weight on keywords, subtrees and data flow shared with the references (no data
@@ -36,47 +36,39 @@ def codebleu(item: Item, resources: Resources) -> Result:
         named = item.language or item.path or "no language"
         supported = ", ".join(CODEBLEU)
         raise MeasureUnavailableError(f"codebleu does not know {named}; it knows {supported}")
-    return _elsewhere(item, resources.codebleu, language)
+    return _elsewhere(item, compute, language)
 
 
-def bertscore(item: Item, resources: Resources) -> Result:
+def bertscore(item: Item, compute: Remote) -> Value:
     """BERTScore (Zhang et al. 2020), by bert-score with a local model: F1. In [-1, 1].
 
     Cosines of the model's token vectors, greedily matched; no idf, no rescaling. A text ends where
     the model's length does. The best reference counts. 0/0: both blank: 1; one of them: 0.
     """
-    return _elsewhere(item, resources.bertscore, "")
+    return _elsewhere(item, compute, "")
 
 
-def lens(item: Item, resources: Resources) -> Result:
+def lens(item: Item, compute: Remote) -> Value:
     """LENS (Maddela et al. 2023), by lens-metric with a local model. In [0, 100].
 
     What a trained model says of origin, hypothesis and reference, rescaled by the library; the
     best reference counts. 0/0: the model's own; nothing is decided here.
     """
-    compute = _needed(resources.lens)
-    return Result(compute(item.origin, item.references, item.hypothesis, ""))
+    return Value(compute(item.origin, item.references, item.hypothesis, ""))
 
 
-def _elsewhere(item: Item, compute: Remote | None, language: str) -> Result:
+def _elsewhere(item: Item, compute: Remote, language: str) -> Value:
     blank = [not text.strip() for text in item.references]
     if not item.hypothesis.strip():
-        return Result(float(any(blank)))
+        return Value(float(any(blank)))
     if all(blank):
-        return Result(0.0)
+        return Value(0.0)
     filled = [text for text, empty in zip(item.references, blank, strict=True) if not empty]
-    return Result(_needed(compute)(item.origin, filled, item.hypothesis, language))
-
-
-def _needed(compute: Remote | None) -> Remote:
-    if compute is None:
-        raise MeasureUnavailableError("nothing that computes it was handed in")
-    return compute
+    return Value(compute(item.origin, filled, item.hypothesis, language))
 
 
 MEASURES = (
     Measure(
-        name="codebleu",
         score=codebleu,
         source="Ren et al. 2020",
         key="codebleu|w:.25/.25/.25/.25|tok:space|0/0:1",
@@ -84,7 +76,6 @@ MEASURES = (
         resource="codebleu",
     ),
     Measure(
-        name="bertscore",
         score=bertscore,
         source="Zhang, Kishore, Wu, Weinberger, Artzi 2020",
         key="bertscore|f1|idf:no|rescale:no|0/0:1",
@@ -92,7 +83,6 @@ MEASURES = (
         resource="bertscore",
     ),
     Measure(
-        name="lens",
         score=lens,
         source="Maddela, Dou, Heineman, Xu 2023",
         key="lens|rescale:yes",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from math import exp, log
+from statistics import fmean
 
-__all__ = ["Grams", "grams", "harmonic", "ratio"]
+__all__ = ["Grams", "f1", "geometric", "grams", "harmonic", "ratio"]
 
 Grams = Counter[tuple[str, ...]]
 
@@ -29,3 +31,13 @@ def ratio(part: float, whole: float) -> float:
 def harmonic(precision: float, recall: float) -> float:
     """Return the harmonic mean, or 0 if both are 0."""
     return ratio(2 * precision * recall, precision + recall)
+
+
+def f1(shared: float, ours: float, theirs: float) -> float:
+    """Return the F of what two sides share, from the size of each; 0/0 is 0."""
+    return harmonic(ratio(shared, ours), ratio(shared, theirs))
+
+
+def geometric(shares: Iterable[float], ours: float, theirs: float) -> float:
+    """Return the geometric mean of precisions, all above 0, times BLEU's penalty of brevity."""
+    return exp(min(0.0, 1 - theirs / ours) + fmean(log(share) for share in shares))

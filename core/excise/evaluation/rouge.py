@@ -7,8 +7,8 @@ from functools import cache, partial
 from typing import Any
 
 from excise.alignment import align
-from excise.evaluation.base import Item, Library, Measure, Resources, Result, best
-from excise.evaluation.ngrams import harmonic
+from excise.evaluation.base import Item, Library, Measure, Value, best
+from excise.evaluation.ngrams import f1
 from excise.tokens import Vocabulary
 
 __all__ = ["MEASURES", "additions", "rouge", "rouge_l", "update_rouge"]
@@ -20,7 +20,7 @@ _SENTENCE = re.compile(r"[^.]+\.?")
 _LIBRARY = Library("rouge_score", "rouge-score")
 
 
-def rouge(item: Item, _resources: Resources, kind: str) -> Result:
+def rouge(item: Item, kind: str) -> Value:
     """ROUGE (Lin 2004), by rouge-score: F of n-grams (1, 2) or of the LCS (L). In [0, 1].
 
     Tokens are runs of a-z and 0-9 in lower case, not stemmed; the whole text is one sequence. The
@@ -29,7 +29,7 @@ def rouge(item: Item, _resources: Resources, kind: str) -> Result:
     return best(item.references, lambda text: _f(text, item.hypothesis, kind))
 
 
-def update_rouge(item: Item, _resources: Resources, kind: str) -> Result:
+def update_rouge(item: Item, kind: str) -> Value:
     """UpdateROUGE (Logan IV et al. 2022, FRUIT): ROUGE of the sentences that are new. In [0, 1].
 
     A sentence ends at a full stop; it is new where it is not a substring of the origin. ``L`` is
@@ -69,7 +69,7 @@ def rouge_l(reference: list[str], hypothesis: list[str]) -> float:
     vocabulary = Vocabulary()
     a, b = (vocabulary.intern(tokens) for tokens in (reference, hypothesis))
     common = len(a) - sum(edit.o_hi - edit.o_lo for edit in align(a, b).edits)
-    return harmonic(common / len(hypothesis), common / len(reference))
+    return f1(common, len(hypothesis), len(reference))
 
 
 @cache
@@ -81,7 +81,6 @@ def _scorer(kind: str) -> Any:  # noqa: ANN401 - a class of a package that may b
 
 MEASURES = tuple(
     Measure(
-        name=f"{prefix}{kind}",
         score=partial(score, kind=kind),
         source=source,
         key=f"{prefix}{kind}|f1|tok:a-z0-9|case:lc|stem:no|0/0:1{suffix}",

@@ -13,8 +13,8 @@ from functools import partial
 from statistics import fmean
 
 from excise.errors import OptionError
-from excise.evaluation.base import Item, Measure, Resources, Result
-from excise.evaluation.ngrams import Grams, grams, harmonic, ratio
+from excise.evaluation.base import Item, Measure, Value
+from excise.evaluation.ngrams import Grams, f1, grams, harmonic, ratio
 from excise.evaluation.translation import SACREBLEU, sacrebleu_tokens
 
 __all__ = ["MEASURES", "corpus_sari_easse", "sari", "sari_easse"]
@@ -28,7 +28,7 @@ Counts = tuple[Grams, Grams, Grams]
 """N-grams of one order: of origin and hypothesis once per reference, and of all references."""
 
 
-def sari(item: Item, _resources: Resources) -> Result:
+def sari(item: Item) -> Value:
     """SARI of Xu et al. 2016 as their SARI.py computes it. In [0, 1].
 
     Lower case; tokens between white space (the script splits at single spaces, which is the same
@@ -37,16 +37,16 @@ def sari(item: Item, _resources: Resources) -> Result:
     add, precision for delete, each averaged over n = 1..4. 0/0 = 0.
     """
     values = [_original(counts) for counts in _by_order(item, str.split)]
-    return Result(fmean(fmean(operation) for operation in zip(*values, strict=True)))
+    return Value(fmean(fmean(operation) for operation in zip(*values, strict=True)))
 
 
-def sari_easse(item: Item, _resources: Resources) -> Result:
+def sari_easse(item: Item) -> Value:
     """SARI as EASSE has it (Alva-Manchego et al. 2019), which EditEval uses. In [0, 100].
 
     Lower case, 13a tokens of sacrebleu. Counts are summed over the n-grams of an order before they
     are divided; F for all three operations, averaged over n = 1..4. 0/0 = 0.
     """
-    return Result(_of_sums(_sums(item)))
+    return Value(_of_sums(_sums(item)))
 
 
 def corpus_sari_easse(items: Iterable[Item]) -> float:
@@ -92,7 +92,7 @@ def _original(counts: Counts) -> Operations:
     kept_by_both = kept & references
     deleted = origin - hypothesis
     keep = harmonic(_mean_share(kept_by_both, kept), _mean_share(kept_by_both, kept_by_references))
-    return keep, _f(*_new(counts)), _mean_share(deleted - references, deleted)
+    return keep, f1(*_new(counts)), _mean_share(deleted - references, deleted)
 
 
 def _mean_share(part: Grams, whole: Grams) -> float:
@@ -117,16 +117,11 @@ def _totals(by_hypothesis: Grams, by_references: Grams) -> tuple[int, int, int]:
 
 
 def _of_sums(sums: list[int]) -> float:
-    return 100 * fmean(_f(*sums[index : index + 3]) for index in range(0, len(sums), 3))
-
-
-def _f(shared: int, by_hypothesis: int, by_references: int) -> float:
-    return harmonic(ratio(shared, by_hypothesis), ratio(shared, by_references))
+    return 100 * fmean(f1(*sums[index : index + 3]) for index in range(0, len(sums), 3))
 
 
 MEASURES = (
     Measure(
-        name="sari",
         score=sari,
         source="Xu, Napoles, Pavlick, Chen, Callison-Burch 2016",
         key="sari|form:original|del:p|n:4|case:lc|tok:space|0/0:0|v:1",

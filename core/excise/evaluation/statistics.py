@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -142,12 +141,11 @@ def resample(
 ) -> tuple[Floats, Floats]:
     """Return Pearson's r and Spearman's rho of every measure in every resample.
 
-    The resamples are the same for all measures, so that differences are paired.
+    Both have shape (resamples, measures), with NaN where a resample is constant. The resamples are
+    the same for all measures, so that differences are paired.
 
     Parameters
     ----------
-    resamples, seed
-        The number of resamples, and the seed that determines them.
     by_task
         Draw whole tasks with replacement (outputs of one task depend on each other), instead of
         single outputs.
@@ -155,18 +153,14 @@ def resample(
         Runs over the measures; a thread pool's is faster (numpy works without the GIL).
     done
         Called with the number of resamples that are done.
-
-    Returns
-    -------
-    tuple of arrays
-        Each of shape (resamples, measures); NaN where a resample is constant.
     """
-    columns = [_Column(sample, index) for index in range(sample.values.shape[1])]
+    columns = [_resampler(sample, index) for index in range(sample.values.shape[1])]
     ranker = _Ranker(sample.labels)
     parts: list[Floats] = []
     for weights in _weightings(sample, resamples, seed, by_task):
-        drawn = partial(_drawn, weights, ranker(weights))
-        parts.append(np.stack(list(map(drawn, columns)), axis=-1))
+        label = ranker(weights)
+        drawn = map(lambda column, w=weights, y=label: column(w, y), columns)
+        parts.append(np.stack(list(drawn), axis=-1))
         done(sum(part.shape[1] for part in parts))
     r, rho = np.concatenate(parts, axis=1)
     return r, rho
@@ -187,32 +181,27 @@ def _weightings(sample: Sample, resamples: int, seed: int, by_task: bool) -> Ite
             yield chance.multinomial(int(total), sample.counts / total, size=k).astype(np.float64)
 
 
-class _Column:
-    """One measure with the label, in the rows where it has a value."""
+def _resampler(sample: Sample, index: int) -> Callable[[Floats, Floats], Floats]:
+    """Return a function that gives r and rho of a measure, shape (2, weightings).
 
-    def __init__(self, sample: Sample, index: int) -> None:
-        x, y, counts = sample.values[:, index], sample.labels, sample.counts
-        self.kept = kept = ~np.isnan(x)
-        if not kept.any():
-            return
-        x, y, counts = x[kept], y[kept], counts[kept]
-        dx, dy = _standardised(x, counts), _standardised(y, counts)
-        self.terms = np.column_stack([np.ones_like(dx), dx, dy, dx * dx, dy * dy, dx * dy])
-        self.ranker, self.label = _Ranker(x), _Ranker(y)
-
-
-def _drawn(weights: Floats, label: Floats, column: _Column) -> Floats:
-    """Return r and rho of a measure for each weighting, shape (2, weightings).
-
-    ``label`` are the ranks of the label in all rows.
+    It takes weightings of all rows, and the ranks of the label under them.
     """
-    if not column.kept.any():
-        return np.full((2, len(weights)), np.nan)
-    if not column.kept.all():
-        weights = weights[:, column.kept]
-        label = column.label(weights)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.stack([_r(weights, column.terms), _rho(weights, column.ranker, label)])
+    kept = ~np.isnan(sample.values[:, index])
+    if not kept.any():
+        return lambda weights, _: np.full((2, len(weights)), np.nan)
+    x, y, counts = sample.values[kept, index], sample.labels[kept], sample.counts[kept]
+    dx, dy = _standardised(x, counts), _standardised(y, counts)
+    terms = np.column_stack([np.ones_like(dx), dx, dy, dx * dx, dy * dy, dx * dy])
+    ranker, ranker_of_label = _Ranker(x), _Ranker(y)
+
+    def correlate(weights: Floats, label: Floats) -> Floats:
+        if not kept.all():
+            weights = weights[:, kept]
+            label = ranker_of_label(weights)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.stack([_r(weights, terms), _rho(weights, ranker, label)])
+
+    return correlate
 
 
 def _r(weights: Floats, terms: Floats) -> Floats:

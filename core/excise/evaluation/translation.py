@@ -10,14 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from excise.evaluation.base import (
-    Item,
-    Library,
-    Measure,
-    MeasureUnavailableError,
-    Resources,
-    Result,
-)
+from excise.evaluation.base import Item, Library, Measure, MeasureUnavailableError, Value
 
 __all__ = [
     "ALPHA",
@@ -42,14 +35,14 @@ ALPHA = 0.9
 """Weight of the references in iBLEU; the rest punishes copies from the origin."""
 
 
-def bleu(item: Item, _resources: Resources) -> Result:
+def bleu(item: Item) -> Value:
     """BLEU of one text (Papineni et al. 2002), by sacrebleu. In [0, 1].
 
     13a tokens, case kept, orders the text is too short for left out (``eff:yes``), exponential
     smoothing. Several references: clipped together, the length nearest to the hypothesis' counts.
     0/0: no tokens on either side: 1; on one side: 0.
     """
-    return Result(sentence_bleu(item.hypothesis, item.references))
+    return Value(sentence_bleu(item.hypothesis, item.references))
 
 
 def sentence_bleu(hypothesis: str, references: Sequence[str], tokenise: str = "13a") -> float:
@@ -77,19 +70,19 @@ def forget(*texts: str) -> None:
         tokeniser.__call__.cache_clear()
 
 
-def chrf(item: Item, _resources: Resources) -> Result:
+def chrf(item: Item) -> Value:
     """F of character 1- to 6-grams (Popović 2015, chrF2: beta = 2), by sacrebleu. In [0, 1].
 
     White space does not count, case does. The best reference counts. 0/0: both empty: 1.
     """
     if _empty(item.hypothesis, item.references):
-        return Result(1.0)
-    return Result(
+        return Value(1.0)
+    return Value(
         sacrebleu_metric("CHRF").sentence_score(item.hypothesis, item.references).score / 100
     )
 
 
-def ter(item: Item, _resources: Resources) -> Result:
+def ter(item: Item) -> Value:
     """Translation edit rate (Snover et al. 2006), by sacrebleu. In [0, inf); smaller is better.
 
     Edits (insert, delete, substitute, shift a run of words) over words of the reference; words
@@ -109,17 +102,17 @@ def ter(item: Item, _resources: Resources) -> Result:
         )
     score = sacrebleu_metric("TER").sentence_score(item.hypothesis, item.references).score
     forget(item.hypothesis, *item.references)
-    return Result(score / 100)
+    return Value(score / 100)
 
 
-def ibleu(item: Item, _resources: Resources) -> Result:
+def ibleu(item: Item) -> Value:
     """.9 BLEU with the references - .1 BLEU with the origin (Sun and Zhou 2012). In [-.1, .9].
 
     BLEU and 0/0 as in `bleu`. A reproduction scores .9 where it shares nothing with the origin.
     """
     with_references = sentence_bleu(item.hypothesis, item.references)
     with_origin = sentence_bleu(item.hypothesis, (item.origin,))
-    return Result(ALPHA * with_references - (1 - ALPHA) * with_origin)
+    return Value(ALPHA * with_references - (1 - ALPHA) * with_origin)
 
 
 def _empty(hypothesis: str, references: Sequence[str]) -> bool:
@@ -153,7 +146,6 @@ SACREBLEU = Library("sacrebleu", "sacrebleu")
 
 MEASURES = (
     Measure(
-        name="bleu",
         score=bleu,
         source="Papineni, Roukos, Ward, Zhu 2002",
         key="bleu|n:4|case:mixed|eff:yes|tok:13a|smooth:exp|0/0:1",
@@ -161,14 +153,12 @@ MEASURES = (
         package=SACREBLEU,
     ),
     Measure(
-        name="chrf",
         score=chrf,
         source="Popović 2015",
         key="chrf|nc:6|nw:0|beta:2|space:no|case:mixed|eff:yes|0/0:1",
         package=SACREBLEU,
     ),
     Measure(
-        name="ter",
         score=ter,
         source="Snover, Dorr, Schwartz, Micciulla, Makhoul 2006",
         key="ter|case:lc|tok:tercom|norm:no|punct:yes|asian:no",
@@ -178,7 +168,6 @@ MEASURES = (
         package=SACREBLEU,
     ),
     Measure(
-        name="ibleu",
         score=ibleu,
         source="Sun, Zhou 2012; EditEval",
         key=f"ibleu|alpha:{ALPHA}|n:4|case:mixed|eff:yes|tok:13a|smooth:exp|0/0:1",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from excise.evaluation import Measure
-    from excise_server.evaluation.run import Evaluation, Settings
-    from excise_server.evaluation.tables import Document, Report
-    from excise_server.records.evaluated import Record
+    from excise_server.evaluation.run import Document
+    from excise_server.evaluation.tables import Report
+    from excise_server.records.outputs import Record
 
 __all__ = ["command"]
 
@@ -51,7 +51,7 @@ _OF_ALL = {"data", "protocol", "as_json"}
     type=click.Choice(tuple(_PROTOCOLS)),
     default="correlation",
     show_default=True,
-    help="What DATA.jsonl holds, and what is made of it (see below).",
+    help="What DATA.jsonl holds, and what is made of it (see above).",
 )
 @click.option(
     "--measures",
@@ -92,7 +92,7 @@ _OF_ALL = {"data", "protocol", "as_json"}
     "--jobs", metavar="N", type=click.IntRange(1, 1024), help="Processes; default: cores."
 )
 @click.option("--resume", metavar="FILE", help="Keep a journal there, and go on from it.")
-@click.option("--execute", is_flag=True, help="Run the records' tests for the labels (see below).")
+@click.option("--execute", is_flag=True, help="Run the records' tests for the labels (see above).")
 @click.option(
     "--timeout",
     metavar="SECONDS",
@@ -131,7 +131,13 @@ _OF_ALL = {"data", "protocol", "as_json"}
     show_default=True,
     help="Of simplification: keep the splits, or make new ones of the same sizes.",
 )
-@click.option("--attempts", type=click.IntRange(1), default=10_000, show_default=True)
+@click.option(
+    "--attempts",
+    type=click.IntRange(1),
+    default=10_000,
+    show_default=True,
+    help="Of simplification: random splits that stratified tries.",
+)
 @click.option("--bins", type=click.IntRange(2, 10_000), default=20, show_default=True)
 @click.option(
     "--out",
@@ -141,33 +147,12 @@ _OF_ALL = {"data", "protocol", "as_json"}
 @click.pass_context
 def command(
     context: click.Context,
+    /,
     *,
     data: str,
     protocol: str,
-    names: str | None,
-    wordnet: str | None,
     as_json: bool,
-    comments: str,
-    bootstrap: int,
-    cluster_by: str,
-    shared_prefix: bool,
-    against: str | None,
-    seed: int,
-    jobs: int | None,
-    resume: str | None,
-    execute: bool,
-    timeout: float,
-    labels: str | None,
-    as_csv: bool,
-    as_latex: bool,
-    plot: str | None,
-    predictions: str | None,
-    references: str,
-    drop_poor: float,
-    split: str,
-    attempts: int,
-    bins: int,
-    out: str | None,
+    **given: Any,  # noqa: ANN401 - the options of protocols, which are arguments of their functions
 ) -> int:
     """Score outputs by the measures of the field, as a protocol has it.
 
@@ -194,35 +179,68 @@ def command(
     """
     for parameter in context.command.params:
         name = parameter.name or ""
-        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if given and name not in _OF_ALL | _PROTOCOLS[protocol]:
+        typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if typed and name not in _OF_ALL | _PROTOCOLS[protocol]:
             owners = " or ".join(owner for owner in _PROTOCOLS if name in _PROTOCOLS[owner])
             raise click.UsageError(f"{parameter.opts[0]} belongs to --protocol {owners}.")
+    own = {name: given[name] for name in _PROTOCOLS[protocol]}
     if protocol == "simplification":
         from excise_server.evaluation.simplification import simplification
 
-        return _print(
-            simplification(
-                data,
-                progress,
-                drop_poor=drop_poor,
-                split=split,
-                attempts=attempts,
-                seed=seed,
-                bins=bins,
-                out=out,
-            ),
-            as_json,
-        )
-    if protocol == "editeval":
-        from excise_server.evaluation.editeval import DEFAULT, editeval
+        report = simplification(data, progress, **own)
+    elif protocol == "editeval":
+        report = _editeval(data, **own)
+    else:
+        report = _correlation(data, as_json, protocol == "commit-messages", **own)
+    for path, content in report.files.items():
+        write_text(path, content)
+    if report.text is not None:
+        print(report.text, end="")
+    elif as_json:
+        from excise_server.report.documents import json_text
 
-        measures, skipped = _choose(DEFAULT if names is None else names, None, wordnet)
-        best = references == "best"
-        report = editeval(
-            data, measures, progress, predictions=predictions, best=best, skipped=skipped
-        )
-        return _print(report, as_json)
+        print(json_text(report.document))
+    else:
+        out = _console()
+        for part in report.parts:
+            out.print(part)
+    for remark in report.remarks:
+        say(remark)
+    return 1 if report.failed else 0
+
+
+def _editeval(
+    data: str, *, names: str | None, wordnet: str | None, predictions: str | None, references: str
+) -> Report:
+    from excise_server.evaluation.editeval import DEFAULT, editeval
+
+    measures, skipped = _choose(DEFAULT if names is None else names, None, wordnet)
+    best = references == "best"
+    return editeval(data, measures, progress, predictions=predictions, best=best, skipped=skipped)
+
+
+def _correlation(
+    data: str,
+    as_json: bool,
+    messages: bool,
+    *,
+    names: str | None,
+    wordnet: str | None,
+    comments: str,
+    bootstrap: int,
+    shared_prefix: bool,
+    against: str | None,
+    seed: int,
+    jobs: int | None,
+    resume: str | None,
+    as_csv: bool,
+    as_latex: bool,
+    plot: str | None,
+    cluster_by: str = "id",
+    execute: bool = False,
+    timeout: float = 0.0,
+    labels: str | None = None,
+) -> Report:
     if as_json + as_csv + as_latex > 1:
         raise click.UsageError("--json, --csv and --latex exclude each other.")
     if labels and not execute:
@@ -233,10 +251,11 @@ def command(
 
     from excise_server.evaluation import tables
     from excise_server.evaluation.commit_messages import factor_report, read_pair
+    from excise_server.evaluation.journal import Journal
     from excise_server.evaluation.plot import write_plot
-    from excise_server.evaluation.run import Settings
+    from excise_server.evaluation.run import Settings, evaluate
     from excise_server.foundation.forks import usable_cores
-    from excise_server.records.evaluated import read_record
+    from excise_server.records.outputs import read_record
 
     settings = Settings(
         measures=measures,
@@ -248,7 +267,6 @@ def command(
         against=against and against.strip().lower(),
         jobs=jobs or usable_cores(),
     )
-    messages = protocol == "commit-messages"
     if execute:
         from excise_server.evaluation.sandbox import check_guards
 
@@ -261,53 +279,47 @@ def command(
     extra: Document = {}
     if execute:
         records, extra = _executed(records, settings.jobs, timeout, labels)
-    evaluation = _evaluated(records, settings, resume)
+    journal = None
+    if resume:
+        journal = Journal(resume, {one.name: one.signature(comments) for one in measures})
+    try:
+        document = evaluate(records, settings, progress, journal)
+    except KeyboardInterrupt:
+        if resume:
+            say(f"interrupted; the same command continues from {resume}")
+        raise
+    finally:
+        if journal is not None:
+            journal.close()
+    document["skipped"] = skipped
+    document["rejected"] = [
+        {"line": line.number, "id": line.id, "reason": line.reason} for line in bad
+    ]
     parts: Sequence[RenderableType] = []
     if messages:
         from excise_server.evaluation.resources import resources
 
         parts, extra = factor_report(records, resources(wordnet, wanted=["synonyms"]).synonyms)
     if plot is not None:
-        write_plot(evaluation, plot)
+        write_plot(document, plot)
     remarks = [
         f"{name}: the journal has it under another signature; computed again"
-        for name in evaluation.outdated
+        for name in (sorted(journal.outdated) if journal is not None else ())
     ]
     lines = [f"line {line.number}: {line.reason}" for line in bad]
-    failures = [f"{lost.task}: {lost.measure}: {lost.reason}" for lost in evaluation.failures]
-    for heading, items in (("record left out", lines), ("no value", failures)):
+    failed = [f"{lost['task']}: {lost['measure']}: {lost['reason']}" for lost in document["failed"]]
+    for heading, items in (("record left out", lines), ("no value", failed)):
         remarks += [f"{heading}: {text}" for text in items[: tables.SHOWN]]
         if len(items) > tables.SHOWN:
             remarks.append(f"{heading}: {len(items) - tables.SHOWN:,} more; --json names them all")
-    report = tables.Report(
-        tables.document(evaluation, skipped, bad) | extra,
-        (*tables.evaluation_table(evaluation, _console().width), *parts),
+    text = tables.csv_text(document) if as_csv else None
+    return tables.Report(
+        document | extra,
+        (*tables.evaluation_table(document, _console().width), *parts),
         remarks,
-        bool(bad or evaluation.failures or extra.get("not_executed")),
+        bool(bad or failed or extra.get("not_executed")),
+        text=f"{tables.latex_text(document)}\n" if as_latex else text,
     )
-    if as_csv or as_latex:
-        text = tables.csv_text(evaluation) if as_csv else f"{tables.latex_text(evaluation)}\n"
-        return _print(report, as_json, text)
-    return _print(report, as_json)
-
-
-def _print(report: Report, as_json: bool, text: str | None = None) -> int:
-    """Write the files of a report, print it (or a text instead), and return the exit code."""
-    for path, content in report.files.items():
-        write_text(path, content)
-    if text is not None:
-        print(text, end="")
-    elif as_json:
-        from excise_server.report.documents import json_text
-
-        print(json_text(report.document))
-    else:
-        out = _console()
-        for part in report.parts:
-            out.print(part)
-    for remark in report.remarks:
-        say(remark)
-    return 1 if report.failed else 0
 
 
 def _console() -> Console:
@@ -326,7 +338,7 @@ def _check_plot(path: str) -> None:
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
         raise click.UsageError(f"--plot: there is no folder {folder}.")
-    if (why := plot.missing()) is not None:
+    if (why := plot.MATPLOTLIB.missing()) is not None:
         raise SourceError(why)
 
 
@@ -387,23 +399,3 @@ def _executed(
         write_text(path, "".join(labelled_lines(labelled)))
     executed = [outcome.record for outcome in labelled]
     return executed, {"executed": total, "not_executed": len(refused)}
-
-
-def _evaluated(records: list[Record], settings: Settings, resume: str | None) -> Evaluation:
-    """Evaluate, with a journal where one was named."""
-    from excise_server.evaluation.journal import Journal
-    from excise_server.evaluation.run import evaluate
-
-    signatures = {
-        measure.name: measure.signature(settings.comments) for measure in settings.measures
-    }
-    journal = Journal(resume, signatures) if resume else None
-    try:
-        return evaluate(records, settings, progress, journal)
-    except KeyboardInterrupt:
-        if resume:
-            say(f"interrupted; the same command continues from {resume}")
-        raise
-    finally:
-        if journal is not None:
-            journal.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from gzip import GzipFile
 from typing import IO
@@ -19,8 +19,8 @@ from excise_server.cli.progress import Advance, progress
 from excise_server.cli.streams import console, say
 from excise_server.foundation.files import language_of, read_text
 from excise_server.foundation.inputs import SourceError
-from excise_server.records.lines import BadLine, opened
-from excise_server.records.scores import ScoreRecord, read_score_records
+from excise_server.records.lines import BadLine, opened, read_records
+from excise_server.records.outputs import ScoreRecord, read_score_record
 from excise_server.report.documents import (
     ErrorLine,
     RecordLine,
@@ -86,18 +86,26 @@ def command(
     return _score_files((origin, *reference, hypothesis), choices, deletion)
 
 
+def _score(
+    texts: Sequence[str], language: str | None, path: str | None, choices: Choices, deletion: str
+) -> excise.Score:
+    """Score the last of some texts against those between it and the origin."""
+    return excise.excision_score(
+        origin=texts[0],
+        reference=texts[1:-1],
+        hypothesis=texts[-1],
+        deletion=deletion,
+        language=language,
+        path=path,
+        **choices.scoring,
+    )
+
+
 def _score_files(paths: tuple[str, ...], choices: Choices, deletion: str) -> int:
     texts = [read_text(path, encoding=choices.encoding, descriptors=True) for path in paths]
     with progress("Scoring"):
-        score = excise.excision_score(
-            origin=texts[0],
-            reference=texts[1:-1],
-            hypothesis=texts[-1],
-            deletion=deletion,
-            language=choices.language or language_of(paths[0], texts[0], paths[1:]),
-            path=paths[0],
-            **choices.scoring,
-        )
+        language = choices.language or language_of(paths[0], texts[0], paths[1:])
+        score = _score(texts, language, paths[0], choices, deletion)
         document = json_text(score_document(score)) if choices.json else None
     if document is not None:
         print(document)
@@ -124,13 +132,37 @@ def _print_score(
         out.print(view)
 
 
+def _scored(
+    stream: IO[bytes], path: str, choices: Choices, deletion: str
+) -> Iterator[tuple[ScoreRecord | BadLine, excise.Score | str]]:
+    """Yield each record with its score, or with the reason why it has none."""
+    for record in read_records(stream, read_score_record, path):
+        score: excise.Score | str
+        if isinstance(record, BadLine):
+            yield record, f"line {record.number}: {record.reason}"
+            continue
+        try:
+            texts = (record.origin, *record.references, record.hypothesis)
+            language = choices.language or record.language
+            score = _score(texts, language, record.path, choices, deletion)
+        except Exception as error:  # noqa: BLE001 - one record never costs the others
+            reason = str(error) if isinstance(error, excise.ExciseError) else repr(error)
+            score = f"line {record.line}: {reason}"
+        yield record, score
+
+
 def _score_lines(path: str, choices: Choices, deletion: str) -> int:
     """Score record by record: memory does not grow with the file."""
-    scored = bad = 0
+    bad = 0
     with opened(path) as stream, _progress(length := _length(stream)) as advance:
-        for record in read_score_records(stream, path):
-            line = _line(record, choices, deletion)
-            scored, bad = scored + 1, bad + isinstance(line, ErrorLine)
+        scored = 0
+        for scored, (record, score) in enumerate(_scored(stream, path, choices, deletion), start=1):
+            line: RecordLine | ErrorLine
+            if isinstance(record, BadLine) or isinstance(score, str):
+                line = ErrorLine(id=record.id, error=str(score))
+                bad += 1
+            else:
+                line = record_line(record.id, score, several=record.several)
             print(json_line(line), flush=True)
             advance(scored if length is None else stream.tell())
     if bad:
@@ -170,14 +202,9 @@ def _summary(path: str, choices: Choices, deletion: str) -> tuple[excise.CorpusS
     errors: list[str] = []
 
     def scores() -> Iterator[excise.Score]:
-        for number, record in enumerate(read_score_records(stream, path), start=1):
-            if isinstance(record, BadLine):
-                errors.append(f"line {record.number}: {record.reason}")
-                continue
-            try:
-                score = _score_record(record, choices, deletion)
-            except Exception as error:  # noqa: BLE001 - one record never costs the others
-                errors.append(f"line {record.line}: {_reason(error)}")
+        for number, (record, score) in enumerate(_scored(stream, path, choices, deletion), start=1):
+            if isinstance(record, BadLine) or isinstance(score, str):
+                errors.append(str(score))
             else:
                 tasks.append(record.id if record.task is None else record.task)
                 yield score
@@ -192,32 +219,6 @@ def _summary(path: str, choices: Choices, deletion: str) -> tuple[excise.CorpusS
                 raise
             reason = errors[0] if errors else "it holds no records"
             raise SourceError(reason, name=path) from error
-
-
-def _reason(error: Exception) -> str:
-    return str(error) if isinstance(error, excise.ExciseError) else repr(error)
-
-
-def _line(record: ScoreRecord | BadLine, choices: Choices, deletion: str) -> RecordLine | ErrorLine:
-    if isinstance(record, BadLine):
-        return ErrorLine(id=record.id, error=f"line {record.number}: {record.reason}")
-    try:
-        score = _score_record(record, choices, deletion)
-    except Exception as error:  # noqa: BLE001 - one record never costs the others
-        return ErrorLine(id=record.id, error=f"line {record.line}: {_reason(error)}")
-    return record_line(record.id, score, several=record.several)
-
-
-def _score_record(record: ScoreRecord, choices: Choices, deletion: str) -> excise.Score:
-    return excise.excision_score(
-        origin=record.origin,
-        reference=list(record.references),
-        hypothesis=record.hypothesis,
-        deletion=deletion,
-        language=choices.language or record.language,
-        path=record.path,
-        **choices.scoring,
-    )
 
 
 def _progress(length: int | None) -> AbstractContextManager[Advance]:

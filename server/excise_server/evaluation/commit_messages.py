@@ -18,13 +18,14 @@ from rich.text import Text
 from excise.evaluation.base import Synonyms
 from excise.evaluation.message_bleu import tokens_bleu
 from excise.evaluation.meteor import METEOR, NEXT, PUNCTUATION, Parameters, score_words
-from excise.evaluation.ngrams import grams, harmonic, ratio
+from excise.evaluation.ngrams import f1, grams
 from excise.evaluation.rouge import rouge_l
 from excise.evaluation.statistics import pearson, spearman
 from excise.evaluation.translation import sacrebleu_metric
-from excise_server.evaluation.tables import Document, number_text, plain_table
+from excise_server.evaluation.run import Document
+from excise_server.evaluation.tables import number_text, plain_table
 from excise_server.foundation.inputs import SourceError
-from excise_server.records.evaluated import Record, read_label, read_record
+from excise_server.records.outputs import Record, read_label, read_record
 
 __all__ = ["METRICS", "UNITS", "Choices", "Effect", "factor_report", "factors"]
 __all__ += ["read_pair"]
@@ -129,8 +130,7 @@ def _rouge(size: int) -> Score:
         if not size:
             return rouge_l(theirs, ours)
         a, b = grams(ours, size), grams(theirs, size)
-        common = (a & b).total()
-        return harmonic(ratio(common, a.total()), ratio(common, b.total()))
+        return f1((a & b).total(), a.total(), b.total())
 
     return score
 

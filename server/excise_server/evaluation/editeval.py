@@ -14,8 +14,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from excise.evaluation import Item, Measure
-from excise_server.evaluation.run import Progress
-from excise_server.evaluation.tables import SCHEMA, Report, left_out, plain_table
+from excise_server.evaluation.run import SCHEMA, Progress
+from excise_server.evaluation.tables import Report, left_out, plain_table
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
 from excise_server.records.lines import read_all
@@ -35,12 +35,13 @@ __all__ = [
 DEFAULT = "sari-easse,gleu,em,em-diff,rouge1,update-rouge1,ibleu"
 """The measures of EditEval."""
 
-FIELDS = {
-    "input": ("input",),
-    "edits": ("edits", "gold_edits"),
-    "tasks": ("tasks", "task_type", "task"),
-    "retrieved_documents": ("retrieved_documents", "reference_documents"),
+ALIASES = {
+    "gold_edits": "edits",
+    "task": "tasks",
+    "task_type": "tasks",
+    "reference_documents": "retrieved_documents",
 }
+"""Other names of fields, the later first, which count where the published one is absent."""
 
 PROMPTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -128,13 +129,8 @@ def task_scores(
 ) -> tuple[TaskScore, ...]:
     """Score predictions by task, in order of first appearance, then their unweighted mean.
 
-    Parameters
-    ----------
-    predict
-        The prediction for an example, None to leave it out; the copy baseline unless given.
-    best
-        Whether the best gold edit counts, each taken alone (EditEval, appendix C); otherwise
-        several gold edits count by each measure's own convention.
+    An example without a prediction is left out. The best gold edit counts, each taken alone
+    (EditEval, appendix C), or all of them by each measure's own convention.
     """
     values: dict[str, list[dict[str, float]]] = {}
     for example in examples:
@@ -163,23 +159,21 @@ def _score(measure: Measure, example: Example, predicted: str, best: bool) -> fl
 
 
 def read_example(value: Mapping[str, Any]) -> Example:
-    """Read an example that JSON gave, or raise `SourceError`.
-
-    Examples
-    --------
-    >>> read_example({"id": "1", "input": "a", "edits": ["b"], "tasks": "fluency"}).documents
-    ()
-    """
+    """Read an example that JSON gave, or raise `SourceError`."""
     if not isinstance(value.get("id"), str | int) or isinstance(value.get("id"), bool):
         raise SourceError("'id' is missing, or neither a string nor a number")
+    value = {name: value[alias] for alias, name in ALIASES.items() if alias in value} | dict(value)
     edits = _texts(value, "edits")
     if not edits:
         raise SourceError("'edits' is an empty list")
-    text, task = (_text(_found(value, field), field) for field in ("input", "tasks"))
+    for field in ("input", "tasks"):
+        if field not in value:
+            raise SourceError(f"'{field}' is missing")
+        _text(value[field], field)
     documents: tuple[str, ...] = ()
-    if any(value.get(alias) is not None for alias in FIELDS["retrieved_documents"]):
+    if value.get("retrieved_documents") is not None:
         documents = _texts(value, "retrieved_documents")
-    return Example(str(value["id"]), text, edits, task, documents)
+    return Example(str(value["id"]), value["input"], edits, value["tasks"], documents)
 
 
 def _prediction(_: int, value: dict[str, Any]) -> tuple[str, str]:
@@ -200,25 +194,12 @@ def as_object(example: Example) -> dict[str, Any]:
 
 
 def prompt(example: Example, instruction: str, head: str = "Task") -> str:
-    r"""Return the prompt for a model: instruction, input, numbered documents, and the output label.
-
-    Examples
-    --------
-    >>> prompt(Example("1", "He go.", ("He goes.",), "fluency"), "Correct the grammar")
-    'Task: Correct the grammar\nInput: He go.\nOutput:'
-    """
+    """Return the prompt for a model: instruction, input, numbered documents, and a label."""
     lines = [f"{head}: {instruction}", f"Input: {example.input}"]
     if example.documents:
         numbered = (f"[{index}] {text}" for index, text in enumerate(example.documents))
         lines.append(f"Reference: {' '.join(numbered)}")
     return "\n".join((*lines, "Output:"))
-
-
-def _found(value: Mapping[str, Any], field: str) -> object:
-    for name in FIELDS[field]:
-        if name in value:
-            return value[name]
-    raise SourceError(f"'{field}' is missing")
 
 
 def _text(text: object, name: str) -> str:
@@ -228,7 +209,9 @@ def _text(text: object, name: str) -> str:
 
 
 def _texts(value: Mapping[str, Any], field: str) -> tuple[str, ...]:
-    texts = _found(value, field)
+    if field not in value:
+        raise SourceError(f"'{field}' is missing")
+    texts = value[field]
     if isinstance(texts, str):
         return (texts,)
     if not isinstance(texts, list):

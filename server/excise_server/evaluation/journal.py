@@ -26,22 +26,11 @@ _HINT = "name another file, or one that does not exist yet"
 class Journal:
     """Values of earlier runs, by key, to which new ones are appended.
 
-    Parameters
-    ----------
-    path
-        The file, which need not exist.
-    signatures
-        The signatures of the measures of this run. Values under other signatures are ignored.
+    Those of measures that have other signatures in this run are ignored.
     """
 
     def __init__(self, path: str, signatures: Mapping[str, str]) -> None:
-        """Read the file, or refuse it if it is not a journal.
-
-        Raises
-        ------
-        SourceError
-            If the file cannot be read or written, or is not a journal.
-        """
+        """Read the file, if there is one, or raise `SourceError` if it is not a journal."""
         self.known: dict[str, Scored] = {}
         self.outdated: set[str] = set()
         self._signatures = dict(signatures)
@@ -72,7 +61,7 @@ class Journal:
         self._file.flush()
 
     def _read(self, path: str) -> bool:
-        """Read the file, if there is one, and return whether its last line is whole."""
+        """Return whether the last line is whole."""
         if not os.path.exists(path):
             return True
         current: set[str] = set()

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from excise import languages
 from excise_server.evaluation.sandbox import Sandboxes, Verdict
-from excise_server.records.evaluated import Record
+from excise_server.records.outputs import Record, read_label
 
 __all__ = ["Labelled", "counts", "label", "labelled_lines"]
 
@@ -20,8 +21,6 @@ class Labelled(NamedTuple):
     """A record with the result of its tests as label (``reason``: why nothing could be run)."""
 
     record: Record
-    before: float | None
-    """The label that it came with."""
     verdict: Verdict | None
     reason: str = ""
 
@@ -36,11 +35,11 @@ def label(
     labelled = []
     for record, parts in zip(records, programs, strict=True):
         if isinstance(parts, str):
-            labelled.append(Labelled(record, record.label, None, parts))
+            labelled.append(Labelled(record, None, parts))
         else:
             verdict = verdicts[parts]
             passed = replace(record, label=float(verdict.passed))
-            labelled.append(Labelled(passed, record.label, verdict))
+            labelled.append(Labelled(passed, verdict))
     return labelled
 
 
@@ -50,20 +49,18 @@ def _verdicts(
     seconds: float,
     advance: Callable[[float], None],
 ) -> dict[tuple[str, ...], Verdict]:
-    verdicts = {}
+    verdicts = []
     with closing(Sandboxes()) as sandboxes, ThreadPoolExecutor(jobs) as threads:
-        running = {
-            threads.submit(sandboxes.run, program, seconds=seconds): program for program in programs
-        }
         try:
-            for done, future in enumerate(as_completed(running), start=1):
-                verdicts[running[future]] = future.result()
+            run = partial(sandboxes.run, seconds=seconds)
+            for done, verdict in enumerate(threads.map(run, programs), start=1):
+                verdicts.append(verdict)
                 advance(done)
         except BaseException:
             threads.shutdown(wait=False, cancel_futures=True)
             sandboxes.close()  # ends the runs, because the threads are joined
             raise
-    return verdicts
+    return dict(zip(programs, verdicts, strict=True))
 
 
 def _program(record: Record) -> tuple[str, ...] | str:
@@ -87,12 +84,13 @@ def counts(labelled: Iterable[Labelled]) -> dict[str, int]:
     """
     keys = ("passed", "failed", "timed_out", "agree", "disagree")
     total = dict.fromkeys(keys, 0)
-    for record, before, verdict, _ in labelled:
+    for record, verdict, _ in labelled:
         if verdict is None:
             continue
         total["passed" if verdict.passed else "failed"] += record.count
         if verdict.reason == "timeout":
             total["timed_out"] += record.count
+        before = read_label(record.value.get("label"))
         if before in (0.0, 1.0):
             total["agree" if bool(before) == verdict.passed else "disagree"] += record.count
     return total
@@ -100,7 +98,7 @@ def counts(labelled: Iterable[Labelled]) -> dict[str, int]:
 
 def labelled_lines(labelled: Iterable[Labelled]) -> Iterator[str]:
     """Yield the original records with ``label`` and ``verdict`` (why the output did not pass)."""
-    for record, _, verdict, _ in labelled:
+    for record, verdict, _ in labelled:
         value = dict(record.value)
         if verdict is not None:
             value["label"] = int(verdict.passed)

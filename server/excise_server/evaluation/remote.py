@@ -47,13 +47,7 @@ class Remote:
     def __call__(
         self, origin: str, references: Sequence[str], hypothesis: str, language: str
     ) -> float:
-        """Return the value of one output.
-
-        Raises
-        ------
-        MeasureUnavailableError
-            When the process cannot start, dies, fails on this output or is out of patience.
-        """
+        """Return the value of one output, or raise `MeasureUnavailableError`."""
         self.start()
         texts = {"origin": origin, "references": list(references), "hypothesis": hypothesis}
         return float(self._ask(texts | {"language": language})["value"])

@@ -20,17 +20,7 @@ from excise.evaluation.wordnet import EXCEPTIONS, FILES, WordNet
 from excise_server.evaluation.remote import Remote
 from excise_server.foundation.inputs import SourceError
 
-__all__ = ["VARIABLES", "Synonyms", "resources", "wordnet_folder"]
-
-VARIABLES = {
-    "EXCISE_WORDNET": "folder of WordNet's files (index.noun, data.noun, noun.exc, ...)",
-    "NLTK_DATA": "folders of nltk's data: corpora/wordnet below them",
-    "EXCISE_CODEBLEU_PYTHON": "interpreter that has codebleu",
-    "EXCISE_BERTSCORE_MODEL": "folder of a model for BERTScore",
-    "EXCISE_BERTSCORE_PYTHON": "interpreter that has bert-score (without it: this one)",
-    "EXCISE_LENS_MODEL": "folder of a LENS model, which holds checkpoints/model.ckpt",
-    "EXCISE_LENS_PYTHON": "interpreter that has lens-metric (without it: this one)",
-}
+__all__ = ["Synonyms", "resources", "wordnet_folder"]
 
 _FOLDERS = (
     "/usr/share/wordnet",
@@ -68,12 +58,7 @@ def resources(
 
     ``wanted`` are names of resources (`Measure.resource`; None: all): an interpreter is started to
     learn whether it has its package, which takes seconds with torch. ``environment`` replaces
-    ``os.environ``; `VARIABLES` lists the variables.
-
-    Raises
-    ------
-    SourceError
-        If the named folder is not one of WordNet.
+    ``os.environ``; docs/measures.md lists the variables.
     """
     environment = os.environ if environment is None else environment
     names = {"synonyms", *_REMOTES} if wanted is None else set(wanted)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import asdict, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,9 +14,14 @@ from excise.evaluation import Measure
 from excise.evaluation.statistics import Correlation, Floats, Plan, Sample, correlations
 from excise_server.evaluation.journal import Journal
 from excise_server.evaluation.scoring import Job, Row, Scored, key_of, score_all
-from excise_server.records.evaluated import Record
+from excise_server.records.outputs import Record
 
-__all__ = ["Evaluation", "Failure", "Progress", "Settings", "Table", "evaluate"]
+__all__ = ["SCHEMA", "Document", "Progress", "Settings", "evaluate"]
+
+SCHEMA = 1
+"""Version of the shape of the documents of evaluations."""
+
+Document = dict[str, Any]
 
 Progress = Callable[[str, float | None], AbstractContextManager[Callable[[float], None]]]
 
@@ -37,48 +42,6 @@ class Settings(NamedTuple):
     jobs: int = 1
 
 
-class Failure(NamedTuple):
-    """An output that a measure has no value of, and why."""
-
-    task: str
-    measure: str
-    reason: str
-
-
-class Table(NamedTuple):
-    """Correlations of the same outputs, one for each measure, in the order of the settings.
-
-    ``every`` are all outputs, each as often as it occurred, and ``changed`` those that differ from
-    their origin; the distinct ones are counted once each, without intervals.
-    """
-
-    every: tuple[Correlation, ...]
-    changed: tuple[Correlation, ...]
-    distinct: tuple[Correlation, ...]
-    distinct_changed: tuple[Correlation, ...]
-    signatures: tuple[str, ...]
-    """The signature of each measure, as it ran."""
-
-
-class Evaluation(NamedTuple):
-    """The results of an evaluation, whose outputs are counted as often as they occurred.
-
-    ``moved`` has, for each measure, the number of distinct outputs whose value the prefix changed.
-    """
-
-    settings: Settings
-    n: int
-    n_changed: int
-    distinct: int
-    tasks: int
-    labelled: int
-    plain: Table
-    prefixed: Table | None
-    moved: tuple[int, ...] | None
-    failures: tuple[Failure, ...] = ()
-    outdated: tuple[str, ...] = ()
-
-
 class _Column(NamedTuple):
     """The values of one job: shape (rows, measures), and the signatures seen."""
 
@@ -89,38 +52,55 @@ class _Column(NamedTuple):
 
 def evaluate(
     records: Iterable[Record], settings: Settings, progress: Progress, journal: Journal | None
-) -> Evaluation:
-    """Score every distinct output by every measure and correlate the values with the labels."""
+) -> Document:
+    """Score every distinct output by every measure and correlate the values with the labels.
+
+    Returns
+    -------
+    The document of ``excise eval --json`` (docs/evaluation.md), of which tables and figures are
+    views. Whoever chose the measures and read the records says what was skipped and rejected.
+    """
     # Records that differ in nothing but their count are one.
     counts: dict[Record, int] = {}
     for record in records:
         alone = record if record.count == 1 else replace(record, count=1)
         counts[alone] = counts.get(alone, 0) + record.count
     rows = [replace(record, count=count) for record, count in counts.items()]
-    failures: list[Failure] = []
+    failed: list[Document] = []
     job = Job(settings.measures, settings.comments)
-    plain = _values(rows, job, settings, progress, journal, failures)
+    plain = _values(rows, job, settings, progress, journal, failed)
     prefixed = None
     if settings.shared_prefix:
         job = job._replace(seed=settings.seed)
-        prefixed = _values(rows, job, settings, progress, journal, failures)
+        prefixed = _values(rows, job, settings, progress, journal, failed)
         prefixed = prefixed._replace(changed=plain.changed)
+    names = [measure.name for measure in settings.measures]
     with ThreadPoolExecutor(settings.jobs) as threads:
-        table = _table(rows, plain, settings, progress, threads)
-        beside = _table(rows, prefixed, settings, progress, threads) if prefixed else None
-    return Evaluation(
-        settings,
-        n=sum(record.count for record in rows),
-        n_changed=sum(r.count for r, new in zip(rows, plain.changed, strict=True) if new),
-        distinct=len(rows),
-        tasks=len({record.cluster for record in rows}),
-        labelled=sum(record.count for record in rows if record.label is not None),
-        plain=table,
-        prefixed=beside,
-        moved=_moved(plain, prefixed) if prefixed else None,
-        failures=tuple(failures),
-        outdated=tuple(sorted(journal.outdated)) if journal else (),
-    )
+        entries = _correlated(rows, plain, settings, progress, threads)
+        for entry, measure, seen in zip(entries, settings.measures, plain.signatures, strict=True):
+            entry["signature"] = _joined(seen, measure.signature(settings.comments))
+        if prefixed is not None:
+            beside = _correlated(rows, prefixed, settings, progress, threads)
+            for entry, other, moved in zip(entries, beside, _moved(plain, prefixed), strict=True):
+                entry["prefix"] = other | {"moved": moved}
+    return {
+        "schema": SCHEMA,
+        "signature": (
+            f"eval|comments:{settings.comments}|bootstrap:{settings.resamples}"
+            f"|cluster:{settings.cluster_by}|prefix:{'2000-3000' if prefixed else 'no'}"
+            f"|seed:{settings.seed}|v:1"
+        ),
+        "n": sum(record.count for record in rows),
+        "tasks": len({record.cluster for record in rows}),
+        "distinct": len(rows),
+        "labelled": sum(record.count for record in rows if record.label is not None),
+        "n_changed": sum(r.count for r, new in zip(rows, plain.changed, strict=True) if new),
+        "against": settings.against,
+        "measures": dict(zip(names, entries, strict=True)),
+        "skipped": {},
+        "failed": failed,
+        "rejected": [],
+    }
 
 
 # --- values --------------------------------------------------------------------------------------
@@ -132,7 +112,7 @@ def _values(
     settings: Settings,
     progress: Progress,
     journal: Journal | None,
-    failures: list[Failure],
+    failed: list[Document],
 ) -> _Column:
     """Score the distinct texts that lack a value, and return the values of all."""
     names = [measure.name for measure in job.measures]
@@ -163,7 +143,10 @@ def _values(
             if name in scored.values:
                 values[number, index] = scored.values[name]
                 signatures[index].add(scored.signatures[name])
-        failures += [Failure(record.task, name, why) for name, why in scored.errors.items()]
+        failed += [
+            {"task": record.task, "measure": name, "reason": why}
+            for name, why in scored.errors.items()
+        ]
     return _Column(values, [bool(scores[key].changed) for key in keys], signatures)
 
 
@@ -176,13 +159,14 @@ def _moved(plain: _Column, prefixed: _Column) -> tuple[int, ...]:
 # --- correlations --------------------------------------------------------------------------------
 
 
-def _table(
+def _correlated(
     records: Sequence[Record],
     column: _Column,
     settings: Settings,
     progress: Progress,
     threads: ThreadPoolExecutor,
-) -> Table:
+) -> list[Document]:
+    """Return the entry of each measure: all outputs, those that differ, each distinct one once."""
     clusters: dict[str, int] = {}
     sample = Sample(
         column.values,
@@ -201,19 +185,30 @@ def _table(
         every = correlations(sample, replace(plan, done=advance))
         offset = 2 * settings.resamples
         changed = correlations(edits, replace(plan, done=lambda count: advance(offset + count)))
-    return Table(
-        every,
-        changed,
-        correlations(sample.distinct(), Plan(0)),
-        correlations(edits.distinct(), Plan(0)),
-        tuple(
-            _signature(seen, measure.signature(settings.comments))
-            for seen, measure in zip(column.signatures, settings.measures, strict=True)
-        ),
+    distinct, distinct_changed = (
+        correlations(rows.distinct(), Plan(0)) for rows in (sample, edits)
     )
+    return [
+        {
+            **_entry(all_of_them),
+            "pearson_changed": edited.pearson,
+            "pearson_distinct": once.pearson,
+            "pearson_distinct_changed": edited_once.pearson,
+            "changed": _entry(edited),
+        }
+        for all_of_them, edited, once, edited_once in zip(
+            every, changed, distinct, distinct_changed, strict=True
+        )
+    ]
 
 
-def _signature(signatures: set[str], default: str) -> str:
+def _entry(correlation: Correlation) -> Document:
+    entry = asdict(correlation)
+    optional = {key: entry.pop(key) for key in ("undefined", "difference")}
+    return entry | {key: value for key, value in optional.items() if value is not None}
+
+
+def _joined(signatures: set[str], default: str) -> str:
     """Join the signatures of a measure; where they differ, all values appear, as ``tok:a+b``."""
     if len(signatures) < 2:
         return next(iter(signatures), default)

@@ -28,7 +28,7 @@ from queue import Empty, SimpleQueue
 
 from excise_server.foundation.inputs import SourceError
 
-__all__ = ["Sandbox", "Sandboxes", "Verdict", "check_guards", "run_tests"]
+__all__ = ["Sandbox", "Sandboxes", "Verdict", "check_guards"]
 
 MEMORY = 2_000_000_000
 """Bytes of address space of a run."""
@@ -67,16 +67,9 @@ class Verdict:
 
 
 def check_guards() -> tuple[str, ...]:
-    """Try the guards with an empty run.
+    """Try the guards with an empty run, and say which optional ones are missing.
 
-    Returns
-    -------
-    A sentence for each optional guard that is missing.
-
-    Raises
-    ------
-    SourceError
-        If a required guard fails. The error names it.
+    If a required one is, `SourceError` names it.
     """
     with closing(Sandbox()) as sandbox:
         verdict = sandbox.run(["import colorsys"], seconds=30)
@@ -85,19 +78,10 @@ def check_guards() -> tuple[str, ...]:
         return () if sandbox.memory_group else (_NO_GROUP,)
 
 
-def run_tests(parts: Sequence[str], *, seconds: float = 10.0) -> Verdict:
-    """Run one program as `Sandbox.run` does."""
-    with closing(Sandbox()) as sandbox:
-        return sandbox.run(parts, seconds=seconds)
-
-
 class Sandbox:
     """A place that runs one program after another, each from the same state.
 
-    Raises
-    ------
-    SourceError
-        If a guard is not available, here and at each run.
+    Without a guard it raises `SourceError`, here and at each run.
     """
 
     def __init__(self) -> None:
@@ -175,6 +159,7 @@ class Sandboxes:
         """Start without any sandbox."""
         self._idle: SimpleQueue[Sandbox] = SimpleQueue()
         self._all: list[Sandbox] = []
+        self._closed = False
 
     def run(self, parts: Sequence[str], *, seconds: float = 10.0) -> Verdict:
         """Run a program like `Sandbox.run`, in a sandbox that is not in use."""
@@ -190,10 +175,13 @@ class Sandboxes:
             return sandbox
         sandbox = Sandbox()
         self._all.append(sandbox)
+        if self._closed:  # while it started, so that `close` did not see it
+            sandbox.close()
         return sandbox
 
     def close(self) -> None:
-        """End all of them."""
+        """End all of them, and each that is just being made."""
+        self._closed = True
         for sandbox in self._all:
             sandbox.close()
 

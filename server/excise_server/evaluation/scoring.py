@@ -24,7 +24,7 @@ from typing import NamedTuple
 from excise.errors import ExciseError
 from excise.evaluation import Item, Measure
 from excise.text import WHITE
-from excise_server.records.evaluated import Record
+from excise_server.records.outputs import Record
 
 __all__ = ["Job", "Row", "Scored", "key_of", "read_item", "score_all", "with_prefix"]
 
@@ -177,40 +177,33 @@ def _pooled(job: Job, chunks: list[list[Row]], jobs: int, lost: list[Row]) -> It
     With one worker only one chunk is in the air, so that nothing else is lost with it.
     """
     waiting = deque(chunks)
+    most = 2 * jobs if jobs > 1 else 1
     while waiting:
+        flying: dict[Future[list[Scored]], list[Row]] = {}
+        broken = False
         pool = ProcessPoolExecutor(
             max_workers=min(jobs, len(waiting)),
             mp_context=multiprocessing.get_context("spawn"),
             initializer=_begin,
         )
         try:
-            yield from _fed(pool, job, waiting, jobs, lost)
+            while (waiting and not broken) or flying:
+                while waiting and not broken and len(flying) < most:
+                    chunk = waiting.popleft()
+                    try:
+                        flying[pool.submit(_score_rows, job, chunk)] = chunk
+                    except BrokenProcessPool:
+                        waiting.appendleft(chunk)
+                        broken = True
+                for future in wait(flying, return_when=FIRST_COMPLETED).done:
+                    chunk = flying.pop(future)
+                    try:
+                        yield from future.result()
+                    except BrokenProcessPool:
+                        broken = True
+                        lost.extend(chunk)
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _fed(
-    pool: ProcessPoolExecutor, job: Job, waiting: deque[list[Row]], jobs: int, lost: list[Row]
-) -> Iterator[Scored]:
-    """Keep the workers busy with little in the air, until all is done or the pool breaks."""
-    flying: dict[Future[list[Scored]], list[Row]] = {}
-    broken = False
-    while (waiting and not broken) or flying:
-        while waiting and not broken and len(flying) < (2 * jobs if jobs > 1 else 1):
-            chunk = waiting.popleft()
-            try:
-                flying[pool.submit(_score_rows, job, chunk)] = chunk
-            except BrokenProcessPool:
-                waiting.appendleft(chunk)
-                broken = True
-        done, _ = wait(flying, return_when=FIRST_COMPLETED)
-        for future in done:
-            chunk = flying.pop(future)
-            try:
-                yield from future.result()
-            except BrokenProcessPool:
-                broken = True
-                lost.extend(chunk)
 
 
 def _begin() -> None:

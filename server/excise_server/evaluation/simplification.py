@@ -17,8 +17,8 @@ import numpy.typing as npt
 from rich.console import RenderableType
 from rich.text import Text
 
-from excise_server.evaluation.run import Progress
-from excise_server.evaluation.tables import Document, Report, left_out, plain_table
+from excise_server.evaluation.run import Document, Progress
+from excise_server.evaluation.tables import Report, left_out, plain_table
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
 from excise_server.records.lines import read_all
@@ -39,8 +39,8 @@ CELLS = 25_000_000
 """Largest table of the distance: 100 MB."""
 
 Floats = npt.NDArray[np.float64]
-Split = dict[str, tuple[int, ...]]
-"""The numbers of the pairs of each subset, ascending."""
+Split = list[str]
+"""The subset of each pair."""
 
 
 class Operations(NamedTuple):
@@ -77,17 +77,7 @@ def simplification(
     bins: int = 20,
     out: str | None = None,
 ) -> Report:
-    """Count what the pairs of a file do and compare their splits, after dealing them anew if asked.
-
-    Parameters
-    ----------
-    drop_poor
-        The share of pairs, in per cent, that is left out: those that change most.
-    split
-        ``keep``; ``random`` or ``stratified``: new splits of the same sizes.
-    out
-        The file for the pairs with their new splits.
-    """
+    """Count what the pairs of a file do and compare their splits, dealt anew if asked."""
     with progress("Comparing", None) as advance:
         pairs, bad = read_all(data, _pair, "no pair to analyse", advance)
     kept = [
@@ -99,13 +89,12 @@ def simplification(
     spread = None
     if split != "keep":
         sizes = Counter(pair.split for pair in kept)
-        subsets = random_split(sizes, seed)
+        names = random_split(sizes, seed)
         if split == "stratified":
             with progress("Dealing", None):
                 counts = [pair.operations[:3] for pair in kept]
-                subsets, spread = stratified_split(counts, sizes, seed, attempts=attempts)
-        names = {index: name for name, members in subsets.items() for index in members}
-        kept = [pair._replace(split=names[index]) for index, pair in enumerate(kept)]
+                names, spread = stratified_split(counts, sizes, seed, attempts=attempts)
+        kept = [pair._replace(split=name) for pair, name in zip(kept, names, strict=True)]
     lines = (json.dumps({**pair.value, "split": pair.split}) + "\n" for pair in kept)
     document = {
         "schema": 1,
@@ -173,17 +162,7 @@ def _shown(document: Document) -> Iterator[RenderableType]:
 def edit_operations(before: str, after: str) -> Operations:
     """Return the operations that turn one text into another, word by word.
 
-    Raises
-    ------
-    SourceError
-        If the texts have so many words that the table would not fit (`CELLS`).
-
-    Examples
-    --------
-    >>> edit_operations("The cat sat on the mat", "the cat lay on a mat")
-    Operations(insert=0, delete=0, replace=2, move=0, change=33.33333333333333)
-    >>> edit_operations("now we go", "we go now").move
-    1
+    If they have so many that the table would not fit (`CELLS`), it raises `SourceError`.
     """
     a, b = before.lower().split(), after.lower().split()
     inserted, deleted, replaced = _steps(a, b)
@@ -249,23 +228,16 @@ class Divergence(NamedTuple):
     distance: float
 
 
-def divergence(
-    values: Sequence[float], others: Sequence[float], *, bins: int = 20, smoothing: float = 0.0
-) -> Divergence:
+def divergence(values: Sequence[float], others: Sequence[float], *, bins: int = 20) -> Divergence:
     """Compare two samples, of which none is empty, by histograms over the same bins.
 
     (The published code bins each by edges of its own, so that its bins do not mean the same.)
 
-    Parameters
-    ----------
-    bins
-        The number of bins of equal width, from the least value of both to the largest.
-    smoothing
-        Added to the count of every bin; above 0, ``kl`` is finite.
+    The bins are of equal width, from the least value of both to the largest.
     """
     samples = np.concatenate([np.asarray(values, dtype=float), np.asarray(others, dtype=float)])
     edges = np.histogram_bin_edges(samples, bins=bins)
-    p, q = (np.histogram(side, edges)[0] + smoothing for side in (values, others))
+    p, q = (np.histogram(side, edges)[0] for side in (values, others))
     p, q = p / p.sum(), q / q.sum()
     middle = (p + q) / 2
     js = max(0.0, (_kl(p, middle) + _kl(q, middle)) / 2)
@@ -292,7 +264,7 @@ def without_poor(changes: Sequence[float], percent: float) -> tuple[int, ...]:
 
 
 def random_split(sizes: Mapping[str, int], seed: int) -> Split:
-    """Deal the numbers from 0 on into subsets of given sizes, at random."""
+    """Deal as many pairs as there are into subsets of given sizes, at random."""
     return _dealt(np.random.default_rng(seed).permutation(sum(sizes.values())), sizes)
 
 
@@ -301,20 +273,9 @@ def stratified_split(
 ) -> tuple[Split, float]:
     """Return the random split, of many, whose subsets have the most equal operations.
 
-    Parameters
-    ----------
-    counts
-        Shape (pairs, operations).
-    sizes
-        The sizes of the subsets, which add up to the number of pairs.
-    attempts
-        How many random splits are tried (Monte Carlo).
-
-    Returns
-    -------
-    split, spread
-        The spread is the standard deviation over subsets of the mean number of each operation,
-        divided by its mean over all pairs, summed over operations.
+    The counts have shape (pairs, operations). The spread, which is returned with the split, is the
+    standard deviation over subsets of the mean number of each operation, divided by its mean over
+    all pairs, summed over operations.
     """
     table = np.asarray(counts, dtype=float)
     scale = table.mean(axis=0)
@@ -333,9 +294,6 @@ def stratified_split(
 
 
 def _dealt(order: npt.NDArray[np.int64], sizes: Mapping[str, int]) -> Split:
-    split: Split = {}
-    start = 0
-    for name, size in sizes.items():
-        split[name] = tuple(sorted(int(index) for index in order[start : start + size]))
-        start += size
-    return split
+    names = [name for name, size in sizes.items() for _ in range(size)]
+    by_pair = dict(zip(order.tolist(), names, strict=True))
+    return [by_pair[pair] for pair in range(len(names))]

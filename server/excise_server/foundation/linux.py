@@ -24,6 +24,7 @@ __all__ = [
     "mount",
     "mount_attributes",
     "pivot",
+    "put",
     "require",
     "set_undumpable",
 ]
@@ -146,20 +147,23 @@ def _map_ids(pid: int, privileged: dict[str, str], single: dict[str, str]) -> in
     """Map the ids of a process that has just entered a namespace, from outside."""
     with suppress(OSError):
         for kind, lines in privileged.items():
-            _put(f"/proc/{pid}/{kind}_map", lines)
+            put(f"/proc/{pid}/{kind}_map", lines)
         return 0
     with suppress(OSError):
-        _put(f"/proc/{pid}/setgroups", "deny")
+        put(f"/proc/{pid}/setgroups", "deny")
         for kind, lines in single.items():
-            _put(f"/proc/{pid}/{kind}_map", lines)
+            put(f"/proc/{pid}/{kind}_map", lines)
         return 0
     return 1
 
 
-def _put(path: str, text: str) -> None:
+def put(path: str, text: str) -> None:
+    """Write to a file of the kernel's."""
     descriptor = os.open(path, os.O_WRONLY)
-    os.write(descriptor, text.encode())
-    os.close(descriptor)
+    try:
+        os.write(descriptor, text.encode())
+    finally:
+        os.close(descriptor)
 
 
 def control_group() -> str:

@@ -12,13 +12,7 @@ __all__ = ["identity", "optional", "references", "text"]
 
 
 def text(record: Mapping[str, Any], key: str) -> str:
-    """Return a text that can be scored.
-
-    Raises
-    ------
-    SourceError
-        If it is missing, not a string, or not a text that `check_text` accepts.
-    """
+    """Return a text that `check_text` accepts, or raise `SourceError`."""
     if key not in record:
         raise SourceError(f"'{key}' is missing")
     if not isinstance(value := record[key], str):
@@ -30,13 +24,7 @@ def text(record: Mapping[str, Any], key: str) -> str:
 
 
 def optional(record: Mapping[str, Any], key: str) -> str | None:
-    """Return a string, or None if it is absent, null or empty.
-
-    Raises
-    ------
-    SourceError
-        If it is anything else.
-    """
+    """Return a string, or None if it is absent, null or empty, or raise `SourceError`."""
     value = record.get(key)
     if value is not None and not isinstance(value, str):
         raise SourceError(f"'{key}' is not a string")
@@ -44,13 +32,7 @@ def optional(record: Mapping[str, Any], key: str) -> str | None:
 
 
 def identity(record: Mapping[str, Any], key: str) -> str | int | float:
-    """Return a name: a string, or a finite number.
-
-    Raises
-    ------
-    SourceError
-        If it is missing or anything else.
-    """
+    """Return a name, which is a string or a finite number, or raise `SourceError`."""
     if key not in record:
         raise SourceError(f"'{key}' is missing")
     name = record[key]

@@ -8,13 +8,14 @@ import json
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, Any, TypeVar
 
 from excise.errors import ExciseError
 from excise_server.foundation.files import file_error
 from excise_server.foundation.inputs import SourceError
+from excise_server.records.fields import identity
 
 __all__ = [
     "MAX_JSON",
@@ -23,7 +24,6 @@ __all__ = [
     "json_value",
     "opened",
     "read_all",
-    "read_lines",
     "read_records",
 ]
 
@@ -53,20 +53,17 @@ def read_all(
 ) -> tuple[list[R], list[BadLine]]:
     """Read every record of a file, like `read_records`, and return the bad lines as well.
 
-    Raises
-    ------
-    SourceError
-        If the file cannot be read, or has no record, for which ``nothing`` is the message.
+    Without any record, ``nothing`` is the message of the `SourceError`.
     """
     good: list[R] = []
     bad: list[BadLine] = []
     with opened(path) as stream:
-        for number, record in read_records(stream, read, path):
+        for record in read_records(stream, read, path):
             if isinstance(record, BadLine):
                 bad.append(record)
             else:
                 good.append(record)
-            advance(number)
+            advance(len(good) + len(bad))
     if not good:
         hint = f"line {bad[0].number}: {bad[0].reason}" if bad else "it has no lines"
         raise SourceError(nothing, name=path, hint=hint)
@@ -75,32 +72,12 @@ def read_all(
 
 def read_records(
     stream: IO[bytes], read: Callable[[int, dict[str, Any]], R], name: str = ""
-) -> Iterator[tuple[int, R | BadLine]]:
-    """Yield the number and the record of each line that is not blank.
+) -> Iterator[R | BadLine]:
+    """Yield the record of each line that is not blank. A bad line never stops the others.
 
     ``read`` makes a record of a line's number and object, or raises `ExciseError` or `SourceError`.
-    """
-    for number, value in read_lines(stream, name):
-        if isinstance(value, BadLine):
-            yield number, value
-            continue
-        try:
-            yield number, read(number, value)
-        except (ExciseError, SourceError) as error:
-            identity = value.get("id")
-            is_id = isinstance(identity, str | int | float) and not isinstance(identity, bool)
-            yield number, BadLine(number, identity if is_id else None, str(error))
-
-
-def read_lines(stream: IO[bytes], name: str = "") -> Iterator[tuple[int, dict[str, Any] | BadLine]]:
-    """Yield each line that is not blank with its number, as a JSON object or as a bad line.
-
-    One line is held at a time, so memory does not grow with the file.
-
-    Raises
-    ------
-    SourceError
-        If the stream, of this name, cannot be read, or its gzip ends too early or is broken.
+    One line is held at a time, so memory does not grow with the file. A stream, of this name, that
+    cannot be read, or whose gzip ends too early or is broken, is a `SourceError`.
     """
     number = 0
     while line := _read_line(stream, name):
@@ -108,12 +85,19 @@ def read_lines(stream: IO[bytes], name: str = "") -> Iterator[tuple[int, dict[st
         if len(line) > MAX_JSON:
             while line and not line.endswith(b"\n"):
                 line = _read_line(stream, name, 1 << 20)
-            yield number, BadLine(number, None, f"too long, {_LIMIT}")
+            yield BadLine(number, None, f"too long, {_LIMIT}")
         elif line.strip():
+            value: dict[str, Any] = {}
+            record: R | BadLine
             try:
-                yield number, json_object(line.removesuffix(b"\n").removesuffix(b"\r"))
-            except SourceError as error:
-                yield number, BadLine(number, None, error.reason)
+                value = json_object(line.removesuffix(b"\n").removesuffix(b"\r"))
+                record = read(number, value)
+            except (ExciseError, SourceError) as error:
+                name_of_it = None
+                with suppress(SourceError):
+                    name_of_it = identity(value, "id")
+                record = BadLine(number, name_of_it, str(error))
+            yield record
 
 
 def json_object(data: bytes) -> dict[str, Any]:

@@ -16,9 +16,9 @@ from excise.patches import apply, parse
 from excise.patches.model import MAX_PARTS, Budget, PatchError
 from excise.patches.parts import parts_of
 from excise_server.foundation.inputs import SourceError
-from excise_server.records.lines import BadLine
+from excise_server.records.lines import BadLine, read_records
+from excise_server.records.outputs import read_score_record
 from excise_server.records.revision_set import read_revision_set
-from excise_server.records.scores import read_score_records
 
 
 def check_mail(data: bytes) -> None:
@@ -49,7 +49,7 @@ def records(choice: Random) -> bytes:
 
 def check_records(data: bytes) -> None:
     wanted = [number for number, line in enumerate(data.split(b"\n"), start=1) if line.strip()]
-    got = list(read_score_records(io.BytesIO(data)))
+    got = list(read_records(io.BytesIO(data), read_score_record))
     numbers = [record.number if isinstance(record, BadLine) else record.line for record in got]
     assert numbers == wanted, "a line without a record"
     assert all(record.reason for record in got if isinstance(record, BadLine)), "no reason"

@@ -28,6 +28,7 @@ from excise_server.foundation.linux import (
     mount,
     mount_attributes,
     pivot,
+    put,
     require,
     set_undumpable,
 )
@@ -65,32 +66,26 @@ def enter_control_group(memory: int) -> str:
     """Move this process into its own group, and return the group's folder, or "" without one."""
     with suppress(OSError):
         own_group = control_group()
-        for group in (own_group, os.path.dirname(own_group)):
+        for above in (own_group, os.path.dirname(own_group)):
             with suppress(OSError):
-                return _make(group, memory)
+                return _make_group(f"{above}/excise-{os.getpid()}", memory)
     return ""
 
 
-def _make(above: str, memory: int) -> str:
-    with open(f"{above}/cgroup.subtree_control") as controllers:
+def _make_group(folder: str, memory: int) -> str:
+    with open(f"{os.path.dirname(folder)}/cgroup.subtree_control") as controllers:
         if "memory" not in controllers.read().split():
             raise FileNotFoundError
-    folder = f"{above}/excise-{os.getpid()}"
     os.mkdir(folder)
     try:
-        _put(f"{folder}/memory.max", memory + _KERNEL)
+        put(f"{folder}/memory.max", str(memory + _KERNEL))
         with suppress(OSError):  # a kernel without swap has none
-            _put(f"{folder}/memory.swap.max", 0)
-        _put(f"{folder}/cgroup.procs", os.getpid())
+            put(f"{folder}/memory.swap.max", "0")
+        put(f"{folder}/cgroup.procs", str(os.getpid()))
     except OSError:
         os.rmdir(folder)
         raise
     return folder
-
-
-def _put(path: str, value: int) -> None:
-    with open(path, "w") as file:
-        file.write(str(value))
 
 
 def enter_namespaces() -> None:

@@ -2,9 +2,7 @@
 
 The template is a warm interpreter, started as ``python -I -S -B -c ...`` without an environment,
 with a socket as descriptor 0. It runs nothing of a stranger and knows no job: each watcher reads
-its own. The watcher is init of the PID namespace of its run: no signal from inside reaches it, and
-everything ends with it. The stranger guards itself, then runs a hypothesis and its tests in one
-module.
+its own. No signal from inside reaches a watcher. The stranger guards itself before it runs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The records of ``excise eval``: outputs of models with an origin, references and a label."""
+"""Outputs of models, with an origin and references: for ``score --jsonl``, and for ``eval``."""
 
 from __future__ import annotations
 
@@ -9,11 +9,48 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from excise_server.foundation.inputs import MAX_BYTES, SourceError
-from excise_server.records.fields import identity, optional, references
+from excise_server.records.fields import identity, optional, references, text
 
-__all__ = ["Record", "read_label", "read_record"]
+__all__ = ["Record", "ScoreRecord", "read_label", "read_record", "read_score_record"]
 
 MAX_COUNT = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRecord:
+    """One record of JSONL to score, with its ``id`` as given (a string or a number)."""
+
+    line: int
+    id: str | int | float
+    origin: str
+    references: tuple[str, ...]
+    hypothesis: str
+    language: str | None
+    path: str | None
+    several: bool
+    """True if the record gave a list of references."""
+    task: str | int | float | None = None
+    """The task that it answers, if the record has one."""
+
+
+def read_score_record(number: int, value: dict[str, Any]) -> ScoreRecord:
+    """Read the record of a line, or raise `SourceError`."""
+    record_id = identity(value, "id")
+    texts, several = references(value)
+    return ScoreRecord(
+        line=number,
+        id=record_id,
+        origin=text(value, "origin"),
+        references=texts,
+        hypothesis=text(value, "hypothesis"),
+        language=optional(value, "language"),
+        path=optional(value, "path"),
+        several=several,
+        task=None if value.get("task") is None else identity(value, "task"),
+    )
+
+
+# --- for eval ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +83,10 @@ class Record:
 
 
 def read_record(number: int, value: Mapping[str, Any], cluster_by: str = "id") -> Record:
-    """Read the record of a line.
+    """Read the record of a line, or raise `SourceError`; a key of it names the cluster.
 
-    Parameters
-    ----------
-    value
-        ``{"id", "language" or "path", "origin", "reference" (text or list of texts),
-        "hypothesis", "label" (optional), "count" (optional, 1)}``.
-    cluster_by
-        The key of the record that names its cluster.
-
-    Raises
-    ------
-    SourceError
-        If a field is missing or of another kind.
+    ``{"id", "language" or "path", "origin", "reference" (text or list of texts), "hypothesis",
+    "label" (optional), "count" (optional, 1)}``.
     """
     return Record(
         task=_name(value, "id"),
@@ -100,19 +127,19 @@ def _name(value: Mapping[str, Any], key: str) -> str:
 def _text(value: Mapping[str, Any], key: str) -> str:
     if key not in value:
         raise SourceError(f"'{key}' is missing")
-    text = value[key]
-    if not isinstance(text, str):
+    content = value[key]
+    if not isinstance(content, str):
         raise SourceError(f"'{key}' is not a string")
-    if (nul := text.find("\0")) >= 0:
+    if (nul := content.find("\0")) >= 0:
         raise SourceError(f"'{key}' is binary: NUL character at offset {nul}")
     try:
-        size = len(text.encode())
+        size = len(content.encode())
     except UnicodeEncodeError as error:
-        place = f"U+{ord(text[error.start]):04X} at offset {error.start}"
+        place = f"U+{ord(content[error.start]):04X} at offset {error.start}"
         raise SourceError(f"'{key}' is not Unicode text: lone surrogate {place}") from error
     if size > MAX_BYTES:
         raise SourceError(f"a text is over the limit of {MAX_BYTES // 1_000_000} MB")
-    return text
+    return content
 
 
 def _count(count: object) -> int:
