@@ -13,7 +13,7 @@ from excise_server.cli.streams import say
 from excise_server.foundation.files import read_revisions
 from excise_server.foundation.inputs import RevisionSet, SourceError
 from excise_server.records.lines import MAX_JSON
-from excise_server.records.revision_set import read_revision_set
+from excise_server.records.scores import read_revision_set
 
 __all__ = ["STDIN", "read_set", "report_rejected", "similarities"]
 

@@ -100,14 +100,7 @@ def _score_files(paths: tuple[str, ...], choices: Choices, deletion: str) -> int
         document = json_text(score_document(score)) if choices.json else None
     if document is not None:
         print(document)
-    else:
-        _print_score(score, paths, texts, choices, deletion)
-    return 0
-
-
-def _print_score(
-    score: excise.Score, paths: tuple[str, ...], texts: list[str], choices: Choices, deletion: str
-) -> None:
+        return 0
     from excise_server.report.regions import Names, legend, region_views
     from excise_server.report.tables import summary
 
@@ -121,6 +114,7 @@ def _print_score(
     out.print(summary(score, "score", columns[1:]))
     for view in region_views(score, names):
         out.print(view)
+    return 0
 
 
 def _score_lines(path: str, choices: Choices, deletion: str) -> int:

@@ -1,6 +1,5 @@
 """Records of JSON, one a line, read once for all commands.
 
 ``lines`` is the reader: files or standard input, gzipped or not, where a bad line never stops the
-others. ``scores`` and ``evaluated`` define the records of ``score`` and of ``eval``, and
-``revision_set`` reads the one document of ``rank -``.
+others. ``scores`` has what ``score`` and ``rank -`` read, and ``evaluated`` what ``eval`` reads.
 """

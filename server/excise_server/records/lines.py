@@ -1,31 +1,24 @@
-"""Lines of JSON objects from a file or standard input, gzipped or not."""
+"""Lines of JSON objects from a file or standard input, gzipped or not, and their fields."""
 
 from __future__ import annotations
 
 import gzip
 import io
 import json
+import math
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import IO, Any, TypeVar
 
 from excise.errors import ExciseError
 from excise_server.foundation.files import file_error
-from excise_server.foundation.inputs import SourceError
+from excise_server.foundation.inputs import SourceError, check_text
 
-__all__ = [
-    "MAX_JSON",
-    "BadLine",
-    "json_object",
-    "json_value",
-    "opened",
-    "read_all",
-    "read_lines",
-    "read_records",
-]
+__all__ = ["MAX_JSON", "BadLine", "json_object", "name_in", "opened", "optional"]
+__all__ += ["read_all", "read_lines", "read_records", "text"]
 
 MAX_JSON = 200_000_000
 """Longest JSON document, and longest line of JSONL, in bytes: 200 MB."""
@@ -87,9 +80,10 @@ def read_records(
         try:
             yield number, read(number, value)
         except (ExciseError, SourceError) as error:
-            identity = value.get("id")
-            is_id = isinstance(identity, str | int | float) and not isinstance(identity, bool)
-            yield number, BadLine(number, identity if is_id else None, str(error))
+            identity = None
+            with suppress(SourceError):
+                identity = name_in(value, "id")
+            yield number, BadLine(number, identity, str(error))
 
 
 def read_lines(stream: IO[bytes], name: str = "") -> Iterator[tuple[int, dict[str, Any] | BadLine]]:
@@ -194,3 +188,51 @@ def _read_line(stream: IO[bytes], name: str, most: int | None = None) -> bytes:
         raise SourceError(f"broken gzip: {error}", name=name, hint=hint) from error
     except OSError as error:
         raise file_error(name, error).named(name) from error
+
+
+def text(record: dict[str, Any], key: str) -> str:
+    """Return a text that can be scored.
+
+    Raises
+    ------
+    SourceError
+        If it is missing, not a string, or not a text that `check_text` accepts.
+    """
+    if key not in record:
+        raise SourceError(f"'{key}' is missing")
+    if not isinstance(value := record[key], str):
+        raise SourceError(f"'{key}' is not a string")
+    try:
+        return check_text(value)
+    except SourceError as error:
+        raise SourceError(f"'{key}': {error.reason}") from error
+
+
+def optional(record: dict[str, Any], key: str) -> str | None:
+    """Return a string, or None if it is absent, null or empty.
+
+    Raises
+    ------
+    SourceError
+        If it is anything else.
+    """
+    value = record.get(key)
+    if value is not None and not isinstance(value, str):
+        raise SourceError(f"'{key}' is not a string")
+    return value or None
+
+
+def name_in(record: dict[str, Any], key: str) -> str | int | float:
+    """Return a value that names something.
+
+    Raises
+    ------
+    SourceError
+        If it is neither a string nor a finite number.
+    """
+    value = record.get(key)
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise SourceError(f"'{key}' is neither a string nor a number")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise SourceError(f"'{key}' is not a finite number")
+    return value

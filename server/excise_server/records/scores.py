@@ -1,17 +1,16 @@
-"""The content of a line for ``excise score --jsonl``."""
+"""Texts to score: records of ``score --jsonl``, one a line, and the document of ``rank -``."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Any
 
-from excise_server.foundation.inputs import SourceError
-from excise_server.records.fields import optional, text
-from excise_server.records.lines import BadLine, read_lines
+from excise.text import Revision
+from excise_server.foundation.inputs import Rejected, RevisionSet, SourceError, unique_ids
+from excise_server.records.lines import BadLine, json_object, name_in, optional, read_records, text
 
-__all__ = ["ScoreRecord", "read_score_records"]
+__all__ = ["ScoreRecord", "read_revision_set", "read_score_records"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,54 +38,77 @@ def read_score_records(stream: IO[bytes], name: str = "") -> Iterator[ScoreRecor
     SourceError
         If the stream, of this name, cannot be read.
     """
-    for number, value in read_lines(stream, name):
-        yield value if isinstance(value, BadLine) else _score_record(number, value)
+    for _, record in read_records(stream, _score_record, name):
+        yield record
 
 
-def _score_record(number: int, value: dict[str, Any]) -> ScoreRecord | BadLine:
-    record_id = None
-    try:
-        record_id = _record_id(value)
-        references, several = _references(value)
-        return ScoreRecord(
-            line=number,
-            id=record_id,
-            origin=text(value, "origin"),
-            references=references,
-            hypothesis=text(value, "hypothesis"),
-            language=optional(value, "language"),
-            path=optional(value, "path"),
-            several=several,
-            task=_task(value),
-        )
-    except SourceError as error:
-        return BadLine(number, record_id, error.reason)
-
-
-def _record_id(record: dict[str, Any]) -> str | int | float:
-    if "id" not in record:
+def _score_record(number: int, value: dict[str, Any]) -> ScoreRecord:
+    if "id" not in value:
         raise SourceError("'id' is missing")
-    return _name(record["id"], "id")
-
-
-def _task(record: dict[str, Any]) -> str | int | float | None:
-    value = record.get("task")
-    return None if value is None else _name(value, "task")
-
-
-def _name(value: object, key: str) -> str | int | float:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise SourceError(f"'{key}' is neither a string nor a number")
-    if isinstance(value, float) and not math.isfinite(value):
-        raise SourceError(f"'{key}' is not a finite number")
-    return value
-
-
-def _references(record: dict[str, Any]) -> tuple[tuple[str, ...], bool]:
-    value = record.get("reference")
-    if not isinstance(value, list):
-        return (text(record, "reference"),), False
-    if not value:
+    identity, reference = name_in(value, "id"), value.get("reference")
+    if reference == []:
         raise SourceError("'reference' is an empty list")
-    named = {f"reference[{index}]": item for index, item in enumerate(value)}
-    return tuple(text(named, name) for name in named), True
+    references = {"reference": reference} if "reference" in value else {}
+    if isinstance(reference, list):
+        references = {f"reference[{index}]": item for index, item in enumerate(reference)}
+    return ScoreRecord(
+        line=number,
+        id=identity,
+        references=tuple(text(references, name) for name in references or ("reference",)),
+        origin=text(value, "origin"),
+        hypothesis=text(value, "hypothesis"),
+        language=optional(value, "language"),
+        path=optional(value, "path"),
+        several=isinstance(reference, list),
+        task=None if value.get("task") is None else name_in(value, "task"),
+    )
+
+
+def read_revision_set(data: bytes, name: str = "standard input") -> RevisionSet:
+    """Read ``{"origin", "language" or "path", "revisions": [{"id", "text"}]}``.
+
+    A revision whose text cannot be scored is rejected. A document of another shape is an error.
+
+    Raises
+    ------
+    SourceError
+        If the document is not of that shape, or its origin cannot be scored.
+    """
+    try:
+        record = json_object(data)
+        origin = text(record, "origin")
+        entries = record.get("revisions")
+        if not isinstance(entries, list):
+            raise SourceError("'revisions' is not a list")
+        ids = [_revision_id(entry, index) for index, entry in enumerate(entries)]
+        language, path = optional(record, "language"), optional(record, "path")
+    except SourceError as error:
+        hint = error.hint or 'give {"origin": TEXT, "revisions": [{"id": ID, "text": TEXT}, ...]}'
+        raise SourceError(error.reason, name=name, hint=hint) from error
+    revisions, rejected, notes = [], [], []
+    for entry, identity, unique in zip(entries, ids, unique_ids(ids), strict=True):
+        try:
+            revisions.append(Revision(unique, text(entry, "text")))
+        except SourceError as error:
+            rejected.append(Rejected(unique, error.reason, error.hint))
+            continue
+        if unique != identity:
+            notes.append((unique, "given more than once"))
+    return RevisionSet(
+        name=name,
+        origin=origin,
+        revisions=tuple(revisions),
+        rejected=tuple(rejected),
+        language=language,
+        path=path,
+        notes=tuple(notes),
+    )
+
+
+def _revision_id(entry: Any, index: int) -> str:  # noqa: ANN401
+    if not isinstance(entry, dict):
+        raise SourceError(f"revisions[{index}] is not an object")
+    value = entry.get("id")
+    if not isinstance(value, str) or not value:
+        raise SourceError(f"'id' of revisions[{index}] must be a non-empty string")
+    return value

@@ -9,11 +9,10 @@ from excise.patches.related_pool import RELATED_LINKAGE
 from excise_server.duplicates.find import LEVEL_WORDS, Duplicates, Pair
 from excise_server.duplicates.groups import RelatedGroups
 from excise_server.duplicates.proposals import Proposal
-from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import Rejected
 from excise_server.report.documents import Document, GroupEntry, RejectedEntry, Shape, group_entry
 from excise_server.report.markdown import code_span, inert
-from excise_server.report.words import digits
+from excise_server.report.words import digits, spreadsheet_cell
 
 __all__ = ["DuplicatePair", "DuplicatesDocument", "ProposalEntry", "RelatedGroupsDocument"]
 __all__ += ["duplicates_document", "duplicates_markdown", "duplicates_tsv", "groups_document"]
@@ -121,20 +120,8 @@ def related_words(relation: Relation) -> str:
     return f"{words} ({cosines(relation.what, relation.where, relation.why)})"
 
 
-_COLUMNS = [
-    "new",
-    "other",
-    "word",
-    "level",
-    "probability",
-    "mean",
-    "what",
-    "where",
-    "why",
-    "same_edit",
-    "otherwise",
-]
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_COLUMNS = ["new", "other", "word", "level", "probability", "mean"]
+_COLUMNS += ["what", "where", "why", "same_edit", "otherwise"]
 
 
 def duplicates_document(
@@ -197,10 +184,6 @@ def numbers_of(pair: DuplicatePair) -> str:
     return f"{shown}{edit}"
 
 
-def _share(probability: float) -> str:
-    return "over 99 %" if probability > 0.99 else f"about {round(100 * probability)} %"
-
-
 def duplicates_tsv(document: DuplicatesDocument) -> Iterator[str]:
     """Yield a header and a line per pair, in which no cell has a tab or runs as a formula."""
     yield "\t".join(_COLUMNS)
@@ -208,13 +191,8 @@ def duplicates_tsv(document: DuplicatesDocument) -> Iterator[str]:
         edit = pair.same_edit.similarity if pair.same_edit else None
         values = pair.probability, pair.mean, pair.what, pair.where, pair.why, edit
         cells = ["" if value is None else repr(value) for value in values]
-        texts = map(_cell, (pair.new, pair.other, pair.word, pair.level))
-        yield "\t".join((*texts, *cells, _cell(pair.otherwise)))
-
-
-def _cell(text: str) -> str:
-    shown = printable(text)
-    return f"'{shown}" if shown.startswith(_FORMULA) else shown
+        texts = map(spreadsheet_cell, (pair.new, pair.other, pair.word, pair.level))
+        yield "\t".join((*texts, *cells, spreadsheet_cell(pair.otherwise)))
 
 
 def duplicates_markdown(document: DuplicatesDocument) -> str:
@@ -237,7 +215,9 @@ def _markdown(pair: DuplicatePair, proposals: dict[str, ProposalEntry]) -> Itera
     otherwise = f" ({pair.otherwise})" if pair.otherwise else ""
     yield f"**{pair.word}**{otherwise}: {_named(new)} and {_named(other)}"
     yield ""
-    yield f"- {numbers_of(pair)}; {_share(pair.probability)} of such pairs are about one issue"
+    percent = round(100 * pair.probability)
+    share = "over 99 %" if pair.probability > 0.99 else f"about {percent} %"
+    yield f"- {numbers_of(pair)}; {share} of such pairs are about one issue"
     yield from (f"- {line}" for line in reason_lines(pair))
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
-from excise import Cluster
-from excise.patches import Patch, Pool, differences
+from excise.patches import Patch, differences
 from excise.patches.differences import Difference, Match, Side
 from excise.patches.evidence import Evidence
 from excise.patches.pool import EDITS
@@ -20,14 +20,16 @@ from excise_server.report.html_clusters import (
     Block,
     Group,
     Item,
-    Picture,
-    Report,
+    in_order,
+    picture_of,
     render,
-    shown_first,
 )
 from excise_server.report.likeness import parts, said
 from excise_server.report.patches import Grouped
 from excise_server.report.words import digits
+
+if TYPE_CHECKING:
+    from excise_server.report.html_clusters import Values
 
 __all__ = ["difference_blocks", "patches_page"]
 
@@ -43,7 +45,13 @@ def patches_page(grouped: Grouped) -> str:
     pool, clusters, queue = grouped.pool, grouped.clusters, grouped.queue
     threshold, linkage = grouped.threshold, grouped.linkage
     duplicates = len(pool) - len({pool.patch_id(index) for index in range(len(pool))})
-    groups = [_group(grouped, cluster) for cluster in clusters]
+    groups = []
+    for cluster in clusters:
+        best, is_alone = cluster.representative, len(cluster.members) == 1
+        evidence = None if is_alone else grouped.evidence(best)
+        members = in_order(cluster, partial(pool.score, best))
+        items = tuple(_item(grouped, best, member, evidence) for member in members)
+        groups.append(Group(items, cluster.min_similarity))
     largest = max((len(cluster.members) for cluster in clusters), default=0)
     facts = (
         ("patches", f"{len(pool):,}"),
@@ -58,19 +66,25 @@ def patches_page(grouped: Grouped) -> str:
     notes += [f"other files, not patches: {queue.others:,}"] if queue.others else []
     notes += grouped.about
     notes += [f"{visible(name)}: {note}" for name, note in queue.notes]
+
+    def dense(shown: list[int]) -> Values:
+        import numpy as np
+
+        values = np.ones((len(shown), len(shown)))
+        pool.dense(array("i", shown), values)
+        return values
+
     return render(
-        Report(
-            title=f"{len(pool):,} patches, {len(clusters):,} to read",
-            what="patches",
-            facts=facts,
-            groups=groups,
-            picture=_picture(pool, clusters, [member.id for member in queue.patches]),
-            threshold=threshold,
-            linkage=linkage,
-            signature=pool.signature,
-            notes=notes,
-            rejected=[(visible(rejection.id), rejection.reason) for rejection in queue.rejected],
-        )
+        title=f"{len(pool):,} patches, {len(clusters):,} to read",
+        what="patches",
+        facts=facts,
+        groups=groups,
+        picture=picture_of(dense, [visible(member.id) for member in queue.patches], clusters),
+        threshold=threshold,
+        linkage=linkage,
+        signature=pool.signature,
+        notes=notes,
+        rejected=[(visible(rejection.id), rejection.reason) for rejection in queue.rejected],
     )
 
 
@@ -86,12 +100,11 @@ def difference_blocks(differing: Sequence[Difference], *, numbers: bool = False)
 
 
 def _place(side: Side | Match) -> str:
-    heading = f" ({_cut(side.heading)})" if side.heading else ""
-    return f"{visible(side.path)}, line {side.line:,}{heading}"
-
-
-def _cut(heading: str) -> str:
-    return heading if len(heading) <= MAX_HEADING else f"{heading[:MAX_HEADING]}…"
+    heading = side.heading
+    if len(heading) > MAX_HEADING:
+        heading = f"{heading[:MAX_HEADING]}…"
+    about = f" ({heading})" if heading else ""
+    return f"{visible(side.path)}, line {side.line:,}{about}"
 
 
 def _matching(difference: Difference) -> str:
@@ -108,31 +121,6 @@ def _signed(side: Side | None) -> list[tuple[str, str]] | None:
     if side is None:
         return None
     return [*(("-", line) for line in side.old), *(("+", line) for line in side.new)]
-
-
-def _picture(pool: Pool, clusters: Sequence[Cluster], ids: Sequence[str]) -> Picture | None:
-    import numpy as np
-
-    shown = shown_first(clusters)
-    if len(shown) < 2:
-        return None
-    values = np.ones((len(shown), len(shown)))
-    pool.dense(array("i", shown), values)
-    bands = [place for place, cluster in enumerate(clusters) for _ in cluster.members]
-    return Picture(
-        values, [visible(ids[member]) for member in shown], bands[: len(shown)], len(pool)
-    )
-
-
-def _group(grouped: Grouped, cluster: Cluster) -> Group:
-    best, pool = cluster.representative, grouped.pool
-    others = sorted(
-        (member for member in cluster.members if member != best),
-        key=lambda member: (-pool.score(best, member), member),
-    )
-    evidence = grouped.evidence(best) if others else None
-    items = [_item(grouped, best, member, evidence) for member in (best, *others)]
-    return Group(tuple(items), cluster.min_similarity)
 
 
 def _item(grouped: Grouped, best: int, index: int, evidence: Evidence | None) -> Item:

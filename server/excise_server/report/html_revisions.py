@@ -13,7 +13,7 @@ from excise_server.report.html_clusters import (
     Block,
     Group,
     Item,
-    Report,
+    in_order,
     picture_of,
     render,
 )
@@ -41,33 +41,28 @@ def revisions_page(
         ("no change", f"{sum(matrix.no_ops):,}"),
     )
     return render(
-        Report(
-            title=f"{len(matrix.ids):,} revisions of {revision_set.name}, "
-            f"{len(clusters):,} to read",
-            what="revisions",
-            facts=facts,
-            groups=[
-                _group(matrix, cluster, revision_set, line)
-                for cluster, line in zip(clusters, reasons, strict=True)
-            ],
-            picture=picture_of(matrix.values, matrix.ids, clusters, words_of(matrix)),
-            threshold=threshold,
-            linkage=linkage,
-            signature=matrix.signature,
-            notes=[*notes, *(f"{name}: {note}" for name, note in revision_set.notes)],
-            rejected=[(rejected.id, rejected.reason) for rejected in revision_set.rejected],
-        )
+        title=f"{len(matrix.ids):,} revisions of {revision_set.name}, {len(clusters):,} to read",
+        what="revisions",
+        facts=facts,
+        groups=[
+            Group(
+                tuple(
+                    _item(matrix, revision_set, best, member)
+                    for member in in_order(cluster, matrix.values[best].__getitem__)
+                ),
+                cluster.min_similarity,
+                reasons=line,
+            )
+            for cluster, line in zip(clusters, reasons, strict=True)
+            for best in (cluster.representative,)
+        ],
+        picture=picture_of(matrix.values, matrix.ids, clusters, words_of(matrix)),
+        threshold=threshold,
+        linkage=linkage,
+        signature=matrix.signature,
+        notes=[*notes, *(f"{name}: {note}" for name, note in revision_set.notes)],
+        rejected=[(rejected.id, rejected.reason) for rejected in revision_set.rejected],
     )
-
-
-def _group(matrix: ScoreMatrix, cluster: Cluster, revision_set: RevisionSet, reasons: str) -> Group:
-    best = cluster.representative
-    others = sorted(
-        (member for member in cluster.members if member != best),
-        key=lambda member: (-matrix.values[best, member], member),
-    )
-    items = [_item(matrix, revision_set, best, member) for member in (best, *others)]
-    return Group(tuple(items), cluster.min_similarity, reasons=reasons)
 
 
 def _item(matrix: ScoreMatrix, revision_set: RevisionSet, best: int, index: int) -> Item:

@@ -24,6 +24,7 @@ from excise_server.queue.reading import Member, Queue
 from excise_server.report.documents import Document, GroupEntry, RejectedEntry, Shape, group_entry
 from excise_server.report.likeness import said_of
 from excise_server.report.tables import Records, bar, cut, name_column, number
+from excise_server.report.words import spreadsheet_cell
 
 __all__ = ["Grouped", "PatchDocument", "patch_table"]
 
@@ -123,8 +124,6 @@ Row = tuple[int, int, _Alike]
 TOGETHER = 500
 """The number of rows that one process makes at a time."""
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
 
 def patch_document(grouped: Grouped, *, scores: bool) -> PatchDocument:
     """Return the clusters, the largest first, and the facts about each patch."""
@@ -190,7 +189,9 @@ def patch_table(
                     (name, "bold" if stands else ""),
                     (" new" if new and queue.patches[index].id in new else "", "yellow"),
                 ),
-                Text() if stands else _similarity(alike.similarity),
+                Text()
+                if stands
+                else Text.assemble(number(alike.similarity), " ", bar(alike.similarity, 8)),
                 Text(_said(alike)),
                 Text() if alike.contains is None else number(alike.contains),
                 _version(message),
@@ -209,8 +210,13 @@ def patch_csv(pool: Pool, clusters: Sequence[Cluster], queue: Queue, map: Map = 
     writer.writerow([*names.split(), *_Alike._fields[3:]])
     for place, index, alike in _rows(pool, clusters, map):
         message = queue.patches[index].message
-        texts = [_cell(text) for text in (message.subject, message.author, message.date)]
-        cells = [place, _cell(queue.patches[index].id), int(alike.word is None), *alike[:3]]
+        texts = [spreadsheet_cell(text) for text in (message.subject, message.author, message.date)]
+        cells = [
+            place,
+            spreadsheet_cell(queue.patches[index].id),
+            int(alike.word is None),
+            *alike[:3],
+        ]
         writer.writerow([*cells, message.series.version, *texts, *alike[3:]])
     return out.getvalue()
 
@@ -262,10 +268,6 @@ def _patch(member: Member, pool: Pool, row: Row) -> PatchEntry:
     )
 
 
-def _similarity(value: float) -> Text:
-    return Text.assemble(number(value), " ", bar(value, 8))
-
-
 def _said(alike: _Alike) -> str:
     if alike.word is None or alike.contains is None or alike.contained is None:
         return ""
@@ -277,8 +279,3 @@ def _version(message: Message) -> Text:
     series = message.series
     place = f" {series.index}/{series.total}" if series.numbered else ""
     return Text(f"v{series.version}{place}", "dim")
-
-
-def _cell(text: str) -> str:
-    shown = printable(text)
-    return f"'{shown}" if shown.startswith(_FORMULA) else shown

@@ -10,14 +10,21 @@ from typing import Protocol
 
 from excise import ChangeMatrix, Ranked, ScoreMatrix
 from excise.agreement import CONTAINS, NEARLY_ALL
+from excise_server.foundation.escape import printable
 
 __all__ = ["DISAGREE", "beside", "between", "digits", "disagree", "order_words", "plural"]
-__all__ += ["word_beside", "words_of"]
+__all__ += ["spreadsheet_cell", "word_beside", "words_of"]
 
 
 def plural(count: int, noun: str) -> str:
     """Return "1 n-gram", "2,000 n-grams"."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def spreadsheet_cell(text: str) -> str:
+    """Return a printable text, quoted if a spreadsheet would run it as a formula."""
+    shown = printable(text)
+    return f"'{shown}" if shown.startswith(("=", "+", "-", "@", "\t", "\r")) else shown
 
 
 def digits(value: float | None) -> str:

@@ -18,8 +18,7 @@ from excise.patches.errors import PatchError
 from excise.patches.parts import parts_of
 from excise_server.foundation.inputs import SourceError
 from excise_server.records.lines import BadLine
-from excise_server.records.revision_set import read_revision_set
-from excise_server.records.scores import read_score_records
+from excise_server.records.scores import read_revision_set, read_score_records
 
 
 def check_mail(data: bytes) -> None:
