@@ -117,8 +117,7 @@ def print_groups(grouped: Grouped, chosen: PatchChoices, *, as_json: bool) -> in
     if as_json:
         print(json_text(report.patch_document(grouped, scores=chosen.scores)))
     elif chosen.csv:
-        text = report.patch_csv(grouped.pool, grouped.clusters, grouped.queue, grouped.map)
-        print(text, end="")
+        print(report.patch_csv(grouped), end="")
     else:
         _print_table(grouped)
     for rejected in grouped.queue.rejected:
@@ -153,6 +152,5 @@ def _print_table(grouped: Grouped) -> None:
         lines.append(f"clusters without a new patch are not shown: {hidden:,}")
     out = console()
     if shown:
-        table = patch_table(grouped.pool, shown, queue, grouped.new, grouped.clusters, grouped.map)
-        out.print(table)
+        out.print(patch_table(grouped, shown))
     out.print(*notes_text("note", lines), signature_text(grouped.pool.signature), sep="\n")

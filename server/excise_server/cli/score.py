@@ -119,15 +119,20 @@ def _score_files(paths: tuple[str, ...], choices: Choices, deletion: str) -> int
 
 def _score_lines(path: str, choices: Choices, deletion: str) -> int:
     """Score record by record: memory does not grow with the file."""
-    scored = bad = 0
-    with opened(path) as stream, _progress(length := _length(stream)) as advance:
-        for record in read_score_records(stream, path):
-            line = _line(record, choices, deletion)
-            scored, bad = scored + 1, bad + isinstance(line, ErrorLine)
-            print(json_line(line), flush=True)
-            advance(scored if length is None else stream.tell())
+    total = bad = 0
+    # Lines on a terminal show progress by themselves.
+    bar = nullcontext(lambda done: None) if sys.stdout.isatty() else None
+    for record, score in _scored(path, choices, deletion, bar):
+        total, bad = total + 1, bad + isinstance(score, str)
+        line: RecordLine | ErrorLine
+        if isinstance(score, str):
+            line = ErrorLine(id=record.id, error=score)
+        else:
+            several = isinstance(record, ScoreRecord) and record.several
+            line = record_line(record.id, score, several=several)
+        print(json_line(line), flush=True)
     if bad:
-        say(f"{bad} of {scored} records could not be scored: see 'error' in their lines")
+        say(f"{bad} of {total} records could not be scored: see 'error' in their lines")
     return 1 if bad else 0
 
 
@@ -149,50 +154,45 @@ def _summarise(path: str, baseline: str | None, choices: Choices, deletion: str)
 def _numbers(
     path: str, choices: Choices, deletion: str
 ) -> Iterator[tuple[Hashable, Numbers | str]]:
-    with opened(path) as stream, progress("Scoring", length := _length(stream)) as advance:
-        for number, record in enumerate(read_score_records(stream, path), start=1):
-            if isinstance(record, BadLine):
-                yield None, f"line {record.number}: {record.reason}"
-                continue
-            task = record.id if record.task is None else record.task
-            try:
-                yield task, Numbers.of(_score_record(record, choices, deletion))
-            except Exception as error:  # noqa: BLE001 - one record never costs the others
-                yield task, f"line {record.line}: {_reason(error)}"
-            advance(number if length is None else stream.tell())
+    for record, score in _scored(path, choices, deletion):
+        task = None if isinstance(record, BadLine) else record.task
+        yield (
+            record.id if task is None else task,
+            (score if isinstance(score, str) else Numbers.of(score)),
+        )
 
 
-def _reason(error: Exception) -> str:
-    return str(error) if isinstance(error, excise.ExciseError) else repr(error)
+def _scored(
+    path: str,
+    choices: Choices,
+    deletion: str,
+    bar: AbstractContextManager[Advance] | None = None,
+) -> Iterator[tuple[ScoreRecord | BadLine, excise.Score | str]]:
+    """Yield each record and its score, or why it has none."""
+    with opened(path) as stream:
+        length = _length(stream)
+        with bar or progress("Scoring", length) as advance:
+            for number, record in enumerate(read_score_records(stream, path), start=1):
+                yield record, _score_of(record, choices, deletion)
+                advance(number if length is None else stream.tell())
 
 
-def _line(record: ScoreRecord | BadLine, choices: Choices, deletion: str) -> RecordLine | ErrorLine:
+def _score_of(record: ScoreRecord | BadLine, choices: Choices, deletion: str) -> excise.Score | str:
     if isinstance(record, BadLine):
-        return ErrorLine(id=record.id, error=f"line {record.number}: {record.reason}")
+        return f"line {record.number}: {record.reason}"
     try:
-        score = _score_record(record, choices, deletion)
+        return excise.excision_score(
+            origin=record.origin,
+            reference=list(record.references),
+            hypothesis=record.hypothesis,
+            deletion=deletion,
+            language=choices.language or record.language,
+            path=record.path,
+            **choices.scoring,
+        )
     except Exception as error:  # noqa: BLE001 - one record never costs the others
-        return ErrorLine(id=record.id, error=f"line {record.line}: {_reason(error)}")
-    return record_line(record.id, score, several=record.several)
-
-
-def _score_record(record: ScoreRecord, choices: Choices, deletion: str) -> excise.Score:
-    return excise.excision_score(
-        origin=record.origin,
-        reference=list(record.references),
-        hypothesis=record.hypothesis,
-        deletion=deletion,
-        language=choices.language or record.language,
-        path=record.path,
-        **choices.scoring,
-    )
-
-
-def _progress(length: int | None) -> AbstractContextManager[Advance]:
-    """Show the bytes read, if known. Lines on a terminal show progress by themselves."""
-    if sys.stdout.isatty():
-        return nullcontext(lambda done: None)
-    return progress("Scoring", length)
+        reason = str(error) if isinstance(error, excise.ExciseError) else repr(error)
+        return f"line {record.line}: {reason}"
 
 
 def _length(stream: IO[bytes]) -> int | None:

@@ -15,6 +15,7 @@ from excise_server.report.markdown import code_span, inert
 from excise_server.report.words import digits, spreadsheet_cell
 
 __all__ = ["DuplicatePair", "DuplicatesDocument", "ProposalEntry", "RelatedGroupsDocument"]
+__all__ += ["SharedReasons"]
 __all__ += ["duplicates_document", "duplicates_markdown", "duplicates_tsv", "groups_document"]
 __all__ += ["numbers_of", "reason_lines", "related_words"]
 

@@ -324,8 +324,8 @@ def _picture_part(
     picture: Picture, what: str, several: Sequence[Group], threshold: float, linkage: str
 ) -> Markup:
     """Return the figure: tree and heat map, with their captions."""
-    tree = grow(picture.values, linkage)
     n = len(picture.names)
+    tree = Tree(n, merges(1.0 - picture.values, linkage))
     shown = f"{n:,} of the {picture.whole:,} {what}, those in the largest clusters"
     of = shown if n < picture.whole else f"all {n:,} {what}"
     drawn = dendrogram(tree, picture.bands, threshold)
@@ -446,11 +446,6 @@ class Tree:
             top = max(merge.distance, low, high)
             self.arms.append((x, low, y, high, top))
             places[n + index], heights[n + index] = (x + y) / 2, top
-
-
-def grow(values: Values, linkage: str) -> Tree:
-    """Return the tree that the linkage makes of similarities."""
-    return Tree(len(values), merges(1.0 - values, linkage))
 
 
 def png_of(values: Values, order: Sequence[int]) -> str:

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from excise import Cluster
-from excise.patches import Message, Patch, Pool
+from excise.patches import Patch, Pool
 from excise.patches.evidence import Evidence, EvidenceReader
 from excise_server.foundation.escape import printable
 from excise_server.foundation.forks import Map
@@ -153,20 +153,14 @@ def patch_document(grouped: Grouped, *, scores: bool) -> PatchDocument:
     )
 
 
-def patch_table(
-    pool: Pool,
-    clusters: Sequence[Cluster],
-    queue: Queue,
-    new: frozenset[str] | None = None,
-    every: Sequence[Cluster] = (),
-    map: Map = map,
-) -> RenderableType:
-    """Return the clusters, with ● for the representative and each member's similarity to it.
+def patch_table(grouped: Grouped, clusters: Sequence[Cluster]) -> RenderableType:
+    """Return some clusters, with ● for the representative and each member's similarity to it.
 
-    ``new`` ids are marked; a cluster has its number among ``every``, where some are not shown.
+    Ids that are new are marked; a cluster has its number among all of them.
     """
-    numbers = {cluster.members: place for place, cluster in enumerate(every, start=1)}
-    rows = list(_rows(pool, clusters, map))
+    queue, new = grouped.queue, grouped.new
+    numbers = {cluster.members: place for place, cluster in enumerate(grouped.clusters, start=1)}
+    rows = list(_rows(grouped.pool, clusters, grouped.map))
 
     def build(length: int) -> Table:
         names = [cut(printable(queue.patches[index].id), length) for _, index, _ in rows]
@@ -181,7 +175,12 @@ def patch_table(
         table.add_column("subject", overflow="fold")
         for name, (place, index, alike) in zip(names, rows, strict=True):
             message = queue.patches[index].message
-            stands = alike.word is None
+            stands, series = alike.word is None, message.series
+            part = f" {series.index}/{series.total}" if series.numbered else ""
+            said = ""
+            if alike.word is not None and alike.contains is not None:
+                shares = alike.contained or 0.0, alike.contains
+                said = said_of(alike.word, shares, in_another_file=bool(alike.in_another_file))
             table.add_row(
                 str(numbers.get(clusters[place - 1].members, place)) if stands else "",
                 Text("●", "green") if stands else "",
@@ -192,9 +191,9 @@ def patch_table(
                 Text()
                 if stands
                 else Text.assemble(number(alike.similarity), " ", bar(alike.similarity, 8)),
-                Text(_said(alike)),
+                Text(said),
                 Text() if alike.contains is None else number(alike.contains),
-                _version(message),
+                Text(f"v{series.version}{part}", "dim"),
                 Text(printable(message.title or message.subject), "dim"),
             )
         return table
@@ -202,21 +201,17 @@ def patch_table(
     return Records(build, is_grouped=True)
 
 
-def patch_csv(pool: Pool, clusters: Sequence[Cluster], queue: Queue, map: Map = map) -> str:
+def patch_csv(grouped: Grouped) -> str:
     """Return a line per patch, with cells quoted that a spreadsheet would run as a formula."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     names = "cluster id representative similarity contains contained version subject author date"
     writer.writerow([*names.split(), *_Alike._fields[3:]])
-    for place, index, alike in _rows(pool, clusters, map):
-        message = queue.patches[index].message
+    for place, index, alike in _rows(grouped.pool, grouped.clusters, grouped.map):
+        member = grouped.queue.patches[index]
+        message = member.message
         texts = [spreadsheet_cell(text) for text in (message.subject, message.author, message.date)]
-        cells = [
-            place,
-            spreadsheet_cell(queue.patches[index].id),
-            int(alike.word is None),
-            *alike[:3],
-        ]
+        cells = [place, spreadsheet_cell(member.id), int(alike.word is None), *alike[:3]]
         writer.writerow([*cells, message.series.version, *texts, *alike[3:]])
     return out.getvalue()
 
@@ -266,16 +261,3 @@ def _patch(member: Member, pool: Pool, row: Row) -> PatchEntry:
         files=list(message.patch.paths),
         facts=[f"{p.path}: {fact}" for p in message.patch.files for fact in p.facts],
     )
-
-
-def _said(alike: _Alike) -> str:
-    if alike.word is None or alike.contains is None or alike.contained is None:
-        return ""
-    contained = alike.contained, alike.contains
-    return said_of(alike.word, contained, in_another_file=bool(alike.in_another_file))
-
-
-def _version(message: Message) -> Text:
-    series = message.series
-    place = f" {series.index}/{series.total}" if series.numbered else ""
-    return Text(f"v{series.version}{place}", "dim")

@@ -44,19 +44,10 @@ def digits(value: float | None) -> str:
 
 
 def between(word: str, contained: tuple[float, float], a: str, b: str) -> str:
-    """Return the phrase for A and B.
+    """Return the phrase for A and B, of which each has so much of the other's edit at its place.
 
-    Parameters
-    ----------
-    contained
-        How much of A's edit B has at the same place, and the reverse.
-
-    Examples
-    --------
-    >>> between("contains", (1.0, 0.4), "a", "b")
-    'b contains a'
-    >>> between("overlaps", (0.5, 0.4), "a", "b")
-    'overlaps'
+    >>> between("contains", (1.0, 0.4), "a", "b"), between("overlaps", (0.5, 0.4), "a", "b")
+    ('b contains a', 'overlaps')
     """
     if word != CONTAINS:
         return word
@@ -67,15 +58,8 @@ def between(word: str, contained: tuple[float, float], a: str, b: str) -> str:
 
 
 def beside(word: str, contained: tuple[float, float]) -> str:
-    """Return the phrase for a member next to its representative.
+    """Return the phrase for a member (A) next to its representative (B), as `between`.
 
-    Parameters
-    ----------
-    contained
-        How much of the member's edit the representative has at the same place, and the reverse.
-
-    Examples
-    --------
     >>> beside("contains", (0.4, 1.0)), beside("contains", (1.0, 0.4)), beside("same", (1.0, 1.0))
     ('contains it', 'contained in it', 'same')
     """
