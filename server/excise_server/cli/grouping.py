@@ -110,7 +110,7 @@ def print_groups(grouped: Grouped, chosen: PatchChoices, *, as_json: bool) -> in
     from excise_server.report import patches as report
 
     if chosen.html is not None:
-        from excise_server.report.html_patches import patches_page
+        from excise_server.report.html_groups import patches_page
 
         with progress("Writing the report"):
             write_text(chosen.html, patches_page(grouped))

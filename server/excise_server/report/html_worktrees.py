@@ -20,8 +20,8 @@ from excise_server.report.html_clusters import (
     render,
     table,
 )
+from excise_server.report.html_groups import difference_blocks
 from excise_server.report.html_page import Child, Markup, element, joined
-from excise_server.report.html_patches import difference_blocks
 from excise_server.report.tables import cut
 from excise_server.report.words import plural, word_beside
 from excise_server.report.worktrees import (

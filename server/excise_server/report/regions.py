@@ -16,10 +16,10 @@ import excise
 from excise import DivergentRegion, EditCounts, Score
 from excise.excision import excision
 from excise_server.foundation.escape import printable, source_text
-from excise_server.report.tables import number
+from excise_server.report.tables import notes_text, number, summary
 from excise_server.report.words import plural
 
-__all__ = ["Names", "legend", "region_views"]
+__all__ = ["Names", "pair_views"]
 
 MAX_TEXT = 4_000
 """Most characters of a segment that are shown. --json has all of them."""
@@ -49,18 +49,19 @@ class Names:
     deletion: str = "f1"
 
 
-def legend(columns: Sequence[str], ids: Sequence[str]) -> Text:
-    """Return which file or revision each column is."""
-    width = max(map(len, columns))
-    lines = [
-        Text.assemble((column.ljust(width), "bold cyan"), "  ", printable(name))
-        for column, name in zip(columns, ids, strict=True)
-    ]
-    return Text("\n").join(lines)
+def pair_views(
+    score: Score, names: Names, ids: Sequence[str], title: str, notes: Sequence[str] = ()
+) -> Iterator[RenderableType]:
+    """Yield which file or revision each column is, the score under its title, and its regions.
 
-
-def region_views(score: Score, names: Names) -> Iterator[RenderableType]:
-    """Yield one view per divergent region, place by place, and what matches at other places."""
+    There is one view per divergent region, place by place, then what matches at other places.
+    """
+    width = max(map(len, names.columns))
+    for column, name in zip(names.columns, ids, strict=True):
+        yield Text.assemble((column.ljust(width), "bold cyan"), "  ", printable(name))
+    yield Text()
+    yield summary(score, title, names.columns[1:])
+    yield from notes_text("note", notes)
     regions = score.regions
     if not regions:
         yield Text()
@@ -71,16 +72,16 @@ def region_views(score: Score, names: Names) -> Iterator[RenderableType]:
     counts = score.places if len(groups) > 1 else ()
     for nth, (place, members) in enumerate(groups.items(), start=1):
         if counts:
-            title = Text.assemble((f"place {nth} of {len(groups)}", "bold"), " · ")
+            head = Text.assemble((f"place {nth} of {len(groups)}", "bold"), " · ")
             at = counts[place].counts
             yield Text()
-            yield title.append(f"{_edits(at, names.columns)}, {_here(at):,} alike here")
+            yield head.append(f"{_edits(at, names.columns)}, {_here(at):,} alike here")
         for member, region in members:
             share = f"{100 * region.share:.0f} %" if region.share >= 0.005 else "under 1 %"
-            head = (f"region {member} of {len(regions)}", "bold")
-            title = Text.assemble(head, f" · {share} of all divergent 1-4-grams")
+            region_head = (f"region {member} of {len(regions)}", "bold")
+            which = Text.assemble(region_head, f" · {share} of all divergent 1-4-grams")
             yield Text()
-            yield _Region(title, region, names)
+            yield _Region(which, region, names)
     yield from _elsewhere_view(score, groups, names.columns)
 
 

@@ -32,7 +32,7 @@ def digits(value: float | None) -> str:
 
     A value below 1 is never 1.00, and a value above 0 never 0.00.
 
-    >>> [digits(value) for value in (1.0, 0.995, 0.994, 0.25, 0.001, 0.0, None)]
+    >>> [digits(value) for value in (1.0, 0.996, 0.994, 0.25, 0.001, 0.0, None)]
     ['1.00', '>.99', '0.99', '0.25', '<.01', '0.00', '–']
     """
     if value is None:
