@@ -127,7 +127,10 @@ def _run(arguments: Sequence[str] | None, before_parsing: Callable[[], None]) ->
     try:
         code = excise.main(arguments, prog_name="excise", standalone_mode=False, obj=before_parsing)
     except click.UsageError as error:
-        _say_usage(error)
+        if error.ctx is not None:
+            hint = f"Try '{error.ctx.command_path} --help'."
+            print(error.ctx.get_usage(), hint, sep="\n", file=sys.stderr)
+        print(f"Error: {printable(error.format_message())}", file=sys.stderr)
         return error.exit_code
     except click.ClickException as error:
         say(error.format_message())
@@ -140,7 +143,10 @@ def _run(arguments: Sequence[str] | None, before_parsing: Callable[[], None]) ->
     except _ReaderGoneError:
         raise
     except Exception as error:  # the last resort: a bug is also reported in one line
-        if _is_of_the_input(error):
+        from excise.errors import ExciseError
+        from excise_server.foundation.inputs import SourceError, UnansweredError
+
+        if isinstance(error, SourceError | UnansweredError | ExciseError):
             say(str(error))
             return 2
         if os.environ.get("EXCISE_TRACEBACK"):
@@ -149,18 +155,3 @@ def _run(arguments: Sequence[str] | None, before_parsing: Callable[[], None]) ->
         say(f"internal error: {failure}; please report it, with what EXCISE_TRACEBACK=1 shows")
         return 70
     return code if isinstance(code, int) else 0
-
-
-def _is_of_the_input(error: Exception) -> bool:
-    """Tell whether an error is about the input, and not a bug of ours."""
-    from excise.errors import ExciseError
-    from excise_server.foundation.inputs import SourceError, UnansweredError
-
-    return isinstance(error, SourceError | UnansweredError | ExciseError)
-
-
-def _say_usage(error: click.UsageError) -> None:
-    if error.ctx is not None:
-        usage = error.ctx.get_usage()
-        print(usage, f"Try '{error.ctx.command_path} --help'.", sep="\n", file=sys.stderr)
-    print(f"Error: {printable(error.format_message())}", file=sys.stderr)

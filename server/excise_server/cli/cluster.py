@@ -119,7 +119,7 @@ def _cluster_revisions(revision_set: RevisionSet, choices: Choices, chosen: Patc
         reasons = revision_reasons(matrix, clusters, revision_set)
     lines = reason_lines(clusters, matrix.ids, reasons)
     if chosen.html is not None:
-        from excise_server.report.html_revisions import revisions_page
+        from excise_server.report.html_groups import revisions_page
 
         shown_as = revisions_page(
             matrix, clusters, revision_set, lines, threshold=threshold, linkage=linkage

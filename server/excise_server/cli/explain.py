@@ -45,19 +45,15 @@ def command(choices: Choices, *, origin: str, revisions: tuple[str, ...]) -> int
     if document is not None:
         print(document)
         return 0
-    from excise_server.report.regions import Names, legend, region_views
-    from excise_server.report.tables import notes_text, summary
+    from excise_server.report.regions import Names, pair_views
 
     columns = ("origin", "A", "B")
     texts = (normalise(revision_set.origin), normalise(a.text), normalise(b.text))
     names = Names(columns, texts if choices.comments == "keep" else None)
     out = console()
-    out.print(legend(columns, (revision_set.name, a.id, b.id)))
-    out.print()
-    out.print(summary(score, "similarity", columns[1:]))
-    for line in notes_text("note", [f"{name}: {note}" for name, note in revision_set.notes]):
-        out.print(line)
-    for view in region_views(score, names):
+    ids = revision_set.name, a.id, b.id
+    notes = [f"{name}: {note}" for name, note in revision_set.notes]
+    for view in pair_views(score, names, ids, "similarity", notes):
         out.print(view)
     return 0
 

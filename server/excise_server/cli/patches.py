@@ -237,7 +237,7 @@ def _import_clustering() -> None:
 def _print_groups(grouped: Grouped, choices: Choices, chosen: PatchChoices) -> int:
     """Print the groups in the chosen format, write the report, and name rejected patches."""
     if chosen.html is not None:
-        from excise_server.report.html_patches import patches_page
+        from excise_server.report.html_groups import patches_page
 
         with progress("Writing the report"):
             write_text(chosen.html, patches_page(grouped))

@@ -109,27 +109,17 @@ def _score_files(paths: tuple[str, ...], choices: Choices, deletion: str) -> int
         document = json_text(score_document(score)) if choices.json else None
     if document is not None:
         print(document)
-    else:
-        _print_score(score, paths, texts, choices, deletion)
-    return 0
-
-
-def _print_score(
-    score: excise.Score, paths: tuple[str, ...], texts: list[str], choices: Choices, deletion: str
-) -> None:
-    from excise_server.report.regions import Names, legend, region_views
-    from excise_server.report.tables import summary
+        return 0
+    from excise_server.report.regions import Names, pair_views
 
     position = 1 + score.reference
     columns = ("origin", "reference", "hypothesis")
     chosen = (normalise(texts[0]), normalise(texts[position]), normalise(texts[-1]))
     names = Names(columns, chosen if choices.comments == "keep" else None, deletion)
     out = console()
-    out.print(legend(columns, (paths[0], paths[position], paths[-1])))
-    out.print()
-    out.print(summary(score, "score", columns[1:]))
-    for view in region_views(score, names):
+    for view in pair_views(score, names, (paths[0], paths[position], paths[-1]), "score"):
         out.print(view)
+    return 0
 
 
 def _scored(

@@ -12,7 +12,7 @@ from functools import partial
 import click
 import msgspec
 
-from excise_server.candidates.take import TakenFromReview, take_from_review
+from excise_server.candidates.take import take_from_review
 from excise_server.candidates.written import Checkout, opened_checkout
 from excise_server.cli.candidate_options import (
     batch_option,
@@ -108,7 +108,12 @@ def command(
         raise click.UsageError("a --plan has its own digest, conflicts and anyway.")
     planned = None if plan is None else _read_plan(plan)
     if not write or origin is not None:
-        _make_good(repo, origin)
+        # What an interrupted take changed is put back, so that it is not read as somebody's edits.
+        try:
+            with _opened(*_checkout(repo, origin), make=False):
+                pass
+        except SourceError as error:
+            say(f"note: {error}")
     top, candidates = read_candidates(repo, origin, among, selection, ": --among FOLDER")
     if planned is None:
         choose = partial(choices_named, choices, in_conflict=conflicts)
@@ -132,7 +137,22 @@ def command(
             say(str(error).replace(error.mend, mend, 1) if options else str(error))
             return 1
     undo_command = _write(repo, origin, result.taken) if write else None
-    return _hand_over(top, result, undo_command, write=write, as_json=as_json)
+    if as_json:
+        print(json_text(take_document(top, result, undo_command)))
+    elif write:
+        if undo_command is not None:
+            print(undo_command)
+    elif sys.stdout.isatty():
+        print(source_text(result.patch.decode("utf-8", "backslashreplace")), end="")
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(result.patch)
+        sys.stdout.buffer.flush()
+    for note in result.taken.notes:
+        say(f"note: {note}")
+    if not result.taken.files:
+        say("nothing to take: the target already has all of it")
+    return 0
 
 
 def _read_plan(path: str) -> Plan:
@@ -152,29 +172,6 @@ def _read_plan(path: str) -> Plan:
         return msgspec.json.decode(data, type=Plan)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SourceError(f"not a plan: {error}", name=name, hint=hint) from error
-
-
-def _hand_over(
-    top: str, result: TakenFromReview, undo: str | None, *, write: bool, as_json: bool
-) -> int:
-    """Print the command that undoes what was written, or the patch."""
-    taken = result.taken
-    if as_json:
-        print(json_text(take_document(top, result, undo)))
-    elif write:
-        if undo is not None:
-            print(undo)
-    elif sys.stdout.isatty():
-        print(source_text(result.patch.decode("utf-8", "backslashreplace")), end="")
-    else:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(result.patch)
-        sys.stdout.buffer.flush()
-    for note in taken.notes:
-        say(f"note: {note}")
-    if not taken.files:
-        say("nothing to take: the target already has all of it")
-    return 0
 
 
 def _checkout(repo: str, origin: str | None) -> tuple[str, str | None]:
@@ -205,16 +202,6 @@ def _opened(
             raise click.Abort from error
         finally:
             sys.stderr.flush()  # a signal that was held back ends the process now
-
-
-def _make_good(repo: str, origin: str | None) -> None:
-    """Put back what an interrupted take changed, so that it is not read as somebody's edits."""
-    top, git_dir = _checkout(repo, origin)
-    try:
-        with _opened(top, git_dir, make=False):
-            pass
-    except SourceError as error:
-        say(f"note: {error}")
 
 
 def _write(repo: str, origin: str | None, taken: Taken) -> str | None:

@@ -130,7 +130,9 @@ def command(
             raise click.UsageError("--origin compares plain folders: drop the options about git.")
         if not folders:
             raise click.UsageError("--origin needs the FOLDERs that began as it.")
-        return compare_folders(origin, folders, selection.only, shown)
+        with progress("Comparing"):
+            candidates = find_folders(origin, folders, only=selection.only)
+        return compare_found(os.path.realpath(origin), candidates, shown)
     if len(folders) > 1:
         raise click.UsageError("name one REPO, or folders without git and their --origin DIR.")
     return compare("".join(folders) or ".", selection, shown)
@@ -142,13 +144,6 @@ def compare(folder: str, selection: Selection, shown: Shown) -> int:
         repository = opened(folder, only_commits=not selection.worktrees)
         candidates = find_candidates(repository, selection)
     return compare_found(repository.top, candidates, shown)
-
-
-def compare_folders(origin: str, folders: Sequence[str], only: Sequence[str], shown: Shown) -> int:
-    """Compare plain folders, and print the result."""
-    with progress("Comparing"):
-        candidates = find_folders(origin, folders, only=only)
-    return compare_found(os.path.realpath(origin), candidates, shown)
 
 
 def compare_found(top: str, candidates: Candidates, shown: Shown) -> int:

@@ -338,23 +338,18 @@ def _candidate(candidate: Document, representative: str) -> CandidateAnswer:
         for file in candidate["files"]
     ]
     conflicts = [f"the target changed {c['path']}, too" for c in candidate["conflicts"]]
+    relation = "represents its group"
+    if candidate["id"] != representative:
+        relation = f"{_PHRASES[candidate['word']]} {representative}"
     return CandidateAnswer(
         id=cut(candidate["id"]),
         label=cut(candidate["label"], _LABEL),
         group=candidate["cluster"],
         rank=candidate["rank"],
-        says=cut(_says(candidate, representative)),
+        says=cut("; ".join([*candidate["why"], relation])),
         files=some(files, _MOST_FILES, "files: see review"),
         notes=some([*conflicts, *candidate["notes"]], _MOST_NOTES, "notes"),
     )
-
-
-def _says(candidate: Document, representative: str) -> str:
-    """Say why a candidate has its rank, and how it relates to the representative of its group."""
-    relation = "represents its group"
-    if candidate["id"] != representative:
-        relation = f"{_PHRASES[candidate['word']]} {representative}"
-    return "; ".join([*candidate["why"], relation])
 
 
 def some(lines: Sequence[str], most: int, noun: str) -> list[str]:

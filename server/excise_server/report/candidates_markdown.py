@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from excise_server.foundation.escape import printable, shortened
@@ -79,10 +79,7 @@ def _candidate(candidate: Document) -> Iterator[str]:
     about = bounded(about, _LONGEST_END, _WAY)
     label = inert(shortened(printable(candidate["label"]), 120))
     yield f"- **{label}** ({code_span(candidate['id'])}): {', '.join(about)}"
-    yield from _files(candidate["files"])
-
-
-def _files(files: Sequence[Document]) -> Iterator[str]:
+    files = candidate["files"]
     for file in files[:_MOST_FILES]:
         counts = f"+{file['added']} -{file['deleted']}"
         yield f"  - {_LETTERS.get(file['status'], '?')} {code_span(file['path'])} {counts}"

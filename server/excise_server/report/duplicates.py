@@ -80,11 +80,8 @@ class RelatedGroupsDocument(Document, frozen=True, kw_only=True):
     rejected: list[RejectedEntry]
 
 
-_COLUMNS = [
-    *("new", "other", "word", "level"),
-    *("probability", "mean", "what", "where", "why", "same_edit"),
-    "otherwise",
-]
+_COLUMNS = ["new", "other", "word", "level", "probability", "mean"]
+_COLUMNS += ["what", "where", "why", "same_edit", "otherwise"]
 
 
 def duplicates_document(
@@ -144,10 +141,6 @@ def numbers_of(pair: DuplicatePair) -> str:
     return f"{shown}{edit}"
 
 
-def _share(probability: float) -> str:
-    return "over 99 %" if probability > 0.99 else f"about {round(100 * probability)} %"
-
-
 def duplicates_tsv(document: DuplicatesDocument) -> Iterator[str]:
     """Yield a header and a line per pair, in which no cell has a tab or runs as a formula."""
     yield "\t".join(_COLUMNS)
@@ -179,7 +172,9 @@ def _markdown(pair: DuplicatePair, proposals: dict[str, ProposalEntry]) -> Itera
     otherwise = f" ({pair.otherwise})" if pair.otherwise else ""
     yield f"**{pair.word}**{otherwise}: {_named(new)} and {_named(other)}"
     yield ""
-    yield f"- {numbers_of(pair)}; {_share(pair.probability)} of such pairs are about one issue"
+    percent = round(100 * pair.probability)
+    share = "over 99 %" if pair.probability > 0.99 else f"about {percent} %"
+    yield f"- {numbers_of(pair)}; {share} of such pairs are about one issue"
     yield from (f"- {line}" for line in reason_lines(pair))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from rich.console import Console, RenderableType
 from rich.text import Text
 
+from excise_server.duplicates.reasons import SharedReasons
 from excise_server.foundation.escape import printable
 from excise_server.report.duplicates import (
     DuplicatePair,
@@ -29,7 +30,15 @@ def duplicates_lines(document: DuplicatesDocument, out: Console) -> Iterator[Ren
     width = out.width if out.is_terminal else 1 << 20
     proposals = {proposal.id: proposal for proposal in document.proposals}
     for pair in document.pairs:
-        yield from _pair(pair, proposals, width)
+        yield Text.assemble(_word(pair), f"  {numbers_of(pair)}")
+        for name in (pair.new, pair.other):
+            yield _proposal("  ", proposals[name], width)
+        reasons = pair.reasons or SharedReasons(where=[], what=[], why=[])
+        lines = [f"where  {line.path}:{line.line}  {line.text}" for line in reasons.where]
+        lines += [f"what   {'  '.join(reasons.what)}"] if reasons.what else []
+        lines += [f"why    {', '.join(reasons.why)}"] if reasons.why else []
+        for line in map(printable, lines):
+            yield Text(f"{_INDENT}{cut(line, max(8, width - len(_INDENT)))}", "dim")
         yield Text()
     among = f"{plural(document.among, 'proposal')}" if document.among else "each other"
     compared = f"{plural(document.asked, 'proposal')} compared with {among}"
@@ -37,14 +46,6 @@ def duplicates_lines(document: DuplicatesDocument, out: Console) -> Iterator[Ren
     yield Text(f"{compared}: {result}")
     yield from notes_text("note", document.notes)
     yield signature_text(document.signature)
-
-
-def _pair(pair: DuplicatePair, proposals: dict[str, ProposalEntry], width: int) -> Iterator[Text]:
-    yield Text.assemble(_word(pair), f"  {numbers_of(pair)}")
-    for name in (pair.new, pair.other):
-        yield _proposal("  ", proposals[name], width)
-    for line in _reasons(pair):
-        yield Text(f"{_INDENT}{cut(line, max(8, width - len(_INDENT)))}", "dim")
 
 
 def group_lines(document: RelatedGroupsDocument, out: Console) -> Iterator[RenderableType]:
@@ -81,14 +82,3 @@ def _word(pair: DuplicatePair) -> Text:
     style = "dim" if pair.otherwise else _STYLES[pair.level]
     otherwise = f" ({pair.otherwise})" if pair.otherwise else ""
     return Text(f"{pair.word}{otherwise}", style)
-
-
-def _reasons(pair: DuplicatePair) -> Iterator[str]:
-    if pair.reasons is None:
-        return
-    for line in pair.reasons.where:
-        yield printable(f"where  {line.path}:{line.line}  {line.text}")
-    if pair.reasons.what:
-        yield printable(f"what   {'  '.join(pair.reasons.what)}")
-    if pair.reasons.why:
-        yield printable(f"why    {', '.join(pair.reasons.why)}")

@@ -11,7 +11,7 @@ import struct
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 from typing import TYPE_CHECKING
 
 from excise import Cluster
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = ["OWN", "TWO", "Block", "Group", "Item", "Picture", "Report", "picture_of"]
-__all__ += ["render", "shown_first", "table"]
+__all__ = ["OWN", "TWO", "Block", "Group", "Item", "in_order", "picture_of", "render", "table"]
 
 OWN = ("", "what it changes")
 TWO = ("representative", "this one")
@@ -91,73 +90,71 @@ class Picture:
     """The word for each pair, if it is known."""
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """All that a page says."""
-
-    title: str
-    what: str
-    facts: tuple[tuple[str, str], ...]
-    groups: Sequence[Group]
-    picture: Picture | None
-    threshold: float
-    linkage: str
-    signature: str
-    notes: Sequence[str] = ()
-    rejected: Sequence[tuple[str, str]] = ()
-    before: tuple[tuple[str, str, Markup], ...] = ()
-    """Parts that come first: id, title, markup."""
-
-
 MAX_OPENED = 2_500
 """Most members whose blocks are in the page at all."""
 
 
-def render(report: Report) -> str:
-    """Return the page."""
-    several = [group for group in report.groups if len(group.items) > 1]
-    alone = [group.items[0] for group in report.groups if len(group.items) == 1]
-    opened = Budget(MAX_OPENED)
-    parts = list(report.before)
-    if report.picture is not None and len(report.picture.names) > 1:
-        parts.append(("map", "Similarities", picture_part(report, report.picture)))
-    cards = joined(
-        cluster_card(index, group, opened) for index, group in enumerate(several, start=1)
-    )
-    nothing = element("p", f"No two {report.what} are alike.", class_="dim")
+def render(
+    *,
+    title: str,
+    what: str,
+    facts: Iterable[tuple[str, str]],
+    groups: Sequence[Group],
+    picture: Picture | None,
+    threshold: float,
+    linkage: str,
+    signature: str,
+    notes: Sequence[str] = (),
+    rejected: Iterable[tuple[str, str]] = (),
+    before: Sequence[tuple[str, str, Markup]] = (),
+) -> str:
+    """Return the page.
+
+    Parameters
+    ----------
+    what
+        The plural noun of what was compared.
+    before
+        Parts that come first: id, title, markup.
+    """
+    several = [group for group in groups if len(group.items) > 1]
+    alone = [group.items[0] for group in groups if len(group.items) == 1]
+    opened = count()
+    parts = list(before)
+    if picture is not None:
+        figure = _picture_part(picture, what, several, threshold, linkage)
+        parts.append(("map", "Similarities", figure))
+    cards = joined(_card(place, group, opened) for place, group in enumerate(several, start=1))
+    nothing = element("p", f"No two {what} are alike.", class_="dim")
     parts.append(("clusters", f"Clusters ({len(several):,})", cards or nothing))
     if alone:
-        parts.append(("alone", f"Alone ({len(alone):,})", alone_card(alone, opened)))
-    if report.rejected:
-        rows = [[name, reason] for name, reason in report.rejected]
-        rejected = table("What could not be compared, and why", ("name", "reason"), rows)
-        parts.append(("rejected", f"Left out ({len(rows):,})", rejected))
-    if notes := [*report.notes, *opened.notes(report.what)]:
+        members = (_member(item, opened, element("span", "")) for item in alone)
+        parts.append(("alone", f"Alone ({len(alone):,})", element("div", *members, class_="card")))
+    if rows := [[name, reason] for name, reason in rejected]:
+        left_out = table("What could not be compared, and why", ("name", "reason"), rows)
+        parts.append(("rejected", f"Left out ({len(rows):,})", left_out))
+    if (over := next(opened) - MAX_OPENED) > 0:
+        too_long = f"The page would be too long: what {over:,} of the {what} change is not shown."
+        notes = [*notes, too_long]
+    if notes:
         listed = element("ul", *(element("li", note) for note in notes), class_="small")
         parts.append(("notes", f"Notes ({len(notes):,})", listed))
-    links = element(
-        "ul", *(element("li", element("a", title, href=f"#{name}")) for name, title, _ in parts)
-    )
-    sections = (_section(*part) for part in parts)
+    links = (element("li", element("a", head, href=f"#{name}")) for name, head, _ in parts)
+    boxes = (element("div", element("dt", name), element("dd", value)) for name, value in facts)
+    sections = (
+        element("section", element("h2", head, id=f"{name}-title"), inner,
+                id=name, aria_labelledby=f"{name}-title")
+        for name, head, inner in parts
+    )  # fmt: skip
     return page(
-        report.title,
-        links,
-        joined((_facts(report.facts), *sections)),
-        joined(("Every score under ", element("code", report.signature), ". ", _ADVICE)),
+        title,
+        element("ul", *links),
+        joined((element("dl", *boxes, class_="facts"), *sections)),
+        joined(("Every score under ", element("code", signature), ". ", _ADVICE)),
     )
 
 
 _ADVICE = "The clusters are advice: what most agree on is not thereby right."
-
-
-def _section(name: str, title: str, inner: Markup) -> Markup:
-    heading = element("h2", title, id=f"{name}-title")
-    return element("section", heading, inner, id=name, aria_labelledby=f"{name}-title")
-
-
-def _facts(facts: Iterable[tuple[str, str]]) -> Markup:
-    boxes = (element("div", element("dt", name), element("dd", value)) for name, value in facts)
-    return element("dl", *boxes, class_="facts")
 
 
 def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Child]]) -> Markup:
@@ -182,28 +179,13 @@ MAX_CHARACTERS = 300
 """Most characters shown of a line."""
 
 
-class Budget:
-    """How many members may still be opened."""
-
-    def __init__(self, left: int) -> None:
-        """Start with so many."""
-        self.left, self.over = left, 0
-
-    def take(self) -> bool:
-        """Count one more, and return whether it is within the limit."""
-        self.left -= 1
-        self.over += self.left < 0
-        return self.left >= 0
-
-    def notes(self, noun: str) -> Iterator[str]:
-        """Yield a note if some members are not shown."""
-        if self.over:
-            yield (
-                f"The page would be too long: what {self.over:,} of the {noun} change is not shown."
-            )
+def in_order(cluster: Cluster, similarity: Callable[[int], float]) -> list[int]:
+    """Return the members of a cluster: its representative, then those that are most like it."""
+    others = (member for member in cluster.members if member != cluster.representative)
+    return [cluster.representative, *sorted(others, key=lambda i: (-similarity(i), i))]
 
 
-def cluster_card(place: int, group: Group, opened: Budget) -> Markup:
+def _card(place: int, group: Group, opened: Iterator[int]) -> Markup:
     """Return a cluster: its members, and folded under each the blocks in which it differs."""
     first = group.items[0]
     least = digits(group.min_similarity)
@@ -219,28 +201,16 @@ def cluster_card(place: int, group: Group, opened: Budget) -> Markup:
         ),
         class_="head",
     )  # fmt: skip
-    members = (_member(item, opened, stands=item is first) for item in group.items)
+    stands = element("span", element("span", "representative", class_="stands"))
+    members = (
+        _member(item, opened, stands if item is first else element("span", _similarity(item)))
+        for item in group.items
+    )
     return element("article", head, *members, class_="card", id=f"cluster-{place}")
 
 
-def alone_card(items: Sequence[Item], opened: Budget) -> Markup:
-    """Return those that are like no other."""
-    members = (_member(item, opened, stands=False, alone=True) for item in items)
-    return element("div", *members, class_="card")
-
-
-def _member(item: Item, opened: Budget, *, stands: bool, alone: bool = False) -> Markup:
-    mark: Child = _similarity(item)
-    if stands:
-        mark = element("span", "representative", class_="stands")
-    elif alone:
-        mark = ""
-    summary = element(
-        "summary",
-        element("span", mark),
-        element("span", item.name, class_="id"),
-        element("span", item.title),
-    )
+def _member(item: Item, opened: Iterator[int], mark: Markup) -> Markup:
+    name, title = element("span", item.name, class_="id"), element("span", item.title)
     about = list(item.about)
     if item.contains is not None:
         share = digits(item.contains)
@@ -248,8 +218,9 @@ def _member(item: Item, opened: Budget, *, stands: bool, alone: bool = False) ->
     listed = (child for name, value in about if value
               for child in (element("dt", name), element("dd", value)))  # fmt: skip
     inner: list[Child] = [element("dl", *listed)] if about else []
-    if opened.take():
+    if next(opened) < MAX_OPENED:
         inner.append(_blocks(item))
+    summary = element("summary", mark, name, title)
     return element("details", summary, element("div", *inner, class_="inner"))
 
 
@@ -271,20 +242,15 @@ def _similarity(item: Item) -> Markup:
 
 
 def _blocks(item: Item) -> Markup:
-    blocks = list(islice(item.blocks(), MAX_BLOCKS + 1))
-    if not blocks:
-        return element("p", "No text differs.", class_="dim small")
-    is_longer = len(blocks) > MAX_BLOCKS
-    shown = joined(
+    blocks = list(islice(item.blocks(), MAX_BLOCKS + 1)) or ["No text differs."]
+    if len(blocks) > MAX_BLOCKS:
+        blocks[MAX_BLOCKS:] = [f"More blocks differ; the first {MAX_BLOCKS} are shown."]
+    return joined(
         element("p", block, class_="dim small")
         if isinstance(block, str)
         else _block(block, item.columns)
-        for block in blocks[:MAX_BLOCKS]
+        for block in blocks
     )
-    if not is_longer:
-        return shown
-    text = f"More blocks differ; the first {MAX_BLOCKS} are shown."
-    return joined((shown, element("p", text, class_="dim small")))
 
 
 def _block(block: Block, columns: tuple[str, str]) -> Markup:
@@ -305,19 +271,14 @@ def _side(side: Side | None) -> Markup:
     if not side:
         return element("div", "nothing here", class_="none")
     kinds = {"-": "d", "+": "a"}
-    shown = [
-        element("span", sign, source(_cut(text)), class_=kinds.get(sign))
-        for sign, text in side[:MAX_LINES]
-    ]
+    shown = []
+    for sign, text in side[:MAX_LINES]:
+        if (more := len(text) - MAX_CHARACTERS) > 0:
+            text = f"{text[:MAX_CHARACTERS]}… {more:,} more characters"
+        shown.append(element("span", sign, source(text), class_=kinds.get(sign)))
     if len(side) > MAX_LINES:
         shown.append(element("span", f"… {len(side) - MAX_LINES:,} more lines", class_="dim"))
     return element("pre", *shown)
-
-
-def _cut(text: str) -> str:
-    if len(text) <= MAX_CHARACTERS:
-        return text
-    return f"{text[:MAX_CHARACTERS]}… {len(text) - MAX_CHARACTERS:,} more characters"
 
 
 MAX_HEAT = 280
@@ -330,43 +291,45 @@ _LISTED = 14
 """The most clusters that are named next to a heat map."""
 
 
-def shown_first(clusters: Sequence[Cluster]) -> list[int]:
-    """Return the members that the picture has room for: whole clusters, the largest first."""
+def picture_of(
+    values: Values | Callable[[list[int]], Values],
+    names: Sequence[str],
+    clusters: Sequence[Cluster],
+    words: Sequence[Sequence[str]] = (),
+) -> Picture | None:
+    """Return the picture of whole clusters, the largest first, or None if there is nothing to see.
+
+    Parameters
+    ----------
+    values
+        All similarities, or a function that returns those of some members.
+    """
+    import numpy as np
+
     shown: list[int] = []
     for cluster in clusters:
         if len(shown) + len(cluster.members) > MAX_HEAT:
             break
         shown += cluster.members
-    return shown
-
-
-def picture_of(
-    values: Values,
-    names: Sequence[str],
-    clusters: Sequence[Cluster],
-    words: Sequence[Sequence[str]] = (),
-) -> Picture | None:
-    """Return the picture of a whole matrix, or None if there is nothing to see."""
-    import numpy as np
-
-    shown = shown_first(clusters)
     if len(shown) < 2:
         return None
     bands = [place for place, cluster in enumerate(clusters) for _ in cluster.members]
-    inside = values[np.ix_(shown, shown)]
+    inside = values(shown) if callable(values) else values[np.ix_(shown, shown)]
     shown_words = [[words[i][j] for j in shown] for i in shown] if words else ()
-    return Picture(
-        inside, [names[member] for member in shown], bands[: len(shown)], len(names), shown_words
-    )
+    shown_names = [names[member] for member in shown]
+    return Picture(inside, shown_names, bands[: len(shown)], len(names), shown_words)
 
 
-def picture_part(report: Report, picture: Picture) -> Markup:
+def _picture_part(
+    picture: Picture, what: str, several: Sequence[Group], threshold: float, linkage: str
+) -> Markup:
     """Return the figure: tree and heat map, with their captions."""
-    tree = grow(picture.values, report.linkage)
     n = len(picture.names)
-    shown = f"{n:,} of the {picture.whole:,} {report.what}, those in the largest clusters"
-    of = shown if n < picture.whole else f"all {n:,} {report.what}"
-    drawn = dendrogram(tree, picture.bands, report.threshold)
+    tree = Tree(n, merges(1.0 - picture.values, linkage))
+    shown = f"{n:,} of the {picture.whole:,} {what}, those in the largest clusters"
+    of = shown if n < picture.whole else f"all {n:,} {what}"
+    drawn = dendrogram(tree, picture.bands, threshold)
+    largest = None
     if n <= MAX_CELLS:
         ticks = (element("span", index + 1) for index in range(n))
         feet = element("div", *ticks, class_="ticks", aria_hidden="true")
@@ -378,30 +341,28 @@ def picture_part(report: Report, picture: Picture) -> Markup:
             alt=f"Heat map of the similarities of {of}, ordered by cluster",
         )
         inner = element("div", drawn, image, class_="heat")
+        rows = (
+            element(
+                "li",
+                element("b", f"{len(group.items):,}"),
+                element("a", group.items[0].title or group.items[0].name, href=f"#cluster-{place}"),
+            )
+            for place, group in enumerate(several[:_LISTED], start=1)
+        )
+        largest = joined(
+            (element("p", "The largest clusters:"), element("ol", *rows, class_="largest"))
+        )
     tells = (
         f"Similarity of {of}, from 0 ",
         " to 1, row by row in the order of the tree.",
-        f"The tree shows how {report.linkage} linkage merges them, from distance 0 at its foot "
-        f"to 1. The dashed line is the threshold, {report.threshold:g}; in the band below the "
+        f"The tree shows how {linkage} linkage merges them, from distance 0 at its foot "
+        f"to 1. The dashed line is the threshold, {threshold:g}; in the band below the "
         "colours change where one cluster ends and the next begins.",
     )
     paragraphs = element("p", tells[0], _legend(), tells[1]), element("p", tells[2])
-    beside = element("figcaption", *paragraphs, _largest(report) if n > MAX_CELLS else None)
-    return element("figure", inner, beside, class_="card split")
-
-
-def _largest(report: Report) -> Markup:
-    """Return the first clusters as links, with how many members they have."""
-    several = [group for group in report.groups if len(group.items) > 1][:_LISTED]
-    rows = (
-        element(
-            "li",
-            element("b", f"{len(group.items):,}"),
-            element("a", group.items[0].title or group.items[0].name, href=f"#cluster-{place}"),
-        )
-        for place, group in enumerate(several, start=1)
+    return element(
+        "figure", inner, element("figcaption", *paragraphs, largest), class_="card split"
     )
-    return joined((element("p", "The largest clusters:"), element("ol", *rows, class_="largest")))
 
 
 def _legend() -> Markup:
@@ -485,11 +446,6 @@ class Tree:
             top = max(merge.distance, low, high)
             self.arms.append((x, low, y, high, top))
             places[n + index], heights[n + index] = (x + y) / 2, top
-
-
-def grow(values: Values, linkage: str) -> Tree:
-    """Return the tree that the linkage makes of similarities."""
-    return Tree(len(values), merges(1.0 - values, linkage))
 
 
 def png_of(values: Values, order: Sequence[int]) -> str:

@@ -48,16 +48,18 @@ def element(name: str, /, *children: Child, **attributes: Child) -> Markup:
 
 def joined(children: Iterable[Child]) -> Markup:
     """Return parts in a row: markup as it is, all else as text."""
-    return Markup("".join(_part(child) for child in children if child is not None))
+    return Markup(
+        "".join(
+            child if isinstance(child, Markup) else _escaped(str(child))
+            for child in children
+            if child is not None
+        )
+    )
 
 
 def source(line: str) -> Markup:
     """Return a line of source text for a `pre`: tabs stay, other invisible characters are shown."""
     return Markup("\t".join(_escaped(part) for part in line.split("\t")))
-
-
-def _part(child: Child) -> str:
-    return child if isinstance(child, Markup) else _escaped(str(child))
 
 
 def _escaped(text: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from excise_server.report.html_page import Child, Markup, element, joined, page, source
 from excise_server.report.reasons import reasons_text
@@ -28,15 +27,13 @@ from excise_server.report.review_parts import (
     file_head,
     file_lines,
     folded,
-    has_words,
     heading,
     hunk_lines,
     idle,
     is_deleted_by_all,
-    leave,
     order_lines,
     range_words,
-    rest_words,
+    texts_beside,
 )
 
 __all__ = ["review_page"]
@@ -65,7 +62,14 @@ def review_page(document: ReviewDocument, folding: Folding) -> str:
         # A single link would repeat the head right below it.
         element("ul", *links) if len(links) > 1 else joined(()),
         joined(parts),
-        _foot(document),
+        joined(
+            joined((f"{name} ", element("code", value), ". "))
+            for name, value in (
+                ("Origin", document.origin),
+                ("digest", document.digest),
+                ("scores", document.signature),
+            )
+        ),
         skip=(f"b{document.batches[0].number}-files", "Skip to the hunks")
         if document.batches
         else ("notes", "Skip to the notes"),
@@ -81,15 +85,6 @@ def _facts(document: ReviewDocument) -> Iterator[str]:
         yield f"Left out: {rejected.id}: {rejected.reason}"
     if count := sum(map(len, document.other_batches)):
         yield f"Not shown: {count:,} of other batches"
-
-
-def _foot(document: ReviewDocument) -> Markup:
-    values = (
-        ("Origin", document.origin),
-        ("digest", document.digest),
-        ("scores", document.signature),
-    )
-    return joined(joined((f"{name} ", element("code", value), ". ")) for name, value in values)
 
 
 def _batch(
@@ -158,8 +153,8 @@ def _row(candidate: ReviewCandidateEntry, hunks: HunkPage) -> Iterator[Child]:
         more = f" and {len(links) - _LINKS:,} more" if len(links) > _LINKS else ""
         shown = joined(
             child
-            for link in links[:_LINKS]
-            for child in (" ", element("a", link.text, href=f"#{link.id}", class_="id"))
+            for name, text in links[:_LINKS]
+            for child in (" ", element("a", text, href=f"#{name}", class_="id"))
         )
         yield element("div", "changes", shown, more, class_="small")
     if candidate.rank is not None:
@@ -189,13 +184,6 @@ ul.files li { padding: 2px 0 }
 """
 
 
-class Link(NamedTuple):
-    """A link to a hunk or file of the page."""
-
-    id: str
-    text: str
-
-
 class HunkPage:
     """The files of a batch, where `name` begins every id."""
 
@@ -213,18 +201,18 @@ class HunkPage:
         """Return the id of a file."""
         return f"{self._name}-f{index}"
 
-    def links(self, identity: str) -> list[Link]:
-        """Return links to every hunk that a candidate changes, or to its files if it has none."""
+    def links(self, identity: str) -> list[tuple[str, str]]:
+        """Return id and text of links to every hunk that a candidate changes, or to its files."""
         links = []
         for index, file in enumerate(self._files):
             if all(change.id != identity for change in file.changes):
                 continue
             hunks = [
-                Link(f"{self.file_id(index)}-h{number}", f"{file.path}#{hunk.name}")
+                (f"{self.file_id(index)}-h{number}", f"{file.path}#{hunk.name}")
                 for number, hunk in enumerate(file.hunks)
                 if any(identity in variant.ids for variant in hunk.variants)
             ]
-            links += hunks or [Link(self.file_id(index), file.path)]
+            links += hunks or [(self.file_id(index), file.path)]
         return links
 
     def file(self, index: int) -> Markup:
@@ -279,18 +267,14 @@ class HunkPage:
             yield self._who(self._names.share(reference.ids), reference.ids)
         if reference.lines:
             yield self._lines(reference.lines, "d")
-        for block in shown.others:
-            yield self._who(has_words(block, self._names), block.ids)
-            if block.lines:
-                yield self._lines(block.lines, "a")
-        if reference.ids[0] == ORIGIN and hunk.unchanged:
-            rest = rest_words(hunk, self._names)
-            if rest:
-                capitalised = f"{rest[:1].upper()}{rest[1:]}"
-                yield element("div", capitalised, class_="variant dim small")
+        for words, ids, lines in texts_beside(hunk, shown, self._names):
+            if ids:
+                yield self._who(words, ids)
             else:
-                words = f"{self._names.share(hunk.unchanged)} {leave(len(hunk.unchanged))} it"
-                yield self._who(words, hunk.unchanged)
+                capitalised = f"{words[:1].upper()}{words[1:]}"
+                yield element("div", capitalised, class_="variant dim small")
+            if lines:
+                yield self._lines(lines, "a")
 
     def _who(self, words: str, ids: Sequence[str]) -> Markup:
         chosen = set(ids)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from excise import Cluster
 from excise.patches import Patch, differences
 from excise_server.candidates.worktrees import Worktrees
 from excise_server.foundation.escape import visible
@@ -16,13 +15,13 @@ from excise_server.report.html_clusters import (
     Block,
     Group,
     Item,
-    Report,
+    in_order,
     picture_of,
     render,
     table,
 )
+from excise_server.report.html_groups import difference_blocks
 from excise_server.report.html_page import Child, Markup, element, joined
-from excise_server.report.html_patches import difference_blocks
 from excise_server.report.tables import cut
 from excise_server.report.words import plural, word_beside
 from excise_server.report.worktrees import (
@@ -50,39 +49,44 @@ def worktrees_page(worktrees: Worktrees) -> str:
     rows = {row.ranked.index: row for of_batch in by_batch for row in of_batch}
     reasons = {number: text for _, number, _, text in group_lines(worktrees)}
     return render(
-        Report(
-            title=f"{plural(len(labels), 'candidate')} for {visible(worktrees.top)}",
-            what="candidates",
-            facts=(
-                ("candidates", f"{len(labels):,}"),
-                ("batches", f"{len(worktrees.batches):,}"),
-                ("to read", f"{len(worktrees.clusters):,}"),
-                ("landed already", f"{len(candidates.landed):,}"),
-                ("unchanged", f"{len(candidates.unchanged):,}"),
-                ("replayed onto", candidates.origin[:10]),
-            ),
-            groups=[
-                Group(
-                    tuple(_items(worktrees, cluster, rows, reasons.get(number, ""))),
-                    cluster.min_similarity,
-                    number,
-                    reasons.get(number, ""),
-                )
-                for number, cluster in enumerate(worktrees.clusters, start=1)
-            ],
-            picture=picture_of(worktrees.values, labels, worktrees.clusters, worktrees.words),
-            threshold=worktrees.threshold,
-            linkage=worktrees.linkage,
-            signature=worktrees.signature,
-            notes=[f"{head}: {', '.join(parts)}" for head, parts in worktree_facts(worktrees)],
-            rejected=[
-                (name, rejected.reason)
-                for name, rejected in zip(
-                    rejected_names(worktrees), candidates.rejected, strict=True
-                )
-            ],
-            before=(("batches", "Batches", _batches(worktrees, by_batch)),) if labels else (),
-        )
+        title=f"{plural(len(labels), 'candidate')} for {visible(worktrees.top)}",
+        what="candidates",
+        facts=(
+            ("candidates", f"{len(labels):,}"),
+            ("batches", f"{len(worktrees.batches):,}"),
+            ("to read", f"{len(worktrees.clusters):,}"),
+            ("landed already", f"{len(candidates.landed):,}"),
+            ("unchanged", f"{len(candidates.unchanged):,}"),
+            ("replayed onto", candidates.origin[:10]),
+        ),
+        groups=[
+            Group(
+                tuple(
+                    _item(
+                        worktrees,
+                        best,
+                        rows[i],
+                        reasons.get(number, "") if len(cluster.members) == 1 else "",
+                    )
+                    for i in in_order(cluster, worktrees.values[best].__getitem__)
+                ),
+                cluster.min_similarity,
+                number,
+                reasons.get(number, ""),
+            )
+            for number, cluster in enumerate(worktrees.clusters, start=1)
+            for best in (cluster.representative,)
+        ],
+        picture=picture_of(worktrees.values, labels, worktrees.clusters, worktrees.words),
+        threshold=worktrees.threshold,
+        linkage=worktrees.linkage,
+        signature=worktrees.signature,
+        notes=[f"{head}: {', '.join(parts)}" for head, parts in worktree_facts(worktrees)],
+        rejected=[
+            (name, rejected.reason)
+            for name, rejected in zip(rejected_names(worktrees), candidates.rejected, strict=True)
+        ],
+        before=(("batches", "Batches", _batches(worktrees, by_batch)),) if labels else (),
     )
 
 
@@ -155,16 +159,6 @@ def _lines(kind: str, row: CandidateRow) -> Markup:
     return element(
         "span", plus, " ", element("span", f"-{lines.deleted:,}", class_="minus"), class_="n"
     )
-
-
-def _items(
-    worktrees: Worktrees, cluster: Cluster, rows: dict[int, CandidateRow], reasons: str
-) -> Iterator[Item]:
-    """Yield the members of a group, its representative first."""
-    best = cluster.representative
-    others = (i for i in cluster.members if i != best)
-    for i in (best, *sorted(others, key=lambda i: (-worktrees.values[best, i], i))):
-        yield _item(worktrees, best, rows[i], "" if len(cluster.members) > 1 else reasons)
 
 
 def _item(worktrees: Worktrees, best: int, row: CandidateRow, reasons: str) -> Item:

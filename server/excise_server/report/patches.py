@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from excise import Cluster
-from excise.patches import Message, Patch, Pool
+from excise.patches import Patch, Pool
 from excise.patches.evidence import Evidence, EvidenceReader
 from excise_server.foundation.escape import cell, printable
 from excise_server.foundation.forks import Map
@@ -161,7 +161,7 @@ def patch_document(grouped: Grouped, *, scores: bool) -> PatchDocument:
 def patch_table(grouped: Grouped, clusters: Sequence[Cluster]) -> RenderableType:
     """Return some clusters, with ● for the representative and each member's similarity to it.
 
-    New ids are marked; a cluster has its number among all, where some are not shown.
+    Ids that are new are marked; a cluster has its number among all of them.
     """
     queue, new = grouped.queue, grouped.new
     numbers = {cluster.members: place for place, cluster in enumerate(grouped.clusters, start=1)}
@@ -180,7 +180,12 @@ def patch_table(grouped: Grouped, clusters: Sequence[Cluster]) -> RenderableType
         table.add_column("subject", overflow="fold")
         for name, (place, index, alike) in zip(names, rows, strict=True):
             message = queue.patches[index].message
-            stands = alike.word is None
+            stands, series = alike.word is None, message.series
+            part = f" {series.index}/{series.total}" if series.numbered else ""
+            said = ""
+            if alike.word is not None and alike.contains is not None:
+                shares = alike.contained or 0.0, alike.contains
+                said = said_of(alike.word, shares, in_another_file=bool(alike.in_another_file))
             table.add_row(
                 str(numbers[clusters[place - 1].members]) if stands else "",
                 Text("●", "green") if stands else "",
@@ -188,10 +193,12 @@ def patch_table(grouped: Grouped, clusters: Sequence[Cluster]) -> RenderableType
                     (name, "bold" if stands else ""),
                     (" new" if new and queue.patches[index].id in new else "", "yellow"),
                 ),
-                Text() if stands else _similarity(alike.similarity),
-                Text(_said(alike)),
+                Text()
+                if stands
+                else Text.assemble(number(alike.similarity), " ", bar(alike.similarity, 8)),
+                Text(said),
                 Text() if alike.contains is None else number(alike.contains),
-                _version(message),
+                Text(f"v{series.version}{part}", "dim"),
                 Text(printable(message.title or message.subject), "dim"),
             )
         return table
@@ -259,20 +266,3 @@ def _patch(member: Member, pool: Pool, row: Row) -> PatchEntry:
         files=list(message.patch.paths),
         facts=[f"{p.path}: {fact}" for p in message.patch.files for fact in p.facts],
     )
-
-
-def _similarity(value: float) -> Text:
-    return Text.assemble(number(value), " ", bar(value, 8))
-
-
-def _said(alike: _Alike) -> str:
-    if alike.word is None or alike.contains is None or alike.contained is None:
-        return ""
-    contained = alike.contained, alike.contains
-    return said_of(alike.word, contained, in_another_file=bool(alike.in_another_file))
-
-
-def _version(message: Message) -> Text:
-    series = message.series
-    place = f" {series.index}/{series.total}" if series.numbered else ""
-    return Text(f"v{series.version}{place}", "dim")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from excise import Cluster, ScoreMatrix
 from excise_server.foundation.changes import Side
@@ -14,9 +13,6 @@ from excise_server.report.documents import ReasonEntry
 from excise_server.review.candidate import Candidate
 from excise_server.review.hunks import review_files
 from excise_server.review.reasons import Reason, group_reasons
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["reason_entries", "reason_lines", "reasons_text"]
 __all__ += ["revision_reasons"]

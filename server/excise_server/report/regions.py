@@ -16,10 +16,10 @@ import excise
 from excise import DivergentRegion, EditCounts, Score
 from excise.excision import excision
 from excise_server.foundation.escape import printable, source_text
-from excise_server.report.tables import number
+from excise_server.report.tables import notes_text, number, summary
 from excise_server.report.words import plural
 
-__all__ = ["Names", "legend", "region_views"]
+__all__ = ["Names", "pair_views"]
 
 MAX_TEXT = 4_000
 """Most characters of a segment that are shown. --json has all of them."""
@@ -49,38 +49,40 @@ class Names:
     deletion: str = "f1"
 
 
-def legend(columns: Sequence[str], ids: Sequence[str]) -> Text:
-    """Return which file or revision each column is."""
-    width = max(map(len, columns))
-    lines = [
-        Text.assemble((column.ljust(width), "bold cyan"), "  ", printable(name))
-        for column, name in zip(columns, ids, strict=True)
-    ]
-    return Text("\n").join(lines)
+def pair_views(
+    score: Score, names: Names, ids: Sequence[str], title: str, notes: Sequence[str] = ()
+) -> Iterator[RenderableType]:
+    """Yield which file or revision each column is, the score under its title, and its regions.
 
-
-def region_views(score: Score, names: Names) -> Iterator[RenderableType]:
-    """Yield one view per divergent region, place by place, and what matches at other places."""
+    There is one view per divergent region, place by place, then what matches at other places.
+    """
+    width = max(map(len, names.columns))
+    for column, name in zip(names.columns, ids, strict=True):
+        yield Text.assemble((column.ljust(width), "bold cyan"), "  ", printable(name))
+    yield Text()
+    yield summary(score, title, names.columns[1:])
+    yield from notes_text("note", notes)
     regions = score.regions
     if not regions:
         yield Text()
         yield Text("No divergent region: what was changed, was changed alike.", "dim")
-    groups = by_place(regions)
+    groups: dict[int, list[_Numbered]] = {}
+    for n, region in enumerate(regions, start=1):
+        groups.setdefault(region.place, []).append((n, region))
     counts = score.places if len(groups) > 1 else ()
-    for number_of_place, (place, members) in enumerate(groups.items(), start=1):
+    for nth, (place, members) in enumerate(groups.items(), start=1):
         if counts:
+            head = Text.assemble((f"place {nth} of {len(groups)}", "bold"), " · ")
+            at = counts[place].counts
             yield Text()
-            yield place_head(number_of_place, len(groups), counts[place].counts, names.columns)
-        yield from _regions(members, len(regions), names)
-    yield from elsewhere_view(score, groups, names.columns)
-
-
-def _regions(members: Sequence[Numbered], of: int, names: Names) -> Iterator[RenderableType]:
-    for member, region in members:
-        share = f"{100 * region.share:.0f} %" if region.share >= 0.005 else "under 1 %"
-        head = (f"region {member} of {of}", "bold")
-        yield Text()
-        yield _Region(Text.assemble(head, f" · {share} of all divergent 1-4-grams"), region, names)
+            yield head.append(f"{_edits(at, names.columns)}, {_here(at):,} alike here")
+        for member, region in members:
+            share = f"{100 * region.share:.0f} %" if region.share >= 0.005 else "under 1 %"
+            region_head = (f"region {member} of {len(regions)}", "bold")
+            which = Text.assemble(region_head, f" · {share} of all divergent 1-4-grams")
+            yield Text()
+            yield _Region(which, region, names)
+    yield from _elsewhere_view(score, groups, names.columns)
 
 
 # --- the texts -----------------------------------------------------------------------------------
@@ -101,7 +103,16 @@ class _Region:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if console.is_terminal:
             yield Rule(self.title, align="left", style="dim")
-            yield self._side_by_side()
+            table = Table.grid(padding=(0, 2, 0, 0), expand=True)
+            table.add_column(width=7)
+            for _ in range(3):
+                table.add_column(ratio=1, overflow="fold")
+            table.add_row("", *self._heads())
+            table.add_row("", *self._bodies())
+            table.add_row()
+            for name, agreed, *cells in _operations(self.region, self.names):
+                table.add_row(Text("\n").join((name, agreed) if agreed else (name,)), *cells)
+            yield table
             return
         yield self.title
         for head, body in zip(self._heads(), self._bodies(), strict=True):
@@ -112,38 +123,26 @@ class _Region:
             yield Segment("\t".join(cell.plain for cell in row))
             yield Segment.line()
 
-    def _side_by_side(self) -> Table:
-        table = Table.grid(padding=(0, 2, 0, 0), expand=True)
-        table.add_column(width=7)
-        for _ in range(3):
-            table.add_column(ratio=1, overflow="fold")
-        table.add_row("", *self._heads())
-        table.add_row("", *self._bodies())
-        table.add_row()
-        for name, agreed, *cells in _operations(self.region, self.names):
-            table.add_row(Text("\n").join((name, agreed) if agreed else (name,)), *cells)
-        return table
-
     @property
     def _segments(self) -> tuple[excise.Segment, ...]:
         return self.region.origin, self.region.a, self.region.b
 
     def _heads(self) -> list[Text]:
         return [
-            Text.assemble((column, "bold cyan"), (f" {line_range([segment])}", "dim"))
+            Text.assemble((column, "bold cyan"), (f" {_line_range([segment])}", "dim"))
             for column, segment in zip(self.names.columns, self._segments, strict=True)
         ]
 
-    def _bodies(self) -> list[Source]:
+    def _bodies(self) -> list[_Source]:
         """Return the exact text of the segments, within the rest of their first and last lines."""
         texts = self.names.texts or (None, None, None)
         sources = [_source(*both) for both in zip(self._segments, texts, strict=True)]
-        drop = shared_indentation(source for source in sources if source != _NOTHING)
+        drop = _shared_indentation(source for source in sources if source != _NOTHING)
         return [replace(source, drop=drop) for source in sources]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class _Source:
     """A piece of source text, highlighted within its first and last line."""
 
     before: str
@@ -170,7 +169,7 @@ class Source:
         return source_text(f"{self.before}{self.piece}{self.after}").split("\n")
 
 
-def shared_indentation(pieces: Iterable[Source]) -> int:
+def _shared_indentation(pieces: Iterable[_Source]) -> int:
     """Return how much indentation all lines of all pieces have in common."""
     lines = [line for piece in pieces for line in piece.lines if line.strip()]
     return min((_indentation(line) for line in lines), default=0)
@@ -198,10 +197,10 @@ def _wrapped(line: Text, console: Console, width: int) -> Iterable[Text]:
         yield Text(" " * hang) + part
 
 
-_NOTHING = Source("(nothing)", "", "")
+_NOTHING = _Source("(nothing)", "", "")
 
 
-def _source(segment: excise.Segment, text: str | None) -> Source:
+def _source(segment: excise.Segment, text: str | None) -> _Source:
     if not segment.text or segment.span is None:
         return _NOTHING
     before = after = ""
@@ -212,13 +211,8 @@ def _source(segment: excise.Segment, text: str | None) -> Source:
         after = text[stop : stop + CONTEXT].partition("\n")[0]
         before = f"…{before}" if len(before) == CONTEXT else before
         after = f"{after}…" if len(after) == CONTEXT else after
-    return Source(before, _clipped(segment.text), after)
-
-
-def _clipped(text: str) -> str:
-    if len(text) <= MAX_TEXT:
-        return text
-    return f"{text[:MAX_TEXT]}… {len(text) - MAX_TEXT:,} more characters"
+    piece, more = segment.text[:MAX_TEXT], len(segment.text) - MAX_TEXT
+    return _Source(before, f"{piece}… {more:,} more characters" if more > 0 else piece, after)
 
 
 # --- the operations ------------------------------------------------------------------------------
@@ -229,7 +223,8 @@ def _operations(region: DivergentRegion, names: Names) -> Iterator[list[Text]]:
     _, a, b = names.columns
     yield [Text(), Text(), *(Text(who, "cyan") for who in ("both", f"only {a}", f"only {b}"))]
     values = excision(region.counts, names.deletion)
-    tokens = [_tokens(segment) for segment in (region.origin, region.a, region.b)]
+    segments = region.origin, region.a, region.b
+    tokens = [[str(token) for token in segment.tokens] for segment in segments]
     origin, left, right = (Counter(row) for row in tokens)
     acts = (
         ("kept", values.keep, origin & left, origin & right, (0, 0)),
@@ -247,10 +242,6 @@ def _operations(region: DivergentRegion, names: Names) -> Iterator[list[Text]]:
                 _listed(tokens[from_a], by_a - shared),
                 _listed(tokens[from_b], by_b - shared),
             ]
-
-
-def _tokens(segment: excise.Segment) -> list[str]:
-    return [str(token) for token in segment.tokens]
 
 
 def _listed(order: Sequence[str], bag: Counter[str]) -> Text:
@@ -276,26 +267,12 @@ def _shown(token: str) -> str:
 MAX_MATCHES = 20
 """Most pairs of places that are listed. --json has all."""
 
-Numbered = tuple[int, DivergentRegion]
+_Numbered = tuple[int, DivergentRegion]
 """A region with its number in the order of the text, from 1."""
 
 
-def by_place(regions: Sequence[DivergentRegion]) -> dict[int, list[Numbered]]:
-    """Return the regions of each place, in the order of the text."""
-    groups: dict[int, list[Numbered]] = {}
-    for n, region in enumerate(regions, start=1):
-        groups.setdefault(region.place, []).append((n, region))
-    return groups
-
-
-def place_head(place: int, of: int, counts: EditCounts, columns: Sequence[str]) -> Text:
-    """Return the heading of a place: how much both do alike there, of how much each does."""
-    title = Text.assemble((f"place {place} of {of}", "bold"), " · ")
-    return title.append(f"{_edits(counts, columns)}, {_here(counts):,} alike here")
-
-
-def elsewhere_view(
-    score: Score, groups: dict[int, list[Numbered]], columns: Sequence[str]
+def _elsewhere_view(
+    score: Score, groups: dict[int, list[_Numbered]], columns: Sequence[str]
 ) -> Iterator[RenderableType]:
     """Yield what both add or delete at different places, and what all places add up to."""
     matches = score.elsewhere
@@ -329,7 +306,7 @@ def elsewhere_view(
     yield Text(f"in all: {total} and {moved:,} at different places, which count a quarter")
 
 
-def line_range(segments: Sequence[excise.Segment]) -> str:
+def _line_range(segments: Sequence[excise.Segment]) -> str:
     """Return the lines of some segments, counted from 1 as in editors, or "" without lines."""
     lines = [segment.lines for segment in segments if segment.lines is not None]
     if not lines:
@@ -338,10 +315,10 @@ def line_range(segments: Sequence[excise.Segment]) -> str:
     return f"{first + 1}" if past <= first + 1 else f"{first + 1}-{past}"
 
 
-def _lines_at(regions: Sequence[Numbered], side: str) -> str:
+def _lines_at(regions: Sequence[_Numbered], side: str) -> str:
     """Return "line 3" or "lines 3-7" of one text at a place."""
     segments = [getattr(region, side) for _, region in regions]
-    lines = line_range([segment for segment in segments if segment.tokens] or segments)
+    lines = _line_range([segment for segment in segments if segment.tokens] or segments)
     text = " of the origin" if side == "origin" else ""
     return f"line{'s' if '-' in lines else ''} {lines}{text}"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from excise_server.candidates.worktrees import Worktrees
 from excise_server.foundation.escape import spelled, visible
 from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.report.documents import Document, ReasonEntry, RejectedEntry, Shape, group_entry
@@ -22,6 +22,9 @@ from excise_server.review.hunks import (
     lines_named,
 )
 from excise_server.review.kinds import KINDS, kind_of
+
+if TYPE_CHECKING:
+    from excise_server.candidates.worktrees import Worktrees
 
 __all__ = ["FileChangeEntry", "ReviewBatchEntry", "ReviewCandidateEntry", "ReviewDocument"]
 __all__ += ["ReviewFileEntry", "ReviewGroupEntry", "ReviewHunkEntry", "chosen_hunks"]

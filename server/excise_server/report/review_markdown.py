@@ -33,16 +33,14 @@ from excise_server.report.review_parts import (
     file_head,
     file_lines,
     folded,
-    has_words,
     heading,
     hunk_lines,
     idle,
     is_deleted_by_all,
-    leave,
     order_lines,
     places,
     range_words,
-    rest_words,
+    texts_beside,
 )
 from excise_server.report.words import plural
 
@@ -127,14 +125,10 @@ def _hunk(
         yield f"{head}, {_who(names.share(shown.reference.ids), shown.reference.ids, names)}:"
     if shown.reference.lines:
         yield _code(shown.reference.lines, file, folding)
-    for block in shown.others:
-        yield _who(has_words(block, names), block.ids, names)
-        if block.lines:
-            yield _difference(block.lines, folding)
-    if shown.reference.ids[0] == ORIGIN and hunk.unchanged:
-        leaving = f"{names.share(hunk.unchanged)} {leave(len(hunk.unchanged))} it"
-        rest = rest_words(hunk, names)
-        yield f"{rest[:1].upper()}{rest[1:]}." if rest else _who(leaving, hunk.unchanged, names)
+    for words, ids, lines in texts_beside(hunk, shown, names):
+        yield _who(words, ids, names) if ids else f"{words[:1].upper()}{words[1:]}."
+        if lines:
+            yield _difference(lines, folding)
 
 
 def _code(lines: Sequence[ShownLine], file: ReviewFileEntry, folding: Folding) -> str:

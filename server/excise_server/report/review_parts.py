@@ -26,8 +26,8 @@ from excise_server.report.words import DISAGREE, order_words, plural
 
 __all__ = ["MAX_LINES", "NOTHING", "ORIGIN", "Folding", "HunkLines", "Names", "ShownLine"]
 __all__ += ["agreed", "batch_head", "differing_tokens", "file_facts", "file_head"]
-__all__ += ["file_lines", "folded", "has_words", "heading", "hunk_lines", "idle"]
-__all__ += ["is_deleted_by_all", "leave", "order_lines", "places", "range_words", "rest_words"]
+__all__ += ["file_lines", "folded", "heading", "hunk_lines", "idle"]
+__all__ += ["is_deleted_by_all", "order_lines", "places", "range_words", "texts_beside"]
 
 ORIGIN = ""
 """The id of the origin, which is not a candidate."""
@@ -333,27 +333,35 @@ def file_head(file: ReviewFileEntry, names: Names) -> str:
     return f"{kind}: {share} {verb}{several} it"
 
 
-def has_words(block: ShownBlock, names: Names) -> str:
+def texts_beside(
+    hunk: ReviewHunkEntry, shown: HunkLines, names: Names
+) -> Iterator[tuple[str, Sequence[str], Sequence[ShownLine]]]:
+    """Yield each text but the reference: words for who has it, their ids, and how it differs.
+
+    The last is of those that have the origin's lines. Words without ids name them all: the others.
+    """
+    for block in shown.others:
+        yield _has_words(block, names), block.ids, block.lines
+    unchanged = hunk.unchanged
+    if shown.reference.ids[0] != ORIGIN or not unchanged:
+        return
+    verb = "leave" if len(unchanged) > 1 else "leaves"
+    if len(unchanged) + sum(len(variant.ids) for variant in hunk.variants) < len(names.labels):
+        yield f"{names.share(unchanged)} {verb} it", unchanged, ()
+    else:
+        who = f"{len(unchanged):,}" if len(unchanged) > 1 else "one"
+        yield f"the other {who} {verb} it", (), ()
+
+
+def _has_words(block: ShownBlock, names: Names) -> str:
     """Say how many have a text, and whether it is empty or the origin's."""
     share = names.share(block.ids)
     if block.ids[0] == ORIGIN:
-        return f"the origin, {share} {leave(len(block.ids) - 1)} it" if block.ids[1:] else "origin"
+        verb = "leaves" if len(block.ids) == 2 else "leave"
+        return f"the origin, {share} {verb} it" if block.ids[1:] else "origin"
     if block.lines:
         return share
     return f"{share} delete{'' if len(block.ids) > 1 else 's'} it"
-
-
-def leave(count: int) -> str:
-    """Return the verb for so many that have the origin's lines."""
-    return "leave" if count > 1 else "leaves"
-
-
-def rest_words(hunk: ReviewHunkEntry, names: Names) -> str:
-    """Say that all others have the origin's lines, or nothing if some have no text there."""
-    count = len(hunk.unchanged)
-    if count + sum(len(variant.ids) for variant in hunk.variants) < len(names.labels):
-        return ""
-    return f"the other {count:,} leave it" if count > 1 else "the other one leaves it"
 
 
 def is_deleted_by_all(file: ReviewFileEntry, names: Names, folding: Folding) -> bool:
@@ -390,9 +398,4 @@ def agreed(shown: HunkLines, count: int) -> str:
     """Say that all make the same change, and how much of one it is."""
     block = shown.others[0]
     who = "both" if count == 2 else f"all {count:,}"
-    return f"{who} make the same change ({lines_changed(block)})"
-
-
-def lines_changed(block: ShownBlock) -> str:
-    """Return how many lines a block adds and deletes, as ``git`` counts them."""
-    return f"+{block.added:,} -{block.deleted:,}"
+    return f"{who} make the same change (+{block.added:,} -{block.deleted:,})"

@@ -33,16 +33,14 @@ from excise_server.report.review_parts import (
     file_head,
     file_lines,
     folded,
-    has_words,
     hunk_lines,
     idle,
     is_deleted_by_all,
-    leave,
     order_lines,
     places,
-    rest_words,
+    texts_beside,
 )
-from excise_server.report.tables import UNWRAPPED, cut, filled, sentence, signature_text
+from excise_server.report.tables import UNWRAPPED, Sentence, cut, filled, signature_text
 from excise_server.report.words import plural
 
 __all__ = ["review_lines", "text_page"]
@@ -74,18 +72,18 @@ def text_page(document: ReviewDocument, folding: Folding) -> str:
 
 def _about(document: ReviewDocument, out: Console) -> Iterator[RenderableType]:
     for note in document.notes:
-        yield from sentence(Text("note: ", "dim"), printable(note), out)
+        yield Sentence(Text("note: ", "dim"), printable(note))
     for head, ids in idle(document):
         names = [Text(printable(identity)) for identity in ids]
         yield from _row(Text(f"{head.lower()}: ", "dim"), names, out)
     if not out.is_terminal:  # on a terminal, standard error says it
         for rejected in document.rejected:
             reason = f"{printable(rejected.id)}: {printable(rejected.reason)}"
-            yield from sentence(Text("left out: ", "dim"), reason, out)
+            yield Sentence(Text("left out: ", "dim"), reason)
     if document.other_batches:
         count = sum(map(len, document.other_batches))
         where = f"{plural(count, 'candidate')} of other batches (--batch all)"
-        yield from sentence(Text("not shown: ", "dim"), where, out)
+        yield Sentence(Text("not shown: ", "dim"), where)
     for head, value in (("origin", document.origin), ("digest", document.digest)):
         yield Text(f"{head}: {cut(printable(value), out.width - len(head) - 2)}", "dim")
     yield signature_text(document.signature)
@@ -111,9 +109,9 @@ class _Page:
     folding: Folding
     out: Console
 
-    def batch(self, document: ReviewDocument, batch: ReviewBatchEntry) -> Iterator[Text]:
+    def batch(self, document: ReviewDocument, batch: ReviewBatchEntry) -> Iterator[RenderableType]:
         names = Names.of(batch)
-        yield from sentence(Text(""), printable(batch_head(document, batch)), self.out)
+        yield Sentence(Text(""), printable(batch_head(document, batch)))
         for group in batch.groups:
             of_group = list(places(batch, group))
             if len(of_group) == 1:
@@ -126,9 +124,9 @@ class _Page:
                 for place, ids in of_group:
                     yield from self.who(f"    {place}: ", ids, names)
             if text := reasons_text(group.reasons, group.members, names.labels):
-                yield from sentence(Text("    "), printable(text), self.out)
+                yield Sentence(Text("    "), printable(text))
         for line in order_lines(document, batch):
-            yield from sentence(Text("  "), line, self.out)
+            yield Sentence(Text("  "), line)
         for file in batch.files:
             yield Text("")
             yield from self.file(file, names)
@@ -175,15 +173,12 @@ class _Page:
             start = f"#{hunk.name}, {names.share(shown.reference.ids)}: "
             yield from self.who(start, shown.reference.ids, names)
         yield from self.lines(shown.reference.lines, "red", where)
-        for block in shown.others:
-            yield from self.who(f"{has_words(block, names)}: ", block.ids, names)
-            yield from self.lines(block.lines, "green", where)
-        if shown.reference.ids[0] == ORIGIN and hunk.unchanged:
-            if rest := rest_words(hunk, names):
-                yield Text(rest, "dim")
-            else:
-                leaving = f"{names.share(hunk.unchanged)} {leave(len(hunk.unchanged))} it: "
-                yield from self.who(leaving, hunk.unchanged, names, "dim")
+        for words, ids, lines in texts_beside(hunk, shown, names):
+            if not ids:
+                yield Text(words, "dim")
+                continue
+            yield from self.who(f"{words}: ", ids, names, "dim" if ids is hunk.unchanged else "")
+            yield from self.lines(lines, "green", where)
 
     def lines(self, lines: Sequence[ShownLine], style: str, where: _Where) -> Iterator[Text]:
         """Yield lines with their numbers and signs, with a count for the middle of many."""

@@ -22,9 +22,9 @@ from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import RevisionSet
 from excise_server.report.words import DISAGREE, between, digits, disagree, order_words, word_beside
 
-__all__ = ["INDENT", "UNWRAPPED", "Records", "bar", "cluster_table", "cut", "filled"]
+__all__ = ["INDENT", "UNWRAPPED", "Records", "Sentence", "bar", "cluster_table", "cut", "filled"]
 __all__ += ["matrix_table", "name_column", "notes_about", "notes_text", "number"]
-__all__ += ["rank_table", "reasons_about", "sentence", "signature_text", "summary"]
+__all__ += ["rank_table", "reasons_about", "signature_text", "summary"]
 
 INDENT = 5
 """Columns before a line that continues the line above."""
@@ -61,15 +61,6 @@ def filled(parts: Sequence[Text], width: int, start: Text, between: str) -> Iter
         yield line
 
 
-def sentence(start: Text, text: str, out: Console) -> Iterator[Text]:
-    """Yield a sentence in lines that fit a terminal, with long paths or ids shortened."""
-    if not out.is_terminal:
-        yield Text.assemble(start, text)
-        return
-    words = [Text(cut(word, out.width - INDENT)) for word in text.split(" ")]
-    yield from filled(words, out.width, start, " ")
-
-
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """A sentence that is fitted when it is printed, and stays one line off a terminal."""
@@ -79,8 +70,12 @@ class Sentence:
     style: str = ""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield its lines."""
-        for line in sentence(self.start, self.text, console):
+        """Yield its lines, on a terminal with long paths or ids shortened."""
+        lines = [Text.assemble(self.start, self.text)]
+        if console.is_terminal:
+            words = [Text(cut(word, console.width - INDENT)) for word in self.text.split(" ")]
+            lines = list(filled(words, console.width, self.start, " "))
+        for line in lines:
             line.stylize_before(self.style)
             yield line
 
@@ -169,10 +164,7 @@ def bar(value: float | None, width: int = 12) -> Text:
 
 
 def summary(score: Score, title: str, names: tuple[str, str]) -> RenderableType:
-    """Return the score, the operations that it is the mean of, its notes and its signature.
-
-    `names` are the names of A and B.
-    """
+    """Return the score, its operations, the word for A and B, its notes and its signature."""
     table = Table.grid(padding=(0, 2))
     bold = number(score.value)
     bold.stylize("bold")
@@ -181,19 +173,13 @@ def summary(score: Score, title: str, names: tuple[str, str]) -> RenderableType:
         value: float | None = getattr(score, name)
         undefined = Text("undefined: neither revision has any", "dim")
         table.add_row(f"  {name}", number(value), undefined if value is None else bar(value, 24))
-    notes = notes_text("note", score.notes)
-    return Group(table, _word(score, names), *notes, signature_text(score.signature))
-
-
-def _word(score: Score, names: tuple[str, str]) -> Text:
-    """Return the word for the pair, and the parts of the score where they differ."""
     a_in_b, b_in_a = score.contained
     line = Text(between(score.word, (float(a_in_b), float(b_in_a)), *names), "bold")
-    if score.anchored == score.anywhere:
-        return line
-    parts = number(float(score.anchored)), number(float(score.anywhere))
-    line.append(": at the same place ", "not bold").append_text(parts[0])
-    return line.append(", anywhere ", "not bold").append_text(parts[1])
+    if score.anchored != score.anywhere:
+        line.append(": at the same place ", "not bold").append_text(number(float(score.anchored)))
+        line.append(", anywhere ", "not bold").append_text(number(float(score.anywhere)))
+    notes = notes_text("note", score.notes)
+    return Group(table, line, *notes, signature_text(score.signature))
 
 
 def matrix_table(matrix: ScoreMatrix, width: int) -> Iterable[RenderableType]:
@@ -265,22 +251,16 @@ def cluster_table(matrix: ScoreMatrix, clusters: Sequence[Cluster]) -> Renderabl
         table.add_column("to ●")
         for place, cluster in enumerate(clusters, start=1):
             best = cluster.representative
-            for index in [best, *(index for index in cluster.members if index != best)]:
-                table.add_row(*_cluster_row(matrix, place, best, index, length))
+            name = Text(cut(printable(matrix.ids[best]), length), "bold")
+            table.add_row(str(place), Text("●", "green"), name, Text(), "")
+            for index in (index for index in cluster.members if index != best):
+                value = float(matrix.values[best, index])
+                similarity = Text.assemble(number(value), " ", bar(value, 10))
+                name = Text(cut(printable(matrix.ids[index]), length))
+                table.add_row("", "", name, similarity, word_beside(matrix, best, index))
         return table
 
     return Records(build, is_grouped=True)
-
-
-def _cluster_row(
-    matrix: ScoreMatrix, place: int, best: int, index: int, length: int
-) -> tuple[str | Text, ...]:
-    name = cut(printable(matrix.ids[index]), length)
-    if index == best:
-        return str(place), Text("●", "green"), Text(name, "bold"), Text(), ""
-    value = float(matrix.values[best, index])
-    similarity = Text.assemble(number(value), " ", bar(value, 10))
-    return "", "", Text(name), similarity, word_beside(matrix, best, index)
 
 
 def reasons_about(lines: Sequence[str]) -> list[Sentence]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from excise_server.candidates.take import TakenFromReview
 from excise_server.foundation.changes import Side
 from excise_server.foundation.escape import spelled, visible
 from excise_server.foundation.inputs import SourceError
@@ -15,6 +15,9 @@ from excise_server.review.hunks import hunk_name
 from excise_server.review.merged_bytes import conversion
 from excise_server.review.mixes import BrokenMixError
 from excise_server.review.own_edits import check_no_submodule
+
+if TYPE_CHECKING:
+    from excise_server.candidates.take import TakenFromReview
 
 __all__ = ["CheckedDocument", "RefusalEntry", "TakeDocument", "TakenDocument", "UndoneDocument"]
 __all__ += ["refusal_entry", "refused_document", "take_document", "taken_document"]

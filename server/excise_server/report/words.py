@@ -25,7 +25,7 @@ def digits(value: float | None) -> str:
 
     A value below 1 is never 1.00, and a value above 0 never 0.00.
 
-    >>> [digits(value) for value in (1.0, 0.995, 0.994, 0.25, 0.001, 0.0, None)]
+    >>> [digits(value) for value in (1.0, 0.996, 0.994, 0.25, 0.001, 0.0, None)]
     ['1.00', '>.99', '0.99', '0.25', '<.01', '0.00', '–']
     """
     if value is None:
@@ -37,19 +37,10 @@ def digits(value: float | None) -> str:
 
 
 def between(word: str, contained: tuple[float, float], a: str, b: str) -> str:
-    """Return the phrase for A and B.
+    """Return the phrase for A and B, of which each has so much of the other's edit at its place.
 
-    Parameters
-    ----------
-    contained
-        How much of A's edit B has at the same place, and the reverse.
-
-    Examples
-    --------
-    >>> between("contains", (1.0, 0.4), "a", "b")
-    'b contains a'
-    >>> between("overlaps", (0.5, 0.4), "a", "b")
-    'overlaps'
+    >>> between("contains", (1.0, 0.4), "a", "b"), between("overlaps", (0.5, 0.4), "a", "b")
+    ('b contains a', 'overlaps')
     """
     if word != CONTAINS:
         return word
@@ -60,15 +51,8 @@ def between(word: str, contained: tuple[float, float], a: str, b: str) -> str:
 
 
 def beside(word: str, contained: tuple[float, float]) -> str:
-    """Return the phrase for a member next to its representative.
+    """Return the phrase for a member (A) next to its representative (B), as `between`.
 
-    Parameters
-    ----------
-    contained
-        How much of the member's edit the representative has at the same place, and the reverse.
-
-    Examples
-    --------
     >>> beside("contains", (0.4, 1.0)), beside("contains", (1.0, 0.4)), beside("same", (1.0, 1.0))
     ('contains it', 'contained in it', 'same')
     """

@@ -22,9 +22,9 @@ from excise_server.report.tables import (
     INDENT,
     UNWRAPPED,
     Records,
+    Sentence,
     cut,
     filled,
-    sentence,
     signature_text,
 )
 from excise_server.report.words import plural
@@ -45,11 +45,11 @@ def candidate_tables(worktrees: Worktrees, out: Console) -> Iterator[RenderableT
     """Yield a table for every batch of several candidates, and one for those that are alone."""
     every, lines = candidate_rows(worktrees), list(group_lines(worktrees))
     for heading, about, numbers in _parts(worktrees):
-        yield from sentence(Text(heading, "bold"), about, out)
+        yield Sentence(Text(heading, "bold"), about)
         for index, number, size, text in lines:
             if index in numbers and worktrees.batches[index].is_ranked:
                 start = f"  group {number}, {size:,} of {len(worktrees.batches[index].ranking):,}: "
-                yield from sentence(Text(start), printable(text), out)
+                yield Sentence(Text(start), printable(text))
         rows = [row for n in numbers for row in every[n]]
         if not out.is_terminal:
             table = _table(rows, worktrees, UNWRAPPED, out)
@@ -179,7 +179,7 @@ def about_worktrees(worktrees: Worktrees, out: Console) -> Iterator[RenderableTy
     for head, parts in worktree_facts(worktrees):
         start = Text(f"{head}: ", "dim")
         if len(parts) == 1 or not out.is_terminal:
-            yield from sentence(start, ", ".join(parts), out)
+            yield Sentence(start, ", ".join(parts))
         else:
             names = [Text(cut(part, out.width - INDENT)) for part in parts]
             yield from filled(names, out.width, start, ", ")

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from excise import Cluster, Ranked
 from excise.agreement import CONTAINS, DIFFERENT, ELSEWHERE, NEARLY_ALL, OVERLAPS, SAME
 from excise.excision import WHITESPACE_ONLY
-from excise.patches import FilePair, Patch
-from excise_server.candidates.worktrees import Worktrees
 from excise_server.foundation.escape import printable, spelled, visible
 from excise_server.foundation.inputs import first_few
 from excise_server.report.documents import (
@@ -31,8 +30,12 @@ from excise_server.report.documents import (
 from excise_server.report.reasons import reason_entries, reasons_text
 from excise_server.report.words import DISAGREE, disagree, order_words, plural, words_of
 from excise_server.review.kinds import KINDS, kind_of
-from excise_server.review.ranked import RankedBatch
-from excise_server.sources.candidates import Candidate
+
+if TYPE_CHECKING:  # a server that shows lines of a review needs none of these
+    from excise.patches import FilePair
+    from excise_server.candidates.worktrees import Worktrees
+    from excise_server.review.ranked import RankedBatch
+    from excise_server.sources.candidates import Candidate
 
 __all__ = ["STAND", "CandidateRow", "CandidatesDocument", "LinesEntry", "SetAsideEntry"]
 __all__ += ["WorktreesDocument", "candidate_rows", "candidates_document", "file_status"]
@@ -346,8 +349,9 @@ def _row(
     relation, other = "", ""
     if ranked.no_op:
         pass
-    elif not batch.is_ranked:
-        relation = _where(worktrees.patches[ranked.index])
+    elif not batch.is_ranked:  # only this candidate changes these files
+        paths = sorted(worktrees.patches[ranked.index].paths, key=lambda p: KINDS.index(kind_of(p)))
+        relation = f"changes {first_few([visible(path) for path in paths], 2)}" if paths else ""
     elif ranked.index == best:
         others = [other.index for other in batch.ranking if other.index not in cluster.members]
         nearest = max(others, key=lambda i: (worktrees.values[best, i], -i), default=best)
@@ -430,12 +434,6 @@ def _beside(worktrees: Worktrees, i: int, nearest: int) -> str:
     return "contained in {}" if in_other else "contains {}"
 
 
-def _where(patch: Patch) -> str:
-    """Name the files that only this candidate changes."""
-    paths = sorted(patch.paths, key=lambda path: KINDS.index(kind_of(path)))
-    return f"changes {first_few([visible(path) for path in paths], 2)}" if paths else ""
-
-
 # --- the facts beside the tables -----------------------------------------------------------------
 
 
@@ -476,11 +474,6 @@ def worktree_facts(worktrees: Worktrees) -> Iterator[tuple[str, list[str]]]:
         yield "not shown", [f"{plural(count, 'candidate')} of {where}"]
     how = f"{candidates.origin[:12]}, {worktrees.linkage} linkage, distance {worktrees.threshold:g}"
     yield "replayed onto", [how]
-    yield from _orders(worktrees)
-
-
-def _orders(worktrees: Worktrees) -> Iterator[tuple[str, list[str]]]:
-    """Yield the rule of the order, and where it is worth nothing."""
     ranked = [(n, batch) for n, batch in enumerate(worktrees.batches, start=1) if batch.is_ranked]
     if not ranked:
         return

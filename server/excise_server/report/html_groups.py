@@ -1,33 +1,37 @@
-"""Groups of patches as a page."""
+"""The pages of ``excise cluster``: groups of patches, or of the revisions of one file."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
-from excise import Cluster
-from excise.patches import Patch, Pool, differences
+from excise import Cluster, ScoreMatrix
+from excise.patches import Patch, differences
 from excise.patches.differences import Difference, Match, Side
 from excise.patches.evidence import Evidence
 from excise.patches.related import relation
 from excise_server.foundation.escape import visible
+from excise_server.foundation.inputs import RevisionSet
 from excise_server.report.html_clusters import (
     OWN,
     TWO,
     Block,
     Group,
     Item,
-    Picture,
-    Report,
+    in_order,
+    picture_of,
     render,
-    shown_first,
 )
 from excise_server.report.likeness import parts, related_words, said
 from excise_server.report.patches import Grouped
-from excise_server.report.words import digits
+from excise_server.report.words import digits, word_beside, words_of
 
-__all__ = ["difference_blocks", "patches_page"]
+if TYPE_CHECKING:
+    from excise_server.report.html_clusters import Values
+
+__all__ = ["difference_blocks", "patches_page", "revisions_page"]
 
 MAX_HEADING = 80
 """Most characters shown of a hunk's heading. Git itself writes no more."""
@@ -41,7 +45,13 @@ def patches_page(grouped: Grouped) -> str:
     pool, clusters, queue = grouped.pool, grouped.clusters, grouped.queue
     threshold, linkage = grouped.threshold, grouped.linkage
     duplicates = len(pool) - len({pool.patch_id(index) for index in range(len(pool))})
-    groups = [_group(grouped, cluster) for cluster in clusters]
+    groups = []
+    for cluster in clusters:
+        best, is_alone = cluster.representative, len(cluster.members) == 1
+        evidence = None if is_alone else grouped.evidence(best)
+        members = in_order(cluster, partial(pool.score, best))
+        items = tuple(_item(grouped, best, member, evidence) for member in members)
+        groups.append(Group(items, cluster.min_similarity))
     largest = max((len(cluster.members) for cluster in clusters), default=0)
     facts = (
         ("patches", f"{len(pool):,}"),
@@ -56,19 +66,25 @@ def patches_page(grouped: Grouped) -> str:
     notes += [f"other files, not patches: {queue.others:,}"] if queue.others else []
     notes += grouped.about
     notes += [f"{visible(name)}: {note}" for name, note in queue.notes]
+
+    def dense(shown: list[int]) -> Values:
+        import numpy as np
+
+        values = np.ones((len(shown), len(shown)))
+        pool.dense(array("i", shown), values)
+        return values
+
     return render(
-        Report(
-            title=f"{len(pool):,} patches, {len(clusters):,} to read",
-            what="patches",
-            facts=facts,
-            groups=groups,
-            picture=_picture(pool, clusters, [member.id for member in queue.patches]),
-            threshold=threshold,
-            linkage=linkage,
-            signature=pool.signature,
-            notes=notes,
-            rejected=[(visible(rejection.id), rejection.reason) for rejection in queue.rejected],
-        )
+        title=f"{len(pool):,} patches, {len(clusters):,} to read",
+        what="patches",
+        facts=facts,
+        groups=groups,
+        picture=picture_of(dense, [visible(member.id) for member in queue.patches], clusters),
+        threshold=threshold,
+        linkage=linkage,
+        signature=pool.signature,
+        notes=notes,
+        rejected=[(visible(rejection.id), rejection.reason) for rejection in queue.rejected],
     )
 
 
@@ -84,12 +100,11 @@ def difference_blocks(differing: Sequence[Difference], *, numbers: bool = False)
 
 
 def _place(side: Side | Match) -> str:
-    heading = f" ({_cut(side.heading)})" if side.heading else ""
-    return f"{visible(side.path)}, line {side.line:,}{heading}"
-
-
-def _cut(heading: str) -> str:
-    return heading if len(heading) <= MAX_HEADING else f"{heading[:MAX_HEADING]}…"
+    heading = side.heading
+    if len(heading) > MAX_HEADING:
+        heading = f"{heading[:MAX_HEADING]}…"
+    about = f" ({heading})" if heading else ""
+    return f"{visible(side.path)}, line {side.line:,}{about}"
 
 
 def _matching(difference: Difference) -> str:
@@ -106,31 +121,6 @@ def _signed(side: Side | None) -> list[tuple[str, str]] | None:
     if side is None:
         return None
     return [*(("-", line) for line in side.old), *(("+", line) for line in side.new)]
-
-
-def _picture(pool: Pool, clusters: Sequence[Cluster], ids: Sequence[str]) -> Picture | None:
-    import numpy as np
-
-    shown = shown_first(clusters)
-    if len(shown) < 2:
-        return None
-    values = np.ones((len(shown), len(shown)))
-    pool.dense(array("i", shown), values)
-    bands = [place for place, cluster in enumerate(clusters) for _ in cluster.members]
-    return Picture(
-        values, [visible(ids[member]) for member in shown], bands[: len(shown)], len(pool)
-    )
-
-
-def _group(grouped: Grouped, cluster: Cluster) -> Group:
-    best, pool = cluster.representative, grouped.pool
-    others = sorted(
-        (member for member in cluster.members if member != best),
-        key=lambda member: (-pool.score(best, member), member),
-    )
-    evidence = grouped.evidence(best) if others else None
-    items = [_item(grouped, best, member, evidence) for member in (best, *others)]
-    return Group(tuple(items), cluster.min_similarity)
 
 
 def _item(grouped: Grouped, best: int, index: int, evidence: Evidence | None) -> Item:
@@ -185,3 +175,86 @@ def _differing(grouped: Grouped, best: int, index: int) -> Iterator[Block | str]
         alike = f"{differ.same:,} change blocks are alike at the same place"
         yield f"{alike}, {differ.same_size:,} n-grams of both."
     yield from difference_blocks(differ.differing, numbers=True)
+
+
+def revisions_page(
+    matrix: ScoreMatrix,
+    clusters: Sequence[Cluster],
+    revision_set: RevisionSet,
+    reasons: Sequence[str],
+    *,
+    threshold: float,
+    linkage: str,
+) -> str:
+    """Return the page of grouped revisions."""
+    notes = [f"{name}: {note}" for name, all_notes in zip(matrix.ids, matrix.notes, strict=True)
+             for note in all_notes]  # fmt: skip
+    facts = (
+        ("revisions", f"{len(matrix.ids):,}"),
+        ("clusters", f"{sum(len(c.members) > 1 for c in clusters):,}"),
+        ("alone", f"{sum(len(c.members) == 1 for c in clusters):,}"),
+        ("no change", f"{sum(matrix.no_ops):,}"),
+    )
+    return render(
+        title=f"{len(matrix.ids):,} revisions of {revision_set.name}, {len(clusters):,} to read",
+        what="revisions",
+        facts=facts,
+        groups=[
+            Group(
+                tuple(
+                    _revision(matrix, revision_set, best, member)
+                    for member in in_order(cluster, matrix.values[best].__getitem__)
+                ),
+                cluster.min_similarity,
+                reasons=line,
+            )
+            for cluster, line in zip(clusters, reasons, strict=True)
+            for best in (cluster.representative,)
+        ],
+        picture=picture_of(matrix.values, matrix.ids, clusters, words_of(matrix)),
+        threshold=threshold,
+        linkage=linkage,
+        signature=matrix.signature,
+        notes=[*notes, *(f"{name}: {note}" for name, note in revision_set.notes)],
+        rejected=[(rejected.id, rejected.reason) for rejected in revision_set.rejected],
+    )
+
+
+def _revision(matrix: ScoreMatrix, revision_set: RevisionSet, best: int, index: int) -> Item:
+    edit = "no change" if matrix.no_ops[index] else f"{matrix.edit_sizes[index]:,} tokens"
+    about = [("edit", edit), ("notes", "; ".join(matrix.notes[index]))]
+    if index != best and matrix.anchored[best, index] != matrix.anywhere[best, index]:
+        anchored, anywhere = (float(m[best, index]) for m in (matrix.anchored, matrix.anywhere))
+        parts = f"{digits(anchored)} at the same place, {digits(anywhere)} anywhere"
+        about.append(("similarity", parts))
+    return Item(
+        name=matrix.ids[index],
+        title=revision_set.revisions[index].label,
+        about=tuple(about),
+        similarity=float(matrix.values[best, index]),
+        contains=None,
+        blocks=partial(_hunks, matrix, best, index),
+        columns=OWN if index == best else TWO,
+        word="" if index == best else word_beside(matrix, best, index),
+    )
+
+
+def _hunks(matrix: ScoreMatrix, best: int, index: int) -> Iterator[Block]:
+    """Yield the hunks where a revision does not have the representative's exact lines."""
+    for hunk in matrix.hunks(sorted({best, index})):
+        texts = {member: v.text for v in hunk.variants for member in v.members}
+        if index != best and texts[best] == texts[index]:
+            continue
+        where = f"line {hunk.lo + 1:,}" + (f" to {hunk.hi:,}" if hunk.hi > hunk.lo + 1 else "")
+        a, b = (_both(hunk.text, texts[member]) for member in (best, index))
+        yield Block(where, None if index == best else a, b)
+
+
+def _both(origin: str, text: str) -> list[tuple[str, str]]:
+    if origin == text:
+        return [(" ", line) for line in _lines(origin)]
+    return [*(("-", line) for line in _lines(origin)), *(("+", line) for line in _lines(text))]
+
+
+def _lines(text: str) -> list[str]:
+    return text.removesuffix("\n").split("\n") if text else []
