@@ -14,6 +14,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from tests.server.command import excise, one_line
 from tests.server.git_repository import make, needs_git
+from tests.server.test_review_hunks import applied
 from tests.server.test_worktrees import worktree, write
 
 from excise_server.candidates.worktrees import compare_candidates
@@ -22,7 +23,6 @@ from excise_server.report.review import review_document
 from excise_server.report.review_lines import MAX_LINES, Folding
 from excise_server.report.review_shapes import ReviewDocument
 from excise_server.report.review_text import review_lines
-from excise_server.review.hunks import applied
 from excise_server.sources.candidates import Selection, find_candidates
 
 pytestmark = [pytest.mark.slow, needs_git]

@@ -24,7 +24,7 @@ from excise.patches.evidence import EvidenceReader
 from excise.patches.related_pool import Neighbour, RelatedPool
 from excise.text import normalise
 from excise_server.duplicates.find import LEVEL_WORDS
-from excise_server.editor.explanation import Block, Line, Table
+from excise_server.editor.findings import Block, Line, Table
 from excise_server.editor.wording import name
 from excise_server.foundation.escape import printable
 from excise_server.report.digits import digits

@@ -19,7 +19,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from excise.text import normalise
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.document import OWN_EDITS, document_key
-from excise_server.editor.page import hunk_heading, review_page
+from excise_server.editor.findings import hunk_heading, review_page
 from excise_server.editor.wording import names_of
 from excise_server.foundation.escape import printable
 from excise_server.foundation.paths import inside

@@ -18,20 +18,20 @@ from excise_server.editor.apply import LineEdit
 from excise_server.foundation.changes import Side, differing_lines
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
+from excise_server.lsp import protocol as p
 from excise_server.lsp.candidates import survey_arguments
 from excise_server.lsp.disk import read_inside
 from excise_server.lsp.edits import agreed, check_takes_edits, refused, text_edits
-from excise_server.lsp.protocol import TakeChoice, TakeParams
 from excise_server.lsp.repository import Place, place_of
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
-from excise_server.review.own_edits import edited_beside
+from excise_server.review.composing import edited_beside
 from excise_server.review.taking import CONFLICTS_HINT
 
 __all__ = ["take", "take_candidate"]
 
 
-async def take(ls: ExciseServer, params: TakeParams) -> dict[str, Any]:
+async def take(ls: ExciseServer, params: p.TakeParams) -> dict[str, Any]:
     """Put the chosen parts together, and return the edits of each file in the client's version.
 
     Raises
@@ -186,12 +186,12 @@ async def take_candidate(ls: ExciseServer, argument: Mapping[str, Any]) -> None:
 async def _taken(ls: ExciseServer, uri: str, identity: str) -> dict[str, Any]:
     """Put a candidate together, after asking whether to take it in spite of conflicts."""
     try:
-        return await take(ls, TakeParams(uri, [TakeChoice(identity)]))
+        return await take(ls, p.TakeParams(uri, [p.TakeChoice(identity)]))
     except RequestFailed as error:
         message = f"{error.message.partition(CONFLICTS_HINT)[0].rstrip('; ')}."
         if CONFLICTS_HINT not in error.message or not await agreed(ls, message):
             raise
-    return await take(ls, TakeParams(uri, [TakeChoice(identity, conflicts=True)]))
+    return await take(ls, p.TakeParams(uri, [p.TakeChoice(identity, conflicts=True)]))
 
 
 def _check(ls: ExciseServer, contents: list[dict[str, Any]]) -> None:

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
+from excise import Hunk
 from excise_server.candidates.worktrees import Worktrees
 from excise_server.foundation.escape import spelled, visible
 from excise_server.foundation.inputs import SourceError, first_few
@@ -26,11 +27,11 @@ from excise_server.report.review_shapes import (
     ReviewVariantEntry,
 )
 from excise_server.report.shapes import RejectedEntry
-from excise_server.review.digest import review_digest
+from excise_server.review.candidate import review_digest
 from excise_server.review.hunks import (
     FileChange,
     ReviewedFile,
-    ReviewHunk,
+    hunk_name,
     lines_named,
 )
 from excise_server.review.kinds import KINDS, kind_of
@@ -199,7 +200,7 @@ def _file(file: ReviewedFile) -> ReviewFileEntry:
         mode=file.origin.mode if file.origin is not None else None,
         text=file.text if any(change.status == "deleted" for change in file.changes) else None,
         changes=[_change(change) for change in file.changes],
-        hunks=[_hunk(hunk) for hunk in file.hunks],
+        hunks=[_hunk(file, hunk) for hunk in file.hunks],
     )
 
 
@@ -217,12 +218,12 @@ def _change(change: FileChange) -> FileChangeEntry:
     )
 
 
-def _hunk(hunk: ReviewHunk) -> ReviewHunkEntry:
+def _hunk(file: ReviewedFile, hunk: Hunk) -> ReviewHunkEntry:
     return ReviewHunkEntry(
-        name=hunk.name,
+        name=hunk_name(hunk.lo, hunk.hi),
         lo=hunk.lo,
         hi=hunk.hi,
         origin=hunk.text,
-        variants=[ReviewVariantEntry(ids=list(v.ids), text=v.text) for v in hunk.variants],
-        unchanged=list(hunk.unchanged),
+        variants=[ReviewVariantEntry(ids=[*ids], text=text) for ids, text in file.variants(hunk)],
+        unchanged=list(file.unchanged(hunk)),
     )

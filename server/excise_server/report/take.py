@@ -18,11 +18,11 @@ from excise_server.report.take_shapes import (
     TakenPartEntry,
     UndoneDocument,
 )
+from excise_server.review.composing import check_no_submodule
 from excise_server.review.git_patch import FileEdit
 from excise_server.review.hunks import hunk_name
 from excise_server.review.merged_bytes import conversion
 from excise_server.review.mixes import BrokenMixError
-from excise_server.review.own_edits import check_no_submodule
 
 __all__ = ["refusal_entry", "refused_document", "take_document", "taken_document"]
 __all__ += ["undone_document"]

@@ -18,7 +18,7 @@ from excise.facts import EditFacts, facts_of
 from excise.languages import resolve
 from excise.reading import PARSER_SECONDS, is_large
 from excise_server.review.candidate import Candidate
-from excise_server.review.hunks import FileChange, ReviewedFile
+from excise_server.review.hunks import FileChange, ReviewedFile, hunk_name
 from excise_server.review.kinds import KINDS, Kind, kind_of
 
 __all__ = ["REASONS", "Reason", "ReasonKind", "group_reasons"]
@@ -150,9 +150,9 @@ def _alone(files: Sequence[ReviewedFile]) -> Mapping[frozenset[str], list[str]]:
         touching = frozenset(change.id for change in file.changes)
         places[touching].append(file.path)
         for hunk in file.hunks:
-            changing = frozenset(name for variant in hunk.variants for name in variant.ids)
+            changing = frozenset(name for ids, _ in file.variants(hunk) for name in ids)
             if changing != touching:
-                places[changing].append(f"{file.path}#{hunk.name}")
+                places[changing].append(f"{file.path}#{hunk_name(hunk.lo, hunk.hi)}")
     return places
 
 
