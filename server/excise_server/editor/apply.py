@@ -129,22 +129,21 @@ def _joined(lines: list[str], edits: list[LineEdit]) -> list[LineEdit]:
             before = merged.pop()
             edit = LineEdit(before.lo, edit.hi, before.text + edit.text)
         merged.append(edit)
-    return [_trimmed(lines, _ended(lines, edit)) for edit in merged]
+    return [_fitted(lines, edit) for edit in merged]
 
 
-def _ended(lines: list[str], edit: LineEdit) -> LineEdit:
-    """Return an edit whose text has the line ends that it needs at its place."""
+def _fitted(lines: list[str], edit: LineEdit) -> LineEdit:
+    """Return an edit with the line ends that it needs, without unchanged lines at both ends.
+
+    So cursors and marks there stay.
+    """
     text = edit.text
     if text and edit.hi < len(lines) and not text.endswith("\n"):
         text += "\n"
     if text and 0 < edit.lo == len(lines) and not lines[-1].endswith("\n"):
         text = f"\n{text}"
-    return LineEdit(edit.lo, edit.hi, text)
-
-
-def _trimmed(lines: list[str], edit: LineEdit) -> LineEdit:
-    """Leave out unchanged lines at both ends, so that cursors and marks there stay."""
-    new, lo, hi = raw_lines(edit.text), edit.lo, edit.hi
+    edit = LineEdit(edit.lo, edit.hi, text)
+    new, lo, hi = raw_lines(text), edit.lo, edit.hi
     start, stop = 0, len(new)
     while lo < hi and start < stop and lines[lo] == new[start]:
         lo, start = lo + 1, start + 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import pairwise
 from urllib.parse import unquote
@@ -13,7 +13,7 @@ from excise import CancelFlag
 from excise.text import normalise, raw_lines
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.apply import LineEdit, apply_edits, buffer_lines, shown_at
-from excise_server.editor.wording import listed, names_of
+from excise_server.editor.findings import listed, names_of
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import first_few
 from excise_server.review.hunks import hunk_name
@@ -52,7 +52,7 @@ def to_check(analysis: Analysis, edits: Sequence[Sequence[LineEdit]]) -> ToCheck
     known = {*wholes, normalise(snapshot.origin)}
     if all(apply_edits(lines, edit) in known for edit in edits):
         return None
-    path = snapshot.path or unquote(snapshot.uri_or_path)
+    path, names = snapshot.path or unquote(snapshot.uri_or_path), names_of(snapshot.revisions)
     return ToCheck(
         name=path.replace("\\", "/").rpartition("/")[2],
         language=snapshot.language,
@@ -60,18 +60,16 @@ def to_check(analysis: Analysis, edits: Sequence[Sequence[LineEdit]]) -> ToCheck
         shown="".join(lines),
         wholes=wholes,
         edits=tuple(tuple(edit) for edit in edits),
-        others=tuple(_others(analysis, lines)),
+        others=tuple(
+            (
+                Piece(listed(names[m] for m in v.members), hunk.lo, hunk.hi, v.text),
+                LineEdit(site.lo, site.hi, v.text),
+            )
+            for hunk, site in analysis.given
+            for v in hunk.variants
+            if v.text != shown_at(lines, site) and not site.crossed
+        ),
     )
-
-
-def _others(analysis: Analysis, lines: list[str]) -> Iterator[tuple[Piece, LineEdit]]:
-    names = names_of(analysis.snapshot.revisions)
-    for hunk, site in analysis.given:
-        for variant in hunk.variants:
-            if variant.text != shown_at(lines, site) and not site.crossed:
-                who = listed(names[member] for member in variant.members)
-                edit = LineEdit(site.lo, site.hi, variant.text)
-                yield Piece(who, hunk.lo, hunk.hi, variant.text), edit
 
 
 def check_edits(

@@ -14,7 +14,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from excise import Variant
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.apply import BlockedError, LineEdit, buffer_lines, replacing, restate
-from excise_server.editor.wording import candidate_title, names_of, variant_title
+from excise_server.editor.findings import candidate_title, names_of, variant_title
 from excise_server.lsp import protocol as p
 from excise_server.lsp.edits import agreed, check_takes_edits, refusals, workspace_edit
 from excise_server.lsp.publishing import SOURCE

@@ -20,11 +20,11 @@ from excise_server.lsp import (
     choices,
     configuration,
     documents,
+    edits,
     marks,
     protocol,
     report,
     standard,
-    take,
 )
 from excise_server.lsp.add_candidates import add_candidates, remove_candidates
 from excise_server.lsp.add_revisions import add_revisions
@@ -63,7 +63,7 @@ CUSTOM: dict[str, Callable[..., Any]] = {
     "excise/hide": choices.hide,
     "excise/reject": choices.reject,
     "excise/setBase": choices.set_base,
-    "excise/take": take.take,
+    "excise/take": edits.take,
     "excise/counters": report.counters,
 }
 HANDLERS: dict[str, Callable[..., Any]] = {

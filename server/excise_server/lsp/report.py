@@ -15,7 +15,7 @@ from excise.text import normalise
 from excise_server.editor.analysis import MAX_PAIRS, Analysis
 from excise_server.editor.decisions import Decision, decisions_of, next_undecided
 from excise_server.editor.document import Document, document_key, text_hash
-from excise_server.editor.wording import names_of
+from excise_server.editor.findings import names_of
 from excise_server.lsp import protocol as p
 from excise_server.lsp.actions import analysed
 from excise_server.lsp.server import ExciseServer
@@ -231,14 +231,12 @@ def _hunks(
 
 def _marks(analysis: Analysis) -> list[list[p.HunkMarks]]:
     """Return for each hunk and variant what differs from the origin's text."""
-    return [
-        [_marked(hunk.text, variant.text) for variant in hunk.variants] for hunk in analysis.hunks
-    ]
 
+    def marked(origin: str, text: str) -> p.HunkMarks:
+        missing, gained = (set(), set()) if origin == text else differing_tokens(origin, text)
+        return p.HunkMarks(list(map(list, sorted(missing))), list(map(list, sorted(gained))))
 
-def _marked(origin: str, text: str) -> p.HunkMarks:
-    missing, gained = ([], []) if origin == text else map(sorted, differing_tokens(origin, text))
-    return p.HunkMarks([list(span) for span in missing], [list(span) for span in gained])
+    return [[marked(hunk.text, v.text) for v in hunk.variants] for hunk in analysis.hunks]
 
 
 async def compare(ls: ExciseServer, params: p.CompareParams) -> p.CompareResult:

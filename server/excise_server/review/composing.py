@@ -169,7 +169,9 @@ def _disjoint(lines: Sequence[Lines]) -> list[Lines]:
         if any(_holds(other, edit) for other in near):
             continue
         for other in near:
-            if _overlaps(edit, other):
+            # They share a line, one lies strictly inside the other, or both fill one gap.
+            same_gap = edit.lo == edit.hi == other.lo == other.hi
+            if same_gap or (edit.lo < other.hi and other.lo < edit.hi):
                 larger, smaller = sorted((other, edit), key=lambda edit: edit.lo - edit.hi)
                 raise _overlap(larger, smaller)
         chosen.append(edit)
@@ -183,13 +185,6 @@ def _holds(a: Lines, b: Lines) -> bool:
         return True
     is_apart = b.is_of_all or a.owner.id != b.owner.id
     return not is_apart and a.lo <= b.lo and b.hi <= a.hi
-
-
-def _overlaps(a: Lines, b: Lines) -> bool:
-    """Whether two edits share a line, one lies strictly inside the other, or both fill one gap."""
-    if a.lo == a.hi == b.lo == b.hi:
-        return True
-    return a.lo < b.hi and b.lo < a.hi
 
 
 def check_names(files: Iterable[FileEdit], parts: Mapping[str, Sequence[TakenPart]]) -> None:

@@ -200,7 +200,8 @@ def _hunks(
     distinct = list(dict.fromkeys(revised for revised in texts.values() if revised != text))
     if text is None or not distinct:
         return staying, ()
-    special = any(_is_special(side) for change in changes for side in (change.old, change.new))
+    sides = [side for change in changes for side in (change.old, change.new) if side is not None]
+    special = any(side.mode in (LINK, SUBMODULE) for side in sides)
     matrix = excise.ScoreMatrix.from_texts(
         text, distinct, path=None if special else path, cancel=cancel, timeout=PARSER_SECONDS,
         readings=readings,
@@ -208,10 +209,6 @@ def _hunks(
     index_of = {revised: index for index, revised in enumerate(distinct)}
     members = [index_of.get(texts.get(name, text)) for name in staying]
     return staying, tuple(_of_all(hunk, members) for hunk in matrix.hunks(cancel=cancel))
-
-
-def _is_special(side: Side | None) -> bool:
-    return side is not None and side.mode in (LINK, SUBMODULE)
 
 
 def _of_all(hunk: Hunk, distinct: Sequence[int | None]) -> Hunk:

@@ -408,18 +408,13 @@ def _checked(
             else:
                 missing = None
         elif not check.inherited and not any(
-            text == whole for whole in _own(reviews, owners, path)
+            text == reviews.alone(reviews.candidate(owner))[path].changes[0].text
+            for owner in owners
         ):
             said[check.said].append(shown_name(file.path))
     if broken:
         raise _broken(reviews, choices, broken, missing)
     return (*notes, *(f"{first_few(paths, 8)}: {words}" for words, paths in said.items()))
-
-
-def _own(reviews: _Reviews, owners: Iterable[str], path: str) -> list[str | None]:
-    """Return what each owner makes of a file."""
-    files = [reviews.alone(reviews.candidate(owner))[path] for owner in owners]
-    return [file.changes[0].text for file in files]
 
 
 def _wholes(reviews: _Reviews, owners: Iterable[str], path: str) -> Iterator[str]:
@@ -481,17 +476,14 @@ def _broken(
         command += [shown, *own]
     if any(choice.in_conflict for choice in choices):
         command.append("--conflicts")
-    return BrokenMixError(findings, first_few(names, 8), " ".join(map(_quoted, command)))
+    # A number sign within a word begins no comment.
+    words = [word if _PLAIN.fullmatch(word) else shlex.quote(word) for word in command]
+    return BrokenMixError(findings, first_few(names, 8), " ".join(words))
 
 
 def _argument(choice: Choice) -> str:
     hunk = "" if choice.lines is None else f"#{hunk_name(*choice.lines)}"
     return f"{shown_name(choice.path)}{hunk}"
-
-
-def _quoted(argument: str) -> str:
-    """Quote for a shell. A number sign within a word begins no comment."""
-    return argument if _PLAIN.fullmatch(argument) else shlex.quote(argument)
 
 
 class PlannedChoice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
