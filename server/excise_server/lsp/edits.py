@@ -17,8 +17,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from excise.errors import Cancelled
 from excise.text import normalise, raw_lines
 from excise_server.editor.analysis import Analysis
-from excise_server.editor.apply import LineEdit, line_end
-from excise_server.editor.checking import to_check
+from excise_server.editor.apply import LineEdit, line_end, to_check
 from excise_server.foundation.cancellation import StopFlag
 from excise_server.foundation.changes import Side, differing_lines
 from excise_server.foundation.escape import printable

@@ -20,8 +20,7 @@ from excise_server.editor.snapshot import Snapshot
 from excise_server.lsp import protocol
 from excise_server.lsp.connection import Connection
 from excise_server.lsp.gathering import OwnFile
-from excise_server.lsp.to_proto import Mapper
-from excise_server.lsp.virtual import parse_uri, virtual_uri
+from excise_server.lsp.to_proto import Mapper, parse_uri, virtual_uri
 
 __all__ = ["SOURCE", "Outcome", "Publisher"]
 

@@ -19,8 +19,7 @@ from excise_server.editor.findings import names_of
 from excise_server.lsp import protocol as p
 from excise_server.lsp.actions import analysed
 from excise_server.lsp.server import ExciseServer
-from excise_server.lsp.to_proto import Mapper
-from excise_server.lsp.virtual import SCHEME, parse_uri, virtual_uri
+from excise_server.lsp.to_proto import SCHEME, Mapper, parse_uri, virtual_uri
 from excise_server.report.order_words import disagree
 from excise_server.report.review_lines import differing_tokens
 from excise_server.report.words import words_of

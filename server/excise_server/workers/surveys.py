@@ -167,7 +167,7 @@ def _taken(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
 
 
 def _checked(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
-    from excise_server.editor.checking import ToCheck, check_edits
+    from excise_server.editor.apply import ToCheck, check_edits
     from excise_server.report.take import refusal_entry
     from excise_server.report.take_shapes import CheckedDocument
 
