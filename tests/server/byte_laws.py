@@ -19,8 +19,8 @@ from excise.text import byte_lines
 from excise_server.foundation.changes import LINK, SUBMODULE, Side
 from excise_server.foundation.inputs import SourceError
 from excise_server.review.candidate import Candidate, digest_of
+from excise_server.review.composing import edited_beside
 from excise_server.review.hunks import review_files
-from excise_server.review.own_edits import edited_beside
 from excise_server.review.replayed import replay_files
 from excise_server.review.taking import Choice, take
 

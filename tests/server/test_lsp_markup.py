@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.server.markdown import ACTIVE, kinds, parsed
 
-from excise_server.editor.explanation import Code, Line, Table
+from excise_server.editor.findings import Code, Line, Table
 from excise_server.foundation.escape import printable
 from excise_server.lsp.marks import as_markdown, as_plain
 from excise_server.report.markdown import inert

@@ -11,7 +11,7 @@ import pytest
 from tests.server.raw_client import RawClient
 from tests.server.test_cli_duplicates import PATCHES
 
-from excise_server.editor.explanation import Line
+from excise_server.editor.findings import Line
 from excise_server.editor.mailbox import MAX_PATCHES, explain, read_mailbox, title
 
 pytestmark = pytest.mark.slow

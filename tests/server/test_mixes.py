@@ -10,9 +10,8 @@ import pytest
 from excise.errors import Unparsable
 from excise_server.foundation.changes import Side
 from excise_server.review.candidate import Candidate
-from excise_server.review.choices import choices_named
 from excise_server.review.mixes import BrokenMixError, Mix
-from excise_server.review.taking import take
+from excise_server.review.taking import choices_named, take
 
 ORIGIN = """\
 import os
@@ -229,9 +228,9 @@ def test_names_that_are_bound_are_not_missing(new):
 
 
 def hunk_names(candidates):
-    from excise_server.review.hunks import review_files
+    from excise_server.review.hunks import hunk_name, review_files
 
-    return [hunk.name for file in review_files(candidates) for hunk in file.hunks]
+    return [hunk_name(h.lo, h.hi) for file in review_files(candidates) for h in file.hunks]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from tests.server.command import excise, one_line
 from tests.server.git_repository import make, needs_git
+from tests.server.test_review_hunks import applied
 from tests.server.test_worktrees import worktree, write
 
 from excise_server.candidates.worktrees import compare_candidates
@@ -21,7 +22,6 @@ from excise_server.git.repository import open_folder
 from excise_server.report.review import ReviewDocument, review_document
 from excise_server.report.review_parts import MAX_LINES, Folding
 from excise_server.report.review_text import review_lines
-from excise_server.review.hunks import applied
 from excise_server.sources.candidates import Selection, find_candidates
 
 pytestmark = [pytest.mark.slow, needs_git]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from excise.text import raw_lines
 from excise_server.foundation.changes import Side
-from excise_server.review.candidate import Candidate
-from excise_server.review.digest import review_digest
-from excise_server.review.hunks import applied, hunk_name, lines_named, review_files
+from excise_server.review.candidate import Candidate, review_digest
+from excise_server.review.hunks import hunk_name, lines_named, review_files
 
 FILE = "100644"
 ORIGIN = "def f(a):\n    return g(a)\n\n\ndef g(a):\n    return a\n"
@@ -34,29 +33,37 @@ def edits(**texts):
 
 
 def rebuilt(file, name):
-    """Return what a candidate makes of a file, from hunks alone, applied in a random order."""
+    """Return what a candidate makes of a file, from hunks alone."""
     chosen = [
-        (hunk.lo, hunk.hi, variant.text)
+        (hunk.lo, hunk.hi, text)
         for hunk in file.hunks
-        for variant in hunk.variants
-        if name in variant.ids
+        for ids, text in file.variants(hunk)
+        if name in ids
     ]
-    random.Random(name).shuffle(chosen)
     return applied(file.text, chosen)
+
+
+def applied(origin, chosen):
+    """Return a text with other ones in place of lines (from, to), in whatever order."""
+    lines = raw_lines(origin)
+    for lo, hi, text in sorted(chosen, reverse=True):
+        lines[lo:hi] = [text]
+    return "".join(lines)
 
 
 def test_variants_are_grouped_by_equal_text_and_the_most_frequent_comes_first():
     guard = ORIGIN.replace("    return a\n", "    return a or 0\n")
     other = ORIGIN.replace("return g(a)", "return h(a)")
     (file,) = review_files(edits(ada=other, bo=guard, chen=guard, dana=ORIGIN + "x = 1\n"))
-    assert [(hunk.name, len(hunk.variants)) for hunk in file.hunks] == [
+    assert [(hunk_name(hunk.lo, hunk.hi), len(file.variants(hunk))) for hunk in file.hunks] == [
         ("2", 1), ("6", 2),
     ]  # fmt: skip
     hunk = file.hunks[1]
     assert hunk.text == "    return a\n"
-    assert [variant.ids for variant in hunk.variants] == [("bo", "chen"), ("dana",)]
-    assert hunk.unchanged == ("ada",)
-    assert hunk.variants[1].text == "    return a\nx = 1\n"
+    _, (last, text) = file.variants(hunk)
+    assert [ids for ids, _ in file.variants(hunk)] == [("bo", "chen"), ("dana",)]
+    assert file.unchanged(hunk) == ("ada",)
+    assert (last, text) == (("dana",), "    return a\nx = 1\n")
 
 
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "\n", "  d\n", "e"]), max_size=8)
@@ -74,9 +81,11 @@ def test_every_text_is_made_again_of_its_variants(origin, texts):
             assert rebuilt(file, name) == text
             assert name in touching or text == origin
         for hunk in file.hunks:
-            who = [*hunk.unchanged, *(i for v in hunk.variants for i in v.ids)]
+            who = [*file.unchanged(hunk), *(i for ids, _ in file.variants(hunk) for i in ids)]
             assert sorted(who) == sorted(files)
-            assert hunk.text not in {variant.text for variant in hunk.variants}
+            for name, (lo, hi) in zip(file.ids, hunk.spans, strict=True):
+                own = "".join(raw_lines(files[name])[lo:hi])
+                assert own == next((t for ids, t in file.variants(hunk) if name in ids), hunk.text)
 
 
 def test_what_is_not_an_edit_of_text_is_a_fact():
@@ -96,8 +105,8 @@ def test_what_is_not_an_edit_of_text_is_a_fact():
     assert changes["mode"].facts == ("mode 100644 to 100755",)
     assert changes["data"].facts == ("binary",)
     (hunk,) = edited.hunks
-    assert [variant.ids for variant in hunk.variants] == [("moved",)]
-    assert hunk.unchanged == ("fresh", "mode"), "who has no text there is in no hunk"
+    assert [ids for ids, _ in edited.variants(hunk)] == [("moved",)]
+    assert edited.unchanged(hunk) == ("fresh", "mode"), "who has no text there is in no hunk"
     assert (created.path, created.origin, created.changes[0].status) == ("new.py", None, "created")
     assert rebuilt(created, "fresh") == "x = 1\n"
 
@@ -113,7 +122,7 @@ def test_no_candidate_and_64_equal_ones():
     text = ORIGIN.replace("return a\n", "return a or 0\n")
     (file,) = review_files(edits(**{f"c{n}": text for n in range(64)}))
     (hunk,) = file.hunks
-    assert [len(variant.ids) for variant in hunk.variants] == [64]
+    assert [len(ids) for ids, _ in file.variants(hunk)] == [64]
 
 
 @pytest.mark.parametrize(

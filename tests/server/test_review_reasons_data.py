@@ -46,7 +46,7 @@ def test_what_passes_has_no_reason_against_it(excise_data, outputs):
                  for n, text in enumerate(sorted(texts))}  # fmt: skip
         path = f"solution.{suffix}"
         changes = [FileChange(n, "modified", origin, side, path) for n, side in sides.items()]
-        file = ReviewedFile(path, origin, tuple(changes), ())
+        file = ReviewedFile(path, origin, tuple(changes))
         candidates = [Candidate(n, "", "", "", old={path: origin}, new={path: side})
                       for n, side in sides.items()]  # fmt: skip
         total += len(candidates)

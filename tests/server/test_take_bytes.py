@@ -18,9 +18,9 @@ from excise_server.foundation.file_bytes import ByteLines, text_of_bytes
 from excise_server.foundation.inputs import SourceError
 from excise_server.git.worktree import checked_out_commit
 from excise_server.review.change_sets import change_set
+from excise_server.review.composing import edited_beside
 from excise_server.review.hunks import review_files
 from excise_server.review.merged_bytes import merged_bytes
-from excise_server.review.own_edits import edited_beside
 from excise_server.review.replayed import REWROTE
 from excise_server.review.taking import Choice, take
 

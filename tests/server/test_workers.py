@@ -20,8 +20,7 @@ from excise import CancelFlag, Cancelled, Options
 from excise.syntax import version
 from excise.text import Revision
 from excise_server.editor.analysis import Analyst
-from excise_server.editor.explanation import explain_file, explain_hunk
-from excise_server.editor.findings import find
+from excise_server.editor.findings import explain_file, explain_hunk, find
 from excise_server.editor.snapshot import Snapshot
 from excise_server.foundation.cancellation import StopFlag
 from excise_server.workers.guard import Parsing, shared_page

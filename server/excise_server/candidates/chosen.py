@@ -8,8 +8,7 @@ from dataclasses import replace
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.review.batches import Batch, Member, batches
-from excise_server.review.candidate import Candidate, candidates_called
-from excise_server.review.digest import review_digest
+from excise_server.review.candidate import Candidate, candidates_called, review_digest
 from excise_server.review.ranked import chosen_batch
 from excise_server.sources.candidates import Candidates
 

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from excise_server.candidates.chosen import check_digest, chosen_batches, members_of
-from excise_server.review.candidate import Candidate
-from excise_server.review.digest import review_digest
+from excise_server.review.candidate import Candidate, review_digest
 from excise_server.review.git_patch import git_patch
 from excise_server.review.taking import Choice, Taken, take
 from excise_server.sources.candidates import Candidates

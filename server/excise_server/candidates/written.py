@@ -51,8 +51,8 @@ from excise_server.foundation.changes import LINK, Side
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.foundation.paths import is_refused_by_git
+from excise_server.review.composing import check_no_submodule, edited_beside, is_same_file
 from excise_server.review.git_patch import FileEdit
-from excise_server.review.own_edits import check_no_submodule, edited_beside, is_same_file
 
 __all__ = ["Checkout", "opened_checkout"]
 

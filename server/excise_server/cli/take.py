@@ -29,9 +29,8 @@ from excise_server.foundation.processes import held_signals
 from excise_server.git.worktree_files import SHA256_DIGITS
 from excise_server.report.documents import json_text
 from excise_server.report.take import take_document, undone_document
-from excise_server.review.choices import Plan, choices_named, choices_planned
 from excise_server.review.mixes import BrokenMixError
-from excise_server.review.taking import Taken
+from excise_server.review.taking import Plan, Taken, choices_named, choices_planned
 from excise_server.sources.candidates import Selection
 from excise_server.workers.quarantine import cache_folder
 

@@ -275,14 +275,15 @@ class Analyst:
             hunks, numbers = _hunks(snapshot, comparison, cancel)
         else:
             comparison, hunks, numbers = cached.comparison, cached.hunks, cached.numbers
-        texts = _texts(snapshot)
-        sites = find_sites(*texts, hunks, snapshot.own)
+        origin, shown = Text.of(snapshot.origin), Text.of(snapshot.shown)
+        shown = origin if shown == origin else shown
+        sites = find_sites(origin, shown, hunks, snapshot.own)
         typed_apart = tuple(zip(hunks, sites, strict=True))
         if snapshot.own is not None:
             bare = self._without_buffer(snapshot, comparison, cancel)
-            typed_apart = tuple(zip(bare, find_sites(*texts, bare), strict=True))
+            typed_apart = tuple(zip(bare, find_sites(origin, shown, bare), strict=True))
         decided = tuple(
-            texts[1].between(site.lo, site.hi) != hunk.text
+            shown.between(site.lo, site.hi) != hunk.text
             for site, hunk in zip(sites, hunks, strict=True)
         )
         analysis = Analysis(snapshot, comparison, hunks, numbers, sites, typed_apart, decided)
@@ -428,10 +429,3 @@ def _weight(analysis: Analysis) -> int:
     """Return about how many bytes are kept for an analysis."""
     snapshot = analysis.snapshot
     return _PER_CHARACTER * (len(snapshot.origin) + sum(len(r.text) for r in snapshot.revisions))
-
-
-def _texts(snapshot: Snapshot) -> tuple[Text, Text]:
-    """Return the origin and the editor's text, as the same object if they are equal."""
-    origin = Text.of(snapshot.origin)
-    shown = origin if snapshot.buffer is None else Text.of(snapshot.buffer)
-    return origin, origin if shown == origin else shown

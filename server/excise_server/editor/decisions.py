@@ -58,14 +58,18 @@ def with_kept(analysis: Analysis) -> Analysis:
 
 def decisions_of(analysis: Analysis) -> tuple[Decision, ...]:
     """Return the decision at each hunk; without a buffer, all have the origin's text."""
-    shown = Text.of(analysis.snapshot.shown)
-    return tuple(
-        _decision(shown.between(site.lo, site.hi), hunk.text, texts, decided)
-        for hunk, site, decided in zip(
-            analysis.hunks, analysis.sites, analysis.decided, strict=True
-        )
-        for texts in [[variant.text for variant in hunk.variants]]
-    )
+    shown, decisions = Text.of(analysis.snapshot.shown), []
+    for hunk, site, decided in zip(analysis.hunks, analysis.sites, analysis.decided, strict=True):
+        own, texts = shown.between(site.lo, site.hi), [variant.text for variant in hunk.variants]
+        kind: DecisionKind = "edited"
+        if own == hunk.text:
+            kind = "origin"
+        elif own in texts:
+            kind = "variant"
+        elif set(raw_lines(own)) <= {x for t in (hunk.text, *texts) for x in raw_lines(t)}:
+            kind = "mixed"
+        decisions.append(Decision(kind, texts.index(own) if kind == "variant" else None, decided))
+    return tuple(decisions)
 
 
 def next_undecided(decisions: Sequence[Decision], after: int | None = None) -> int | None:
@@ -73,17 +77,6 @@ def next_undecided(decisions: Sequence[Decision], after: int | None = None) -> i
     start = 0 if after is None else after + 1
     order = [*range(start, len(decisions)), *range(min(start, len(decisions)))]
     return next((index for index in order if not decisions[index].decided), None)
-
-
-def _decision(shown: str, origin: str, variants: list[str], decided: bool) -> Decision:
-    if shown == origin:
-        return Decision("origin", None, decided)
-    if shown in variants:
-        return Decision("variant", variants.index(shown), decided)
-    variant_lines = {line for text in (origin, *variants) for line in raw_lines(text)}
-    return Decision(
-        "mixed" if variant_lines.issuperset(raw_lines(shown)) else "edited", None, decided
-    )
 
 
 CandidateState = Literal["hidden", "rejected"]

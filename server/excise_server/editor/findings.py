@@ -1,27 +1,209 @@
-"""The findings of an analysis: messages and lines for an editor, without its types. Pure."""
+"""What is said of an analysis: at its marks, in a hover, and on a page of Markdown. Pure.
+
+Names of candidates are not trusted: they are made printable here. How they are shown is up to the
+client. A hover has the code of the variants first, below the names of its candidates, and a few
+figures last. The page is for clients that show nothing else. The report has all figures.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
+from excise import Hunk, Variant
+from excise.agreement import CONTAINS, DIFFERENT, OVERLAPS, WORDS
 from excise.excision import WHITESPACE_ONLY
-from excise_server.editor.analysis import MAX_PAIRS, Analysis
-from excise_server.editor.wording import changers, group_words, hunk_words, listed, names_of
-from excise_server.foundation.escape import printable
-from excise_server.report.words import DISAGREE, between, digits, disagree, words_of
+from excise.text import Revision
+from excise_server.editor.analysis import MAX_PAIRS, Analysis, HunkNumbers
+from excise_server.editor.decisions import Decision, decisions_of
+from excise_server.foundation.escape import printable, source_text
+from excise_server.report.markdown import code_span, fenced, inert
+from excise_server.report.words import (
+    DISAGREE,
+    between,
+    digits,
+    disagree,
+    order_words,
+    words_of,
+)
 
 __all__ = [
     "MAX_HUNKS",
+    "Block",
+    "Code",
     "Findings",
-    "HunkFinding",
+    "Line",
+    "Table",
+    "candidate_title",
+    "explain_file",
+    "explain_hunk",
+    "file_title",
     "find",
-    "group_lines",
-    "headline",
-    "word_of_pair",
+    "hunk_heading",
+    "hunk_words",
+    "listed",
+    "name",
+    "names_of",
+    "review_page",
+    "share_of",
+    "variant_title",
 ]
+
+_MOST_NAMES = 5
+"""Most names in one sentence."""
+
+_MAX_NAME = 60
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def name(identity: str) -> str:
+    """Return an id for people: printable, and not longer than a line bears.
+
+    A longer one is cut in the middle, where it gets a few distinctive digits: ids of a thousand
+    characters that differ in one would else look alike.
+    """
+    shown = printable(identity)
+    if len(shown) <= _MAX_NAME:
+        return shown
+    digest = hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+    half = (_MAX_NAME - len(digest)) // 2 - 1
+    return f"{shown[:half]}…{digest}…{shown[-half:]}"
+
+
+def names_of(revisions: Sequence[Revision]) -> tuple[str, ...]:
+    """Return the name of each candidate: its label, or its id if others share the label."""
+    labels = [name(revision.label or revision.id) for revision in revisions]
+    shared = Counter(labels)
+    return tuple(
+        label if shared[label] == 1 else name(revision.id)
+        for revision, label in zip(revisions, labels, strict=True)
+    )
+
+
+def listed(names: Iterable[str], most: int = _MOST_NAMES) -> str:
+    """Return names in a row, the first few of many.
+
+    >>> listed(["ada", "bo", "cy"], most=2)
+    'ada, bo and 1 more'
+    """
+    names = list(names)
+    rest = len(names) - most
+    return f"{', '.join(names[:most])} and {rest} more" if rest > 0 else ", ".join(names)
+
+
+def share_of(members: Sequence[int], count: int) -> str:
+    """Return how many of all these are: ``2 of 5``."""
+    return f"{len(members)} of {count}"
+
+
+def changers(analysis: Analysis, names: Sequence[str]) -> str:
+    """Return who changes the file: ``5 candidates in 3 groups``, ``only ada changes this file``."""
+    count, groups = len(names), len(analysis.comparison.clusters)
+    if count == 1:
+        return f"only {names[0]} changes this file"
+    return f"{count} candidates in {groups} group{'s' if groups != 1 else ''}"
+
+
+def without_code(hunk: Hunk, variant: Variant) -> str | None:
+    """Return the phrase for a variant without code to show, or None if it has some."""
+    alone = len(variant.members) == 1
+    if variant.text == hunk.text:
+        return _left(alone=alone)
+    if not variant.text:
+        return f"{'deletes' if alone else 'delete'} these lines"
+    return None
+
+
+def _left(*, alone: bool) -> str:
+    return f"{'leaves' if alone else 'leave'} it as it is"
+
+
+def code_language(analysis: Analysis) -> str:
+    """Return the client's language id if a highlighter may know it, or else an empty string."""
+    language = analysis.snapshot.language or ""
+    return language if language.isascii() and language.replace("-", "").isalnum() else ""
+
+
+def group_words(analysis: Analysis, names: Sequence[str], cluster: int) -> str:
+    """Return the members of a group: ``2 make the same changes: ada, bo``, or one name alone."""
+    members = analysis.comparison.clusters[cluster].members
+    who = listed(names[member] for member in members)
+    if len(members) == 1:
+        return who
+    matrix = analysis.comparison.matrix
+    first, *others = members
+    is_same = all(matrix.word(first, member) == "same" for member in others)
+    return f"{len(members)} {'make the same changes' if is_same else 'make similar changes'}: {who}"
+
+
+def hunk_words(hunk: Hunk, count: int, names: Sequence[str]) -> str:
+    """Return how many candidates change a hunk, and how: ``2 of 5 make this change``.
+
+    Parameters
+    ----------
+    count
+        The number of candidates that have a text of it.
+    names
+        The names of all candidates.
+    """
+    changed = [variant.members for variant in hunk.variants if variant.text != hunk.text]
+    total, top = sum(map(len, changed)), len(changed[0])
+    who = names[changed[0][0]]
+    if count == 1:
+        return f"{who} changes this"
+    spelled = _NUMBERS[count] if count < len(_NUMBERS) else f"{count}"
+    everyone = "both" if count == 2 else f"all {spelled}"
+    if len(changed) == 1:
+        if total == count:
+            words = f"{everyone} make this change"
+        elif total == 1:
+            words = f"only {who} makes this change"
+        else:
+            words = f"{total} of {count} make this change"
+    elif top == 1:
+        words = (
+            f"{everyone} differ here"
+            if total == count
+            else f"{total} of {count} change this, each in its own way"
+        )
+    else:
+        remainder = "another makes another" if total - top == 1 else f"{total - top} make others"
+        words = f"{top} of {count} make one change, {remainder}"
+    if rest := count - total:
+        words += f", {rest} {_left(alone=rest == 1)}"
+    return words
+
+
+def file_title(analysis: Analysis, names: Sequence[str]) -> str:
+    """Return "5 candidates in 3 groups · 1 of 4 hunks decided", or the only candidate's name."""
+    hunks, decided = len(analysis.hunks), sum(analysis.decided)
+    hunk_count = f"{hunks} hunk{'s' if hunks != 1 else ''}"
+    return f"{changers(analysis, names)} · {decided} of {hunk_count} decided"
+
+
+def variant_title(
+    analysis: Analysis, names: Sequence[str], index: int, variant: Variant, *, number: bool = False
+) -> str:
+    """Return "Take the lines of gpt, claude here (2 of 5)"."""
+    count = len(analysis.snapshot.texts)
+    who = listed(names[member] for member in variant.members)
+    share = f" ({share_of(variant.members, count)})" if count > 1 else ""
+    where = f"in hunk {index + 1}" if number else "here"
+    if variant.text == analysis.hunks[index].text:
+        return f"Take the origin's lines {where}, as {who}{share}"
+    return f"Take the lines of {who} {where}{share}"
+
+
+def candidate_title(analysis: Analysis, names: Sequence[str], index: int) -> str:
+    """Return "Take this file from gpt (in a group of 2)" of a candidate, by its index."""
+    size = next(len(c.members) for c in analysis.comparison.clusters if index in c.members)
+    group = f" (in a group of {size})" if size > 1 else ""
+    return f"Take this file from {names[index]}{group}"
+
 
 MAX_HUNKS = 200
 """Most hunks shown as diagnostics. The report has all."""
@@ -191,3 +373,212 @@ def _hunk_data(analysis: Analysis, index: int, limit: int) -> dict[str, Any]:
     ]
     compared, diverging = len(numbers.compared), len(numbers.pairs)
     return data | {"compared": compared, "diverging": diverging, "pairs": pairs}
+
+
+# --- the hover ---
+
+MAX_VARIANTS = 10
+MAX_NAMES = 12
+MAX_CODE_LINES = 30
+MAX_CODE_WIDTH = 200
+MAX_COLUMNS = 4
+"""Most candidates whose scores are shown as a table, which takes one line for each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table whose rows all have as many cells as the head."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Printable lines of source text, and their language (may be empty)."""
+
+    lines: tuple[str, ...]
+    language: str
+
+
+Block = Line | Table | Code
+
+
+def explain_hunk(analysis: Analysis, index: int) -> list[Block]:
+    """Explain one hunk: the code of each variant below its candidates, then the figures."""
+    hunk, names = analysis.hunks[index], names_of(analysis.snapshot.revisions)
+    count = len(analysis.snapshot.texts)
+    blocks: list[Block] = []
+    for variant in sorted(hunk.variants[:MAX_VARIANTS], key=lambda v: v.text == hunk.text):
+        blocks += _variant(analysis, hunk, variant, names)
+    if (rest := len(hunk.variants) - MAX_VARIANTS) > 0:
+        blocks.append(Line(f"… and {rest} more variants: excise/report has all"))
+    where = f"hunk {index + 1} of {len(analysis.hunks)}"
+    blocks.append(Line(f"{hunk_words(hunk, count, names)} ({where})"))
+    return [*blocks, *map(Line, _figures(analysis.numbers[index], names))]
+
+
+def _figures(numbers: HunkNumbers, names: Sequence[str]) -> list[str]:
+    """Return the scores of a hunk in two lines."""
+    mean, pairs = numbers.mean, numbers.pairs
+    if mean is None:
+        return []
+    total = len(numbers.compared) * (len(numbers.compared) - 1) // 2
+    lines = [f"ES {digits(mean.es)}"]
+    if total > 1:
+        lines = [f"mean ES {digits(mean.es)}, {len(pairs)} of {total} pairs diverge here"]
+    if len(pairs) > 1:
+        ends = [pick(pairs, key=lambda pair: pair.numbers.es) for pick in (min, max)]
+        shown = [f"{digits(pair.numbers.es)} ({names[pair.a]} / {names[pair.b]})" for pair in ends]
+        if ends[0].numbers.es != ends[1].numbers.es:
+            lines[0] += f": {' to '.join(shown)}"
+    operations = ("keep", mean.keep), ("add", mean.add), ("delete", mean.delete)
+    parts = [f"{word} {digits(x)}" for word, x in operations if x is not None]
+    return [*lines, ", ".join([*parts, f"{numbers.share:.0%} of all that diverges is here"])]
+
+
+def explain_file(analysis: Analysis) -> list[Block]:
+    """Explain the file: its groups, the words of its pairs, their order, and the scores."""
+    comparison, names = analysis.comparison, names_of(analysis.snapshot.revisions)
+    order = [ranked.index for ranked in comparison.ranking]
+    blocks: list[Block] = [Line(headline(analysis, names, MAX_HUNKS))]
+    blocks += map(Line, group_lines(analysis, names))
+    if len(order) > 1:
+        blocks += _words(analysis, order, names)
+        blocks.append(Line(f"Best first: {listed((names[index] for index in order), MAX_NAMES)}"))
+        blocks.append(Line(f"Order: {order_words(analysis.snapshot.intent)}"))
+        blocks += [Line(DISAGREE)] * disagree(comparison.ranking)
+        blocks.append(_scores(analysis, order, names))
+    return [*blocks, Line(comparison.signature)]
+
+
+def _scores(analysis: Analysis, order: Sequence[int], names: Sequence[str]) -> Block:
+    """Return the scores of all pairs, or only their range if there are many."""
+    matrix = analysis.comparison.matrix
+    if len(order) <= MAX_COLUMNS:
+        rows = tuple(
+            (names[a], *(digits(float(matrix.values[a, b])) for b in order)) for a in order
+        )
+        return Table(("ES", *(names[b] for b in order)), rows)
+    values = sorted(float(matrix.values[a, b]) for a, b in combinations(order, 2))
+    mean = sum(values) / len(values)
+    return Line(
+        f"ES of {len(values):,} pairs: {digits(values[0])} to {digits(values[-1])}, "
+        f"mean {digits(mean)}; the diagnostic of the first line has all"
+    )
+
+
+def _words(analysis: Analysis, order: Sequence[int], names: Sequence[str]) -> list[Block]:
+    """Return a line for each word that says more than the number, with its pairs."""
+    matrix = analysis.comparison.matrix
+    pairs: dict[str, list[str]] = {word: [] for word in WORDS if word not in (OVERLAPS, DIFFERENT)}
+    for a, b in combinations(order, 2):
+        if (word := matrix.word(a, b)) == CONTAINS:
+            pairs[word].append(word_of_pair(analysis, a, b, names))
+        elif word in pairs:
+            pairs[word].append(f"{names[a]} / {names[b]}")
+    return [
+        Line(f"{'' if word == CONTAINS else f'{word}: '}{listed(phrases, MAX_NAMES)}")
+        for word, phrases in pairs.items()
+        if phrases
+    ]
+
+
+def _variant(analysis: Analysis, hunk: Hunk, variant: Variant, names: Sequence[str]) -> list[Block]:
+    """Return the exact text of a variant below its candidates, cut to the size of a hover."""
+    who = listed((names[member] for member in variant.members), MAX_NAMES)
+    if (count := len(analysis.snapshot.texts)) > 1:
+        who = f"{who} ({share_of(variant.members, count)})"
+    if (words := without_code(hunk, variant)) is not None:
+        return [Line(f"{who} {words}")]
+    lines = variant.text.removesuffix("\n").split("\n")
+    shown = [_source(line) for line in lines[:MAX_CODE_LINES]]
+    blocks: list[Block] = [Line(f"{who}:"), Code(tuple(shown), code_language(analysis))]
+    if len(lines) > MAX_CODE_LINES:
+        blocks.append(Line(f"… and {len(lines) - MAX_CODE_LINES} more lines"))
+    return blocks
+
+
+def _source(line: str) -> str:
+    """Return a line of source in printable characters; indentation stays."""
+    shown = "\t".join(printable(part) for part in line.split("\t"))
+    return shown if len(shown) <= MAX_CODE_WIDTH else f"{shown[:MAX_CODE_WIDTH]}…"
+
+
+# --- the page ---
+
+PAGE_NAMES = 30
+PAGE_PAIRS = 200
+"""Most pairs whose scores are listed. The report has all."""
+
+
+def review_page(analysis: Analysis, name: str) -> str:
+    """Return every hunk with its variants as code, then the groups and the scores of all pairs."""
+    decisions, names = decisions_of(analysis), names_of(analysis.snapshot.revisions)
+    parts = [f"# {code_span(name)}", f"{inert(headline(analysis, names, MAX_HUNKS))}."]
+    for index, decision in enumerate(decisions):
+        parts += _page_hunk(analysis, index, decision, names)
+    parts += ["## Groups", "\n".join(f"- {inert(line)}" for line in group_lines(analysis, names))]
+    if scores := list(_score_lines(analysis, names)):
+        parts += ["## Scores", "\n".join(f"- {inert(line)}" for line in scores)]
+    return "\n\n".join([*parts, code_span(analysis.comparison.signature), ""])
+
+
+def hunk_heading(index: int) -> str:
+    """Return the beginning of a hunk's heading on the page, to which clients scroll."""
+    return f"## Hunk {index + 1}:"
+
+
+def _page_hunk(
+    analysis: Analysis, index: int, decision: Decision, names: Sequence[str]
+) -> Iterator[str]:
+    hunk, count = analysis.hunks[index], len(analysis.snapshot.texts)
+    yield f"{hunk_heading(index)} {_lines(hunk.lo, hunk.hi)}, {_decided(decision)}"
+    yield f"{inert(hunk_words(hunk, count, names))}."
+    yield "The origin:" if hunk.text else "The origin has nothing here."
+    if hunk.text:
+        yield _code(analysis, hunk.text)
+    for variant in hunk.variants:
+        who = inert(listed((names[member] for member in variant.members), PAGE_NAMES))
+        share = share_of(variant.members, count)
+        if (words := without_code(hunk, variant)) is not None:
+            yield f"**{who}** ({share}) {words}."
+        else:
+            yield f"**{who}** ({share}):"
+            yield _code(analysis, variant.text)
+
+
+def _lines(lo: int, hi: int) -> str:
+    if lo == hi:
+        return f"after line {lo}" if lo else "at the start"
+    return f"line {hi}" if hi == lo + 1 else f"lines {lo + 1} to {hi}"
+
+
+def _decided(decision: Decision) -> str:
+    if not decision.decided:
+        return "undecided"
+    words = {"origin": "the origin stays", "mixed": "a mix of them", "edited": "edited by hand"}
+    return words.get(decision.kind, f"variant {(decision.variant or 0) + 1} is taken")
+
+
+def _code(analysis: Analysis, text: str) -> str:
+    lines = text.removesuffix("\n").split("\n")
+    return fenced([source_text(line) for line in lines], code_language(analysis))
+
+
+def _score_lines(analysis: Analysis, names: Sequence[str]) -> Iterator[str]:
+    matrix = analysis.comparison.matrix
+    order = [ranked.index for ranked in analysis.comparison.ranking]
+    for count, (a, b) in enumerate(combinations(order, 2)):
+        if count == PAGE_PAIRS:
+            yield "… excise/report has all pairs"
+            return
+        es, word = digits(float(matrix.values[a, b])), word_of_pair(analysis, a, b, names)
+        yield f"ES {es} {names[a]} / {names[b]}: {word}"

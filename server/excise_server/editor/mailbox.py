@@ -24,8 +24,7 @@ from excise.patches.evidence import EvidenceReader
 from excise.patches.related import Neighbour, RelatedPool
 from excise.text import normalise
 from excise_server.duplicates.find import LEVEL_WORDS
-from excise_server.editor.explanation import Block, Line, Table
-from excise_server.editor.wording import name
+from excise_server.editor.findings import Block, Line, Table, name
 from excise_server.foundation.escape import printable
 from excise_server.report.likeness import beside, parts, said
 from excise_server.report.words import digits
@@ -186,7 +185,11 @@ def _related(patches: list[Message]) -> list[Neighbour | None]:
                 for neighbour in pool.neighbours(evidence, 0.5)
                 if neighbour.number != number
                 and neighbour.relation.level != "none"
-                and not _is_of_one(patches[number], patches[neighbour.number])
+                # Patches of one person are like those of a series.
+                and not (
+                    patches[number].author
+                    and patches[number].author == patches[neighbour.number].author
+                )
             ),
             None,
         )
@@ -207,11 +210,6 @@ def _standing(
         pool.likeness(nearest, index),
         pool.patch_id(index) == pool.patch_id(nearest),
     )
-
-
-def _is_of_one(a: Message, b: Message) -> bool:
-    """Whether two patches are by the same person, like those of a series."""
-    return bool(a.author) and a.author == b.author
 
 
 def _issue(mailbox: Mailbox, related: Neighbour) -> Line:

@@ -43,8 +43,9 @@ def find_sites(
     if buffer is origin:
         # The origin's texts fit, and each is tried before the variants of its hunk.
         return tuple(Site(hunk.lo, hunk.hi) for hunk in hunks)
-    variants = [_variants(hunk, own_index) for hunk in hunks]
-    kept = _kept(origin, hunks)
+    variants = [[v.text for v in hunk.variants if v.members != (own_index,)] for hunk in hunks]
+    starts, stops = [0, *(h.hi for h in hunks)], [*(h.lo for h in hunks), len(origin.lines)]
+    kept = [origin.lines[start:stop] for start, stop in zip(starts, stops, strict=True)]
     options = [
         list(dict.fromkeys([hunk.text, *v])) for hunk, v in zip(hunks, variants, strict=True)
     ]
@@ -70,17 +71,6 @@ def find_sites(
             span = cover
         aligned.append(Site(b_lo + span[0], b_lo + span[1], crossed))
     return (*(Site(*span) for span in head), *aligned, *(Site(*span) for span in tail))
-
-
-def _variants(hunk: excise.Hunk, own_index: int | None) -> list[str]:
-    return [variant.text for variant in hunk.variants if variant.members != (own_index,)]
-
-
-def _kept(origin: Text, hunks: Sequence[excise.Hunk]) -> list[Lines]:
-    """Return the lines before, between and after the hunks."""
-    starts = [0, *(hunk.hi for hunk in hunks)]
-    stops = [*(hunk.lo for hunk in hunks), len(origin.lines)]
-    return [origin.lines[start:stop] for start, stop in zip(starts, stops, strict=True)]
 
 
 def _matched_from_end(

@@ -14,16 +14,9 @@ from pygls.exceptions import JsonRpcInvalidParams
 from excise import Variant
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.apply import BlockedError, LineEdit, buffer_lines, replacing, restate
-from excise_server.editor.wording import candidate_title, names_of, variant_title
+from excise_server.editor.findings import candidate_title, names_of, variant_title
+from excise_server.lsp import protocol as p
 from excise_server.lsp.edits import agreed, check_takes_edits, refusals, workspace_edit
-from excise_server.lsp.protocol import (
-    APPLY_REVISION,
-    APPLY_VARIANT,
-    ApplyResult,
-    ApplyRevisionParams,
-    ApplyVariantParams,
-    DecideParams,
-)
 from excise_server.lsp.publishing import SOURCE
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
@@ -52,7 +45,7 @@ _CANDIDATE = "refactor.rewrite.excise.candidate"
 KINDS = [_FIX, _VARIANT, _CANDIDATE, *SOURCE_KINDS]
 
 Action = t.CodeAction | t.Command
-Choice = ApplyRevisionParams | ApplyVariantParams
+Choice = p.ApplyRevisionParams | p.ApplyVariantParams
 
 
 async def code_action(ls: ExciseServer, params: t.CodeActionParams) -> list[Action] | None:
@@ -126,7 +119,7 @@ class _Menu:
             variant_title(self._analysis, self._names, index, variant, number=several),
             _FIX if is_fix else _VARIANT,
             lambda: replacing(self._analysis, self._lines, index, variant.text),
-            ApplyVariantParams(self._uri, index, number, self._version, self._state),
+            p.ApplyVariantParams(self._uri, index, number, self._version, self._state),
             marks if is_fix else [],
         )
 
@@ -134,7 +127,7 @@ class _Menu:
         """Yield an action for each candidate with changes."""
         for number, ranked in enumerate(self._analysis.comparison.ranking):
             index = ranked.index
-            params = ApplyRevisionParams(self._uri, ranked.id, self._version, self._state)
+            params = p.ApplyRevisionParams(self._uri, ranked.id, self._version, self._state)
             title = candidate_title(self._analysis, self._names, index)
             if not self._lazy and number < MAX_EDITS:
                 edits_of = lambda index=index: restate(self._analysis, self._lines, index)  # noqa: E731
@@ -184,7 +177,7 @@ class _Menu:
 
 
 def _method(params: Choice) -> str:
-    return APPLY_VARIANT if isinstance(params, ApplyVariantParams) else APPLY_REVISION
+    return p.APPLY_VARIANT if isinstance(params, p.ApplyVariantParams) else p.APPLY_REVISION
 
 
 def _is_of(diagnostic: t.Diagnostic, index: int) -> bool:
@@ -208,7 +201,7 @@ async def code_action_resolve(ls: ExciseServer, action: t.CodeAction) -> t.CodeA
     data = action.data
     if data is None:
         return action
-    if not isinstance(data, dict) or data.get("method") not in (APPLY_VARIANT, APPLY_REVISION):
+    if not isinstance(data, dict) or data.get("method") not in (p.APPLY_VARIANT, p.APPLY_REVISION):
         raise JsonRpcInvalidParams("not an action of this server")
     params = ls.protocol.params_of(data["method"], data.get("params"))
     assert isinstance(params, Choice)
@@ -227,7 +220,7 @@ async def code_action_resolve(ls: ExciseServer, action: t.CodeAction) -> t.CodeA
     return action
 
 
-async def apply_choice(ls: ExciseServer, params: Choice) -> ApplyResult:
+async def apply_choice(ls: ExciseServer, params: Choice) -> p.ApplyResult:
     """Make the client edit the document: put a variant into its hunk, or a whole candidate."""
     check_takes_edits(ls)
     try:
@@ -239,9 +232,9 @@ async def apply_choice(ls: ExciseServer, params: Choice) -> ApplyResult:
             raise
         title, edit = await edit_of(ls, attrs.evolve(params, anyway=True))
     if edit is None:
-        return ApplyResult(applied=False, reason="it is applied already")
+        return p.ApplyResult(applied=False, reason="it is applied already")
     answer = await ls.workspace_apply_edit_async(t.ApplyWorkspaceEditParams(edit, title))
-    return ApplyResult(answer.applied, answer.failure_reason or "")
+    return p.ApplyResult(answer.applied, answer.failure_reason or "")
 
 
 async def edit_of(ls: ExciseServer, params: Choice) -> tuple[str, t.WorkspaceEdit | None]:
@@ -258,7 +251,7 @@ async def edit_of(ls: ExciseServer, params: Choice) -> tuple[str, t.WorkspaceEdi
     analysis = await analysed(ls, params)
     lines, names = buffer_lines(analysis), names_of(analysis.snapshot.revisions)
     try:
-        if isinstance(params, ApplyVariantParams):
+        if isinstance(params, p.ApplyVariantParams):
             variant = _variant(analysis, params)
             title = variant_title(analysis, names, params.hunk, variant)
             edits = replacing(analysis, lines, params.hunk, variant.text)
@@ -283,7 +276,7 @@ def choice_command(ls: ExciseServer, title: str, params: Choice) -> t.Command:
     return t.Command(title, name, arguments=[ls.protocol.unstructured(params)])
 
 
-def _variant(analysis: Analysis, params: ApplyVariantParams) -> Variant:
+def _variant(analysis: Analysis, params: p.ApplyVariantParams) -> Variant:
     if not 0 <= params.hunk < len(analysis.hunks):
         raise JsonRpcInvalidParams("unknown hunk")
     variants = analysis.hunks[params.hunk].variants
@@ -292,7 +285,7 @@ def _variant(analysis: Analysis, params: ApplyVariantParams) -> Variant:
     return variants[params.variant]
 
 
-async def analysed(ls: ExciseServer, params: Choice | DecideParams) -> Analysis:
+async def analysed(ls: ExciseServer, params: Choice | p.DecideParams) -> Analysis:
     """Return the analysis, if the document still has the version of the command."""
     analysis = await ls.newest(params.uri)
     if analysis is None or analysis.snapshot.version is None:

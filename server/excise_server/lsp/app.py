@@ -15,40 +15,24 @@ from lsprotocol import types as t
 
 from excise import __version__
 from excise_server.foundation.escape import source_text
-from excise_server.lsp import protocol
-from excise_server.lsp.actions import KINDS, apply_choice, code_action, code_action_resolve
+from excise_server.lsp import (
+    actions,
+    choices,
+    configuration,
+    documents,
+    edits,
+    marks,
+    protocol,
+    report,
+    standard,
+)
 from excise_server.lsp.add_candidates import add_candidates, remove_candidates
 from excise_server.lsp.add_revisions import add_revisions
 from excise_server.lsp.add_text import add_text
 from excise_server.lsp.candidates import candidates
-from excise_server.lsp.choices import hide, reject, set_base, start_again
-from excise_server.lsp.configuration import did_change_configuration, initialize, initialized
-from excise_server.lsp.documents import (
-    did_change,
-    did_change_watched_files,
-    did_change_workspace_folders,
-    did_close,
-    did_open,
-    did_save,
-    list_revisions,
-    remove_revisions,
-)
-from excise_server.lsp.marks import code_lens, hover
 from excise_server.lsp.read_patch import read_patch
-from excise_server.lsp.report import (
-    compare,
-    counters,
-    decide,
-    report,
-    review,
-    revision_content,
-    show_hunk,
-    text_document_content,
-)
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.sources import sources
-from excise_server.lsp.standard import STANDARD, executor
-from excise_server.lsp.take import take
 from excise_server.lsp.transport import serve_socket, serve_streams
 from excise_server.lsp.worktrees import worktrees
 
@@ -60,49 +44,49 @@ CUSTOM: dict[str, Callable[..., Any]] = {
     "excise/addRevisions": add_revisions,
     "excise/addText": add_text,
     "excise/readPatch": read_patch,
-    "excise/removeRevisions": remove_revisions,
-    "excise/startAgain": start_again,
-    "excise/listRevisions": list_revisions,
-    "excise/report": report,
-    protocol.APPLY_REVISION: apply_choice,
-    protocol.APPLY_VARIANT: apply_choice,
-    protocol.SHOW_HUNK: show_hunk,
-    protocol.COMPARE: compare,
-    "excise/revisionContent": revision_content,
+    "excise/removeRevisions": documents.remove_revisions,
+    "excise/startAgain": choices.start_again,
+    "excise/listRevisions": documents.list_revisions,
+    "excise/report": report.report,
+    protocol.APPLY_REVISION: actions.apply_choice,
+    protocol.APPLY_VARIANT: actions.apply_choice,
+    protocol.SHOW_HUNK: report.show_hunk,
+    protocol.COMPARE: report.compare,
+    "excise/revisionContent": report.revision_content,
     "excise/sources": sources,
     "excise/worktrees": worktrees,
     "excise/candidates": candidates,
     "excise/addCandidates": add_candidates,
     "excise/removeCandidates": remove_candidates,
-    "excise/review": review,
-    "excise/decide": decide,
-    "excise/hide": hide,
-    "excise/reject": reject,
-    "excise/setBase": set_base,
-    "excise/take": take,
-    "excise/counters": counters,
+    "excise/review": report.review,
+    "excise/decide": report.decide,
+    "excise/hide": choices.hide,
+    "excise/reject": choices.reject,
+    "excise/setBase": choices.set_base,
+    "excise/take": edits.take,
+    "excise/counters": report.counters,
 }
 HANDLERS: dict[str, Callable[..., Any]] = {
-    t.INITIALIZE: initialize,
-    t.INITIALIZED: initialized,
-    t.TEXT_DOCUMENT_DID_OPEN: did_open,
-    t.TEXT_DOCUMENT_DID_CHANGE: did_change,
-    t.TEXT_DOCUMENT_DID_SAVE: did_save,
-    t.TEXT_DOCUMENT_DID_CLOSE: did_close,
-    t.TEXT_DOCUMENT_HOVER: hover,
-    t.TEXT_DOCUMENT_CODE_ACTION: code_action,
-    t.CODE_ACTION_RESOLVE: code_action_resolve,
-    t.TEXT_DOCUMENT_CODE_LENS: code_lens,
-    t.WORKSPACE_TEXT_DOCUMENT_CONTENT: text_document_content,
-    t.WORKSPACE_DID_CHANGE_CONFIGURATION: did_change_configuration,
-    t.WORKSPACE_DID_CHANGE_WATCHED_FILES: did_change_watched_files,
-    t.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: did_change_workspace_folders,
-    t.WORKSPACE_EXECUTE_COMMAND: executor(CUSTOM),
+    t.INITIALIZE: configuration.initialize,
+    t.INITIALIZED: configuration.initialized,
+    t.TEXT_DOCUMENT_DID_OPEN: documents.did_open,
+    t.TEXT_DOCUMENT_DID_CHANGE: documents.did_change,
+    t.TEXT_DOCUMENT_DID_SAVE: documents.did_save,
+    t.TEXT_DOCUMENT_DID_CLOSE: documents.did_close,
+    t.TEXT_DOCUMENT_HOVER: marks.hover,
+    t.TEXT_DOCUMENT_CODE_ACTION: actions.code_action,
+    t.CODE_ACTION_RESOLVE: actions.code_action_resolve,
+    t.TEXT_DOCUMENT_CODE_LENS: marks.code_lens,
+    t.WORKSPACE_TEXT_DOCUMENT_CONTENT: report.text_document_content,
+    t.WORKSPACE_DID_CHANGE_CONFIGURATION: configuration.did_change_configuration,
+    t.WORKSPACE_DID_CHANGE_WATCHED_FILES: documents.did_change_watched_files,
+    t.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS: documents.did_change_workspace_folders,
+    t.WORKSPACE_EXECUTE_COMMAND: standard.executor(CUSTOM),
     **CUSTOM,
 }
 OPTIONS: dict[str, Any] = {
     t.TEXT_DOCUMENT_DID_SAVE: t.SaveOptions(include_text=False),
-    t.TEXT_DOCUMENT_CODE_ACTION: t.CodeActionOptions(KINDS, resolve_provider=True),
+    t.TEXT_DOCUMENT_CODE_ACTION: t.CodeActionOptions(actions.KINDS, resolve_provider=True),
 }
 
 
@@ -113,7 +97,7 @@ def create_server() -> ExciseServer:
         server.feature(method, OPTIONS.get(method))(handler)
     for command, method in protocol.COMMANDS.items():
         server.command(command)(CUSTOM[method])
-    for command, handler in STANDARD.items():
+    for command, handler in standard.STANDARD.items():
         server.command(command)(handler)
     return server
 

@@ -11,15 +11,7 @@ from excise_server.editor.decisions import MAX_DECISIONS, CandidateState
 from excise_server.editor.document import MAX_ID
 from excise_server.editor.session import ToReplay
 from excise_server.foundation.inputs import SourceError, UnansweredError
-from excise_server.lsp.protocol import (
-    HideParams,
-    RejectParams,
-    SetAsideResult,
-    SetBaseParams,
-    SetBaseResult,
-    StartAgainParams,
-    StartAgainResult,
-)
+from excise_server.lsp import protocol as p
 from excise_server.lsp.repository import Place, place_of
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
@@ -27,19 +19,19 @@ from excise_server.lsp.server import ExciseServer
 __all__ = ["hide", "reject", "set_base", "start_again"]
 
 
-async def hide(ls: ExciseServer, params: HideParams) -> SetAsideResult:
+async def hide(ls: ExciseServer, params: p.HideParams) -> p.SetAsideResult:
     """Leave candidates out of every review, or show them again with ``hidden: false``."""
     return await _set_aside(ls, params.ids, "hidden", params.hidden)
 
 
-async def reject(ls: ExciseServer, params: RejectParams) -> SetAsideResult:
+async def reject(ls: ExciseServer, params: p.RejectParams) -> p.SetAsideResult:
     """Do the same with candidates that the user decided against."""
     return await _set_aside(ls, params.ids, "rejected", params.rejected)
 
 
 async def _set_aside(
     ls: ExciseServer, ids: Sequence[str], state: CandidateState, aside: bool | None
-) -> SetAsideResult:
+) -> p.SetAsideResult:
     if any(not 0 < len(name) <= MAX_ID for name in ids):
         raise JsonRpcInvalidParams(f"an id must have 1 to {MAX_ID} characters")
     if len(ids) > MAX_DECISIONS:
@@ -48,10 +40,10 @@ async def _set_aside(
     ls.session.put_aside(ids, state, aside=aside is not False)
     await ls.memory.written()
     choices = ls.session.choices
-    return SetAsideResult(choices.in_state("hidden"), choices.in_state("rejected"))
+    return p.SetAsideResult(choices.in_state("hidden"), choices.in_state("rejected"))
 
 
-async def set_base(ls: ExciseServer, params: SetBaseParams) -> SetBaseResult:
+async def set_base(ls: ExciseServer, params: p.SetBaseParams) -> p.SetBaseResult:
     """Replay a candidate's edits since that commit, or without one since the detected base.
 
     Raises
@@ -76,7 +68,7 @@ async def set_base(ls: ExciseServer, params: SetBaseParams) -> SetBaseResult:
     ls.session.set_base(params.id, commit)
     ls.gatherer.everything_changed()
     await ls.memory.written()
-    return SetBaseResult(commit)
+    return p.SetBaseResult(commit)
 
 
 def _commit(place: Place, name: str) -> str:
@@ -88,7 +80,7 @@ def _commit(place: Place, name: str) -> str:
     return commit_named(open_folder(place.folder, place.folders), name, "base")
 
 
-async def start_again(ls: ExciseServer, params: StartAgainParams) -> StartAgainResult:
+async def start_again(ls: ExciseServer, params: p.StartAgainParams) -> p.StartAgainResult:
     """Replace the origin of the review by the current one, on which the sources then replay.
 
     Revisions of the client are replayed in a worker, and other requests about the document wait for
@@ -105,6 +97,6 @@ async def start_again(ls: ExciseServer, params: StartAgainParams) -> StartAgainR
             if not missing:
                 ls.session.restart(params.uri, replayed)
                 ls.gatherer.changed(params.uri)
-                return StartAgainResult(started=True)
+                return p.StartAgainResult(started=True)
             replayed |= zip(missing, await ls.replayed(params.uri, task, missing), strict=True)
-    return StartAgainResult(started=False)
+    return p.StartAgainResult(started=False)

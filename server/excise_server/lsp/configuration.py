@@ -10,7 +10,7 @@ from pygls.exceptions import JsonRpcException
 from excise_server.lsp.marks import NAVIGATION, OPTIONS, diagnostic
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.settings import SECTION, merged
-from excise_server.lsp.virtual import SCHEME
+from excise_server.lsp.to_proto import SCHEME
 
 __all__ = ["did_change_configuration", "initialize", "initialized"]
 

@@ -6,13 +6,7 @@ import logging
 
 from lsprotocol import types as t
 
-from excise_server.lsp.protocol import (
-    ListedRevision,
-    ListRevisionsParams,
-    ListRevisionsResult,
-    RemoveRevisionsParams,
-    RemoveRevisionsResult,
-)
+from excise_server.lsp import protocol as p
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.sync import Point, TextBuffer
 
@@ -86,13 +80,13 @@ def did_change_workspace_folders(
     ls.gatherer.everything_changed()
 
 
-def list_revisions(ls: ExciseServer, params: ListRevisionsParams) -> ListRevisionsResult:
+def list_revisions(ls: ExciseServer, params: p.ListRevisionsParams) -> p.ListRevisionsResult:
     """List ids and labels in the order in which they came."""
     document = ls.session.find(params.uri)
     revisions = document.revisions.values() if document is not None else ()
-    return ListRevisionsResult([ListedRevision(r.id, r.label) for r in revisions])
+    return p.ListRevisionsResult([p.ListedRevision(r.id, r.label) for r in revisions])
 
 
-def remove_revisions(ls: ExciseServer, params: RemoveRevisionsParams) -> RemoveRevisionsResult:
+def remove_revisions(ls: ExciseServer, params: p.RemoveRevisionsParams) -> p.RemoveRevisionsResult:
     """Remove the revisions, and return the ids that were unknown."""
-    return RemoveRevisionsResult(*ls.session.remove(params.uri, params.ids))
+    return p.RemoveRevisionsResult(*ls.session.remove(params.uri, params.ids))

@@ -1,27 +1,49 @@
-"""Edits of documents that the client is sent, and the question whether to make a broken one."""
+"""Edits that the client is sent: of one document, or of all files that are taken of candidates."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+import os
+from base64 import b64decode
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+import attrs
 from lsprotocol import types as t
+from pygls.exceptions import JsonRpcInvalidParams
 
 from excise.errors import Cancelled
+from excise.text import normalise, raw_lines
 from excise_server.editor.analysis import Analysis
-from excise_server.editor.apply import LineEdit, line_end
-from excise_server.editor.checking import to_check
+from excise_server.editor.apply import LineEdit, line_end, to_check
 from excise_server.foundation.cancellation import StopFlag
+from excise_server.foundation.changes import Side, differing_lines
+from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
+from excise_server.lsp import protocol as p
+from excise_server.lsp.candidates import survey_arguments
+from excise_server.lsp.disk import read_inside
+from excise_server.lsp.repository import Place, place_of
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
 from excise_server.lsp.to_proto import Mapper
+from excise_server.review.composing import edited_beside
+from excise_server.review.taking import CONFLICTS_HINT
 from excise_server.workers.surveys import arguments_of
 from excise_server.workers.worker import FailedInWorkerError
 
-__all__ = ["agreed", "check_takes_edits", "refusals", "refused", "text_edits", "workspace_edit"]
+__all__ = [
+    "agreed",
+    "check_takes_edits",
+    "refusals",
+    "refused",
+    "take",
+    "take_candidate",
+    "text_edits",
+    "workspace_edit",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -110,3 +132,215 @@ async def agreed(ls: ExciseServer, message: str) -> bool:
         t.ShowMessageRequestParams(t.MessageType.Warning, message, actions)
     )
     return chosen is not None and chosen.title == ANYWAY
+
+
+async def take(ls: ExciseServer, params: p.TakeParams) -> dict[str, Any]:
+    """Put the chosen parts together, and return the edits of each file in the client's version.
+
+    Raises
+    ------
+    JsonRpcInvalidParams
+        If the URI is not inside of a workspace folder.
+    RequestFailed
+        If the workspace is not trusted, a choice names nothing, two choices overlap, one is in
+        conflict with the target, or the mix cannot work.
+    """
+    place = place_of(ls, params.uri)
+    await ls.memory.ready()
+    plan = {
+        "digest": params.digest or "",
+        "choices": [
+            {name: value for name, value in attrs.asdict(choice).items() if value is not None}
+            for choice in params.choices
+        ],
+        "anyway": params.anyway is True,
+    }
+    arguments = survey_arguments(ls, place, plan=plan)
+    with ls.requests.running(f"candidates of {place.name}") as cancel:
+        try:
+            document = await asyncio.to_thread(ls.crew.survey, "taken", arguments, cancel)
+        except SourceError as error:
+            raise RequestFailed(str(error)) from error
+    if (refusal := document.pop("refusal")) is not None:
+        raise refused(refusal)
+    top = Path(document["repository"])
+    shown: dict[str, tuple[str, int | None]] = {}
+    for entry in document["contents"]:
+        known = ls.session.find((top / entry["old_path"]).as_uri())
+        if known is not None and known.buffer is not None:
+            shown[entry["old_path"]] = known.buffer.text(), known.version
+
+    def with_edits() -> list[dict[str, Any]]:
+        contents = document["contents"]
+        return [_with_edit(ls, place, top, e, shown.get(e["old_path"])) for e in contents]
+
+    document["contents"] = await asyncio.to_thread(with_edits)
+    return document
+
+
+def _with_edit(
+    ls: ExciseServer,
+    place: Place,
+    top: Path,
+    entry: dict[str, Any],
+    shown: tuple[str, int | None] | None,
+) -> dict[str, Any]:
+    """Return a file with its URIs, and the edits of the client's text and version, if any."""
+    old_uri, uri = (top / entry["old_path"]).as_uri(), (top / entry["path"]).as_uri()
+    result = {
+        **entry,
+        "uri": uri,
+        "old_uri": old_uri,
+        "version": None,
+        "edits": None,
+        "problem": "",
+    }
+    is_fresh = entry["old"] is None or (entry["new"] is not None and old_uri != uri)
+    if is_fresh and os.path.lexists(top / entry["path"]):
+        result["problem"] = "a file of this name already exists"
+    if entry["old"] is None or result["problem"]:
+        return result
+    try:
+        text = read_inside(old_uri, place.folders) if shown is None else shown[0]
+        edits = _edits(entry, text)
+    except SourceError as error:
+        return {**result, "problem": error.reason}
+    if edits is not None:
+        result["edits"] = [ls.protocol.unstructured(e) for e in text_edits(ls, text, edits)]
+    return {**result, "version": None if shown is None else shown[1]}
+
+
+def _edits(entry: Mapping[str, Any], text: str) -> list[LineEdit] | None:
+    """Return the edits of the client's text, or None if the file is replaced or deleted.
+
+    Raises
+    ------
+    SourceError
+        If it has other edits on the same lines, or any edits if the file is to be deleted.
+    """
+    now, old = normalise(text), Side(entry["old_mode"], b64decode(entry["old"]))
+    if entry["new"] is None or not entry["is_text"]:
+        if old.text is not None and now != old.text:
+            raise SourceError("it has other edits, which would be lost")
+        return None
+    new = Side(old.mode, b64decode(entry["new"]))
+    shown = Side(old.mode, now.encode("utf-8", "surrogatepass"))
+    after = raw_lines(edited_beside(old, new, shown).text or "")
+    before = raw_lines(now)
+    return [
+        LineEdit(o_lo, o_hi, "".join(after[a_lo:a_hi]))
+        for o_lo, o_hi, a_lo, a_hi in differing_lines(before, after)
+    ]
+
+
+Change = t.TextDocumentEdit | t.CreateFile | t.RenameFile | t.DeleteFile
+_OPERATIONS = {
+    "created": t.ResourceOperationKind.Create,
+    "renamed": t.ResourceOperationKind.Rename,
+    "deleted": t.ResourceOperationKind.Delete,
+}
+
+
+# A column past the end is the end. Neovim's buffer of an empty file has a line, whose end it then
+# takes for the one that is replaced: with an empty range it would write an empty line after ours.
+_EMPTY = t.Range(t.Position(0, 0), t.Position(0, 1))
+
+
+async def take_candidate(ls: ExciseServer, argument: Mapping[str, Any]) -> None:
+    """Have the client make all changes of a candidate, and show the result.
+
+    Raises
+    ------
+    RequestFailed
+        If any part cannot be taken. Nothing is changed then.
+    """
+    uri, identity = argument.get("uri"), argument.get("id")
+    if not isinstance(uri, str) or not isinstance(identity, str):
+        raise JsonRpcInvalidParams("the argument is an object with a `uri` and an `id`")
+    document = await _taken(ls, uri, identity)
+    contents = document["contents"]
+    if not contents:
+        raise RequestFailed("nothing to take: the target already has all of it")
+    _check(ls, contents)
+    files = f"{len(contents)} file{'s' if len(contents) > 1 else ''}"
+    label = f"Take {printable(identity)} ({files})"
+    edit = _workspace_edit(ls, [change for entry in contents for change in _changes(entry)])
+    answer = await ls.workspace_apply_edit_async(t.ApplyWorkspaceEditParams(edit, label))
+    if not answer.applied:
+        raise RequestFailed(
+            f"the client refused the edit: {answer.failure_reason or 'no reason given'}"
+        )
+    notes = [*document["notes"]]
+    notes += [
+        f"{entry['path']} is to get mode {entry['mode']}, which an editor cannot set"
+        for entry in contents
+        if entry["mode"] and entry["mode"] != (entry["old_mode"] or "100644")
+    ]
+    message = "; ".join([f"{files} edited: save them", *notes])
+    ls.window_show_message(t.ShowMessageParams(t.MessageType.Info, message))
+
+
+async def _taken(ls: ExciseServer, uri: str, identity: str) -> dict[str, Any]:
+    """Put a candidate together, after asking whether to take it in spite of conflicts."""
+    try:
+        return await take(ls, p.TakeParams(uri, [p.TakeChoice(identity)]))
+    except RequestFailed as error:
+        message = f"{error.message.partition(CONFLICTS_HINT)[0].rstrip('; ')}."
+        if CONFLICTS_HINT not in error.message or not await agreed(ls, message):
+            raise
+    return await take(ls, p.TakeParams(uri, [p.TakeChoice(identity, conflicts=True)]))
+
+
+def _check(ls: ExciseServer, contents: list[dict[str, Any]]) -> None:
+    """Refuse changes that the client does not support, before it makes any of them."""
+    check_takes_edits(ls)
+    workspace = ls.client_capabilities.workspace
+    can = workspace.workspace_edit if workspace else None
+    operations = (can and can.resource_operations) or []
+    for entry in contents:
+        needed = _OPERATIONS.get(entry["status"])
+        if entry["problem"]:
+            raise RequestFailed(f"{entry['path']}: {entry['problem']}")
+        if not entry["is_text"]:
+            raise RequestFailed(f"{entry['path']} is not text: use excise take --write")
+        if needed is not None and needed not in operations:
+            raise RequestFailed(
+                f"{entry['path']} is {entry['status']}, which the client cannot do: "
+                "use excise take --write"
+            )
+
+
+def _workspace_edit(ls: ExciseServer, changes: list[Change]) -> t.WorkspaceEdit:
+    """Return the edit in the form that the client supports, with file operations if possible."""
+    workspace = ls.client_capabilities.workspace
+    can = workspace.workspace_edit if workspace else None
+    if can and (can.document_changes or can.resource_operations):
+        return t.WorkspaceEdit(document_changes=changes)
+    edited = [change for change in changes if isinstance(change, t.TextDocumentEdit)]
+    plain = {e.text_document.uri: [x for x in e.edits if isinstance(x, t.TextEdit)] for e in edited}
+    return t.WorkspaceEdit(changes=plain)
+
+
+def _changes(entry: Mapping[str, Any]) -> Iterator[Change]:
+    match entry["status"]:
+        case "created":
+            yield t.CreateFile(uri=entry["uri"])
+            text = b64decode(entry["new"]).decode()
+            yield _edited(entry["uri"], None, [t.TextEdit(_EMPTY, text)])
+        case "deleted":
+            yield t.DeleteFile(uri=entry["old_uri"])
+        case status:
+            if status == "renamed":
+                yield t.RenameFile(old_uri=entry["old_uri"], new_uri=entry["uri"])
+            if edits := [_text_edit(edit) for edit in entry["edits"]]:
+                version = entry["version"] if status != "renamed" else None
+                yield _edited(entry["uri"], version, edits)
+
+
+def _edited(uri: str, version: int | None, edits: list[t.TextEdit]) -> t.TextDocumentEdit:
+    return t.TextDocumentEdit(t.OptionalVersionedTextDocumentIdentifier(uri, version), [*edits])
+
+
+def _text_edit(edit: Mapping[str, Any]) -> t.TextEdit:
+    start, end = (t.Position(**edit["range"][side]) for side in ("start", "end"))
+    return t.TextEdit(t.Range(start, end), edit["newText"])

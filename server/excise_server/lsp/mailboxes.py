@@ -9,7 +9,7 @@ from lsprotocol import types as t
 
 from excise import CancelFlag
 from excise_server.editor.document import Document, document_key
-from excise_server.editor.explanation import Block
+from excise_server.editor.findings import Block
 from excise_server.editor.session import Session
 from excise_server.lsp.scheduler import Scheduler
 from excise_server.lsp.to_proto import Mapper

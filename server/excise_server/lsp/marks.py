@@ -16,9 +16,18 @@ from pygls.uris import from_fs_path
 from excise.text import normalise
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.document import document_key
-from excise_server.editor.explanation import Block, Code, Line, Table, explain_file, explain_hunk
+from excise_server.editor.findings import (
+    Block,
+    Code,
+    Line,
+    Table,
+    explain_file,
+    explain_hunk,
+    file_title,
+    hunk_words,
+    names_of,
+)
 from excise_server.editor.places import LineMap
-from excise_server.editor.wording import file_title, hunk_words, names_of
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError
 from excise_server.foundation.paths import read_bytes, text_of

@@ -67,7 +67,9 @@ class WorkShown:
     def began(self, key: str) -> None:
         """Count from here, unless the work is shown already."""
         shown = self._shown.setdefault(key, _Shown())
-        if shown.token is None and shown.timer is None and self._can and self._describe(key):
+        window = self._server.client_capabilities.window
+        can = window and window.work_done_progress
+        if shown.token is None and shown.timer is None and can and self._describe(key):
             loop = asyncio.get_running_loop()
             shown.timer = loop.call_later(DELAY, self._show, key, shown)
 
@@ -84,12 +86,10 @@ class WorkShown:
         if shown.timer is not None:
             shown.timer.cancel()
         shown.over = True
-        self._end(shown)
-
-    @property
-    def _can(self) -> bool:
-        window = self._server.client_capabilities.window
-        return bool(window and window.work_done_progress)
+        if shown.begun and shown.token is not None:
+            progress = self._server.work_done_progress
+            progress.end(shown.token, t.WorkDoneProgressEnd())
+            progress.tokens.pop(shown.token, None)
 
     def _show(self, key: str, shown: _Shown) -> None:
         shown.timer, shown.token = None, next(self._tokens)
@@ -115,12 +115,6 @@ class WorkShown:
     def _stopped(self, key: str, shown: _Shown, future: Future[object]) -> None:
         if future.cancelled() and not shown.over:
             self._cancel(key)
-
-    def _end(self, shown: _Shown) -> None:
-        if shown.begun and shown.token is not None:
-            progress = self._server.work_done_progress
-            progress.end(shown.token, t.WorkDoneProgressEnd())
-            progress.tokens.pop(shown.token, None)
 
 
 class RequestsShown:

@@ -6,23 +6,21 @@ import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 
 from lsprotocol import types as t
 from pygls.exceptions import JsonRpcException
 from pygls.uris import from_fs_path
 
-from excise import Cancelled
+from excise import Cancelled, Hunk
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.document import document_key
-from excise_server.editor.findings import Findings
+from excise_server.editor.findings import Findings, listed, names_of, share_of
 from excise_server.editor.snapshot import Snapshot
-from excise_server.editor.wording import listed, names_of, share_of
 from excise_server.lsp import protocol
 from excise_server.lsp.connection import Connection
 from excise_server.lsp.gathering import OwnFile
-from excise_server.lsp.to_proto import Mapper
-from excise_server.lsp.virtual import parse_uri, virtual_uri
+from excise_server.lsp.to_proto import Mapper, parse_uri, virtual_uri
 
 __all__ = ["SOURCE", "Outcome", "Publisher"]
 
@@ -32,6 +30,10 @@ SOURCE = "excise"
 MAX_RELATED = 8
 MAX_SEVERE = 20
 """Most hunks of a file that are more than a hint."""
+
+
+Links = Callable[[int], list[t.DiagnosticRelatedInformation]]
+"""What links a hunk, by its index, to its variants."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +133,7 @@ class Publisher:
             findings,
             Mapper(snapshot.shown, self._server.encoding),
             settings.severity,
-            self._related(key, result.outcome.analysis),
+            self._links(key, result.outcome.analysis),
         )
         typed = self._server.typed
         shown = [d for d in marks if d.code != "hunk" or not typed.holds(key, d.range)]
@@ -192,20 +194,47 @@ class Publisher:
             protocol.DID_CHANGE_REPORT, protocol.DidChangeReportParams(uri, version)
         )
 
-    def _related(self, key: str, analysis: Analysis) -> _Related | None:
-        """Return the locations of the variants, for a client that shows them."""
+    def _links(self, key: str, analysis: Analysis) -> Links | None:
+        """Return what links a hunk to its variants, for a client that shows that."""
         capabilities = self._server.client_capabilities
         document, workspace = capabilities.text_document, capabilities.workspace
-        shown = [
-            document and document.publish_diagnostics,
-            document and document.diagnostic,
-        ]
+        shown = [document and document.publish_diagnostics, document and document.diagnostic]
         if not any(can and can.related_information for can in shown):
             return None
         opens = self._server.settings.virtual_documents or bool(
             workspace and workspace.text_document_content
         )
-        return _Related(analysis, lambda: self._files(key), virtual=opens)
+        snapshot, files = analysis.snapshot, self._files(key)
+        names, count = names_of(snapshot.revisions), len(snapshot.texts)
+
+        def location(hunk: Hunk, members: tuple[int, ...]) -> t.Location | None:
+            """Return the lines of the first member that can be opened."""
+            for member in members:
+                (lo, hi), identity = hunk.spans[member], snapshot.revisions[member].id
+                if member == snapshot.own:
+                    continue  # it is the document itself
+                if (file := files.get(identity)) is not None:
+                    uri, (lo, hi) = from_fs_path(file.path) or "", file.lines.span(lo, hi)
+                elif opens:
+                    uri = virtual_uri(snapshot.uri_or_path, identity)
+                else:
+                    continue
+                return t.Location(uri, t.Range(t.Position(lo, 0), t.Position(hi, 0)))
+            return None
+
+        def links(index: int) -> list[t.DiagnosticRelatedInformation]:
+            """Link to the variants of a hunk that differ from the origin."""
+            hunk = analysis.hunks[index]
+            information = []
+            for variant in hunk.variants[: _MAX_VARIANTS + 1]:
+                where = None if variant.text == hunk.text else location(hunk, variant.members)
+                if where is not None:
+                    who = listed((names[member] for member in variant.members), _MAX_NAMES)
+                    words = f"{who} ({share_of(variant.members, count)})"
+                    information.append(t.DiagnosticRelatedInformation(where, words))
+            return information[:_MAX_VARIANTS]
+
+        return links
 
 
 _MAX_VARIANTS = 5
@@ -219,9 +248,9 @@ def _diagnostics(
     findings: Findings,
     mapper: Mapper,
     severity: t.DiagnosticSeverity,
-    related: _Related | None,
+    links: Links | None,
 ) -> list[t.Diagnostic]:
-    """Return one diagnostic for the file and one per hunk, linked as far as `related` knows.
+    """Return one diagnostic for the file and one per hunk, linked if the client shows it.
 
     Of hunks, only the first few have the severity of the setting: hundreds would drown what a
     linter says.
@@ -235,7 +264,7 @@ def _diagnostics(
             code="hunk",
             data=hunk.data,
             related_information=(
-                related.of_hunk(hunk.data["index"]) if related and number < MAX_SEVERE else None
+                links(hunk.data["index"]) if links and number < MAX_SEVERE else None
             )
             or None,
         )
@@ -252,71 +281,9 @@ def _diagnostics(
         source=SOURCE,
         code="ranking",
         data=findings.data,
-        related_information=(related and information) or None,
+        related_information=(links and information) or None,
     )
     return [file, *hunks]
-
-
-class _Related:
-    """Locations of the variants of an analysis.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        The analysis whose hunks are shown.
-    files : callable
-        Returns the files that contain revisions, by id.
-    virtual : bool
-        Whether the client opens the URIs of texts that are in no file.
-    """
-
-    def __init__(
-        self, analysis: Analysis, files: Callable[[], dict[str, OwnFile]], *, virtual: bool
-    ) -> None:
-        """Look at nothing yet."""
-        self._analysis, self._read_files, self._virtual = analysis, files, virtual
-
-    def of_hunk(self, index: int) -> list[t.DiagnosticRelatedInformation]:
-        """Return the locations of the variants of a hunk that differ from the origin."""
-        hunk = self._analysis.hunks[index]
-        information = []
-        for variant in hunk.variants[: _MAX_VARIANTS + 1]:
-            location = None if variant.text == hunk.text else self._location(index, variant.members)
-            if location is not None:
-                information.append(
-                    t.DiagnosticRelatedInformation(location, self._message(variant.members))
-                )
-        return information[:_MAX_VARIANTS]
-
-    def _location(self, index: int, members: tuple[int, ...]) -> t.Location | None:
-        """Return the first member's lines that can be opened."""
-        snapshot, spans = self._analysis.snapshot, self._analysis.hunks[index].spans
-        for member in members:
-            if member == snapshot.own:
-                continue  # it is the document itself
-            (lo, hi), identity = spans[member], snapshot.revisions[member].id
-            if (file := self._files.get(identity)) is not None:
-                uri, (lo, hi) = from_fs_path(file.path) or "", file.lines.span(lo, hi)
-            elif self._virtual:
-                uri = virtual_uri(snapshot.uri_or_path, identity)
-            else:
-                continue
-            return t.Location(uri, t.Range(t.Position(lo, 0), t.Position(hi, 0)))
-        return None
-
-    def _message(self, members: tuple[int, ...]) -> str:
-        """Return "gpt, claude (2 of 5)"."""
-        snapshot = self._analysis.snapshot
-        who = listed((self._names[member] for member in members), _MAX_NAMES)
-        return f"{who} ({share_of(members, len(snapshot.texts))})"
-
-    @cached_property
-    def _names(self) -> tuple[str, ...]:
-        return names_of(self._analysis.snapshot.revisions)
-
-    @cached_property
-    def _files(self) -> dict[str, OwnFile]:
-        return self._read_files()
 
 
 MAX_OPENED = 1000

@@ -15,12 +15,11 @@ from excise.text import normalise
 from excise_server.editor.analysis import MAX_PAIRS, Analysis
 from excise_server.editor.decisions import Decision, decisions_of, next_undecided
 from excise_server.editor.document import Document, document_key, text_hash
-from excise_server.editor.wording import names_of
+from excise_server.editor.findings import names_of
 from excise_server.lsp import protocol as p
 from excise_server.lsp.actions import analysed
 from excise_server.lsp.server import ExciseServer
-from excise_server.lsp.to_proto import Mapper
-from excise_server.lsp.virtual import SCHEME, parse_uri, virtual_uri
+from excise_server.lsp.to_proto import SCHEME, Mapper, parse_uri, virtual_uri
 from excise_server.report.review_parts import differing_tokens
 from excise_server.report.words import disagree, words_of
 
@@ -230,14 +229,12 @@ def _hunks(
 
 def _marks(analysis: Analysis) -> list[list[p.HunkMarks]]:
     """Return for each hunk and variant what differs from the origin's text."""
-    return [
-        [_marked(hunk.text, variant.text) for variant in hunk.variants] for hunk in analysis.hunks
-    ]
 
+    def marked(origin: str, text: str) -> p.HunkMarks:
+        missing, gained = (set(), set()) if origin == text else differing_tokens(origin, text)
+        return p.HunkMarks(list(map(list, sorted(missing))), list(map(list, sorted(gained))))
 
-def _marked(origin: str, text: str) -> p.HunkMarks:
-    missing, gained = ([], []) if origin == text else map(sorted, differing_tokens(origin, text))
-    return p.HunkMarks([list(span) for span in missing], [list(span) for span in gained])
+    return [[marked(hunk.text, v.text) for v in hunk.variants] for hunk in analysis.hunks]
 
 
 async def compare(ls: ExciseServer, params: p.CompareParams) -> p.CompareResult:

@@ -84,7 +84,9 @@ class ExciseServer(Connection):
         )
         self.initial_options: object = None
         self.on_client: Callable[[int | None], None] = lambda _process: None
-        self.session = Session(changed=self._changed, read=self._read)
+        self.session = Session(
+            changed=self._changed, read=lambda uri: read_inside(uri, self.folders())
+        )
         self._work = _Work()
         self.gatherer = Gatherer(self, self.session, self.folders)
         self.memory = self.gatherer.memory
@@ -243,9 +245,6 @@ class ExciseServer(Connection):
     def _changed(self, key: str) -> None:
         self.memory.changed(key)
         self.scheduler.changed(key)
-
-    def _read(self, uri: str) -> str:
-        return read_inside(uri, self.folders())
 
     def folders(self) -> list[str]:
         """Return the absolute paths of the workspace folders on this machine."""

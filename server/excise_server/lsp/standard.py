@@ -19,18 +19,17 @@ from pygls.exceptions import JsonRpcInvalidParams
 from excise.text import normalise
 from excise_server.editor.analysis import Analysis
 from excise_server.editor.document import OWN_EDITS, document_key
-from excise_server.editor.page import hunk_heading, review_page
-from excise_server.editor.wording import names_of
+from excise_server.editor.findings import hunk_heading, names_of, review_page
 from excise_server.foundation.escape import printable
 from excise_server.foundation.paths import inside
 from excise_server.lsp import protocol
 from excise_server.lsp.candidates import candidates
 from excise_server.lsp.choices import start_again
 from excise_server.lsp.disk import local_path
+from excise_server.lsp.edits import take_candidate
 from excise_server.lsp.protocol import CandidatesParams, StartAgainParams
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
-from excise_server.lsp.take import take_candidate
 from excise_server.sources.finding import CHOICES
 
 __all__ = [

@@ -27,13 +27,7 @@ class Point(NamedTuple):
 
 
 def split_lines(text: str) -> list[str]:
-    r"""Split a text into lines with their ends. The last has none, so there is always one.
-
-    Examples
-    --------
-    >>> split_lines("a\r\nb\rc\x0cd\n")
-    ['a\r\n', 'b\r', 'c\x0cd\n', '']
-    """
+    """Split a text into lines with their ends. The last has none, so there is always one."""
     if "\r" not in text:
         lines = [f"{line}\n" for line in text.split("\n")]
         lines[-1] = lines[-1][:-1]
@@ -46,14 +40,9 @@ def split_lines(text: str) -> list[str]:
 
 
 def clean(text: str) -> str:
-    r"""Join halves of surrogate pairs, and turn a half without its other into U+FFFD.
+    """Join halves of surrogate pairs, and turn a half without its other into U+FFFD.
 
     JSON can carry such halves, but no encoding can. Lines stay as they are.
-
-    Examples
-    --------
-    >>> clean("\ud83d" + "\ude0b" + "\ud83d" + "x")
-    '😋�x'
     """
     if text.isascii():
         return text
@@ -65,13 +54,7 @@ def clean(text: str) -> str:
 
 
 def width(text: str, encoding: Encoding) -> int:
-    """Units of the encoding that a text takes.
-
-    Examples
-    --------
-    >>> [width('x="😋', encoding) for encoding in ("utf-8", "utf-16", "utf-32")]
-    [7, 5, 4]
-    """
+    """Units of the encoding that a text takes."""
     if encoding == "utf-32" or text.isascii():
         return len(text)
     codec, size = _CODECS[encoding]

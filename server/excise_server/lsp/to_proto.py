@@ -1,6 +1,15 @@
-"""Lines of a text as positions of the protocol: the only place that makes them."""
+"""Lines of a text as positions of the protocol, and texts that are in no file as URIs.
+
+This is the only place that makes positions. In such a URI, the path is for people and tells the
+language; the query holds the document and the id in an alphabet that no client re-encodes.
+"""
 
 from __future__ import annotations
+
+import base64
+import binascii
+import json
+from urllib.parse import quote, unquote, urlsplit
 
 from lsprotocol import types as t
 
@@ -8,7 +17,7 @@ from excise.text import normalise, raw_lines
 from excise_server.editor.analysis import Analysis
 from excise_server.lsp.sync import Encoding, width
 
-__all__ = ["Mapper", "hunks_at"]
+__all__ = ["SCHEME", "Mapper", "hunks_at", "parse_uri", "virtual_uri"]
 
 
 class Mapper:
@@ -54,3 +63,35 @@ def hunks_at(
         for index, where in enumerate(shown)
         if where.start.line <= last and first <= where.end.line
     ]
+
+
+SCHEME = "excise-revision"
+
+
+def virtual_uri(uri: str, revision: str | None) -> str:
+    """Return the URI of a revision of a document, or without a revision of its origin.
+
+    >>> parse_uri(virtual_uri("file:///a/b c.py", "x/y")) == ("file:///a/b c.py", "x/y")
+    True
+    """
+    last = unquote(urlsplit(uri).path).rpartition("/")[2]
+    shown = quote(f"{'origin' if revision is None else revision[:60]}", safe="")
+    payload = json.dumps([uri, revision], separators=(",", ":")).encode()
+    query = base64.urlsafe_b64encode(payload).decode().rstrip("=")
+    return f"{SCHEME}:/{shown}/{quote(last, safe='')}?{query}"
+
+
+def parse_uri(uri: str) -> tuple[str, str | None] | None:
+    """Return document and revision of a URI made by `virtual_uri`, or None for any other."""
+    scheme, _, rest = uri.partition(":")
+    query = rest.partition("?")[2]
+    if scheme != SCHEME or not query:
+        return None
+    try:
+        decoded = json.loads(base64.urlsafe_b64decode(query + "=" * (-len(query) % 4)))
+    except (binascii.Error, ValueError, RecursionError):
+        return None
+    match decoded:
+        case [str(document), str() | None as revision]:
+            return document, revision
+    return None

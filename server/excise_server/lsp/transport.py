@@ -63,7 +63,9 @@ def serve_socket(create: Callable[[], ExciseServer], port: int) -> NoReturn:
     with socket.create_server((HOST, port), backlog=1) as listener:
         place = f"{HOST}:{listener.getsockname()[1]}"
         print(f"listening on {place}, token {token}", file=sys.stderr, flush=True)
-        caller = _admitted(listener, token)
+        while not (caller := _Caller(listener.accept()[0])).knows(token):
+            print("refused a connection without the token", file=sys.stderr, flush=True)
+            caller.connection.close()
     # The listener is closed: a second client would get the first one's answers.
     with caller.connection as connection:
         code = _serve(create(), caller.receive, connection.sendall)
@@ -163,16 +165,6 @@ class _Caller:
         if len(self._received) > _CALLER_BYTES:
             raise OSError("the first message is too long")
         return chunk
-
-
-def _admitted(listener: socket.socket, token: str) -> _Caller:
-    """Wait for the first caller that knows the token, and refuse all others before it."""
-    while True:
-        caller = _Caller(listener.accept()[0])
-        if caller.knows(token):
-            return caller
-        print("refused a connection without the token", file=sys.stderr, flush=True)
-        caller.connection.close()
 
 
 def _has_token(frame: bytes, token: str) -> bool:

@@ -9,16 +9,18 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from excise import Hunk
 from excise_server.foundation.escape import spelled, visible
 from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.report.documents import Document, ReasonEntry, RejectedEntry, Shape, group_entry
 from excise_server.report.reasons import reason_entries
 from excise_server.report.words import disagree
 from excise_server.report.worktrees import STAND, CandidateRow, candidate_rows
-from excise_server.review.digest import review_digest
+from excise_server.review.candidate import review_digest
 from excise_server.review.hunks import (
     FileChange,
     ReviewedFile,
+    hunk_name,
     lines_named,
 )
 from excise_server.review.kinds import KINDS, kind_of
@@ -273,12 +275,7 @@ def _file(file: ReviewedFile) -> ReviewFileEntry:
         mode=file.origin.mode if file.origin is not None else None,
         text=file.text if any(change.status == "deleted" for change in file.changes) else None,
         changes=[_change(change) for change in file.changes],
-        hunks=[
-            ReviewHunkEntry.of(
-                hunk, origin=hunk.text, variants=list(map(ReviewVariantEntry.of, hunk.variants))
-            )
-            for hunk in file.hunks
-        ],
+        hunks=[_hunk(file, hunk) for hunk in file.hunks],
     )
 
 
@@ -292,4 +289,14 @@ def _change(change: FileChange) -> FileChangeEntry:
         binary=hashlib.sha256(side.data).hexdigest() if side is not None and is_binary else None,
         facts=[visible(fact) for fact in change.facts],
         conflict=change.conflict or None,
+    )
+
+
+def _hunk(file: ReviewedFile, hunk: Hunk) -> ReviewHunkEntry:
+    return ReviewHunkEntry.of(
+        hunk,
+        name=hunk_name(hunk.lo, hunk.hi),
+        origin=hunk.text,
+        variants=[ReviewVariantEntry(ids=[*ids], text=text) for ids, text in file.variants(hunk)],
+        unchanged=list(file.unchanged(hunk)),
     )

@@ -10,11 +10,11 @@ from excise_server.foundation.changes import Side
 from excise_server.foundation.escape import spelled, visible
 from excise_server.foundation.inputs import SourceError
 from excise_server.report.documents import SCHEMA, Shape
+from excise_server.review.composing import check_no_submodule
 from excise_server.review.git_patch import FileEdit
 from excise_server.review.hunks import hunk_name
 from excise_server.review.merged_bytes import conversion
 from excise_server.review.mixes import BrokenMixError
-from excise_server.review.own_edits import check_no_submodule
 
 if TYPE_CHECKING:
     from excise_server.candidates.take import TakenFromReview

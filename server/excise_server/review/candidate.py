@@ -16,6 +16,7 @@ __all__ = [
     "digest_of",
     "in_order",
     "marked_identical",
+    "review_digest",
 ]
 
 SCHEMES = (
@@ -141,6 +142,26 @@ def digest_of(old: Mapping[str, Side], new: Mapping[str, Side]) -> str:
         hashed.update(b"%d:%b" % (len(name), name))
         for side in (old.get(path), new.get(path)):
             hashed.update(b"%b %b," % (side.mode.encode(), _content(side)) if side else b"-,")
+    return hashed.hexdigest()
+
+
+def review_digest(origin: str, candidates: Iterable[Candidate]) -> str:
+    """Return the SHA-256 of an origin and its candidates' edits, in hexadecimal digits.
+
+    Two reviews with the same digest show the same hunks and variants.
+    Neither the target's files in the working tree nor the order of the candidates is part of it.
+    The set of candidates is, because hunks depend on it.
+
+    Parameters
+    ----------
+    origin
+        The commit that all edits are replayed onto, or the digest of the folder they started from.
+    """
+    hashed = hashlib.sha256(f"excise review 1\n{origin}\n".encode())
+    for candidate in sorted(candidates, key=lambda candidate: candidate.id):
+        name = candidate.id.encode("utf-8", "surrogateescape")
+        hashed.update(b"%d:%b" % (len(name), name))
+        hashed.update(digest_of(candidate.old, candidate.new).encode())
     return hashed.hexdigest()
 
 

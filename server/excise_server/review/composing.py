@@ -1,21 +1,35 @@
-"""The composition of candidates' pieces into one file: replaced lines, names, modes. Pure."""
+"""The composition of candidates' pieces into one file: replaced lines, names, modes. Pure.
+
+A change of the target's file is then made in the user's file, next to the user's own edits.
+"""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from excise.text import byte_lines
 from excise_server.foundation import escape
-from excise_server.foundation.changes import Side
+from excise_server.foundation.changes import LINK, SUBMODULE, Side
 from excise_server.foundation.escape import printable
 from excise_server.foundation.inputs import SourceError, first_few
 from excise_server.review.candidate import Candidate
 from excise_server.review.git_patch import FileEdit
 from excise_server.review.hunks import FileChange, hunk_name
-from excise_server.review.merged_bytes import joined
+from excise_server.review.merged_bytes import joined, merged_bytes
 
-__all__ = ["Fact", "Lines", "TakenPart", "check_names", "composed_file", "shown_name"]
+__all__ = [
+    "Fact",
+    "Lines",
+    "TakenPart",
+    "check_names",
+    "check_no_submodule",
+    "composed_file",
+    "edited_beside",
+    "is_same_file",
+    "shown_name",
+]
 
 
 def shown_name(name: str) -> str:
@@ -155,7 +169,9 @@ def _disjoint(lines: Sequence[Lines]) -> list[Lines]:
         if any(_holds(other, edit) for other in near):
             continue
         for other in near:
-            if _overlaps(edit, other):
+            # They share a line, one lies strictly inside the other, or both fill one gap.
+            same_gap = edit.lo == edit.hi == other.lo == other.hi
+            if same_gap or (edit.lo < other.hi and other.lo < edit.hi):
                 larger, smaller = sorted((other, edit), key=lambda edit: edit.lo - edit.hi)
                 raise _overlap(larger, smaller)
         chosen.append(edit)
@@ -169,13 +185,6 @@ def _holds(a: Lines, b: Lines) -> bool:
         return True
     is_apart = b.is_of_all or a.owner.id != b.owner.id
     return not is_apart and a.lo <= b.lo and b.hi <= a.hi
-
-
-def _overlaps(a: Lines, b: Lines) -> bool:
-    """Whether two edits share a line, one lies strictly inside the other, or both fill one gap."""
-    if a.lo == a.hi == b.lo == b.hi:
-        return True
-    return a.lo < b.hi and b.lo < a.hi
 
 
 def check_names(files: Iterable[FileEdit], parts: Mapping[str, Sequence[TakenPart]]) -> None:
@@ -192,3 +201,52 @@ def check_names(files: Iterable[FileEdit], parts: Mapping[str, Sequence[TakenPar
                 f"two choices overlap: {old_paths} would both be {shown_name(file.path)}{who}"
             )
         by_path[file.path] = file
+
+
+def check_no_submodule(file: FileEdit) -> None:
+    """Refuse to move a submodule, whose files are another repository's.
+
+    Raises
+    ------
+    SourceError
+        If it is one, with the command of git that moves it.
+    """
+    commit = file.new.blob if file.new is not None and file.new.mode == SUBMODULE else ""
+    if commit:
+        hint = f"git -C {shlex.quote(shown_name(file.path))} checkout {commit}"
+        raise SourceError("it is a submodule, which only git moves", hint=hint)
+    if file.old is not None and file.old.mode == SUBMODULE:
+        hint = f"git rm {shlex.quote(shown_name(file.old_path))}"
+        raise SourceError("it is a submodule, which only git removes", hint=hint)
+
+
+def is_same_file(working: Side, target: Side) -> bool:
+    """Whether a file of the working tree is the target's, its line ends aside."""
+    if working.data == target.data:
+        return True
+    return working.mode != LINK and target.mode != LINK and working.text == target.text is not None
+
+
+def edited_beside(old: Side, new: Side, working: Side) -> Side:
+    """Return a file of the working tree with the change that the target's file gets.
+
+    Raises
+    ------
+    SourceError
+        If it has other edits on the same lines.
+    """
+    if (working.mode == LINK) is not (old.mode == LINK):
+        raise SourceError("it differs from the target")
+    if new.mode in (old.mode, working.mode):
+        new = replace(new, mode=working.mode)
+    if working.data in (old.data, new.data):
+        return replace(new, blob="")
+    merged = merged_bytes(old, working, new)
+    if merged is None:
+        raise SourceError("it differs from the target, and has no lines to merge")
+    if merged.conflicts:
+        lo, hi = merged.conflicts[0].origin
+        lines = f"line {lo + 1}" if hi <= lo + 1 else f"lines {lo + 1} to {hi}"
+        first = printable(merged.conflicts[0].origin_text.partition("\n")[0].strip())[:60]
+        raise SourceError(f"{lines} of the working tree, {first!a}, are not the target's")
+    return Side(new.mode, merged.data)

@@ -7,24 +7,21 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import excise
+from excise import Hunk, Variant
 from excise.patches import FilePair
 from excise.preparation import Readings
 from excise.reading import PARSER_SECONDS
-from excise.text import raw_lines
 from excise_server.foundation.changes import LINK, SUBMODULE, Side, patch_files
 from excise_server.review.candidate import Candidate
 
 __all__ = [
     "FileChange",
-    "ReviewHunk",
-    "ReviewVariant",
     "ReviewedFile",
-    "applied",
     "hunk_name",
     "lines_named",
     "review_files",
@@ -81,40 +78,6 @@ class FileChange:
 
 
 @dataclass(frozen=True, slots=True)
-class ReviewVariant:
-    """One text of a hunk, and the ids of the candidates that have it, in the review's order."""
-
-    ids: tuple[str, ...]
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewHunk:
-    """Lines ``lo`` to ``hi`` (exclusive, from 0) of the origin, and what candidates have instead.
-
-    Attributes
-    ----------
-    text : str
-        The origin's lines; a hunk without any is a gap before line ``lo``.
-    variants : tuple of ReviewVariant
-        The texts that differ from the origin's, most candidates first.
-    unchanged : tuple of str
-        The ids of the candidates that leave the origin's lines.
-    """
-
-    lo: int
-    hi: int
-    text: str
-    variants: tuple[ReviewVariant, ...]
-    unchanged: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        """The lines as people and ``take`` name them."""
-        return hunk_name(self.lo, self.hi)
-
-
-@dataclass(frozen=True, slots=True)
 class ReviewedFile:
     """A file that some candidate touches.
 
@@ -126,30 +89,42 @@ class ReviewedFile:
         The file in the origin, or None if it is created.
     changes : tuple of FileChange
         Its changes, in the order of the candidates.
-    hunks : tuple of ReviewHunk
-        Where the texts differ from the origin's, in the order of its lines. A candidate that
-        deletes the file, or makes it binary, is in no hunk. A binary origin has no hunks.
+    ids : tuple of str
+        The candidates that have a text of it, in the review's order: not who deletes the file, or
+        makes it binary.
+    hunks : tuple of Hunk
+        Where the texts differ from the origin's, in the order of its lines, with ``ids`` as
+        members. A binary origin has no hunks.
     """
 
     path: str
     origin: Side | None
     changes: tuple[FileChange, ...]
-    hunks: tuple[ReviewHunk, ...]
+    ids: tuple[str, ...] = ()
+    hunks: tuple[Hunk, ...] = ()
 
     @property
     def text(self) -> str | None:
         """The origin's normalised text, empty for a created file, or None for binary data."""
         return "" if self.origin is None else self.origin.text
 
+    def variants(self, hunk: Hunk) -> list[tuple[tuple[str, ...], str]]:
+        """Return the texts of a hunk that differ from the origin's, each with its candidates."""
+        return [(self._named(v), v.text) for v in hunk.variants if v.text != hunk.text]
+
+    def unchanged(self, hunk: Hunk) -> tuple[str, ...]:
+        """Return the candidates that leave the origin's lines of a hunk."""
+        return next((self._named(v) for v in hunk.variants if v.text == hunk.text), ())
+
     def spans(self, name: str) -> Iterator[tuple[int, int, int, int]]:
         """Yield the hunks that a candidate changes: lines of the origin, and its own lines."""
-        shift = 0
+        member = self.ids.index(name) if name in self.ids else -1
         for hunk in self.hunks:
-            text = next((v.text for v in hunk.variants if name in v.ids), None)
-            if text is not None:
-                start, count = hunk.lo + shift, len(raw_lines(text))
-                yield hunk.lo, hunk.hi, start, start + count
-                shift += count - (hunk.hi - hunk.lo)
+            if any(member in v.members and v.text != hunk.text for v in hunk.variants):
+                yield hunk.lo, hunk.hi, *hunk.spans[member]
+
+    def _named(self, variant: Variant) -> tuple[str, ...]:
+        return tuple(self.ids[member] for member in variant.members)
 
 
 def review_files(
@@ -164,7 +139,7 @@ def review_files(
     Parameters
     ----------
     candidates
-        Changes of one origin. Every one counts in ``unchanged``, whatever it touches.
+        Changes of one origin. Every one has a text of each file, whatever it touches.
     readings
         Those of an `excise.ScoreMatrix` of them.
 
@@ -184,7 +159,7 @@ def review_files(
     ids = [candidate.id for candidate in candidates]
     hunks_of = partial(_hunks, origins=origins, ids=ids, cancel=cancel, readings=readings)
     return tuple(
-        ReviewedFile(path, origins[path], tuple(file_changes), hunks_of(path, file_changes))
+        ReviewedFile(path, origins[path], tuple(file_changes), *hunks_of(path, file_changes))
         for path, file_changes in sorted(changes.items())
     )
 
@@ -215,65 +190,44 @@ def _hunks(
     ids: Sequence[str],
     cancel: excise.CancelFlag | None,
     readings: Readings | None,
-) -> tuple[ReviewHunk, ...]:
-    """Return the hunks of the texts, reading equal texts once."""
+) -> tuple[tuple[str, ...], tuple[Hunk, ...]]:
+    """Return who has a text, and the hunks of the texts, reading equal texts once."""
     origin = origins[path]
     text = "" if origin is None else origin.text
-    if text is None:
-        return ()
     texts = {c.id: revised for c in changes if (revised := c.text) is not None}
     apart = {c.id for c in changes} - texts.keys()
+    staying = tuple(name for name in ids if name not in apart)
     distinct = list(dict.fromkeys(revised for revised in texts.values() if revised != text))
-    if not distinct:
-        return ()
-    special = any(_is_special(side) for change in changes for side in (change.old, change.new))
+    if text is None or not distinct:
+        return staying, ()
+    sides = [side for change in changes for side in (change.old, change.new) if side is not None]
+    special = any(side.mode in (LINK, SUBMODULE) for side in sides)
     matrix = excise.ScoreMatrix.from_texts(
         text, distinct, path=None if special else path, cancel=cancel, timeout=PARSER_SECONDS,
         readings=readings,
     )  # fmt: skip
-    index_of = {revised: text_index for text_index, revised in enumerate(distinct)}
-    staying = [name for name in ids if name not in apart]
-    text_index = {name: index_of.get(texts.get(name, text), -1) for name in staying}
-    return tuple(_hunk(hunk, text_index) for hunk in matrix.hunks(cancel=cancel))
+    index_of = {revised: index for index, revised in enumerate(distinct)}
+    members = [index_of.get(texts.get(name, text)) for name in staying]
+    return staying, tuple(_of_all(hunk, members) for hunk in matrix.hunks(cancel=cancel))
 
 
-def _is_special(side: Side | None) -> bool:
-    return side is not None and side.mode in (LINK, SUBMODULE)
-
-
-def _hunk(hunk: excise.Hunk, distinct: Mapping[str, int]) -> ReviewHunk:
-    """Return a hunk of distinct texts as a hunk of candidates, where text -1 is the origin's."""
-    text_of = {-1: hunk.text} | {index: v.text for v in hunk.variants for index in v.members}
-    names_by_text: dict[str, list[str]] = defaultdict(list)
-    for name, index in distinct.items():
-        names_by_text[text_of[index]].append(name)
-    unchanged = tuple(names_by_text.pop(hunk.text, ()))
-    variants = [ReviewVariant(tuple(names), text) for text, names in names_by_text.items()]
-    variants.sort(key=lambda variant: -len(variant.ids))
-    return ReviewHunk(hunk.lo, hunk.hi, hunk.text, tuple(variants), unchanged)
-
-
-def applied(origin: str, chosen: Iterable[tuple[int, int, str]]) -> str:
-    """Return the normalised origin with other texts in place of lines (from, to, exclusive).
-
-    The order in which they are given does not matter.
-
-    >>> applied("a\\nb\\nc\\n", [(2, 3, "C\\n"), (0, 1, ""), (1, 1, "new\\n")])
-    'new\\nb\\nC\\n'
-    """
-    lines = list(excise.Text(origin).lines)
-    for lo, hi, text in sorted(chosen, reverse=True):
-        lines[lo:hi] = [text]
-    return "".join(lines)
+def _of_all(hunk: Hunk, distinct: Sequence[int | None]) -> Hunk:
+    """Return a hunk of distinct texts as one of candidates, of whom None has the origin's text."""
+    text_of = {index: v.text for v in hunk.variants for index in v.members}
+    members_by_text: dict[str, list[int]] = defaultdict(list)
+    for member, index in enumerate(distinct):
+        members_by_text[hunk.text if index is None else text_of[index]].append(member)
+    variants = [Variant(tuple(members), text) for text, members in members_by_text.items()]
+    variants.sort(key=lambda variant: -len(variant.members))
+    own = (hunk.lo, hunk.hi)
+    spans = tuple(own if index is None else hunk.spans[index] for index in distinct)
+    return replace(hunk, variants=tuple(variants), spans=spans)
 
 
 def hunk_name(lo: int, hi: int) -> str:
     """Name lines of the origin as people count them: from 1, the last one included.
 
     A gap is named by the line before it.
-
-    >>> hunk_name(11, 14), hunk_name(11, 12), hunk_name(11, 11)
-    ('12-14', '12', '11+')
     """
     if lo == hi:
         return f"{lo}+"
@@ -281,11 +235,7 @@ def hunk_name(lo: int, hi: int) -> str:
 
 
 def lines_named(name: str) -> tuple[int, int] | None:
-    """Return the lines (from, to, exclusive, from 0) in a name of a hunk, or None without any.
-
-    >>> lines_named("12-14"), lines_named("12"), lines_named("11+"), lines_named("14-12")
-    ((11, 14), (11, 12), (11, 11), None)
-    """
+    """Return the lines (from, to, exclusive, from 0) in a name of a hunk, or None without any."""
     match = _NAME.fullmatch(name)
     if match is None:
         return None

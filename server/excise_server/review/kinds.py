@@ -10,12 +10,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import translate
-from typing import Literal
+from typing import Literal, get_args
 
 __all__ = ["KINDS", "RULES", "Kind", "Rule", "by_kind", "kind_of"]
 
 Kind = Literal["code", "tests", "docs", "generated"]
-KINDS: tuple[Kind, ...] = ("code", "tests", "docs", "generated")
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,36 +87,24 @@ def rank_batches(
     """
     index = {name: i for i, name in enumerate(compared.ids)}
     all_facts = compared.facts if facts is None else facts
-    return tuple(
-        _ranked(
-            _part(compared, all_facts, members), batch, members, (threshold, linkage), level, intent
-        )
-        for batch in batches
-        for members in (sorted(index[name] for name in batch.members),)
-    )
-
-
-def _ranked(
-    part: _Part,
-    batch: Batch,
-    members: list[int],
-    how: tuple[float, str],
-    level: Callable[[str], int],
-    intent: str,
-) -> RankedBatch:
-    by_rank = [replace(r, index=members[r.index]) for r in rank(part, intent=intent)]
-    ranking = _by_level(by_rank, level)
-    place = {ranked.index: place for place, ranked in enumerate(ranking)}
-    clusters = [
-        Cluster(
-            members=tuple(members[i] for i in cluster.members),
-            representative=members[cluster.representative],
-            min_similarity=cluster.min_similarity,
-        )
-        for cluster in cluster_values(part.values, *how)
-    ]
-    clusters.sort(key=lambda cluster: min(place[i] for i in cluster.members))
-    return RankedBatch(batch, tuple(ranking), tuple(clusters))
+    result = []
+    for batch in batches:
+        members = sorted(index[name] for name in batch.members)
+        part = _part(compared, all_facts, members)
+        by_rank = [replace(r, index=members[r.index]) for r in rank(part, intent=intent)]
+        ranking = _by_level(by_rank, level)
+        place = {ranked.index: place for place, ranked in enumerate(ranking)}
+        clusters = [
+            Cluster(
+                members=tuple(members[i] for i in cluster.members),
+                representative=members[cluster.representative],
+                min_similarity=cluster.min_similarity,
+            )
+            for cluster in cluster_values(part.values, threshold, linkage)
+        ]
+        clusters.sort(key=lambda cluster: min(place[i] for i in cluster.members))
+        result.append(RankedBatch(batch, tuple(ranking), tuple(clusters)))
+    return tuple(result)
 
 
 def _by_level(ranking: list[Ranked], level: Callable[[str], int]) -> list[Ranked]:

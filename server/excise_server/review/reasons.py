@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from excise import CancelFlag
 from excise.errors import Unparsable
@@ -18,7 +18,7 @@ from excise.facts import EditFacts, facts_of
 from excise.languages import resolve
 from excise.reading import PARSER_SECONDS, is_large
 from excise_server.review.candidate import Candidate
-from excise_server.review.hunks import FileChange, ReviewedFile
+from excise_server.review.hunks import FileChange, ReviewedFile, hunk_name
 from excise_server.review.kinds import KINDS, Kind, kind_of
 
 __all__ = ["REASONS", "Reason", "ReasonKind", "group_reasons"]
@@ -27,10 +27,7 @@ ReasonKind = Literal[
     "checks", "conflict", "broken", "bytes", "no-code", "comments-only", "unread-names", "alone",
     "tests", "deletes",
 ]  # fmt: skip
-REASONS: tuple[ReasonKind, ...] = (
-    "checks", "conflict", "broken", "bytes", "no-code", "comments-only", "unread-names", "alone",
-    "tests", "deletes",
-)  # fmt: skip
+REASONS: tuple[ReasonKind, ...] = get_args(ReasonKind)
 """The kinds of reasons, in the order in which they are shown."""
 
 MAX_NAMED = 3
@@ -103,7 +100,10 @@ def group_reasons(
     of_texts = _facts_of_texts(files, cancel) if facts is None else _of_code(files, facts)
     touched = _touched(files)
     testing = {
-        name for name, files_touched in touched.items() if any(map(_adds_test, files_touched))
+        name
+        for name, of_name in touched.items()
+        for _, change, kind in of_name
+        if kind == "tests" and change.status != "deleted" and change.added > 0
     }
     stated = {
         candidate.id: [
@@ -150,9 +150,9 @@ def _alone(files: Sequence[ReviewedFile]) -> Mapping[frozenset[str], list[str]]:
         touching = frozenset(change.id for change in file.changes)
         places[touching].append(file.path)
         for hunk in file.hunks:
-            changing = frozenset(name for variant in hunk.variants for name in variant.ids)
+            changing = frozenset(name for ids, _ in file.variants(hunk) for name in ids)
             if changing != touching:
-                places[changing].append(f"{file.path}#{hunk.name}")
+                places[changing].append(f"{file.path}#{hunk_name(hunk.lo, hunk.hi)}")
     return places
 
 
@@ -193,7 +193,10 @@ def _code(touched: Sequence[_Touched], of_texts: Facts) -> Iterator[Said]:
         yield "no-code", f"changes no code, only {names or 'nothing'}"
         return
     known_facts = [
-        of_texts.get(file.path) if _is_text_edit(change) else None for file, change in changes
+        of_texts.get(file.path)
+        if c.status == "modified" and c.facts == c.beside and c.has_lines
+        else None
+        for file, c in changes
     ]
     if all(facts is not None and facts.same_program for facts in known_facts):
         yield "comments-only", "changes no code but comments, docstrings or white space"
@@ -212,10 +215,6 @@ def _code(touched: Sequence[_Touched], of_texts: Facts) -> Iterator[Said]:
         yield "unread-names", f"{adds} names that are never read: {names}"
 
 
-def _is_text_edit(change: FileChange) -> bool:
-    return change.status == "modified" and change.facts == change.beside and change.has_lines
-
-
 def _is_read_elsewhere(name: str, file: ReviewedFile, touched: Sequence[_Touched]) -> bool:
     """Whether another file of the candidate has the word."""
     word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
@@ -223,10 +222,6 @@ def _is_read_elsewhere(name: str, file: ReviewedFile, touched: Sequence[_Touched
         other_file.file is not file and word.search(other_file.change.text or "")
         for other_file in touched
     )
-
-
-def _adds_test(file: _Touched) -> bool:
-    return file.kind == "tests" and file.change.status != "deleted" and file.change.added > 0
 
 
 def _tests(

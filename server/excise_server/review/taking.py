@@ -1,8 +1,13 @@
 """The chosen parts of candidates, put together into one change of the target. Pure.
 
-A choice is a candidate, a file of it, or a hunk of a file. Choices of several candidates go
-together where they do not overlap: no line of the target is changed by two of them, and nothing is
-inserted by two at one place, unless both do the same.
+A choice is a candidate, a file of it, or a hunk of a file, by the names that a review shows.
+Choices of several candidates go together where they do not overlap: no line of the target is
+changed by two of them, and nothing is inserted by two at one place, unless both do the same.
+
+On a command line, a candidate is followed by the parts to take of it: ``A a.py#3-8 B b.py``. An
+argument that names a candidate begins the next choice. If the candidate before it also changes a
+file of that name, the argument is ambiguous and refused: write ``./NAME`` for the file, or the id
+of the candidate.
 """
 
 from __future__ import annotations
@@ -16,12 +21,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import NamedTuple
 
+import msgspec
+
 from excise.text import byte_lines, raw_lines
 from excise_server.foundation.changes import LINK, SUBMODULE, Side
-from excise_server.foundation.escape import printable
+from excise_server.foundation.escape import path_spelled, printable
 from excise_server.foundation.file_bytes import ByteLines, text_of_bytes
 from excise_server.foundation.inputs import SourceError, first_few
-from excise_server.review.candidate import Candidate
+from excise_server.review.candidate import Candidate, candidates_called
 from excise_server.review.composing import (
     Fact,
     Lines,
@@ -31,11 +38,26 @@ from excise_server.review.composing import (
     shown_name,
 )
 from excise_server.review.git_patch import FileEdit
-from excise_server.review.hunks import FileChange, ReviewedFile, hunk_name, review_files
+from excise_server.review.hunks import (
+    FileChange,
+    ReviewedFile,
+    hunk_name,
+    lines_named,
+    review_files,
+)
 from excise_server.review.merged_bytes import Conversion, conversion
 from excise_server.review.mixes import BrokenMixError, Finding, Mix, Piece, mending
 
-__all__ = ["CONFLICTS_HINT", "Choice", "Taken", "take"]
+__all__ = [
+    "CONFLICTS_HINT",
+    "Choice",
+    "Plan",
+    "PlannedChoice",
+    "Taken",
+    "choices_named",
+    "choices_planned",
+    "take",
+]
 
 CONFLICTS_HINT = "take it all the same with --conflicts"
 _PLAIN = re.compile(r"[\w@%+=:,./][\w@%+=:,./#-]*", re.ASCII)
@@ -297,7 +319,7 @@ def _hunk(
                 reason = f"{chosen.name}: {error.reason}"
                 raise SourceError(reason, hint="take the whole file") from error
             return replace(chosen, data=data)
-    names = [f"#{hunk.name}" for hunk in file.hunks]
+    names = [f"#{hunk_name(hunk.lo, hunk.hi)}" for hunk in file.hunks]
     raise SourceError(f"{label} has no hunk {name}", hint=f"it has {first_few(names, 12)}")
 
 
@@ -386,18 +408,13 @@ def _checked(
             else:
                 missing = None
         elif not check.inherited and not any(
-            text == whole for whole in _own(reviews, owners, path)
+            text == reviews.alone(reviews.candidate(owner))[path].changes[0].text
+            for owner in owners
         ):
             said[check.said].append(shown_name(file.path))
     if broken:
         raise _broken(reviews, choices, broken, missing)
     return (*notes, *(f"{first_few(paths, 8)}: {words}" for words, paths in said.items()))
-
-
-def _own(reviews: _Reviews, owners: Iterable[str], path: str) -> list[str | None]:
-    """Return what each owner makes of a file."""
-    files = [reviews.alone(reviews.candidate(owner))[path] for owner in owners]
-    return [file.changes[0].text for file in files]
 
 
 def _wholes(reviews: _Reviews, owners: Iterable[str], path: str) -> Iterator[str]:
@@ -411,10 +428,11 @@ def _others(reviews: _Reviews, owners: Collection[str], path: str) -> list[Piece
     """Return the hunks of a file that its reviews have, those of the owners first."""
     pieces = set()
     for owner in owners:
-        for hunk in reviews.together(reviews.candidate(owner))[path].hunks:
-            for variant in hunk.variants:
-                name = next((name for name in variant.ids if name in owners), variant.ids[0])
-                pieces.add(Piece(name, hunk.lo, hunk.hi, variant.text))
+        file = reviews.together(reviews.candidate(owner))[path]
+        for hunk in file.hunks:
+            for ids, text in file.variants(hunk):
+                name = next((name for name in ids if name in owners), ids[0])
+                pieces.add(Piece(name, hunk.lo, hunk.hi, text))
     return sorted(pieces, key=lambda p: (p.candidate not in owners, p.lo, p.hi, p.candidate))
 
 
@@ -458,7 +476,9 @@ def _broken(
         command += [shown, *own]
     if any(choice.in_conflict for choice in choices):
         command.append("--conflicts")
-    return BrokenMixError(findings, first_few(names, 8), " ".join(map(_quoted, command)))
+    # A number sign within a word begins no comment.
+    words = [word if _PLAIN.fullmatch(word) else shlex.quote(word) for word in command]
+    return BrokenMixError(findings, first_few(names, 8), " ".join(words))
 
 
 def _argument(choice: Choice) -> str:
@@ -466,6 +486,115 @@ def _argument(choice: Choice) -> str:
     return f"{shown_name(choice.path)}{hunk}"
 
 
-def _quoted(argument: str) -> str:
-    """Quote for a shell. A number sign within a word begins no comment."""
-    return argument if _PLAIN.fullmatch(argument) else shlex.quote(argument)
+class PlannedChoice(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A choice of a program: a candidate by its id, maybe a file, maybe a hunk as it is named."""
+
+    candidate: str
+    path: str = ""
+    hunk: str = ""
+    conflicts: bool = False
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The choices of a program from the review with this digest."""
+
+    digest: str
+    choices: list[PlannedChoice]
+    anyway: bool = False
+
+
+def choices_named(
+    arguments: Sequence[str], candidates: Sequence[Candidate], *, in_conflict: bool = False
+) -> list[Choice]:
+    """Return the choices of a command line.
+
+    Raises
+    ------
+    SourceError
+        If an argument names nothing, or more than one thing.
+    """
+    choices: list[Choice] = []
+    current: Candidate | None = None
+    for argument in arguments:
+        if current is None:
+            current = _candidate(argument, candidates)
+            choices.append(Choice(current.id, in_conflict=in_conflict))
+            continue
+        chosen = _part(argument, current)
+        meant = candidates_called(argument, candidates)
+        if chosen is not None and meant and argument != meant[0].id:
+            name = shown_name(argument)
+            hint = f"write ./{name} for the file, {meant[0].id} for the candidate"
+            raise SourceError(f"{name} is a file and a candidate", hint=hint)
+        if meant and (chosen is None or argument == meant[0].id):
+            current = _candidate(argument, candidates)
+            choices.append(Choice(current.id, in_conflict=in_conflict))
+            continue
+        if chosen is None:
+            raise _nothing(argument, current, candidates)
+        if choices[-1].candidate == current.id and not choices[-1].path:
+            choices.pop()  # the arguments after it name its files
+        choices.append(replace(chosen, in_conflict=in_conflict))
+    return choices
+
+
+def choices_planned(plan: Plan, candidates: Sequence[Candidate]) -> list[Choice]:
+    """Return the choices of a plan, whose digest was compared.
+
+    Raises
+    ------
+    SourceError
+        If a choice names nothing.
+    """
+    choices = []
+    for choice in plan.choices:
+        candidate = _candidate(choice.candidate, candidates)
+        lines = lines_named(choice.hunk) if choice.hunk else None
+        if choice.hunk and (lines is None or not choice.path):
+            name = shown_name(f"{choice.path}#{choice.hunk}")
+            raise SourceError(f"{name} does not name a hunk", hint="give path, and hunk as in 3-8")
+        path = choice.path and _path(choice.path, candidate)
+        choices.append(Choice(candidate.id, path, lines, choice.conflicts))
+    return choices
+
+
+def _path(name: str, candidate: Candidate) -> str:
+    """Return the path that documents spell so, or else the name itself."""
+    path = path_spelled(name)
+    return path if path in candidate.old.keys() | candidate.new.keys() else name
+
+
+def _candidate(name: str, candidates: Sequence[Candidate]) -> Candidate:
+    meant = candidates_called(name, candidates)
+    if len(meant) == 1:
+        return meant[0]
+    if meant:
+        hint = f"name one by its id: {first_few([shown_name(c.id) for c in meant])}"
+        raise SourceError(f"{shown_name(name)} names {len(meant)} candidates", hint=hint)
+    labels = first_few([shown_name(c.label) for c in candidates], 8)
+    hint = f"there are {labels}" if labels else "no candidate changes anything"
+    raise SourceError(f"no candidate is called {shown_name(name)}", hint=hint)
+
+
+def _part(argument: str, candidate: Candidate) -> Choice | None:
+    """Return the file or hunk that an argument names, if any. A path may contain a #."""
+    paths = candidate.old.keys() | candidate.new.keys()
+    name = argument.removeprefix("./")
+    path = _path(name, candidate)
+    if path in paths:
+        return Choice(candidate.id, path)
+    name, number_sign, numbers = name.rpartition("#")
+    path, lines = _path(name, candidate), lines_named(numbers)
+    if number_sign and lines is not None and path in paths:
+        return Choice(candidate.id, path, lines)
+    return None
+
+
+def _nothing(argument: str, current: Candidate, candidates: Sequence[Candidate]) -> SourceError:
+    paths = sorted(current.old.keys() | current.new.keys())
+    label = shown_name(current.label)
+    changes = first_few([shown_name(path) for path in paths], 8)
+    others = first_few([shown_name(c.label) for c in candidates if c.id != current.id], 8)
+    hint = f"{label} changes {changes}" + (f"; other candidates are {others}" if others else "")
+    reason = f"{shown_name(argument)} is neither a file of {label} nor a candidate"
+    return SourceError(reason, hint=hint)

@@ -93,7 +93,7 @@ def _take(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
     from excise_server.git.repository import open_folder
     from excise_server.git.worktree_files import SHA256_DIGITS
     from excise_server.report.take import take_document
-    from excise_server.review.choices import choices_named
+    from excise_server.review.taking import choices_named
     from excise_server.sources.candidates import Selection, find_candidates
 
     repository = open_folder(asked["folder"], asked["folders"])
@@ -138,8 +138,8 @@ def _taken(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
     from excise_server.candidates.take import take_from_review
     from excise_server.git.worktree_files import SHA256_DIGITS
     from excise_server.report.take import refused_document, taken_document
-    from excise_server.review.choices import Plan, choices_planned
     from excise_server.review.mixes import BrokenMixError
+    from excise_server.review.taking import Plan, choices_planned
 
     top, everyone = _everyone(asked)
     candidates, _ = without(everyone, asked["aside"])
@@ -157,7 +157,7 @@ def _taken(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
 
 
 def _checked(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
-    from excise_server.editor.checking import ToCheck, check_edits
+    from excise_server.editor.apply import ToCheck, check_edits
     from excise_server.report.take import CheckedDocument, refusal_entry
 
     errors = check_edits(msgspec.convert(asked["document"], ToCheck), cancel)

@@ -8,7 +8,7 @@ from random import Random
 from tests.fuzz.targets.base import Target, nasty
 from tests.server.markdown import ACTIVE, kinds
 
-from excise_server.editor.explanation import Code, Line, Table
+from excise_server.editor.findings import Code, Line, Table
 from excise_server.foundation.escape import printable, source_text
 from excise_server.lsp.marks import as_markdown
 from excise_server.report.html_page import element, source
