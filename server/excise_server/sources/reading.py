@@ -7,6 +7,8 @@ is read; a candidate that creates, deletes or moves it is read as a whole, as by
 from __future__ import annotations
 
 import os
+import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -16,7 +18,7 @@ from excise_server.foundation.changes import Side, renamed_files
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import Rejected, SourceError
 from excise_server.git.conversions import without_conversions
-from excise_server.git.drift import Drift, drifts_of, renames_between
+from excise_server.git.drift import Drift, drifts_of, moves_of, renames_between
 from excise_server.git.repository import Repository
 from excise_server.git.trees import (
     Entry,
@@ -50,7 +52,6 @@ __all__ = [
     "read_file",
     "read_worktrees",
     "replayed",
-    "replayed_on",
     "saved_target",
 ]
 
@@ -58,6 +59,8 @@ WRITTEN_SECONDS = 5.0
 """A worktree whose files changed within so many seconds may not be finished."""
 
 _MARKER = b"<<<<<<< "
+_RENAMED = 0.5
+_PIECE = re.compile(rb"[^\n]{0,63}\n|[^\n]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,12 +264,13 @@ def _read_patches(
             if candidate.base not in listings:
                 listings[candidate.base] = listing_of(repository, candidate.base)
             listing = listings[candidate.base]
-            sides, older = apply_patch(repository, listing, entry.patch or Patch())
+            sides = apply_patch(repository, listing, entry.patch or Patch())
         except SourceError as error:
             rejected.append(Rejected(candidate.id, error.reason, error.hint))
             continue
         notes = (*candidate.notes, *sides.notes)
         digest = digest_of(sides.old, sides.new)
+        older = sides.old.keys() | sides.new.keys()
         yield Read(replace(candidate, digest=digest, notes=notes), sides, older=older)
 
 
@@ -438,8 +442,7 @@ def replayed(
     drifts = drifts_of(repository, target.commit, paths_by_base)
     if target.folder:
         target = _with_folder(target, {path for paths in paths_by_base.values() for path in paths})
-    older = {path for entry in changed for path in entry.older}
-    older_sides = files_of(repository, target.commit, older) if older else {}
+    older = _Older.of(repository, target.commit, changed)
     for entry in changed:
         if entry.is_untouched:
             yield Replayed(entry)
@@ -448,8 +451,7 @@ def replayed(
         if isinstance(drift, SourceError):
             rejected.append(Rejected(entry.candidate.id, drift.reason, drift.hint))
         else:
-            now = drift.now | {path: older_sides.get(path) for path in entry.older}
-            yield replayed_on(entry, _saved(entry, replace(drift, now=now), target))
+            yield _replayed_on(entry, _saved(entry, older.drift(entry, drift), target))
 
 
 def _within_limits(read: Iterable[Read], rejected: list[Rejected]) -> Iterator[Read]:
@@ -460,6 +462,46 @@ def _within_limits(read: Iterable[Read], rejected: list[Rejected]) -> Iterator[R
             rejected.append(Rejected(entry.candidate.id, error.reason, error.hint))
         else:
             yield entry
+
+
+@dataclass(frozen=True, slots=True)
+class _Older:
+    """The target's files in place of texts that no commit is known to have, and their new names."""
+
+    files: Sides = field(default_factory=lambda: Sides({}, {}))
+    moves: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, repository: Repository, commit: str, read: Iterable[Read]) -> _Older:
+        olds = [path for entry in read for path in entry.older if path in entry.sides.old]
+        paths = {path for entry in read for path in entry.older}
+        if not paths:
+            return cls()
+        listing = listing_of(repository, commit)
+        moves = moves_of(repository, commit, {path for path in olds if path not in listing})
+        return cls(read_listed(repository, listing, {*paths, *moves.values()}), moves)
+
+    def drift(self, entry: Read, drift: Drift) -> Drift:
+        now, moved, unread = dict(drift.now), dict(drift.moved), dict(drift.unread)
+        for path in set(entry.older) - moved.keys():
+            base, new = entry.sides.old.get(path), self.files.new.get(self.moves.get(path, ""))
+            if path in self.files.refused:
+                unread[path] = self.files.refused[path]
+            elif base and new and _common(base.data, new.data) >= _RENAMED:
+                moved[path], now[path] = self.moves[path], new
+            else:
+                now[path] = self.files.new.get(path)
+        return Drift(now, moved, unread)
+
+
+def _common(old: bytes, new: bytes) -> float:
+    """Return how much of the longer one both have, as git counts it for renames (diffcore-delta.c).
+
+    So a patch follows a file as far as the same change on a branch does, where git is asked.
+    """
+    pieces = [Counter(_PIECE.findall(data.replace(b"\r\n", b"\n"))) for data in (old, new)]
+    common = sum(len(piece) * count for piece, count in (pieces[0] & pieces[1]).items())
+    return common / (max(len(old), len(new)) or 1)
 
 
 def files_of(repository: Repository, commit: str, paths: Iterable[str]) -> dict[str, Side]:
@@ -495,7 +537,7 @@ def _saved(entry: Read, drift: Drift, target: Target) -> Drift:
     return Drift(now, drift.moved, unread)
 
 
-def replayed_on(entry: Read, drift: Drift) -> Replayed:
+def _replayed_on(entry: Read, drift: Drift) -> Replayed:
     """Return a candidate as a change of the target."""
     sides = entry.sides
     own_paths = sides.old.keys() | sides.new.keys()
