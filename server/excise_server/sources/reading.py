@@ -325,8 +325,8 @@ def read_file(
     """
     bases = list(dict.fromkeys(entry.candidate.base for entry in started))
     homes = _homes(repository, target.commit, path, bases)
-    about = set(homes.values())
-    patches = [e for e in started if e.patch is not None and about.intersection(_paths(e.patch))]
+    about = _patches_about(repository, target.commit, path, started, homes)
+    patches = [entry for entry in started if entry.candidate.id in about]
     plain = [entry for entry in started if entry.patch is None]
     trees = _file_trees(repository, target.commit, plain, homes)
     unclear = [entry for entry, tree in trees if tree is None]
@@ -340,7 +340,8 @@ def read_file(
     for (entry, tree), sides in zip(read_trees, all_sides, strict=True):
         clear[entry.candidate.id] = _read(entry.candidate, tree, sides, clock)
     for entry in started:
-        name, home = entry.candidate.id, homes[entry.candidate.base]
+        name = entry.candidate.id
+        home = about.get(name, homes[entry.candidate.base])
         if name in clear:
             yield clear[name]
         elif (read_whole := whole.get(name)) is not None:
@@ -348,8 +349,26 @@ def read_file(
             yield _of_file(read_whole, home, notes)
 
 
-def _paths(patch: Patch) -> Iterator[str]:
-    return (path for pair in patch.files for path in (pair.old, pair.new) if path is not None)
+def _patches_about(
+    repository: Repository,
+    origin: str,
+    path: str,
+    started: Sequence[ListedCandidate],
+    homes: Mapping[str, str],
+) -> dict[str, str]:
+    """Return the path of a file in those patches that are about it, by their ids."""
+    patches = [(e.candidate, e.patch.files) for e in started if e.patch is not None]
+    olds = {pair.old for _, pairs in patches for pair in pairs if pair.old is not None}
+    gone = olds - listing_of(repository, origin).keys() if olds else olds
+    moves = moves_of(repository, origin, gone)
+    about = {}
+    for candidate, pairs in patches:
+        paths = [name for pair in pairs for name in (pair.old, pair.new) if name is not None]
+        home = homes[candidate.base]
+        moved = next((name for name in paths if moves.get(name) == path), "")
+        if home in paths or moved:
+            about[candidate.id] = home if home in paths else moved
+    return about
 
 
 def _homes(repository: Repository, origin: str, path: str, bases: Sequence[str]) -> dict[str, str]:
