@@ -10,7 +10,7 @@ from tests.server.raw_client import RawClient
 
 from excise.patches import PatchError
 from excise_server.foundation.inputs import SourceError
-from excise_server.sources.patched import patched
+from excise_server.sources.pasted import patched
 
 TEXT = "one\ntwo\nthree\nfour\n"
 DIFF = "--- a/src/a.py\n+++ b/src/a.py\n@@ -1,4 +1,4 @@\n one\n-two\n+2\n three\n four\n"

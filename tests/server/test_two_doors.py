@@ -6,19 +6,25 @@ ids, labels, texts, numbers, hunks, refusals and limits.
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import pytest
+from tests.server import editor_case
+from tests.server.command import excise
 from tests.server.git_repository import make, needs_git, reasons
 
 from excise import ChangeMatrix, ScoreMatrix
 from excise.text import normalise
 from excise_server.foundation.changes import patch_files
+from excise_server.git import checkouts
 from excise_server.git.repository import open_folder
 from excise_server.review.change_sets import change_set, origin_texts
 from excise_server.review.hunks import review_files
+from excise_server.sources import patches
 from excise_server.sources.candidates import find_candidates
 from excise_server.sources.collect import collect
 from excise_server.sources.registry import selection_of
@@ -28,13 +34,17 @@ pytestmark = [pytest.mark.slow, needs_git]
 SEEDS = int(os.environ.get("EXCISE_TWO_DOORS", "12"))
 """How many random repositories are tried; 200 at night."""
 
+CASES = sorted((Path(__file__).parents[1] / "cases" / "editor").glob("*"))
+CASES = CASES[:: max(1, len(CASES) // SEEDS)]
+"""Archives of the editor: as many as there are random repositories."""
+
 CHOSEN = {
     "branches": ("**",), "remotes": ("**",), "requests": ("pull/*",), "patches": ("p",),
-    "runs": ("r",),
+    "runs": ("r",), "conflicts": False, "files": (),
 }  # fmt: skip
 
 
-def code(choice, name, count=12):
+def code(_choice, name, count=12):
     """Return a text whose lines are its own, as those of files that are not alike."""
     ends = {"crlf": "\r\n"}.get(name.partition(".")[0], "\n")
     lines = [f"def {name[0]}{n}(a, b):{ends}    return a + {n}{ends}{ends}" for n in range(count)]
@@ -147,6 +157,122 @@ def test_both_doors_name_the_same(seed, tmp_path, monkeypatch):
         same_candidates(candidates, found, path)
         if found.versions:
             same_numbers_and_hunks(candidates, found, path)
+
+
+@pytest.fixture
+def repo(tmp_path, monkeypatch):
+    made = make(tmp_path, monkeypatch)
+    made.commit(a__py=code(None, "a.py"), b__py=code(None, "b.py"))
+    return made
+
+
+def test_the_command_says_what_an_editor_shows(repo):
+    """A run that is stale, as it was told of: one door listed it, and the other refused it."""
+    text = (repo.path / "a.py").read_text()
+    repo.write("a.py", text.replace("a + 6", "6 * a"))
+    repo.write("r/r1.diff", repo.git("diff", "--full-index"))
+    repo.write("a.py", text.replace("a + 5", "5 * a").replace("a + 7", "7 * a"))
+    repo.git("add", "a.py")
+    repo.git("commit", "--quiet", "-m", "drift")
+    repo.write("a.py", (repo.path / "a.py").read_text() + "saved = 1\n")
+    options = ("--runs", str(repo.path / "r"), "--branches", "**", "--onto", "saved")
+    told = excise("worktrees", str(repo.path), *options, "--json")
+    assert told.code == 0, told.err
+    [row] = told.json["ranking"]
+    assert (row["id"], row["files"][0]["added"], row["files"][0]["deleted"]) == ("run:r1", 1, 1)
+    found = opened(repo, "a.py")
+    [version] = found.versions
+    assert (version.id, version.candidate.label) == (row["id"], row["label"])
+    assert version.text == found.target.replace("a + 6", "6 * a")
+    assert found.target.endswith("saved = 1\n")
+    shown = excise("review", "--repo", str(repo.path), *options, "--format", "json").json
+    [hunk] = shown["batches"][0]["files"][0]["hunks"]
+    assert hunk["origin"] == found.target.split("\n")[hunk["lo"]] + "\n"
+    assert [variant["text"] for variant in hunk["variants"]] == ["    return 6 * a\n"]
+
+
+def test_every_form_of_a_patch(repo):
+    text = (repo.path / "a.py").read_text()
+    repo.git("checkout", "--quiet", "-b", "series")
+    repo.commit("one", a__py=text.replace("a + 2", "2 * a"))
+    repo.commit("two", a__py=text.replace("a + 2", "2 + a"), b__py="b = 1\n")
+    series = repo.git("format-patch", "--stdout", "main")
+    single = repo.git("format-patch", "--stdout", "-1", "main~0..series~1", "--")
+    diff = repo.git("diff", "main", "series")
+    gone = repo.git("diff", "--no-renames", "main", "series", "--", "a.py")
+    repo.git("checkout", "--quiet", "main")
+    repo.git("branch", "--quiet", "-D", "series")
+    stripped = b"\n".join(line for line in diff.split(b"\n") if not line.startswith(b"index "))
+    lines = [
+        {"instance_id": "x-1", "model_name_or_path": "m", "model_patch": diff.decode()},
+        {"instance_id": "x-2", "model_patch": gone.decode()},
+        {"instance_id": "x-3", "model_patch": "none"},
+        {"instance_id": "x-4", "model_patch": diff.decode().replace("2 * a", "2 - a")[:-30]},
+    ]
+    files = {
+        "p/series.mbox": series, "p/single.eml": single, "p/deep/plain.diff": diff,
+        "p/stripped.patch": stripped, "p/broken.diff": diff.replace(b"return a + 1", b"return b"),
+        "p/both.mbox": single + repo.git("format-patch", "--stdout", "-1", "HEAD"),
+        "r/runs.jsonl": "\n".join(map(json.dumps, lines)).encode(), "r/single.patch": single,
+    }  # fmt: skip
+    for name, data in files.items():
+        repo.write(name, data)
+    for drifted in (text, text.replace("a + 2", "a / 2"), "import os\n" + text):
+        repo.write("a.py", drifted)
+        candidates = asked(repo, **CHOSEN)
+        assert {"patch:series", "patch:deep/plain", "run:m/x-1"} <= {c.id for c in candidates.found}
+        for path in documents(repo, candidates):
+            found = opened(repo, path)
+            same_candidates(candidates, found, path)
+            about = {r.id: r.reason for r in candidates.rejected if r.id != "patch:broken"}
+            assert about.items() <= reasons(found).items()
+        assert (
+            reasons(opened(repo, "a.py"))["patch:broken"] == reasons_of(candidates)["patch:broken"]
+        )
+
+
+def reasons_of(candidates):
+    return {rejected.id: rejected.reason for rejected in candidates.rejected}
+
+
+def test_the_limits_are_one(repo, monkeypatch):
+    text = (repo.path / "a.py").read_text()
+    for number in range(3):
+        side = repo.path.parent / f"w{number}"
+        repo.git("worktree", "add", "--quiet", "--detach", side)
+        (side / "a.py").write_text(text.replace("a + 3", f"a - {number}"))
+        diff = repo.git("diff", cwd=side)
+        repo.write(f"p/{number}.diff", diff)
+        repo.git("commit", "--quiet", "-am", f"{number}", cwd=side)
+        repo.git("branch", f"agent/{number}", repo.git("rev-parse", "HEAD", cwd=side).strip())
+        repo.git("checkout", "--quiet", "--detach", "main", cwd=side)
+        (side / "a.py").write_text(text.replace("a + 4", f"a - {number}"))
+    for limits in ((checkouts, "MAX_WORKTREES"), (checkouts, "MAX_REFS"), (patches, "MAX_PATCHES")):
+        monkeypatch.setattr(*limits, 2)
+    candidates, found = asked(repo, **CHOSEN), opened(repo, "a.py")
+    same_candidates(candidates, found, "a.py")
+    cut = {name: why for name, why in reasons_of(candidates).items() if "only the" in why}
+    assert cut.keys() == {"worktrees", "branches", "patches"}
+    assert cut.items() <= reasons(found).items()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
+def test_cases_of_the_editor(case, repo):
+    case = editor_case.read(case)
+    repo.write(case.document, case.text)
+    repo.commit("the document")
+    head = repo.head()
+    for number, text in enumerate(case.candidates.values()):
+        repo.write(case.document, text)
+        repo.commit(f"{number}")
+        repo.git("update-ref", f"refs/heads/agent/{number}", "HEAD")
+        repo.git("reset", "--quiet", "--hard", head)
+    repo.write(case.document, case.text)
+    candidates = asked(repo, **CHOSEN)
+    found = opened(repo, case.document)
+    same_candidates(candidates, found, case.document)
+    if found.versions:
+        same_numbers_and_hunks(candidates, found, case.document)
 
 
 def same_candidates(candidates, found, path):

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from excise_server.foundation.changes import Side
 from excise_server.foundation.inputs import SourceError
-from excise_server.git.history import asked_once
+from excise_server.git.history import asked_once, commit_named
 from excise_server.git.repository import Repository
-from excise_server.git.trees import OPTIONS, Entry, Tree, read_sides, trees_between
+from excise_server.git.trees import (
+    OPTIONS,
+    Entry,
+    Tree,
+    commit_trees,
+    read_sides,
+    trees_between,
+)
 
-__all__ = ["Drift", "drifts_of", "renames_between"]
+__all__ = ["Drift", "drifts_of", "moves_of", "renames_between"]
 
 _RENAME = re.compile(rb":\d{6} (\d{6}) [0-9a-f]+ ([0-9a-f]+) R\d+\0([^\0]+)\0([^\0]+)\0")
 _OTHER = re.compile(rb":[^\0]+\0[^\0]+\0")
@@ -21,6 +29,9 @@ _SIMILARITY = "50%"
 """Share of equal content from which a file that the target moved is followed."""
 _FEW = 20
 """The most files that git is asked for by name, which is faster in a large repository."""
+_MAX_GONE, _MAX_TOUCHING, _MAX_REMOVALS = 1_000, 20_000, 30
+"""Files that the target no longer has whose new names git is asked for, the newest commits that are
+searched for their end, and how many of those that removed some git compares with the target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +94,40 @@ def drifts_of(
         now = {path: sides.new.get(path) for path in changed}
         drifts[base] = Drift(now, moved[base], sides.refused)
     return drifts
+
+
+def moves_of(repository: Repository, target: str, gone: Collection[str]) -> dict[str, str]:
+    """Return the new names of files that the target no longer has, where it renamed them.
+
+    Where no commit is known that had them, git is asked what became of each since the last one.
+
+    Raises
+    ------
+    SourceError
+        If git fails.
+    """
+    moves: dict[str, str] = {}
+    if gone:
+        last = _last_with(repository, target, sorted(gone)[:_MAX_GONE])
+        for drift in drifts_of(repository, target, last).values():
+            if isinstance(drift, Drift):
+                moves |= drift.moved
+    return moves
+
+
+def _last_with(repository: Repository, origin: str, paths: Sequence[str]) -> dict[str, list[str]]:
+    """Return, by commit, the files that no later commit has."""
+    touching = repository.git.run("rev-list", "--end-of-options", origin, "--", *paths)
+    commits = touching.decode("ascii", "replace").split()[:_MAX_TOUCHING]
+    last: dict[str, list[str]] = {}
+    remaining = set(paths)
+    for commit, tree in commit_trees(repository, commits, paths).items():
+        removed = (tree.old.keys() - tree.new.keys()) & remaining
+        if removed and len(last) < _MAX_REMOVALS:
+            with suppress(SourceError):  # a shallow clone may lack the parent
+                last[commit_named(repository, f"{commit}^", "--repo")] = sorted(removed)
+        remaining -= removed
+    return last
 
 
 @asked_once

@@ -11,7 +11,7 @@ from excise_server.foundation.inputs import SourceError
 from excise_server.lsp.protocol import ReadPatchParams, ReadPatchResult
 from excise_server.lsp.rpc import RequestFailed
 from excise_server.lsp.server import ExciseServer
-from excise_server.sources.patched import patched
+from excise_server.sources.pasted import patched
 
 __all__ = ["read_patch"]
 

@@ -17,11 +17,10 @@ from excise_server.foundation.changes import LINK, SUBMODULE, Side, renamed_file
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import SourceError, UnansweredError, unique_ids
 from excise_server.foundation.paths import contained, read_bytes, text_of
-from excise_server.git.drift import Drift
 from excise_server.git.repository import Repository
 from excise_server.git.worktree_files import blob_ids
 from excise_server.review.candidate import Candidate, in_order
-from excise_server.review.replayed import CREATES, DELETES
+from excise_server.review.replayed import CREATES, DELETES, replay_files
 from excise_server.sources.candidates import Selection, find_in_file
 from excise_server.sources.composed import composed
 from excise_server.sources.finding import (
@@ -38,7 +37,7 @@ from excise_server.sources.finding import (
 from excise_server.sources.identity import labelled
 from excise_server.sources.opening import open_repository
 from excise_server.sources.patches import ENDINGS, list_patches
-from excise_server.sources.reading import Read, Replayed, Target, replayed_on
+from excise_server.sources.reading import Read, Replayed, Target
 from excise_server.sources.registry import SOURCES, Find, selection_of
 
 __all__ = ["collect"]
@@ -306,11 +305,12 @@ def _without_git(context: Context, selection: Selection, target: str | None) -> 
             return side
 
         try:
-            sides = composed([replace(patch, files=tuple(about))], {}, base, base)
+            sides = composed(replace(patch, files=tuple(about)), {}, base, base)
             path = about[0].path
             read = Read(candidate, sides)
-            drift = Drift(dict(_target_of("", path, context, target, "").saved), {})
-            version = _version(replayed_on(read, drift), path, target)
+            now = _target_of("", path, context, target, "").saved
+            files = replay_files(sides.old, sides.new, now, {})
+            version = _version(Replayed(read, files), path, target)
         except (SourceError, PatchError) as error:
             reason = error.reason if isinstance(error, SourceError) else visible(str(error))
             refused.append(Refused(candidate.id, reason))

@@ -62,13 +62,8 @@ def read_named(repository: Repository, patches: Sequence[Patch]) -> Blobs:
     }
 
 
-def apply_patch(
-    repository: Repository, listing: Listing, patch: Patch
-) -> tuple[Sides, frozenset[str]]:
+def apply_patch(repository: Repository, listing: Listing, patch: Patch) -> Sides:
     """Apply a patch, in memory, to the blobs that it names or else to the files of a commit.
-
-    The paths are those that the commit has otherwise: the patch names another blob of them, which
-    the repository has, or creates a file that is there.
 
     Parameters
     ----------
@@ -89,25 +84,18 @@ def apply_patch(
         return files.new.get(path)
 
     try:
-        sides = composed([patch], read_named(repository, [patch]), base, base)
+        return composed(patch, read_named(repository, [patch]), base, base)
     except PatchError as error:
         raise SourceError(visible(str(error))) from error
-    changed = sides.old.keys() | sides.new.keys()
-    older = {path for path in changed if not _is_same(sides.old.get(path), files.new.get(path))}
-    return sides, frozenset(older)
-
-
-def _is_same(a: Side | None, b: Side | None) -> bool:
-    return (a and (a.mode, a.data)) == (b and (b.mode, b.data))
 
 
 def composed(
-    patches: Sequence[Patch],
+    patch: Patch,
     blobs: Blobs,
     target: Callable[[str], Side | None],
     base: Callable[[str], Side | None] | None = None,
 ) -> Sides:
-    """Return the files before and after the patches of one series, applied in their order.
+    """Return the files before and after a patch, or a series in its order as one patch.
 
     Parameters
     ----------
@@ -126,9 +114,8 @@ def composed(
         not apply. Both name the file.
     """
     files = _Files()
-    for patch in patches:
-        for pair in patch.files:
-            _take(files, pair, blobs, target, base)
+    for pair in patch.files:
+        _take(files, pair, blobs, target, base)
     old, new = dict(files.old), {path: side for path, side in files.now.items() if side}
     for path in old.keys() & new.keys():
         if (old[path].mode, old[path].data) == (new[path].mode, new[path].data):

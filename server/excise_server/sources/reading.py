@@ -7,6 +7,8 @@ is read; a candidate that creates, deletes or moves it is read as a whole, as by
 from __future__ import annotations
 
 import os
+import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -16,7 +18,7 @@ from excise_server.foundation.changes import Side, renamed_files
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import Rejected, SourceError
 from excise_server.git.conversions import without_conversions
-from excise_server.git.drift import Drift, drifts_of, renames_between
+from excise_server.git.drift import Drift, drifts_of, moves_of, renames_between
 from excise_server.git.repository import Repository
 from excise_server.git.trees import (
     Entry,
@@ -55,7 +57,6 @@ __all__ = [
     "read_file",
     "read_worktrees",
     "replayed",
-    "replayed_on",
     "saved_target",
 ]
 
@@ -63,6 +64,8 @@ WRITTEN_SECONDS = 5.0
 """A worktree whose files changed within so many seconds may not be finished."""
 
 _MARKER = b"<<<<<<< "
+_RENAMED = 0.5
+_PIECE = re.compile(rb"[^\n]{0,63}\n|[^\n]{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,12 +269,13 @@ def _read_patches(
             if candidate.base not in listings:
                 listings[candidate.base] = listing_of(repository, candidate.base)
             listing = listings[candidate.base]
-            sides, older = apply_patch(repository, listing, entry.patch or Patch())
+            sides = apply_patch(repository, listing, entry.patch or Patch())
         except SourceError as error:
             rejected.append(Rejected(candidate.id, error.reason, error.hint))
             continue
         notes = (*candidate.notes, *sides.notes)
         digest = digest_of(sides.old, sides.new)
+        older = sides.old.keys() | sides.new.keys()
         yield Read(replace(candidate, digest=digest, notes=notes), sides, older=older)
 
 
@@ -326,8 +330,8 @@ def read_file(
     """
     bases = list(dict.fromkeys(entry.candidate.base for entry in started))
     homes = _homes(repository, target.commit, path, bases)
-    about = set(homes.values())
-    patches = [e for e in started if e.patch is not None and about.intersection(_paths(e.patch))]
+    about = _patches_about(repository, target.commit, path, started, homes)
+    patches = [entry for entry in started if entry.candidate.id in about]
     plain = [entry for entry in started if entry.patch is None]
     trees = _file_trees(repository, target.commit, plain, homes)
     unclear = [entry for entry, tree in trees if tree is None]
@@ -341,7 +345,8 @@ def read_file(
     for (entry, tree), sides in zip(read_trees, all_sides, strict=True):
         clear[entry.candidate.id] = _read(entry.candidate, tree, sides, clock)
     for entry in started:
-        name, home = entry.candidate.id, homes[entry.candidate.base]
+        name = entry.candidate.id
+        home = about.get(name, homes[entry.candidate.base])
         if name in clear:
             yield clear[name]
         elif (read_whole := whole.get(name)) is not None:
@@ -349,8 +354,26 @@ def read_file(
             yield _of_file(read_whole, home, notes)
 
 
-def _paths(patch: Patch) -> Iterator[str]:
-    return (path for pair in patch.files for path in (pair.old, pair.new) if path is not None)
+def _patches_about(
+    repository: Repository,
+    origin: str,
+    path: str,
+    started: Sequence[ListedCandidate],
+    homes: Mapping[str, str],
+) -> dict[str, str]:
+    """Return the path of a file in those patches that are about it, by their ids."""
+    patches = [(e.candidate, e.patch.files) for e in started if e.patch is not None]
+    olds = {pair.old for _, pairs in patches for pair in pairs if pair.old is not None}
+    gone = olds - listing_of(repository, origin).keys() if olds else olds
+    moves = moves_of(repository, origin, gone)
+    about = {}
+    for candidate, pairs in patches:
+        paths = [name for pair in pairs for name in (pair.old, pair.new) if name is not None]
+        home = homes[candidate.base]
+        moved = next((name for name in paths if moves.get(name) == path), "")
+        if home in paths or moved:
+            about[candidate.id] = home if home in paths else moved
+    return about
 
 
 def _homes(repository: Repository, origin: str, path: str, bases: Sequence[str]) -> dict[str, str]:
@@ -443,8 +466,7 @@ def replayed(
     drifts = drifts_of(repository, target.commit, paths_by_base)
     if target.folder:
         target = _with_folder(target, {path for paths in paths_by_base.values() for path in paths})
-    older = {path for entry in changed for path in entry.older}
-    older_sides = files_of(repository, target.commit, older) if older else {}
+    older = _Older.of(repository, target.commit, changed)
     for entry in changed:
         if entry.is_untouched:
             yield Replayed(entry)
@@ -453,8 +475,7 @@ def replayed(
         if isinstance(drift, SourceError):
             rejected.append(Rejected(entry.candidate.id, drift.reason, drift.hint))
         else:
-            now = drift.now | {path: older_sides.get(path) for path in entry.older}
-            yield replayed_on(entry, _saved(entry, replace(drift, now=now), target))
+            yield _replayed_on(entry, _saved(entry, older.drift(entry, drift), target))
 
 
 def _within_limits(read: Iterable[Read], rejected: list[Rejected]) -> Iterator[Read]:
@@ -465,6 +486,46 @@ def _within_limits(read: Iterable[Read], rejected: list[Rejected]) -> Iterator[R
             rejected.append(Rejected(entry.candidate.id, error.reason, error.hint))
         else:
             yield entry
+
+
+@dataclass(frozen=True, slots=True)
+class _Older:
+    """The target's files in place of texts that no commit is known to have, and their new names."""
+
+    files: Sides = field(default_factory=lambda: Sides({}, {}))
+    moves: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, repository: Repository, commit: str, read: Iterable[Read]) -> _Older:
+        olds = [path for entry in read for path in entry.older if path in entry.sides.old]
+        paths = {path for entry in read for path in entry.older}
+        if not paths:
+            return cls()
+        listing = listing_of(repository, commit)
+        moves = moves_of(repository, commit, {path for path in olds if path not in listing})
+        return cls(read_listed(repository, listing, {*paths, *moves.values()}), moves)
+
+    def drift(self, entry: Read, drift: Drift) -> Drift:
+        now, moved, unread = dict(drift.now), dict(drift.moved), dict(drift.unread)
+        for path in set(entry.older) - moved.keys():
+            base, new = entry.sides.old.get(path), self.files.new.get(self.moves.get(path, ""))
+            if path in self.files.refused:
+                unread[path] = self.files.refused[path]
+            elif base and new and _common(base.data, new.data) >= _RENAMED:
+                moved[path], now[path] = self.moves[path], new
+            else:
+                now[path] = self.files.new.get(path)
+        return Drift(now, moved, unread)
+
+
+def _common(old: bytes, new: bytes) -> float:
+    """Return how much of the longer one both have, as git counts it for renames (diffcore-delta.c).
+
+    So a patch follows a file as far as the same change on a branch does, where git is asked.
+    """
+    pieces = [Counter(_PIECE.findall(data.replace(b"\r\n", b"\n"))) for data in (old, new)]
+    common = sum(len(piece) * count for piece, count in (pieces[0] & pieces[1]).items())
+    return common / (max(len(old), len(new)) or 1)
 
 
 def files_of(repository: Repository, commit: str, paths: Iterable[str]) -> dict[str, Side]:
@@ -500,7 +561,7 @@ def _saved(entry: Read, drift: Drift, target: Target) -> Drift:
     return Drift(now, drift.moved, unread)
 
 
-def replayed_on(entry: Read, drift: Drift) -> Replayed:
+def _replayed_on(entry: Read, drift: Drift) -> Replayed:
     """Return a candidate as a change of the target."""
     sides = entry.sides
     own_paths = sides.old.keys() | sides.new.keys()
