@@ -11,6 +11,7 @@ from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from sys import intern
 
 from excise.patches import background_table
 from excise.patches.blocks import text_of
@@ -150,7 +151,6 @@ class EvidenceReader:
         """Use a background table (default: the one in the package)."""
         self.background = background or Background.shipped()
         self._subtokens = Subtokens()
-        self._signed = _Signed("+"), _Signed("-")
 
     def evidence(self, patch: Patch, subject: str = "", message: str = "") -> Evidence:
         """Return the evidence of a patch.
@@ -204,10 +204,11 @@ class EvidenceReader:
                 where[term] = max(weight, where.get(term, 0.0))
         context = frozenset[str]().union(*(part.context for part in kept))
         what = {fact: self.background.change("") for part in kept for fact in part.facts}
-        for signed, counts in zip(self._signed, (added, deleted), strict=True):
+        for sign, counts in (("+", added), ("-", deleted)):
             for word, n in counts.items():
                 weight = math.log1p(n) * self.background.change(word)
-                what[signed[word]] = weight * KNOWN if word in context else weight
+                # Held once for all patches.
+                what[intern(sign + word)] = weight * KNOWN if word in context else weight
         return Evidence(Bag.of(what), Bag.of(where), self._why(subject, message))
 
     def _why(self, subject: str, message: str) -> Bag:
@@ -222,17 +223,6 @@ class EvidenceReader:
             if word not in CLOSING
         }
         return Bag.of(weights, LITTLE)
-
-
-class _Signed(dict[str, str]):
-    """Words with a sign before them, each held once for all patches."""
-
-    def __init__(self, sign: str) -> None:
-        self._sign = sign
-
-    def __missing__(self, word: str) -> str:
-        self[word] = term = self._sign + word
-        return term
 
 
 def place_of(path: str, line: str) -> str:

@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 
 import click
@@ -20,9 +20,9 @@ from excise_server.cli.progress import progress
 from excise_server.cli.streams import console
 from excise_server.cli.worktrees import opened
 from excise_server.duplicates.find import find_duplicates
-from excise_server.duplicates.proposals import Proposal, proposals_of
+from excise_server.duplicates.proposals import proposals_of
 from excise_server.foundation.files import file_error
-from excise_server.foundation.inputs import Rejected, SourceError
+from excise_server.foundation.inputs import SourceError
 from excise_server.queue.reading import Queue, read_queue
 from excise_server.queue.state import State
 from excise_server.queue.watched import read_watched
@@ -34,20 +34,11 @@ from excise_server.report.duplicates import (
     duplicates_tsv,
 )
 from excise_server.sources.pull_list import PullFacts, read_pull_list, with_pull_facts
-from excise_server.sources.requests import read_requests
+from excise_server.sources.requests import Requests, read_requests
 
 __all__ = ["command"]
 
 _FORMATS = ("text", "json", "markdown", "tsv")
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """The proposals of some paths, and those that were refused."""
-
-    proposals: tuple[Proposal, ...] = ()
-    rejected: tuple[Rejected, ...] = ()
-    notes: tuple[str, ...] = ()
 
 
 @click.command("duplicates", short_help="Find patches that may be about the same issue.")
@@ -171,7 +162,7 @@ def command(
     return report_rejected(rejected)
 
 
-def _read_state(state: State, paths: tuple[str, ...]) -> tuple[_Read, _Read]:
+def _read_state(state: State, paths: tuple[str, ...]) -> tuple[Requests, Requests]:
     """Keep new proposals, and return those that the paths name (or all), and the rest."""
     watched = read_watched(paths, sys.stdin.buffer, state)
     members = [(entry.id, entry.message) for entry in state.entries]
@@ -185,17 +176,17 @@ def _read_state(state: State, paths: tuple[str, ...]) -> tuple[_Read, _Read]:
     notes += [f"state {state.path}: {state.rebuilt}"] if state.rebuilt else []
     queries = [p for p in proposals if not paths or not watched.named.isdisjoint(p.messages)]
     rest = [p for p in proposals if paths and watched.named.isdisjoint(p.messages)]
-    return _Read(tuple(queries), watched.queue.rejected, tuple(notes)), _Read(tuple(rest))
+    return Requests(queries, list(watched.queue.rejected), notes), Requests(rest)
 
 
 def _level(least: str) -> Level:
     return next((level for level in LEVELS if level == least), "none")
 
 
-def _read(paths: tuple[str, ...]) -> _Read:
+def _read(paths: tuple[str, ...]) -> Requests:
     queue = read_queue(paths, sys.stdin.buffer) if paths else Queue()
     members = [(member.id, member.message) for member in queue.sent]
-    return _Read(tuple(proposals_of(members)), queue.rejected)
+    return Requests(proposals_of(members), list(queue.rejected))
 
 
 def _read_git(
@@ -204,12 +195,11 @@ def _read_git(
     onto: str,
     pulls: Mapping[str, PullFacts],
     advance: Callable[[float], None],
-) -> _Read:
+) -> Requests:
     requests = read_requests(opened(folder, only_commits=True), patterns, onto, advance)
     if not (requests.proposals or requests.rejected or requests.notes):
         raise SourceError("no ref matches", name=patterns[0], hint="fetch pull requests first")
-    proposals = with_pull_facts(requests.proposals, pulls)
-    return _Read(tuple(proposals), tuple(requests.rejected), tuple(requests.notes))
+    return replace(requests, proposals=list(with_pull_facts(requests.proposals, pulls)))
 
 
 def _background(path: str) -> Background:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 
 from excise.patches import Message, Patch, joined, patch_id, postings
 from excise.patches.evidence import ChangeCounts, Evidence, EvidenceReader
@@ -104,35 +105,31 @@ def proposals_of(members: Sequence[Member], kept: Sequence[Kept | None] = ()) ->
     """
     proposals = []
     for posting in postings([message for _, message in members]):
-        ids = [members[number][0] for number in posting.messages]
-        messages = [members[number][1] for number in posting.messages]
-        if posting.patch.files:
-            proposal = _joined(ids, posting.title, messages)
-            counted = [
-                part for number in posting.messages if kept and (part := kept[number]) is not None
-            ]
-            proposals.append(_with(proposal, counted) if counted else proposal)
+        if not posting.patch.files:
+            continue
+        ids, messages = zip(*(members[number] for number in posting.messages), strict=True)
+        texts = [f"{m.title}\n{m.text}" if m.title not in m.text else m.text for m in messages]
+        if kept:
+            counted = [part for number in posting.messages if (part := kept[number]) is not None]
+            patch: Patch | Callable[[], Patch] = partial(_read_again, counted)
+            parts = frozenset(name for name, _, _ in counted)
+        else:
+            counted, patch = [], posting.patch
+            parts = frozenset(patch_id(m.patch) for m in messages if m.patch.files)
+        proposals.append(
+            Proposal(
+                ids[0],
+                posting.title,
+                "\n".join(texts),
+                messages[0].author,
+                patch,
+                parts,
+                messages=frozenset(ids),
+                counts=tuple(counts for _, _, counts in counted),
+            )
+        )
     return proposals
 
 
-def _with(proposal: Proposal, counted: Sequence[Kept]) -> Proposal:
-    return replace(
-        proposal,
-        patch=lambda: joined(read() for _, read, _ in counted),
-        parts=frozenset(name for name, _, _ in counted),
-        counts=tuple(counts for _, _, counts in counted),
-    )
-
-
-def _joined(ids: Sequence[str], title: str, messages: Sequence[Message]) -> Proposal:
-    texts = [f"{m.title}\n{m.text}" if m.title not in m.text else m.text for m in messages]
-    patches = [message.patch for message in messages if message.patch.files]
-    return Proposal(
-        ids[0],
-        title,
-        "\n".join(texts),
-        messages[0].author,
-        joined(patches),
-        frozenset(map(patch_id, patches)),
-        messages=frozenset(ids),
-    )
+def _read_again(counted: Sequence[Kept]) -> Patch:
+    return joined(read() for _, read, _ in counted)

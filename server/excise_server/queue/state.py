@@ -130,6 +130,8 @@ class BadStateError(ValueError):
 class State:
     """A state that is open.
 
+    Every method raises `SourceError` if the file cannot be read or written, or is damaged.
+
     Attributes
     ----------
     entries
@@ -178,13 +180,7 @@ class State:
         return self._digests[_digest_of(piece)]
 
     def add(self, found: Sequence[New]) -> list[str]:
-        """Add what is new in one transaction, and return its ids.
-
-        Raises
-        ------
-        SourceError
-            If the file cannot be written.
-        """
+        """Add what is new in one transaction, and return its ids."""
         with _errors(self.path), writing(self._file):
             self._catch_up()
             sizes = [len(vocabulary) for vocabulary in self._reader.vocabularies]
@@ -199,26 +195,14 @@ class State:
         return [self._by_id[member.id] for member in members]
 
     def whole(self, entry: Entry) -> Patch:
-        """Return the patch of an entry with its hunks, read again.
-
-        Raises
-        ------
-        SourceError
-            If the file cannot be read.
-        """
+        """Return the patch of an entry with its hunks, read again."""
         query = "SELECT number, line, data FROM pieces WHERE n = ?"
         with _errors(self.path):
             number, line, data = self._file.execute(query, (entry.n,)).fetchone()
             return read_piece(number, line, zlib.decompress(data)).patch
 
     def changes(self) -> list[ChangeCounts]:
-        """Return what each entry changes, for `excise.patches.evidence`.
-
-        Raises
-        ------
-        SourceError
-            If the file is damaged.
-        """
+        """Return what each entry changes, for `excise.patches.evidence`."""
         with _errors(self.path):
             found = dict(self._file.execute("SELECT n, counts FROM changes").fetchall())
             if missing := [entry.id for entry in self.entries if entry.n not in found]:

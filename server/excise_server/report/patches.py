@@ -124,7 +124,6 @@ class _Alike(NamedTuple):
     in_another_file: bool | None = None
 
 
-_ITSELF = _Alike(1.0)
 Row = tuple[int, int, _Alike]
 """Cluster, patch, and what it has in common with the representative, which it may be itself."""
 
@@ -238,18 +237,20 @@ def _rows(grouped: Grouped, clusters: Iterable[Cluster]) -> Iterator[Row]:
 
 
 def _alikes(pool: Pool, pairs: Sequence[tuple[int, int, int]]) -> list[_Alike]:
-    return [_alike(pool, representative, member) for _, representative, member in pairs]
-
-
-def _alike(pool: Pool, representative: int, member: int) -> _Alike:
-    if representative == member:
-        return _ITSELF
-    likeness = pool.likeness(representative, member)
-    shares = likeness.shares
-    return _Alike(
-        likeness.value, float(shares.a_in_b), float(shares.b_in_a), likeness.word,
-        float(shares.anchored), float(shares.anywhere), likeness.in_another_file,
-    )  # fmt: skip
+    found = []
+    for _, representative, member in pairs:
+        if representative == member:
+            found.append(_Alike(1.0))
+            continue
+        likeness = pool.likeness(representative, member)
+        shares = likeness.shares
+        found.append(
+            _Alike(
+                likeness.value, float(shares.a_in_b), float(shares.b_in_a), likeness.word,
+                float(shares.anchored), float(shares.anywhere), likeness.in_another_file,
+            )
+        )  # fmt: skip
+    return found
 
 
 def _patch(member: Member, pool: Pool, row: Row) -> PatchEntry:
