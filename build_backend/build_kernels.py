@@ -27,6 +27,14 @@ MACROS = [("Py_LIMITED_API", "0x030B0000"), ("CYTHON_LIMITED_API", "1")]
 # The interpreter's own flags have -g, which makes a kernel four times as large and a quarter slower
 # to compile. A .pxd file with C of its own is included by kernels that do not use all of it.
 GNU_COMPILE_ARGS = ["-O3", "-g0", "-Wno-unused-function"]
+DIRECTIVES = {
+    "language_level": 3,
+    "boundscheck": False,
+    "wraparound": False,
+    "cdivision": True,
+    "initializedcheck": False,
+    "freethreading_compatible": True,
+}
 RECORD = Path("build") / "kernels.json"
 
 
@@ -62,6 +70,7 @@ class BuildKernels(build_ext):
         translated = cythonize(
             self.extensions,
             build_dir=self.build_temp,  # C goes there, never beside the sources
+            compiler_directives=DIRECTIVES,
             force=self.force,
             nthreads=self.parallel if len(self.extensions) > 1 else 0,
             quiet=True,

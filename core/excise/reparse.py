@@ -17,9 +17,9 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from excise import syntax
-from excise.kernels._assembly import assemble
 from excise.kernels._lcs import edits as lcs_edits
 from excise.kernels._lines import OriginLines, tree_edits
+from excise.kernels._tree import assemble
 from excise.kernels._walk import CancelFlag
 from excise.spans import BLANKS, encode
 from excise.text import line_key

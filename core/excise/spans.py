@@ -2,7 +2,7 @@
 
 `write` says how text becomes a token of a parsed file: a leaf, an atom and a run between leaves are
 all split at line ends, and stripped unless they are verbatim. For ints, without positions, the
-kernel ``_assembly.pyx`` does the same, and tests compare the two.
+kernel ``_tree.pyx`` does the same, and tests compare the two.
 """
 
 from __future__ import annotations

@@ -9,11 +9,8 @@ kernel               what it does                      who calls it
 ===================  ================================  ==========================================
 ``_walk``            the flag that stops work, buffers every kernel that can run long; the flag is
                                                        handed down from the façade
-``_common``          lengths of equal ends             _lcs, _myers
-``_myers``           alignment of similar texts        _lcs
-``_bits``            alignment of any two texts        _lcs
-``_lcs``             chooses one; nested alignment     alignment, reparse, replay, patches,
-                                                       ROUGE, _hunks
+``_lcs``             alignment by three engines, and   alignment, reparse, replay, patches,
+                     by lines and tokens               ROUGE, _hunks
 ``_places``          slides runs; shared places        alignment, replay, patches, _counts,
                                                        _hunk_counts
 ``_ngrams``          the trie that counts n-grams      _counts, _hunk_counts
@@ -21,17 +18,16 @@ kernel               what it does                      who calls it
 ``_counts``          regions, counts, rows of pairs    alignment, edits, excision, pairs, patches,
                                                        _hunk_counts
 ``_hunk_counts``     all pairs in all hunks            hunk_pairs
-``_hash``            a hash of bytes                   _names
-``_names``           ints for byte strings             _lexer, _lines
-``_bytes``           classes of bytes                  _lexer, _lines, _tree, _assembly, _hunks
+``_bytes``           classes of bytes                  _lexer, _lines, _tree, _hunks
+``_lexer``           lexical tokens, line by line;     alignment, preparation, tokens, _hunks,
+                     ints for byte strings             _lines
 ``_lines``           lines of revisions of one origin  reparse
-``_tree``            the walk of a syntax tree         nodes
-``_assembly``        a parsed text as ints             reparse
-``_lexer``           lexical tokens, line by line      alignment, preparation, tokens, _hunks
+``_tree``            the walk of a syntax tree, and    nodes, reparse
+                     the tokens of a text as ints
 ``_diff``            the lines of a hunk, counted      patches
 ``_hunks``           hunks of patches as ints          patches
 ``_scanner``         guards the scanners of grammars   syntax
-``_tables``          hash tables, arrays that grow     the kernels of patches and of the lexer
+``_tables``          hash tables, arrays that grow     the kernels of patches, _lexer, _tree
 ``_multisets``       features with their counts        _patches, _matches, _search
 ``_sites``           where blocks of patches are       _patches, _matches, _search
 ``_patches``         the features of all patches       patches, _matches, _search

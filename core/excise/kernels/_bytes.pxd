@@ -1,4 +1,3 @@
-# cython: language_level=3
 """Classes of the bytes of a text in UTF-8 (`excise.lexical` has them as characters)."""
 
 

@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# cython: initializedcheck=False, freethreading_compatible=True
 """The lines of a hunk, counted: by far most lines of a diff."""
 from libc.stdint cimport int64_t
 

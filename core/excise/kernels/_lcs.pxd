@@ -1,4 +1,3 @@
-# cython: language_level=3
 """C interface of the canonical alignment."""
 from libc.stdint cimport int32_t
 

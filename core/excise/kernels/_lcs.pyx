@@ -1,35 +1,88 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# cython: initializedcheck=False, freethreading_compatible=True
 """Canonical alignment: one longest common subsequence, exactly the definition's, without the GIL.
 
 The definition (section 2) strips the common prefix, then the common suffix of the rest, and walks
 the table back from its end: drop from O if that loses nothing, else drop from A, else match.
-Three engines return exactly that walk (docs/algorithm.md has the proofs; over 300 lines, as a
-reader holds each against the one walk):
+Three engines return exactly that walk (docs/algorithm.md has the proofs):
 
 * MYERS keeps every row of furthest-reaching points: O(N + D^2);
 * BITS keeps the bit-parallel rows of the table: O(N M / 64), for files with little in common;
 * CHECKPOINTS is BITS that keeps every sqrt(M)-th row and computes the rest again.
 
-Longer than most files: the choice of engine, dropping one-sided symbols and the nested alignment
-share their scratch memory, and stand together so that one walk can be read from end to end.
+Over 300 lines: a reader holds each engine against the one walk, and they share scratch memory.
 """
 from libc.math cimport sqrt
-from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memset
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.string cimport memcpy, memset
 
 from array import array
 
-from excise.errors import Cancelled, OptionError
+from excise.errors import OptionError
 
-from excise.kernels._bits cimport bits
-from excise.kernels._common cimport excise_common, excise_common_end
-from excise.kernels._myers cimport myers
 from excise.kernels._walk cimport (
-    NO_MEMORY, CANCELLED, OK, TOO_FAR,
-    CancelFlag, Edits, Walk, Work, clear_work, finish, push, reverse,
+    CANCELLED, NO_MEMORY, OK, TOO_FAR,
+    CancelFlag, Edits, Work, check, clear_work, start_of, stopped,
 )
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #include <string.h>
+    #if defined(__x86_64__) && defined(__GNUC__)
+      #include <immintrin.h>
+      #define EXCISE_ADD(carry, x, y, out) \\
+          (carry) = _addcarry_u64((carry), (x), (y), (unsigned long long *)(out))
+    #else
+      #define EXCISE_ADD(carry, x, y, out) do { \\
+          uint64_t first_ = (x) + (y), sum_ = first_ + (carry); \\
+          (carry) = (unsigned char)((first_ < (x)) | (sum_ < first_)); \\
+          *(out) = sum_; } while (0)
+    #endif
+
+    /* One row of the bit-parallel table: v + (v & mask) | (v & ~mask), with carry over words. */
+    static void excise_row(const uint64_t *mask, const uint64_t *before, uint64_t *after,
+                           Py_ssize_t words) {
+        unsigned char carry = 0;
+        Py_ssize_t w;
+        for (w = 0; w < words; w++) {
+            uint64_t v = before[w], both = v & mask[w], sum;
+            EXCISE_ADD(carry, v, both, &sum);
+            after[w] = sum | (v & ~mask[w]);
+        }
+    }
+
+    /* How many leading elements two sequences share, two at a time. */
+    static int32_t excise_common(const int32_t *x, const int32_t *y, int32_t limit) {
+        int32_t i = 0;
+        while (i + 2 <= limit) {
+            uint64_t p, q;
+            memcpy(&p, x + i, 8);
+            memcpy(&q, y + i, 8);
+            if (p != q) break;
+            i += 2;
+        }
+        while (i < limit && x[i] == y[i]) i++;
+        return i;
+    }
+
+    static int32_t excise_common_end(const int32_t *x, const int32_t *y, int32_t limit) {
+        /* x and y point one past the end */
+        int32_t i = 0;
+        while (i + 2 <= limit) {
+            uint64_t p, q;
+            memcpy(&p, x - i - 2, 8);
+            memcpy(&q, y - i - 2, 8);
+            if (p != q) break;
+            i += 2;
+        }
+        while (i < limit && x[-1 - i] == y[-1 - i]) i++;
+        return i;
+    }
+    """
+    int32_t excise_common(const int32_t* x, const int32_t* y, int32_t limit) noexcept nogil
+    int32_t excise_common_end(const int32_t* x, const int32_t* y, int32_t limit) noexcept nogil
+    void excise_row(const uint64_t* mask, const uint64_t* before, uint64_t* after,
+                    Py_ssize_t words) noexcept nogil
 
 cdef enum Engine:
     AUTO = 0
@@ -41,6 +94,389 @@ cdef enum Engine:
 cdef Py_ssize_t ROWS_LIMIT = 8 << 20
 # The largest length whose positions, sums of two lengths included, fit 32 bits.
 MAX_LENGTH = (1 << 30) - 1
+
+
+# ------------------------------------------------------------------------------------------------
+# The walk back: an engine calls `match` with each matched run, from the end of the table; the gaps
+# between them are the edits.
+
+cdef struct Walk:
+    Edits* edits
+    int32_t o_base
+    int32_t a_base
+    const int32_t* o_places   # places in the whole sequences, when symbols were dropped
+    const int32_t* a_places
+    int32_t o_end             # the unmatched run that is open ends here (exclusive)
+    int32_t a_end
+    int status
+
+
+cdef int push(
+    Edits* edits, int32_t o_lo, int32_t o_hi, int32_t a_lo, int32_t a_hi
+) noexcept nogil:
+    """Append one run; NO_MEMORY when it cannot grow."""
+    cdef int64_t capacity
+    cdef int32_t* grown
+    if edits.n + 4 > edits.capacity:
+        capacity = 2 * edits.capacity + 64
+        grown = <int32_t*>realloc(edits.data, capacity * sizeof(int32_t))
+        if grown is NULL:
+            return NO_MEMORY
+        edits.data = grown
+        edits.capacity = capacity
+    edits.data[edits.n] = o_lo
+    edits.data[edits.n + 1] = o_hi
+    edits.data[edits.n + 2] = a_lo
+    edits.data[edits.n + 3] = a_hi
+    edits.n += 4
+    return OK
+
+
+cdef inline void match(Walk* walk, int32_t i, int32_t j, int32_t length) noexcept nogil:
+    """Take the matched run O[i:i+length] = A[j:j+length]; called from the end of the table."""
+    cdef int32_t o_place, a_place
+    if walk.o_places is NULL:
+        if (i + length != walk.o_end or j + length != walk.a_end) and walk.status == OK:
+            walk.status = push(
+                walk.edits, walk.o_base + i + length, walk.o_base + walk.o_end,
+                walk.a_base + j + length, walk.a_base + walk.a_end)
+        walk.o_end = i
+        walk.a_end = j
+        return
+    while length > 0:
+        length -= 1
+        o_place = walk.o_places[i + length]
+        a_place = walk.a_places[j + length]
+        if (o_place + 1 != walk.o_end or a_place + 1 != walk.a_end) and walk.status == OK:
+            walk.status = push(
+                walk.edits, walk.o_base + o_place + 1, walk.o_base + walk.o_end,
+                walk.a_base + a_place + 1, walk.a_base + walk.a_end)
+        walk.o_end = o_place
+        walk.a_end = a_place
+
+
+cdef void finish(Walk* walk) noexcept nogil:
+    """Push the run before the first match."""
+    if (walk.o_end or walk.a_end) and walk.status == OK:
+        walk.status = push(
+            walk.edits, walk.o_base, walk.o_base + walk.o_end,
+            walk.a_base, walk.a_base + walk.a_end)
+
+
+cdef void reverse(Edits* edits, Py_ssize_t start) noexcept nogil:
+    """Turn the runs from `start` on around: engines walk from the end."""
+    cdef int32_t* low = edits.data + start
+    cdef int32_t* high = edits.data + edits.n - 4
+    cdef int32_t held
+    cdef int field
+    while low < high:
+        for field in range(4):
+            held = low[field]
+            low[field] = high[field]
+            high[field] = held
+        low += 4
+        high -= 4
+
+
+# ------------------------------------------------------------------------------------------------
+# MYERS: greedy alignment by furthest-reaching points, every row kept: O(N + D^2).
+# rows[d] holds, for the diagonals k = i - j = -d, -d + 2, .., d, the furthest i whose cell
+# (i, i - k) is at most d edits away from (0, 0).
+
+cdef enum:
+    UNREACHED = -1000000000
+
+
+cdef inline int32_t* row_of(Work* work, int32_t d) noexcept nogil:
+    # Rows are padded by one unreached diagonal on each side: d + 3 places from (d^2 + 5 d) / 2.
+    return work.rows + (<int64_t>d * (d + 5)) // 2 + 1
+
+
+cdef int reserve_row(Work* work, int32_t d) noexcept nogil:
+    cdef int64_t needed = (<int64_t>(d + 1) * (d + 6)) // 2 + 1
+    cdef int64_t capacity
+    cdef int32_t* grown
+    if needed > work.rows_capacity:
+        capacity = 2 * needed + 1024
+        grown = <int32_t*>realloc(work.rows, capacity * sizeof(int32_t))
+        if grown is NULL:
+            return NO_MEMORY
+        work.rows = grown
+        work.rows_capacity = capacity
+    return OK
+
+
+cdef int hopeless(
+    const int32_t* row, int32_t d, int32_t low, int32_t high, int64_t total, int32_t limit
+) noexcept nogil:
+    """Whether the furthest point of a row, extrapolated, needs far more than `limit` edits."""
+    cdef int64_t best = 1, reach
+    cdef int32_t k
+    for k in range(low, high + 1, 2):
+        reach = 2 * <int64_t>row[(k + d) >> 1] - k
+        if reach > best:
+            best = reach
+    return <int64_t>d * total > 2 * best * limit
+
+
+cdef int myers(
+    const int32_t* o, int32_t n, const int32_t* a, int32_t m, int32_t limit, Work* work, Walk* walk
+) noexcept nogil:
+    """Align by furthest-reaching points; TOO_FAR when more than `limit` edits are needed."""
+    cdef int32_t d = 0, k, i, j, low, high, bound, goal = n - m
+    cdef int32_t* row
+    cdef int32_t* before
+    cdef int status = reserve_row(work, 0)
+    if status != OK:
+        return status
+    row = row_of(work, 0)
+    (row - 1)[0] = UNREACHED
+    row[1] = UNREACHED
+    row[0] = excise_common(o, a, n if n < m else m)
+    if row[0] == n and n == m:
+        match(walk, 0, 0, n)
+        return OK
+    while True:
+        d += 1
+        if d > limit:
+            return TOO_FAR
+        if stopped(work.stop, d):
+            return CANCELLED
+        status = reserve_row(work, d)
+        if status != OK:
+            return status
+        row = row_of(work, d)
+        before = row_of(work, d - 1)
+        low = -d if d <= m else -m + ((m ^ d) & 1)
+        high = d if d <= n else n - ((n ^ d) & 1)
+        # Diagonals outside the table stay unreached, and so do both ends of the padding.
+        for k in range(-d - 2, low, 2):
+            row[(k + d) >> 1] = UNREACHED
+        for k in range(high + 2, d + 3, 2):
+            row[(k + d) >> 1] = UNREACHED
+        work.diagonals += (high - low) // 2 + 1
+        for k in range(low, high + 1, 2):
+            # before[k - 1] stands at ((k - 1) + (d - 1)) / 2, before[k + 1] one further
+            i = before[((k + d) >> 1) - 1] + 1
+            j = before[(k + d) >> 1]
+            if j > i:
+                i = j
+            bound = n if n < m + k else m + k
+            if i >= bound:
+                i = bound
+            else:
+                j = i - k
+                if o[i] == a[j]:
+                    i += 1 + excise_common(o + i + 1, a + j + 1, bound - i - 1)
+            row[(k + d) >> 1] = i
+        if ((goal ^ d) & 1) == 0 and low <= goal <= high and row[(goal + d) >> 1] >= n:
+            break
+        if (d & (d - 1)) == 0 and d >= 64 and limit < n + m:
+            if hopeless(row, d, low, high, <int64_t>n + m, limit):
+                return TOO_FAR
+    walk_rows(n, m, d, work, walk)
+    return walk.status
+
+
+cdef void walk_rows(int32_t n, int32_t m, int32_t d, Work* work, Walk* walk) noexcept nogil:
+    """Walk back along the canonical path: a cell is d edits away iff its row reaches it."""
+    cdef int32_t i = n, k = n - m, from_o, from_a, stop
+    cdef int32_t* before
+    while d > 0:
+        before = row_of(work, d - 1)
+        from_o = before[((k + d) >> 1) - 1] + 1    # dropping O[i - 1] is free up to this i
+        from_a = before[(k + d) >> 1]              # dropping A[j - 1] is free up to this i
+        stop = from_o if from_o > from_a else from_a
+        if i > stop:
+            match(walk, stop, stop - k, i - stop)
+            i = stop
+        if i <= from_o and i > 0:
+            i -= 1
+            k -= 1
+        else:
+            k += 1
+        d -= 1
+    if i > 0:
+        match(walk, 0, 0, i)
+
+
+# ------------------------------------------------------------------------------------------------
+# BITS: the rows of the table, 64 cells a word: O(N M / 64); and BITS with checkpoints.
+# Bit i of row j is 0 iff D[i + 1][j] = D[i][j] + 1; row 0 is all ones.
+
+cdef struct Masks:
+    # Only frequent symbols have a ready mask.
+    Py_ssize_t words
+    int32_t* first       # symbol -> start of its places in `places`
+    int32_t* places      # places in O, grouped by symbol
+    int32_t* dense       # symbol -> index of its mask, or -1
+    uint64_t* masks
+
+
+cdef void free_masks(Masks* masks) noexcept nogil:
+    free(masks.first)
+    free(masks.places)
+    free(masks.dense)
+    free(masks.masks)
+
+
+cdef int make_masks(Masks* masks, const int32_t* o, int32_t n, int32_t symbols) noexcept nogil:
+    """Group the places of O by symbol; give every frequent symbol its mask."""
+    cdef int32_t i, symbol, count
+    cdef Py_ssize_t n_dense = 0
+    memset(masks, 0, sizeof(Masks))
+    masks.words = (n + 63) >> 6
+    masks.first = <int32_t*>calloc(symbols + 2, sizeof(int32_t))
+    masks.places = <int32_t*>malloc(n * sizeof(int32_t))
+    masks.dense = <int32_t*>malloc((symbols + 1) * sizeof(int32_t))
+    if masks.first is NULL or masks.places is NULL or masks.dense is NULL:
+        return NO_MEMORY
+    for i in range(n):
+        masks.first[o[i] + 2] += 1
+    for symbol in range(symbols):
+        count = masks.first[symbol + 2]
+        masks.dense[symbol] = -1
+        if count * 4 > masks.words:
+            masks.dense[symbol] = <int32_t>n_dense
+            n_dense += 1
+        masks.first[symbol + 2] += masks.first[symbol + 1]
+    for i in range(n):
+        masks.places[masks.first[o[i] + 1]] = i
+        masks.first[o[i] + 1] += 1
+    if n_dense:
+        masks.masks = <uint64_t*>calloc(n_dense * masks.words, sizeof(uint64_t))
+        if masks.masks is NULL:
+            return NO_MEMORY
+        for i in range(n):
+            if masks.dense[o[i]] >= 0:
+                masks.masks[masks.dense[o[i]] * masks.words + (i >> 6)] |= <uint64_t>1 << (i & 63)
+    return OK
+
+
+cdef void sparse_row(
+    Masks* masks, int32_t symbol, const uint64_t* before, uint64_t* after
+) noexcept nogil:
+    """A row of a rare symbol: only the words of its places change, and where a carry runs."""
+    cdef int32_t at = masks.first[symbol], end = masks.first[symbol + 1]
+    cdef Py_ssize_t w
+    cdef uint64_t mask, v, both, total, carry
+    memcpy(after, before, masks.words * sizeof(uint64_t))
+    w = -1
+    carry = 0
+    while at < end or carry:
+        if carry and (at >= end or masks.places[at] >> 6 > w):
+            # The carry runs on through a word without a place.
+            if w >= masks.words:
+                return
+            v = before[w]
+            total = v + 1
+            after[w] = total | v
+            carry = total == 0
+            w += 1
+            continue
+        w = masks.places[at] >> 6
+        mask = 0
+        while at < end and masks.places[at] >> 6 == w:
+            mask |= <uint64_t>1 << (masks.places[at] & 63)
+            at += 1
+        v = before[w]
+        both = v & mask
+        total = v + both
+        if total < v:
+            total += carry
+            carry = 1
+        else:
+            total += carry
+            carry = carry and total == 0
+        after[w] = total | (v & ~mask)
+        w += 1
+
+
+cdef inline void next_row(
+    Masks* masks, int32_t symbol, const uint64_t* before, uint64_t* after
+) noexcept nogil:
+    cdef int32_t dense = masks.dense[symbol]
+    if dense >= 0:
+        excise_row(masks.masks + dense * masks.words, before, after, masks.words)
+    else:
+        sparse_row(masks, symbol, before, after)
+
+
+cdef int32_t walk_bits(
+    const uint64_t* rows, Py_ssize_t words, int32_t* column, int32_t row, Walk* walk, int32_t j_base
+) noexcept nogil:
+    """Walk back over rows[0..row]; stops at row 0 or column 0 and returns the row reached."""
+    cdef int32_t i = column[0]
+    cdef const uint64_t* here = rows + row * words
+    cdef const uint64_t* above
+    cdef uint64_t bit
+    while row > 0 and i > 0:
+        bit = <uint64_t>1 << ((i - 1) & 63)
+        if here[(i - 1) >> 6] & bit:              # D[i-1][j] = D[i][j]: drop from O
+            i -= 1
+            continue
+        above = here - words
+        row -= 1
+        if above[(i - 1) >> 6] & bit:             # D grows only here: match
+            i -= 1
+            match(walk, i, j_base + row, 1)
+        here = above                              # else D[i][j-1] = D[i][j]: drop from A
+    column[0] = i
+    return row
+
+
+cdef int bits(
+    const int32_t* o, int32_t n, const int32_t* a, int32_t m, int32_t symbols,
+    bint checkpoints, Work* work, Walk* walk
+) noexcept nogil:
+    """Align by bit-parallel rows: all of them kept, or every sqrt(m)-th and the rest redone."""
+    cdef Masks masks
+    cdef int status = make_masks(&masks, o, n, symbols)
+    cdef uint64_t* kept = NULL
+    cdef uint64_t* block = NULL
+    cdef int32_t step = m, j, start, rows, column = n
+    cdef Py_ssize_t words = masks.words
+    if status == OK and checkpoints:
+        step = 1
+        while <int64_t>step * step < m:
+            step += 1
+    if status == OK:
+        block = <uint64_t*>malloc((step + 1) * words * sizeof(uint64_t))
+        kept = <uint64_t*>malloc((m // step + 1) * words * sizeof(uint64_t))
+        if block is NULL or kept is NULL:
+            status = NO_MEMORY
+    if status == OK:
+        # Forward: row `start` of every block is kept, the last block stays whole.
+        memset(block, 0xFF, words * sizeof(uint64_t))
+        memcpy(kept, block, words * sizeof(uint64_t))
+        for j in range(m):
+            if j % step == 0 and j:
+                memcpy(kept + (j // step) * words, block + step * words, words * sizeof(uint64_t))
+                memcpy(block, block + step * words, words * sizeof(uint64_t))
+            if stopped(work.stop, j):
+                status = CANCELLED
+                break
+            next_row(&masks, a[j], block + (j % step) * words, block + (j % step + 1) * words)
+        work.words += m * words
+    start = ((m - 1) // step) * step
+    rows = m - start
+    while status == OK:
+        j = walk_bits(block, words, &column, rows, walk, start)
+        if start == 0 or column == 0:
+            status = walk.status
+            break
+        start -= step
+        rows = step
+        memcpy(block, kept + (start // step) * words, words * sizeof(uint64_t))
+        for j in range(step):
+            next_row(&masks, a[start + j], block + j * words, block + (j + 1) * words)
+        work.words += step * words
+        if stopped(work.stop, 0):
+            status = CANCELLED
+    free(block)
+    free(kept)
+    free_masks(&masks)
+    return status
 
 
 # ------------------------------------------------------------------------------------------------
@@ -202,14 +638,6 @@ cdef object as_array(Edits* edits):
     return result
 
 
-cdef int check(int status) except -1:
-    if status == NO_MEMORY:
-        raise MemoryError("excise: out of memory while aligning")
-    if status == CANCELLED:
-        raise Cancelled("cancelled while aligning")
-    return 0
-
-
 cdef int check_length(Py_ssize_t n) except -1:
     if n > MAX_LENGTH:
         raise OptionError(f"a sequence of {n} units is too long; the limit is {MAX_LENGTH}")
@@ -242,16 +670,15 @@ def edits(const int32_t[::1] o not None, const int32_t[::1] a not None, *,
     cdef Work work
     cdef int status
     cdef Py_ssize_t n = o.shape[0], m = a.shape[0]
-    cdef const int32_t* po = &o[0] if n else NULL
-    cdef const int32_t* pa = &a[0] if m else NULL
     check_length(n)
     check_length(m)
     memset(&found, 0, sizeof(Edits))
     start_work(&work, engine, cancel)
     with nogil:
-        status = canonical(po, <int32_t>n, pa, <int32_t>m, 0, 0, &found, &work)
+        status = canonical(
+            start_of(o), <int32_t>n, start_of(a), <int32_t>m, 0, 0, &found, &work)
     try:
-        check(status)
+        check(status, "aligning")
         if work_done is not None:
             work_done.extend((work.diagonals, work.words))
         return as_array(&found)
@@ -333,30 +760,24 @@ def nested_edits(tuple origin not None, tuple revision not None, *,
     cdef Written ol, al
     cdef Work work
     cdef int status
-    cdef const int32_t* po = &o[0] if o.shape[0] else NULL
-    cdef const int32_t* pa = &a[0] if a.shape[0] else NULL
-    cdef const int32_t* poi = &o_ids[0] if o_ids.shape[0] else NULL
-    cdef const int32_t* pai = &a_ids[0] if a_ids.shape[0] else NULL
-    cdef int32_t n_lines, m_lines
     check_length(max(o.shape[0], a.shape[0], o_ids.shape[0], a_ids.shape[0]))
     if o_first.shape[0] != o_ids.shape[0] + 1 or a_first.shape[0] != a_ids.shape[0] + 1:
         raise OptionError("every line needs its first token, and the last line an end")
-    n_lines, m_lines = <int32_t>o_ids.shape[0], <int32_t>a_ids.shape[0]
     memset(&lines, 0, sizeof(Edits))
     memset(&found, 0, sizeof(Edits))
     memset(&ol, 0, sizeof(Written))
     memset(&al, 0, sizeof(Written))
     start_work(&work, engine, cancel)
     with nogil:
-        status = written(poi, &o_first[0], n_lines, &ol)
+        status = written(start_of(o_ids), &o_first[0], <int32_t>o_ids.shape[0], &ol)
         if status == OK:
-            status = written(pai, &a_first[0], m_lines, &al)
+            status = written(start_of(a_ids), &a_first[0], <int32_t>a_ids.shape[0], &al)
         if status == OK:
             status = canonical(ol.ids, ol.n, al.ids, al.n, 0, 0, &lines, &work)
         if status == OK:
-            status = align_tokens(&lines, &ol, &al, po, pa, &found, &work)
+            status = align_tokens(&lines, &ol, &al, start_of(o), start_of(a), &found, &work)
     try:
-        check(status)
+        check(status, "aligning")
         return as_array(&found)
     finally:
         clear_work(&work)

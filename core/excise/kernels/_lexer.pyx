@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# cython: initializedcheck=False, freethreading_compatible=True
 """Texts without a grammar as ints, line by line: a line that was seen before is not read again.
 
 Works on UTF-8, where each byte of a non-ASCII character is above 0x7F: so the classes of bytes are
@@ -7,8 +5,8 @@ those of characters (`excise.lexical`). The interpreter's lock is held, as all t
 share the tables; where Python code runs meanwhile, another thread may read a text, too.
 """
 from libc.stddef cimport size_t
-from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.stdlib cimport free, malloc
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memchr, memcmp, memcpy
 
 from array import array
@@ -16,8 +14,48 @@ from array import array
 from excise.errors import OptionError
 
 from excise.kernels._bytes cimport is_white, is_word, lines_in
-from excise.kernels._names cimport number_of, release
 from excise.kernels._tables cimport NO_MEMORY, enlarged
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #include <string.h>
+
+    /* A hash of bytes that nobody can aim at: SipHash-1-3 under a key (Aumasson and Bernstein). */
+    #define EXCISE_TURN(x, bits) (((x) << (bits)) | ((x) >> (64 - (bits))))
+    #define EXCISE_ROUND(v0, v1, v2, v3) do { \\
+        v0 += v1; v1 = EXCISE_TURN(v1, 13); v1 ^= v0; v0 = EXCISE_TURN(v0, 32); \\
+        v2 += v3; v3 = EXCISE_TURN(v3, 16); v3 ^= v2; \\
+        v0 += v3; v3 = EXCISE_TURN(v3, 21); v3 ^= v0; \\
+        v2 += v1; v1 = EXCISE_TURN(v1, 17); v1 ^= v2; v2 = EXCISE_TURN(v2, 32); \\
+    } while (0)
+
+    /* Words are read in the machine's own byte order: no hash leaves the process. */
+    static uint64_t excise_hash(const unsigned char *data, size_t size, uint64_t k0, uint64_t k1) {
+        uint64_t v0 = k0 ^ 0x736f6d6570736575u, v1 = k1 ^ 0x646f72616e646f6du;
+        uint64_t v2 = k0 ^ 0x6c7967656e657261u, v3 = k1 ^ 0x7465646279746573u;
+        uint64_t word, last = (uint64_t)size << 56;
+        size_t at;
+        for (at = 0; at + 8 <= size; at += 8) {
+            memcpy(&word, data + at, 8);
+            v3 ^= word;
+            EXCISE_ROUND(v0, v1, v2, v3);
+            v0 ^= word;
+        }
+        for (; at < size; at++) last |= (uint64_t)data[at] << (8 * (at & 7));
+        v3 ^= last;
+        EXCISE_ROUND(v0, v1, v2, v3);
+        v0 ^= last;
+        v2 ^= 0xff;
+        EXCISE_ROUND(v0, v1, v2, v3);
+        EXCISE_ROUND(v0, v1, v2, v3);
+        EXCISE_ROUND(v0, v1, v2, v3);
+        return v0 ^ v1 ^ v2 ^ v3;
+    }
+    """
+    uint64_t excise_hash(
+        const unsigned char* data, size_t size, uint64_t k0, uint64_t k1
+    ) noexcept nogil
 
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* size) except NULL
@@ -27,6 +65,94 @@ cdef enum:
 
 # The largest number of tokens, and of bytes, of a text: sums of two fit 32 bits.
 MAX_LENGTH = (1 << 30) - 1
+
+
+# ------------------------------------------------------------------------------------------------
+# A table that numbers byte strings, which stay where they are; hashes by a key.
+
+cdef int grow(Names* names) noexcept nogil:
+    cdef uint64_t size = 2 * (names.mask + 1) if names.slots is not NULL else 1024, at, slot
+    cdef Slot* slots = <Slot*>calloc(size, sizeof(Slot))
+    if slots is NULL:
+        return NO_MEMORY
+    if names.slots is not NULL:
+        for at in range(names.mask + 1):
+            if names.slots[at].number:
+                slot = names.slots[at].hash & (size - 1)
+                while slots[slot].number:
+                    slot = (slot + 1) & (size - 1)
+                slots[slot] = names.slots[at]
+        free(names.slots)
+    names.slots = slots
+    names.mask = size - 1
+    return 0
+
+
+cdef uint64_t slot_of(
+    const Names* names, uint32_t hashed, const unsigned char* data, int32_t size
+) noexcept nogil:
+    """Return the slot that has a byte string, or the free one where it belongs."""
+    cdef uint64_t slot = hashed & names.mask
+    cdef int64_t number
+    while names.slots[slot].number:
+        number = <int64_t>names.slots[slot].number - 1
+        if (names.slots[slot].hash == hashed and names.sizes[number] == size
+                and memcmp(names.data[number], data, size) == 0):
+            break
+        slot = (slot + 1) & names.mask
+    return slot
+
+
+cdef int64_t number_of(
+    Names* names, const unsigned char* data, int32_t size, uint64_t k0, uint64_t k1
+) noexcept nogil:
+    """Return the number of a byte string: that of a new one is the number of those before.
+
+    The table points to the bytes of a new one; they must stay where they are.
+    """
+    cdef uint32_t hashed = <uint32_t>excise_hash(data, size, k0, k1)
+    cdef uint64_t slot
+    cdef void* moved
+    if names.slots is NULL or 2 * <uint64_t>names.n > names.mask:
+        if grow(names) != 0:
+            return NO_MEMORY
+    slot = slot_of(names, hashed, data, size)
+    if names.slots[slot].number:
+        return <int64_t>names.slots[slot].number - 1
+    moved = enlarged(names.data, names.n + 1, &names.room, sizeof(void*))
+    if moved is NULL:
+        return NO_MEMORY
+    names.data = <const unsigned char**>moved
+    moved = enlarged(names.sizes, names.n + 1, &names.sizes_room, sizeof(int32_t))
+    if moved is NULL:
+        return NO_MEMORY
+    names.sizes = <int32_t*>moved
+    names.data[names.n] = data
+    names.sizes[names.n] = size
+    names.slots[slot].hash = hashed
+    names.slots[slot].number = <uint32_t>names.n + 1
+    names.n += 1
+    return names.n - 1
+
+
+cdef int64_t known(
+    const Names* names, const unsigned char* data, int32_t size, uint64_t k0, uint64_t k1
+) noexcept nogil:
+    """Return the number of a byte string that has one, or -1."""
+    cdef uint32_t hashed = <uint32_t>excise_hash(data, size, k0, k1)
+    if names.slots is NULL:
+        return -1
+    return <int64_t>names.slots[slot_of(names, hashed, data, size)].number - 1
+
+
+cdef void release(Names* names) noexcept nogil:
+    free(names.slots)
+    free(names.data)
+    free(names.sizes)
+
+
+# ------------------------------------------------------------------------------------------------
+# The lexer.
 
 cdef class Lexer:
     """Reads the texts of one origin; equal lines and equal tokens have equal ints in all of them.

@@ -1,5 +1,3 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# cython: initializedcheck=False, freethreading_compatible=True
 """Lines of revisions beside those of their origin: what is equal is compared without splitting it.
 
 A line includes its line end, so that a last line without one equals only another such line. The
@@ -10,11 +8,12 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memchr, memcmp, memcpy
 
 from array import array
+from bisect import bisect_right
 
 from excise.errors import OptionError
 
 from excise.kernels._bytes cimport is_white, lines_in
-from excise.kernels._names cimport Names, known, number_of, release
+from excise.kernels._lexer cimport Names, known, number_of, release
 
 cdef enum:
     TWICE = -1
@@ -198,21 +197,8 @@ cdef Py_ssize_t common(
     return at
 
 
-cdef Py_ssize_t row_of(const int32_t[::1] starts, Py_ssize_t byte) noexcept:
-    """Return the line that holds a byte; the end of the text is in the last one."""
-    cdef Py_ssize_t low = 0, high = starts.shape[0] - 1, middle
-    while low < high:
-        middle = (low + high) >> 1
-        if byte < starts[middle]:
-            high = middle
-        else:
-            low = middle + 1
-    return low - 1
-
-
 def tree_edits(
-    bytes old_data not None, const int32_t[::1] old not None, const int32_t[::1] new not None,
-    const int32_t[::1] edits not None
+    bytes old_data not None, old not None, new not None, const int32_t[::1] edits not None
 ):
     """Return edits of lines as the arguments of ``Tree.edit``, the last edit of a text first.
 
@@ -233,7 +219,7 @@ def tree_edits(
         Of lines, flat: o_lo, o_hi, a_lo, a_hi.
     """
     cdef const unsigned char* text = <const unsigned char*><const char*>old_data
-    cdef Py_ssize_t old_size = old[old.shape[0] - 1] - 1, new_size = new[new.shape[0] - 1] - 1
+    cdef Py_ssize_t old_size = old[len(old) - 1] - 1, new_size = new[len(new) - 1] - 1
     cdef Py_ssize_t at, before, start, limit, old_end, new_start, new_end
     cdef Py_ssize_t row, end_row, first, last
     found = []
@@ -246,9 +232,9 @@ def tree_edits(
         start = max(start - 1, limit)
         new_start = new[edits[at + 2]] - (before - start)
         old_end, new_end = min(old[edits[at + 1]], old_size), min(new[edits[at + 3]], new_size)
-        row, end_row = row_of(old, start), row_of(old, old_end)
+        row, end_row = bisect_right(old, start) - 1, bisect_right(old, old_end) - 1
         # In the tree's terms nothing before the edit has moved yet.
-        first, last = row_of(new, new_start), row_of(new, new_end)
+        first, last = bisect_right(new, new_start) - 1, bisect_right(new, new_end) - 1
         column = new_end - new[last]
         if first == last:
             column += start - old[row] - (new_start - new[first])

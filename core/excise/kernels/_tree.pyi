@@ -1,8 +1,20 @@
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 
 from tree_sitter import Node
+
+Ints = array[int]
 
 def walk(
     root: Node, data: bytes, roles: tuple[bytes, bytes], within: Sequence[int] | None
 ) -> tuple[array[int], list[tuple[int, int]]]: ...
+def assemble(
+    origin: tuple[Ints, Ints, Ints, Ints],
+    edits: Ints,
+    stretches: list[tuple[int, int]],
+    spans: Ints,
+    data: bytes,
+    starts: Ints,
+    keys: Sequence[Hashable | None],
+    intern: Callable[[Iterable[Hashable]], Ints],
+) -> tuple[Ints, Ints, Ints, Ints]: ...

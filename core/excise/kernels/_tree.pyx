@@ -1,17 +1,25 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# cython: initializedcheck=False, freethreading_compatible=True
-"""The walk of a syntax tree: from its nodes, which are Python's, to spans of bytes.
+"""A parsed text: the walk of its tree from nodes to spans of bytes, and its tokens as ints.
 
 What nodes are, `excise.nodes` says, by their types; the runtime that made them is the binding's,
-so that each look at a node is an attribute of an object.
+so that each look at a node is an attribute of an object. How spans become tokens is
+`excise.spans.write`, which has the positions too; here it is for ints, and tests hold that both
+agree. Works on UTF-8: white space is ASCII, and a place inside a character counts as its start.
+Over 300 lines, as the walk and the writer share the kinds of spans.
 """
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free
+from libc.string cimport memcpy
 
 from array import array
+from bisect import bisect_left
+from operator import itemgetter
 
 from excise.kernels._bytes cimport is_white
 from excise.kernels._tables cimport enlarged
+
+cdef extern from "Python.h":
+    object PyUnicode_DecodeUTF8(const char* text, Py_ssize_t size, const char* errors)
+    object PyBytes_FromStringAndSize(const char* text, Py_ssize_t size)
 
 cdef enum:
     # What a span is (`excise.spans`), and what a node does to a walk (`excise.nodes`).
@@ -24,6 +32,9 @@ cdef enum:
     WHOLE = 2
     BLOCK = 4
     DROPPED = 8
+    INDENT = -1           # tokens that are marks
+    DEDENT = -2
+    BLANK = -1            # the name of a line without a key
 
 cdef struct Found:
     int32_t* data        # spans, flat: start, end, kind
@@ -241,9 +252,299 @@ def walk(root, bytes data not None, tuple roles not None, const int32_t[::1] wit
 cdef object in_order(spans):
     """Sort spans by their starts, those that start together as they are."""
     flat = iter(spans)
-    triples = sorted(zip(flat, flat, flat), key=_start)
+    triples = sorted(zip(flat, flat, flat), key=itemgetter(0))
     return array("i", [number for triple in triples for number in triple])
 
 
-def _start(triple):
-    return triple[0]
+# ------------------------------------------------------------------------------------------------
+# The lines of a text as ints: those of its origin, and stretches written from spans of its tree.
+
+_MARKS = ("\nDEDENT", "\nINDENT")
+
+
+cdef struct Token:
+    int32_t start         # bytes of the text, or INDENT or DEDENT
+    int32_t stop
+    int32_t line
+    bint is_comment
+
+
+cdef class Writer:
+    """Turns spans of stretches of a text into tokens."""
+    cdef const unsigned char* data
+    cdef Py_ssize_t size
+    cdef const int32_t* spans
+    cdef Py_ssize_t n_spans
+    cdef const int32_t[::1] starts    # of lines
+    cdef Token* tokens
+    cdef int64_t n
+    cdef int64_t room
+    cdef int64_t base                 # the first token of this stretch
+    cdef Py_ssize_t line
+    cdef Py_ssize_t at                # end of the processed text
+    cdef list indents
+    cdef bint in_comment
+
+    def __dealloc__(self):
+        free(self.tokens)
+
+    cdef int stretch(self, Py_ssize_t first, Py_ssize_t last) except -1:
+        """Write the tokens of some whole lines."""
+        cdef Py_ssize_t low = self.starts[first], high = min(self.starts[last], self.size)
+        cdef Py_ssize_t near, stop, place, start, end
+        cdef bint whole = low == 0 and high == self.size
+        cdef int kind
+        self.base, self.line, self.at, self.indents = self.n, first, low, []
+        near, stop = self.place_of(low), self.place_of(high)
+        # Marks need not be neighbours: several, and missing nodes, may be in one place after a
+        # long span.
+        near = max(near - 1, 0)
+        while near and self.is_empty(near):
+            near -= 1
+        while stop < self.n_spans and self.is_empty(stop):
+            stop += 1
+        if whole:
+            near, stop = 0, self.n_spans
+        for place in range(near, stop):
+            start, end = self.spans[3 * place], self.spans[3 * place + 1]
+            kind = self.spans[3 * place + 2]
+            if not whole:
+                # A mark stays with the token next to it.
+                if kind == BLOCK_START and not self.is_text_between(start, low, high):
+                    continue
+                if kind == BLOCK_END and not self.is_text_before(end, low, high):
+                    continue
+                if kind == BLOCK_START:
+                    start = end = max(start, low)
+                elif kind == BLOCK_END:
+                    start = end = min(end, high)
+                elif start < high and end > low:
+                    start, end = max(start, low), min(end, high)
+                else:
+                    continue
+            start, end = self.snapped(start), self.snapped(end)
+            if start == end and kind != BLOCK_START and kind != BLOCK_END:
+                continue  # a missing node: it must not split the text it stands in
+            if self.at < start:
+                self.gap(start)
+            if kind == BLOCK_START:
+                self.indents.append(self.n)
+                self.push(INDENT, 0, 0)
+            elif kind == BLOCK_END:
+                self.dedent()
+            else:
+                self.in_comment = kind == COMMENT
+                self.piece(start, end, kind == VERBATIM)
+                self.in_comment = False
+        self.gap(high)
+        for place in reversed(self.indents):  # an INDENT may be followed by another
+            if place + 1 < self.n:
+                self.tokens[place].line = self.tokens[place + 1].line
+        return 0
+
+    cdef Py_ssize_t place_of(self, Py_ssize_t byte) noexcept:
+        """Return the first span that does not start before a byte."""
+        cdef Py_ssize_t low = 0, high = self.n_spans, middle
+        while low < high:
+            middle = (low + high) >> 1
+            if self.spans[3 * middle] < byte:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    cdef bint is_empty(self, Py_ssize_t place) noexcept:
+        return self.spans[3 * place] == self.spans[3 * place + 1]
+
+    cdef bint is_text_between(self, Py_ssize_t start, Py_ssize_t low, Py_ssize_t high) noexcept:
+        """Whether the next token behind a place stands in a range."""
+        while start < high and is_white(self.data[start]):
+            start += 1
+        return low <= start < high
+
+    cdef bint is_text_before(self, Py_ssize_t end, Py_ssize_t low, Py_ssize_t high) noexcept:
+        """Whether the last token before a place stands in a range."""
+        end = min(end, self.size) - 1
+        while end >= low and is_white(self.data[end]):
+            end -= 1
+        return low <= end < high
+
+    cdef Py_ssize_t snapped(self, Py_ssize_t byte) noexcept:
+        byte = min(byte, self.size)
+        while byte < self.size and (self.data[byte] & 0xC0) == 0x80:
+            byte -= 1
+        return byte
+
+    cdef int gap(self, Py_ssize_t end) except -1:
+        """Write every run of text up to a place, which no leaf covers."""
+        cdef Py_ssize_t start = self.at, stop
+        while start < end:
+            if is_white(self.data[start]):
+                start += 1
+                continue
+            stop = start
+            while stop < end and not is_white(self.data[stop]):
+                stop += 1
+            self.piece(start, stop, True)
+            start = stop
+        self.at = end
+        return 0
+
+    cdef int piece(self, Py_ssize_t start, Py_ssize_t end, bint verbatim) except -1:
+        """Write a range, split at its line ends: verbatim, or without white space around."""
+        cdef Py_ssize_t stop, last
+        self.at = end
+        while start < end:
+            while self.starts[self.line + 1] - 1 < start:
+                self.line += 1
+            stop = min(end, self.starts[self.line + 1] - 1)
+            last = stop
+            if not verbatim:
+                while last > start and is_white(self.data[last - 1]):
+                    last -= 1
+                while start < last and is_white(self.data[start]):
+                    start += 1
+            if start < last:
+                self.push(<int32_t>start, <int32_t>last, <int32_t>self.line)
+            start = stop + 1
+        return 0
+
+    cdef int dedent(self) except -1:
+        """Write DEDENT where the last token ends, or nothing for a block without tokens."""
+        if self.n == self.base:
+            return 0
+        if self.tokens[self.n - 1].start == INDENT:
+            self.indents.pop()
+            self.n -= 1
+            return 0
+        return self.push(DEDENT, 0, self.tokens[self.n - 1].line)
+
+    cdef int push(self, int32_t start, int32_t stop, int32_t line) except -1:
+        cdef void* moved = enlarged(self.tokens, self.n + 1, &self.room, sizeof(Token))
+        if moved is NULL:
+            raise MemoryError("excise: out of memory while writing tokens")
+        self.tokens = <Token*>moved
+        self.tokens[self.n].start = start
+        self.tokens[self.n].stop = stop
+        self.tokens[self.n].line = line
+        self.tokens[self.n].is_comment = self.in_comment
+        self.n += 1
+        return 0
+
+    cdef list texts(self):
+        """Return all tokens as they read."""
+        cdef int64_t at
+        cdef Token* token
+        found = []
+        for at in range(self.n):
+            token = &self.tokens[at]
+            found.append(
+                _MARKS[token.start - DEDENT] if token.start < 0 else PyUnicode_DecodeUTF8(
+                    <const char*>self.data + token.start, token.stop - token.start,
+                    "surrogatepass"))
+        return found
+
+
+def assemble(tuple origin, const int32_t[::1] edits not None, list stretches not None,
+             const int32_t[::1] spans not None, bytes data not None,
+             const int32_t[::1] starts not None, keys not None, intern not None):
+    """Return the lines of a text: tokens, the first of every line, the lines' ids, comments.
+
+    Parameters
+    ----------
+    origin
+        The same four of the origin; empty ones, but for one 0, where all lines are written.
+    edits
+        Of lines, from the origin to the text, flat.
+    stretches
+        Lines to write, ascending: the first, and one past the last. All others are the origin's.
+    spans
+        From the walk of the text's tree, flat; at least those that the stretches need.
+    data, starts
+        The text, encoded; the byte at which each line starts, and one past the end.
+    keys
+        The key of every line, None for a blank one.
+    intern
+        Names hashables: ``Vocabulary.intern``.
+
+    Notes
+    -----
+    Definition, section 1; `excise.tokens.Lines` says what the four are.
+    """
+    cdef Writer writer = Writer.__new__(Writer)
+    cdef const int32_t[::1] o_tokens, o_first, o_ids, own, own_ids
+    cdef Py_ssize_t n_lines = starts.shape[0] - 1, start, stop, line = 0, own_id = 0
+    cdef Py_ssize_t low, high, shift, at = 0, n
+    cdef int64_t token = 0, bound
+    cdef int32_t moved
+    cdef int32_t[::1] tokens, first, ids
+    writer.data = <const unsigned char*><const char*>data
+    writer.size = len(data)
+    writer.starts = starts
+    writer.n_spans = spans.shape[0] // 3
+    writer.spans = &spans[0] if writer.n_spans else NULL
+    o_tokens, o_first, o_ids, o_comments = origin
+    runs, shift, n = [], 0, 0
+    for start, stop in [*stretches, (n_lines, n_lines)]:
+        low, high = line + shift, start + shift
+        n += o_first[high] - o_first[low]
+        if start < stop:
+            writer.stretch(start, stop)
+        runs.append((low, high, stop, writer.n))
+        line = stop
+        # By how much lines have moved behind the edits that the stretch holds.
+        while at < edits.shape[0] and edits[at + 3] <= line:
+            shift = edits[at + 1] - edits[at + 3]
+            at += 4
+    own = intern(writer.texts())
+    own_ids = intern(keyed(writer, stretches, own, keys))
+    all_tokens = array("i", (0,)) * (n + <Py_ssize_t>writer.n)
+    all_first, all_ids = array("i", (0,)) * (n_lines + 1), array("i", (BLANK,)) * n_lines
+    tokens, first, ids = all_tokens, all_first, all_ids
+    comments = array("i")
+    line = n = 0
+    for low, high, stop, bound in runs:
+        if low < high:
+            memcpy(&ids[line], &o_ids[low], (high - low) * sizeof(int32_t))
+            moved = <int32_t>n - o_first[low]
+            for at in range(low, high):
+                first[line] = o_first[at] + moved
+                line += 1
+            if o_first[low] < o_first[high]:
+                memcpy(&tokens[n], &o_tokens[o_first[low]],
+                       (o_first[high] - o_first[low]) * sizeof(int32_t))
+                comments.extend(
+                    [place + moved for place in o_comments[bisect_left(o_comments, o_first[low]):
+                                                           bisect_left(o_comments, o_first[high])]])
+                n += o_first[high] - o_first[low]
+        while line < stop:
+            first[line] = <int32_t>n
+            while token < bound and writer.tokens[token].line == line:
+                tokens[n] = own[token]
+                if writer.tokens[token].is_comment:
+                    comments.append(n)
+                n += 1
+                token += 1
+            if keys[line] is not None:
+                ids[line] = own_ids[own_id]
+                own_id += 1
+            line += 1
+    first[n_lines] = <int32_t>n
+    return all_tokens, all_first, all_ids, comments
+
+
+cdef list keyed(Writer writer, list stretches, const int32_t[::1] names, keys):
+    """Return the key and the tokens of every line of the stretches that has a key."""
+    cdef int64_t token = 0, before
+    cdef Py_ssize_t start, stop, line
+    cdef const char* first = <const char*>&names[0] if writer.n else NULL
+    found = []
+    for start, stop in stretches:
+        for line in range(start, stop):
+            before = token
+            while token < writer.n and writer.tokens[token].line == line:
+                token += 1
+            if (key := keys[line]) is not None:
+                found.append((key, PyBytes_FromStringAndSize(
+                    first + before * sizeof(int32_t), (token - before) * sizeof(int32_t))))
+    return found

@@ -1,12 +1,5 @@
-# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True
-# cython: initializedcheck=False, freethreading_compatible=True
-"""What the engines share: the edits found, scratch memory, the flag to stop.
-
-An engine calls `match` (in the .pxd) with each matched run, from the end of the table; the gaps
-between them are the edits.
-"""
-from libc.stdint cimport int32_t
-from libc.stdlib cimport free, realloc
+"""The flag that stops work, and the scratch memory of alignments."""
+from libc.stdlib cimport free
 
 from excise.errors import Cancelled
 
@@ -74,42 +67,6 @@ cdef bint stopped(const Stop* stop, Py_ssize_t step) noexcept nogil:
     return (excise_cpu() if stop.cpu else excise_now()) > stop.deadline
 
 
-cdef int push(
-    Edits* edits, int32_t o_lo, int32_t o_hi, int32_t a_lo, int32_t a_hi
-) noexcept nogil:
-    """Append one run; NO_MEMORY when it cannot grow."""
-    cdef int32_t* grown
-    cdef Py_ssize_t capacity
-    if edits.n + 4 > edits.capacity:
-        capacity = 2 * edits.capacity + 64
-        grown = <int32_t*>realloc(edits.data, capacity * sizeof(int32_t))
-        if grown is NULL:
-            return NO_MEMORY
-        edits.data = grown
-        edits.capacity = capacity
-    edits.data[edits.n] = o_lo
-    edits.data[edits.n + 1] = o_hi
-    edits.data[edits.n + 2] = a_lo
-    edits.data[edits.n + 3] = a_hi
-    edits.n += 4
-    return OK
-
-
-cdef void reverse(Edits* edits, Py_ssize_t start) noexcept nogil:
-    """Turn the runs from `start` on around: engines walk from the end."""
-    cdef int32_t* low = edits.data + start
-    cdef int32_t* high = edits.data + edits.n - 4
-    cdef int32_t held
-    cdef int field
-    while low < high:
-        for field in range(4):
-            held = low[field]
-            low[field] = high[field]
-            high[field] = held
-        low += 4
-        high -= 4
-
-
 cdef void clear_work(Work* work) noexcept nogil:
     """Free the scratch memory."""
     free(work.rows)
@@ -119,9 +76,10 @@ cdef void clear_work(Work* work) noexcept nogil:
     work.rows_capacity = work.n_slots = 0
 
 
-cdef void finish(Walk* walk) noexcept nogil:
-    """Push the run before the first match."""
-    if (walk.o_end or walk.a_end) and walk.status == OK:
-        walk.status = push(
-            walk.edits, walk.o_base, walk.o_base + walk.o_end,
-            walk.a_base, walk.a_base + walk.a_end)
+cdef int check(int status, str doing) except -1:
+    """Raise what a status of a kernel says."""
+    if status == NO_MEMORY:
+        raise MemoryError(f"excise: out of memory while {doing}")
+    if status == CANCELLED:
+        raise Cancelled(f"cancelled while {doing}")
+    return 0
