@@ -25,7 +25,7 @@ SEQUENCES = scaled(12)
 
 METHODS = [*protocol.COMMANDS.values(), "textDocument/hover", "workspace/executeCommand"]
 # Anything will do as the params of the others, which have no field.
-DEMANDING = [method for method in METHODS if method != protocol.COUNTERS]
+DEMANDING = [method for method in METHODS if method != "excise/counters"]
 NOTIFICATIONS = [
     "textDocument/didOpen",
     "textDocument/didChange",
