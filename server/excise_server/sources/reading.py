@@ -17,6 +17,7 @@ from excise.patches import Patch
 from excise_server.foundation.changes import Side, renamed_files
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import Rejected, SourceError
+from excise_server.foundation.paths import is_refused_by_git
 from excise_server.git.conversions import without_conversions
 from excise_server.git.drift import Drift, drifts_of, moves_of, renames_between
 from excise_server.git.repository import Repository
@@ -365,7 +366,7 @@ def _patches_about(
     patches = [(e.candidate, e.patch.files) for e in started if e.patch is not None]
     olds = {pair.old for _, pairs in patches for pair in pairs if pair.old is not None}
     gone = olds - listing_of(repository, origin).keys() if olds else olds
-    moves = moves_of(repository, origin, gone)
+    moves = moves_of(repository, origin, {old for old in gone if not is_refused_by_git(old)})
     about = {}
     for candidate, pairs in patches:
         paths = [name for pair in pairs for name in (pair.old, pair.new) if name is not None]
