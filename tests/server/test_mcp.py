@@ -68,7 +68,7 @@ def served(folder, *calls, **options):
     try:
         return asked(server, *calls, **options)
     finally:
-        tools.crew.close()
+        tools.worker.close()
 
 
 @pytest.mark.slow

@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 
     Values = npt.NDArray[np.float64]
 
-__all__ = ["Worktrees", "compare_candidates", "compare_worktrees"]
+__all__ = ["Review", "compare_candidates", "compare_worktrees"]
 
 
 @dataclass(frozen=True, slots=True)
-class Worktrees:
-    """How far worktrees or branches agree.
+class Review:
+    """Candidates of one target, compared: their similarities, tasks, order, groups and hunks.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ def compare_worktrees(
     linkage: str = LINKAGE,
     intent: str = INTENT,
     cancel: CancelFlag | None = None,
-) -> Worktrees:
+) -> Review:
     """Score, rank and cluster the worktrees or branches of a repository.
 
     Parameters
@@ -163,7 +163,7 @@ def compare_candidates(
     intent: str = INTENT,
     verdicts: Sequence[Verdict] = (),
     cancel: CancelFlag | None = None,
-) -> Worktrees:
+) -> Review:
     """Score, rank and cluster candidates that were read.
 
     Parameters
@@ -204,7 +204,7 @@ def compare_candidates(
         )
         for batch, of_batch in zip(ranked, files, strict=True)
     )  # fmt: skip
-    return Worktrees(
+    return Review(
         top, candidates, patches, matrix, ranked, threshold, linkage, others, judged, files,
         reasons, intent,
     )  # fmt: skip

@@ -13,7 +13,7 @@ from excise.clustering import DISTANCE, LINKAGE, LINKAGES
 from excise.patches import IGNORED
 from excise.ranking import INTENT
 from excise_server.candidates.chosen import chosen_candidates, in_batch
-from excise_server.candidates.worktrees import Worktrees, compare_candidates
+from excise_server.candidates.worktrees import Review, compare_candidates
 from excise_server.cli.candidate_options import batch_option, intent_option, selection_options
 from excise_server.cli.output import write_text
 from excise_server.cli.progress import progress
@@ -190,7 +190,7 @@ def compare_found(top: str, candidates: Candidates, shown: Shown) -> int:
     return 1 if worktrees.candidates.rejected or bad else 0
 
 
-def say_rejected(worktrees: Worktrees) -> None:
+def say_rejected(worktrees: Review) -> None:
     """Report on standard error which candidates were left out, and why."""
     for name, rejected in zip(
         rejected_names(worktrees), worktrees.candidates.rejected, strict=True

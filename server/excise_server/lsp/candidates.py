@@ -38,7 +38,7 @@ async def candidates(ls: ExciseServer, params: CandidatesParams) -> dict[str, An
     arguments = survey_arguments(ls, place, branches=params.branches, batch=batch, intent=intent)
     with ls.requests.running(f"candidates of {place.name}") as cancel:
         try:
-            return await asyncio.to_thread(ls.crew.survey, "candidates", arguments, cancel)
+            return await asyncio.to_thread(ls.pool.survey, "candidates", arguments, cancel)
         except SourceError as error:
             raise RequestFailed(str(error)) from error
 

@@ -113,7 +113,7 @@ async def refusals(
     cancel = StopFlag()
     try:
         arguments = arguments_of(document=document)
-        answer = await asyncio.to_thread(ls.crew.survey, "checked", arguments, cancel)
+        answer = await asyncio.to_thread(ls.pool.survey, "checked", arguments, cancel)
     except (Cancelled, FailedInWorkerError, SourceError) as error:
         logger.error("an edit was not checked", exc_info=error)
         return [None] * len(edits)
@@ -158,7 +158,7 @@ async def take(ls: ExciseServer, params: p.TakeParams) -> dict[str, Any]:
     arguments = survey_arguments(ls, place, plan=plan)
     with ls.requests.running(f"candidates of {place.name}") as cancel:
         try:
-            document = await asyncio.to_thread(ls.crew.survey, "taken", arguments, cancel)
+            document = await asyncio.to_thread(ls.pool.survey, "taken", arguments, cancel)
         except SourceError as error:
             raise RequestFailed(str(error)) from error
     if (refusal := document.pop("refusal")) is not None:

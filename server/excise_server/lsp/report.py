@@ -282,7 +282,7 @@ async def text_document_content(
 
 def counters(ls: ExciseServer, _params: p.CountersParams) -> p.CountersResult:
     """Return how much the workers have computed: typing parses and scores nothing."""
-    return p.CountersResult(*ls.crew.work)
+    return p.CountersResult(*ls.pool.work)
 
 
 async def _known(ls: ExciseServer, uri: str) -> Analysis:

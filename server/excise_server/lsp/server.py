@@ -130,9 +130,9 @@ class ExciseServer(Connection):
         return replace(choices, settings=replace(choices.settings, origin=self._picked_origin))
 
     @property
-    def crew(self) -> Pool:
+    def pool(self) -> Pool:
         """The workers that parse and score."""
-        return self._work.crew
+        return self._work.pool
 
     def look_at(self, uri: str) -> None:
         """Note which document the user has before them: it does not wait for others."""
@@ -196,7 +196,7 @@ class ExciseServer(Connection):
         self.scheduler.hold(key)
         replayed = None
         try:
-            replayed = await asyncio.to_thread(self.crew.replay, *wanted.origins, texts, cancel)
+            replayed = await asyncio.to_thread(self.pool.replay, *wanted.origins, texts, cancel)
         except (Cancelled, FailedInWorkerError) as error:
             logger.error("the review cannot start again", exc_info=error)
             raise RequestFailed("replaying failed; the server's log has more") from error
@@ -235,7 +235,7 @@ class ExciseServer(Connection):
         self.gatherer.scheduler.close(timeout)
         self.memory.close(timeout)
         self.mailboxes.scheduler.close(timeout)
-        self.crew.close()
+        self.pool.close()
         self.scheduler.close(timeout)
 
     def report_server_error(self, error: Exception, source: Any) -> None:  # noqa: ANN401 pygls'
@@ -271,18 +271,18 @@ class ExciseServer(Connection):
     def _mint(self, key: str) -> Snapshot | None:
         snapshot = self.session.snapshot(key)
         if snapshot is None and self.publisher.withdraw(key) is not None:
-            self.crew.forget(key)
+            self.pool.forget(key)
         return snapshot
 
 
 class _Work:
-    """The crew of workers, and their tasks, for threads that wait for them."""
+    """The pool of workers, and their tasks, for threads that wait for them."""
 
     def __init__(self) -> None:
         self.most_marks = MAX_HUNKS
 
     @cached_property
-    def crew(self) -> Pool:
+    def pool(self) -> Pool:
         """The workers, which start when there is something to do."""
         return Pool(Quarantine(cache_folder()), two=self.two)
 
@@ -293,18 +293,18 @@ class _Work:
 
     def prepare(self) -> None:
         """Start the worker, which loads NumPy and the grammars."""
-        self.crew.first.warm()
+        self.pool.first.warm()
         # The loaded modules stay: a full collection over them would delay a keystroke.
         gc.collect()
         gc.freeze()
 
     def first(self, snapshot: Snapshot, cancel: StopFlag) -> Outcome:
         """Analyse a document in view."""
-        return self._outcome(self.crew.first.analyse(snapshot, cancel))
+        return self._outcome(self.pool.first.analyse(snapshot, cancel))
 
     def beside(self, snapshot: Snapshot, cancel: StopFlag) -> Outcome:
         """Analyse another document."""
-        return self._outcome(self.crew.second.analyse(snapshot, cancel))
+        return self._outcome(self.pool.second.analyse(snapshot, cancel))
 
     def _outcome(self, analysis: Analysis) -> Outcome:
         analysis = with_kept(analysis)

@@ -125,7 +125,7 @@ async def _session(server: ExciseServer, receive: Callable[[int], bytes]) -> int
         return await finished
     finally:
         # The loop ends when its threads have ended, and some of them wait for workers.
-        server.crew.close()
+        server.pool.close()
 
 
 _CALLER_SECONDS, _CALLER_BYTES = 10.0, 1 << 20

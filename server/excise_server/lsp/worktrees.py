@@ -35,6 +35,6 @@ async def worktrees(ls: ExciseServer, params: WorktreesParams) -> dict[str, Any]
     )
     with ls.requests.running(f"worktrees of {place.name}") as cancel:
         try:
-            return await asyncio.to_thread(ls.crew.survey, "worktrees", arguments, cancel)
+            return await asyncio.to_thread(ls.pool.survey, "worktrees", arguments, cancel)
         except SourceError as error:
             raise RequestFailed(str(error)) from error

@@ -87,7 +87,7 @@ class Tools:
     def __init__(self, served: Sequence[str]) -> None:
         """Start nothing yet."""
         self._served = list(served)
-        self.crew = Worker(Quarantine(cache_folder()))
+        self.worker = Worker(Quarantine(cache_folder()))
         self._turned: tuple[tuple[object, ...], dict[str, Any]] | None = None
 
     async def list_candidates(
@@ -200,7 +200,7 @@ class Tools:
         )
         cancel = StopFlag()
         try:
-            return await asyncio.to_thread(self.crew.survey, kind, arguments, cancel)
+            return await asyncio.to_thread(self.worker.survey, kind, arguments, cancel)
         except SourceError as error:
             raise _error(error) from error
         except (Cancelled, FailedInWorkerError) as error:
@@ -241,7 +241,7 @@ def _error(error: SourceError | FolderError) -> ToolError:
 
 
 def mcp_server(served: Sequence[str]) -> tuple[MCPServer[Any], Tools]:
-    """Return a server for some folders, and its tools, whose crew the caller has to close."""
+    """Return a server for some folders, and its tools, whose worker the caller has to close."""
     tools = Tools([os.path.realpath(folder) for folder in served])
     server: MCPServer[Any] = MCPServer(
         "excise", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
@@ -259,5 +259,5 @@ def serve(served: Sequence[str]) -> int:
     except* BrokenPipeError:
         pass
     finally:
-        tools.crew.close()
+        tools.worker.close()
     return 0

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from excise.patches import Patch, differences
-from excise_server.candidates.worktrees import Worktrees
+from excise_server.candidates.worktrees import Review
 from excise_server.foundation.escape import visible
 from excise_server.foundation.inputs import first_few
 from excise_server.report.html_clusters import (
@@ -41,7 +41,7 @@ _NAME = 32
 """Columns of a name in a table. A longer one loses its middle."""
 
 
-def worktrees_page(worktrees: Worktrees) -> str:
+def worktrees_page(worktrees: Review) -> str:
     """Return the page of batches, ranked and grouped."""
     candidates = worktrees.candidates
     labels = [visible(candidate.label) for candidate in candidates.found]
@@ -90,7 +90,7 @@ def worktrees_page(worktrees: Worktrees) -> str:
     )
 
 
-def _batches(worktrees: Worktrees, by_batch: Sequence[list[CandidateRow]]) -> Markup:
+def _batches(worktrees: Review, by_batch: Sequence[list[CandidateRow]]) -> Markup:
     """Return a table for every batch of several candidates, and one for those that are alone."""
     parts, alone = [], []
     for number, (batch, rows) in enumerate(zip(worktrees.batches, by_batch, strict=True), start=1):
@@ -161,7 +161,7 @@ def _lines(kind: str, row: CandidateRow) -> Markup:
     )
 
 
-def _item(worktrees: Worktrees, best: int, row: CandidateRow, reasons: str) -> Item:
+def _item(worktrees: Review, best: int, row: CandidateRow, reasons: str) -> Item:
     i, candidate = row.ranked.index, row.candidate
     files = worktrees.patches[i].files
     changed = [f"{visible(pair.path)} ({file_status(pair)})" for pair in files[:12]]
@@ -189,7 +189,7 @@ def _item(worktrees: Worktrees, best: int, row: CandidateRow, reasons: str) -> I
     )
 
 
-def _blocks(worktrees: Worktrees, best: int, i: int) -> Iterator[Block]:
+def _blocks(worktrees: Review, best: int, i: int) -> Iterator[Block]:
     before = Patch() if i == best else worktrees.patches[best]
     # Ignored files were left out when the candidates were compared.
     return difference_blocks(differences(before, worktrees.patches[i], ignored=()).differing)

@@ -26,7 +26,7 @@ from excise_server.review.hunks import (
 from excise_server.review.kinds import KINDS, kind_of
 
 if TYPE_CHECKING:
-    from excise_server.candidates.worktrees import Worktrees
+    from excise_server.candidates.worktrees import Review
 
 __all__ = ["FileChangeEntry", "ReviewBatchEntry", "ReviewCandidateEntry", "ReviewDocument"]
 __all__ += ["ReviewFileEntry", "ReviewGroupEntry", "ReviewHunkEntry", "chosen_hunks"]
@@ -137,7 +137,7 @@ class ReviewDocument(Document, frozen=True, kw_only=True):
     rejected: list[RejectedEntry]
 
 
-def review_document(worktrees: Worktrees) -> ReviewDocument:
+def review_document(worktrees: Review) -> ReviewDocument:
     """Return every batch file by file and hunk by hunk, and the candidates left out."""
     candidates = worktrees.candidates
     return ReviewDocument.of(
@@ -232,7 +232,7 @@ def _paths(files: Sequence[ReviewFileEntry]) -> str:
     return f"there are {first_few(paths, 8)}" if paths else "no file is changed"
 
 
-def _batch(worktrees: Worktrees, number: int, rows: list[CandidateRow]) -> ReviewBatchEntry:
+def _batch(worktrees: Review, number: int, rows: list[CandidateRow]) -> ReviewBatchEntry:
     ranked, reasons = worktrees.batches[number - 1], worktrees.reasons[number - 1]
     ids = [candidate.id for candidate in worktrees.candidates.found]
     stands = {row.entry.cluster: row.entry.label for row in rows if row.stands}

@@ -15,7 +15,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from excise_server.candidates.worktrees import Worktrees
+from excise_server.candidates.worktrees import Review
 from excise_server.foundation.escape import printable, visible
 from excise_server.foundation.inputs import first_few
 from excise_server.report.tables import (
@@ -41,7 +41,7 @@ _STACKED = 28
 """Most columns of a name if a candidate takes several lines."""
 
 
-def candidate_tables(worktrees: Worktrees, out: Console) -> Iterator[RenderableType]:
+def candidate_tables(worktrees: Review, out: Console) -> Iterator[RenderableType]:
     """Yield a table for every batch of several candidates, and one for those that are alone."""
     every, lines = candidate_rows(worktrees), list(group_lines(worktrees))
     for heading, about, numbers in _parts(worktrees):
@@ -69,7 +69,7 @@ def candidate_tables(worktrees: Worktrees, out: Console) -> Iterator[RenderableT
         yield ""
 
 
-def _parts(worktrees: Worktrees) -> Iterator[tuple[str, str, list[int]]]:
+def _parts(worktrees: Review) -> Iterator[tuple[str, str, list[int]]]:
     """Yield the heading of each table, what follows it, and the batches in it."""
     everyone = len(worktrees.batches)
     for n, ranked in enumerate(worktrees.batches):
@@ -92,7 +92,7 @@ def _parts(worktrees: Worktrees) -> Iterator[tuple[str, str, list[int]]]:
         yield f"{head}: ", about, alone
 
 
-def _table(rows: Sequence[CandidateRow], worktrees: Worktrees, length: int, out: Console) -> Table:
+def _table(rows: Sequence[CandidateRow], worktrees: Review, length: int, out: Console) -> Table:
     """Return the table in which a candidate is one line, without columns that say nothing."""
     ranked = any(row.entry.rank for row in rows)
     checked = any(row.checks for row in rows)
@@ -174,7 +174,7 @@ def _lines(kind: str, row: CandidateRow) -> Text:
     return Text(plural(lines.files, "file") if lines.files else "")
 
 
-def about_worktrees(worktrees: Worktrees, out: Console) -> Iterator[RenderableType]:
+def about_worktrees(worktrees: Review, out: Console) -> Iterator[RenderableType]:
     """Yield all other facts, a line each, the order and the signature last."""
     for head, parts in worktree_facts(worktrees):
         start = Text(f"{head}: ", "dim")

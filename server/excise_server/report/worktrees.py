@@ -33,7 +33,7 @@ from excise_server.review.kinds import KINDS, kind_of
 
 if TYPE_CHECKING:  # a server that shows lines of a review needs none of these
     from excise.patches import FilePair
-    from excise_server.candidates.worktrees import Worktrees
+    from excise_server.candidates.worktrees import Review
     from excise_server.review.ranked import RankedBatch
     from excise_server.sources.candidates import Candidate
 
@@ -198,7 +198,7 @@ class CandidatesDocument(WorktreesDocument, frozen=True, kw_only=True):
 # --- the document --------------------------------------------------------------------------------
 
 
-def worktrees_document(worktrees: Worktrees) -> WorktreesDocument:
+def worktrees_document(worktrees: Review) -> WorktreesDocument:
     """Return every batch's ranking and groups, all scores and words, and rejected candidates."""
     candidates = worktrees.candidates
     ids = [candidate.id for candidate in candidates.found]
@@ -251,7 +251,7 @@ def worktrees_document(worktrees: Worktrees) -> WorktreesDocument:
 
 
 def candidates_document(
-    worktrees: Worktrees,
+    worktrees: Review,
     aside: Sequence[Candidate],
     states: Mapping[str, str],
     *,
@@ -323,7 +323,7 @@ class CandidateRow:
         return "; ".join(filter(None, [*self.ranked.why, relation, conflict]))
 
 
-def candidate_rows(worktrees: Worktrees) -> list[list[CandidateRow]]:
+def candidate_rows(worktrees: Review) -> list[list[CandidateRow]]:
     """Return the rows of every batch: by verdict, group by group, and by rank within a group."""
     group, result = 0, []
     for number, batch in enumerate(worktrees.batches, start=1):
@@ -337,7 +337,7 @@ def candidate_rows(worktrees: Worktrees) -> list[list[CandidateRow]]:
 
 
 def _row(
-    worktrees: Worktrees,
+    worktrees: Review,
     batch: RankedBatch,
     cluster: Cluster,
     ranked: Ranked,
@@ -420,7 +420,7 @@ def _row(
     )
 
 
-def _beside(worktrees: Worktrees, i: int, nearest: int) -> str:
+def _beside(worktrees: Review, i: int, nearest: int) -> str:
     """Say how a candidate relates to another one, whose name is to be put in."""
     word = worktrees.matrix.word(i, nearest)
     if word != SAME and worktrees.matrix.codes[i] == worktrees.matrix.codes[nearest]:
@@ -437,7 +437,7 @@ def _beside(worktrees: Worktrees, i: int, nearest: int) -> str:
 # --- the facts beside the tables -----------------------------------------------------------------
 
 
-def group_lines(worktrees: Worktrees) -> Iterator[tuple[int, int, int, str]]:
+def group_lines(worktrees: Review) -> Iterator[tuple[int, int, int, str]]:
     """Yield the index of the batch, number, size and line of facts of each group that has any."""
     labels = {c.id: visible(c.label) for c in worktrees.candidates.found}
     ids, number = list(labels), 0
@@ -449,7 +449,7 @@ def group_lines(worktrees: Worktrees) -> Iterator[tuple[int, int, int, str]]:
                 yield index, number, len(members), text
 
 
-def worktree_facts(worktrees: Worktrees) -> Iterator[tuple[str, list[str]]]:
+def worktree_facts(worktrees: Review) -> Iterator[tuple[str, list[str]]]:
     """Yield the lines below the tables: their headings, and a sentence or names."""
     candidates = worktrees.candidates
     every = {c.id: printable(visible(c.label)) for c in candidates.found}
@@ -488,7 +488,7 @@ def worktree_facts(worktrees: Worktrees) -> Iterator[tuple[str, list[str]]]:
         yield head, [f"{of}{says}"]
 
 
-def _notes(worktrees: Worktrees, labels: dict[str, str]) -> Iterator[str]:
+def _notes(worktrees: Review, labels: dict[str, str]) -> Iterator[str]:
     """Yield each note once, after its candidates, unless another line already says it."""
     about: dict[str, list[str]] = defaultdict(list)
     for batch in worktrees.batches:
@@ -505,7 +505,7 @@ def _notes(worktrees: Worktrees, labels: dict[str, str]) -> Iterator[str]:
     yield from map(printable, (*worktrees.candidates.notes, *worktrees.verdicts.notes))
 
 
-def rejected_names(worktrees: Worktrees) -> list[str]:
+def rejected_names(worktrees: Review) -> list[str]:
     """Return the names of those that were left out: the last part of a path, if it is unique.
 
     Only ids that contain a path are longer than a name.

@@ -17,7 +17,7 @@ from excise import CancelFlag, replay
 from excise_server.workers.messages import BrokenFrameError
 
 if TYPE_CHECKING:  # a server loads these when somebody asks
-    from excise_server.candidates.worktrees import Worktrees
+    from excise_server.candidates.worktrees import Review
     from excise_server.report.documents import Plain, Shape
     from excise_server.sources.candidates import Candidates
 
@@ -108,7 +108,7 @@ def _take(asked: Mapping[str, Any], cancel: CancelFlag) -> Shape:
     return take_document(repository.top, result, None)
 
 
-def _compared(asked: Mapping[str, Any], cancel: CancelFlag) -> Worktrees:
+def _compared(asked: Mapping[str, Any], cancel: CancelFlag) -> Review:
     from excise_server.candidates.worktrees import compare_worktrees
     from excise_server.git.repository import open_folder
     from excise_server.sources.candidates import Selection
