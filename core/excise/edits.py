@@ -39,9 +39,9 @@ class Count(NamedTuple):
         return self.a > 0 or self.b > 0
 
     def common(self, weights: tuple[int, int]) -> Fraction:
-        """Return the weighted number in common, by weights in quarters for here and anywhere."""
+        """Return the weighted number in common, by weights for here and anywhere, of their sum."""
         here, anywhere = weights
-        return Fraction(here * self.here + anywhere * self.anywhere, 4)
+        return Fraction(here * self.here + anywhere * self.anywhere, here + anywhere)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from excise.alignment import Region, paper_order, three_way
 from excise.display import score_html
 from excise.edits import Count, EditCounts, count_edits
 from excise.errors import OptionError
+from excise.kernels._counts import PLACED as PLACED
 from excise.kernels._counts import number_places
 from excise.places import Elsewhere, Place, describe_places, matches_elsewhere
 from excise.preparation import Prepared, PreparedOrigin, prepare
@@ -50,10 +51,9 @@ WHITESPACE_ONLY = "whitespace-only"
 REARRANGED = "rearranged"
 
 Weights = tuple[int, int]
-PLACED: Weights = (3, 1)
-"""In quarters: what stands here counts whole, what stands elsewhere a quarter."""
-ANCHORED: Weights = (4, 0)
-ANYWHERE: Weights = (0, 4)
+# PLACED is declared in `_formula.pxd`: what stands here counts whole, what elsewhere a quarter.
+ANCHORED: Weights = (sum(PLACED), 0)
+ANYWHERE: Weights = (0, sum(PLACED))
 
 Names = tuple[str, str, str]
 DIRECTED = ("origin", "reference", "hypothesis")
@@ -88,7 +88,7 @@ def excision(counts: EditCounts, deletion: str = "f1", weights: Weights = PLACED
     ----------
     weights
         What is in common: `PLACED`, or one of its parts, `ANCHORED` and `ANYWHERE`. The symmetric
-        value is (3 anchored + anywhere) / 4, exactly. On pooled counts all three are one.
+        value is their mean, weighted by `PLACED`, exactly. On pooled counts all three are one.
     """
     keep = _mean(f1(count, weights) for count in counts.keep if count.defined)
     add = _mean(f1(count, weights) for count in counts.add if count.defined)

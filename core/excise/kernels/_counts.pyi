@@ -17,6 +17,9 @@ def count(
     b: array[int],
     numbers: array[int] | None = None,
 ) -> tuple[int, ...]: ...
+
+PLACED: tuple[int, int]
+
 def value(counts: Sequence[int], precision: bool = False) -> float: ...
 
 class Batch:

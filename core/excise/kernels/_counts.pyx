@@ -14,7 +14,7 @@ from array import array
 
 from excise.errors import Cancelled
 
-from excise.kernels._formula cimport formula
+from excise.kernels._formula cimport ANYWHERE, HERE, WHOLE, formula
 from excise.kernels._ngrams cimport ADD, CELL, FIELDS, ORDERS, Trie, count_regions, free_trie
 from excise.kernels._places cimport (
     MISNUMBERED, Places, free_places, link_numbered, link_places, root_of,
@@ -189,6 +189,10 @@ def count(const int32_t[::1] regions not None, const int32_t[::1] o not None,
     return tuple([counts[field] for field in range(FIELDS)])
 
 
+PLACED = (HERE, ANYWHERE)
+"""What counts where it stands, and wherever it stands, of their sum."""
+
+
 def value(counts, bint precision=False):
     """Return equation 3 of 48 counts as a float, correctly rounded; 1 where nothing is defined."""
     cdef int64_t held[FIELDS]
@@ -196,7 +200,7 @@ def value(counts, bint precision=False):
     cdef double result
     for field in range(FIELDS):
         held[field] = counts[field]
-    result = formula(held, 3, 1, precision)
+    result = formula(held, HERE, ANYWHERE, precision)
     return 1.0 if result < 0 else result
 
 
@@ -301,11 +305,11 @@ cdef class Batch:
                 regions.data, regions.n, NULL if self.pooled else places.following, places.n,
                 self.origin.tokens, a.tokens, b.tokens, &scratch.trie, counts)
         if status == OK:
-            standing.value = formula(counts, 3, 1, False)
+            standing.value = formula(counts, HERE, ANYWHERE, False)
             standing.anchored = standing.anywhere = standing.value
             if matches_elsewhere(counts):
-                standing.anchored = formula(counts, 4, 0, False)
-                standing.anywhere = formula(counts, 0, 4, False)
+                standing.anchored = formula(counts, WHOLE, 0, False)
+                standing.anywhere = formula(counts, 0, WHOLE, False)
             contain(counts, standing)
         return status
 

@@ -10,6 +10,14 @@ from libc.stdint cimport int64_t
 from excise.kernels._ngrams cimport ADD, CELL, DELETE, KEEP, ORDERS
 
 
+# What a pair has in common counts HERE where it stands at one place of the origin and ANYWHERE
+# wherever it stands, of a WHOLE: so it counts a quarter elsewhere. No other place says so.
+cdef enum:
+    HERE = 3
+    ANYWHERE = 1
+    WHOLE = 4
+
+
 cdef struct Double2:
     double high
     double low
@@ -46,7 +54,7 @@ cdef inline bint operation(
 ) noexcept nogil:
     """The mean of F (or P) over the defined orders; False when none is.
 
-    In common are (here * what stands at one place + anywhere * what does wherever) / 4, exactly.
+    In common are (here * what stands at one place + anywhere * what does wherever) / WHOLE.
     """
     cdef int order, defined = 0
     cdef int64_t both, by_a, by_b
@@ -60,9 +68,9 @@ cdef inline bint operation(
         defined += 1
         if both:
             if precision:
-                value[0] = plus(value[0], quotient(0.25 * both, <double>by_b))
+                value[0] = plus(value[0], quotient((1.0 / WHOLE) * both, <double>by_b))
             else:
-                value[0] = plus(value[0], quotient(0.5 * both, <double>(by_a + by_b)))
+                value[0] = plus(value[0], quotient((2.0 / WHOLE) * both, <double>(by_a + by_b)))
     if defined:
         value[0] = over(value[0], defined)
     return defined != 0

@@ -13,7 +13,7 @@ from libc.string cimport memcmp, memset
 from excise.errors import Cancelled
 
 from excise.kernels._counts cimport Batch, Scratch, Side, free_scratch
-from excise.kernels._formula cimport Double2, formula, operation
+from excise.kernels._formula cimport ANYWHERE, HERE, Double2, formula, operation
 from excise.kernels._ngrams cimport ADD, DELETE, FIELDS, KEEP, count_regions
 from excise.kernels._places cimport Places, free_places, link_numbered, root_of
 from excise.kernels._walk cimport CANCELLED, NO_MEMORY, OK, CancelFlag, Stop, stopped
@@ -73,7 +73,7 @@ cdef bint is_alike(
 
 cdef double nearest(const int64_t* counts) noexcept nogil:
     cdef Double2 value
-    return value.high if operation(counts, 3, 1, False, &value) else -1.0
+    return value.high if operation(counts, HERE, ANYWHERE, False, &value) else -1.0
 
 
 cdef struct Inside:
@@ -129,7 +129,7 @@ cdef class HunkBatch(Batch):
                 self.origin.tokens, a.tokens, b.tokens, &scratch.trie, counts)
         if status != OK:
             return status
-        entry.value = formula(counts, 3, 1, False)
+        entry.value = formula(counts, HERE, ANYWHERE, False)
         entry.keep = nearest(counts + KEEP)
         entry.add = nearest(counts + ADD)
         entry.delete = nearest(counts + DELETE)

@@ -17,6 +17,7 @@ from array import array
 
 from excise.errors import Cancelled
 
+from excise.kernels._formula cimport ANYWHERE, HERE, WHOLE
 from excise.kernels._matches cimport placed
 from excise.kernels._multisets cimport Item, Multisets, count_of, merged, ordered
 from excise.kernels._patches cimport OPERATIONS, SEVERAL, Index
@@ -439,9 +440,9 @@ cdef class Search:
         row.spread = -1
 
     cdef double over(self, int64_t here, int64_t shared, int64_t i, int64_t j) noexcept nogil:
-        """2 (here + (shared - here) / 4) / (a + b), rounded once."""
+        """2 (HERE here + ANYWHERE shared) / (WHOLE (a + b)), rounded once."""
         cdef int64_t total = self.edits.total[i] + self.edits.total[j]
-        return (3.0 * here + shared) / (2.0 * total) if total else 1.0
+        return 2.0 * (HERE * here + ANYWHERE * shared) / (WHOLE * <double>total) if total else 1.0
 
     cdef int score(self, int64_t i, int64_t j, bint renamed, Row* row, double* value,
                    const Stop* halt) noexcept nogil:

@@ -7,8 +7,8 @@ from excise.patches import Likeness
 from excise.patches.pool import pooled
 from excise.patches.related import Relation
 from excise_server.duplicates.find import LEVEL_WORDS
+from excise_server.report.words import SHARE_ELSEWHERE, digits
 from excise_server.report.words import beside as beside_it
-from excise_server.report.words import digits
 
 __all__ = ["beside", "cosines", "parts", "related_words", "said", "said_of", "short"]
 
@@ -47,7 +47,7 @@ def parts(likeness: Likeness) -> str:
         total.a + total.b,
     )
     text = f"{anchored_of_both:,} of {size:,} n-grams match at the same place"
-    return f"{text}, {moved:,} elsewhere (these count a quarter)" if moved else text
+    return f"{text}, {moved:,} elsewhere (these count {SHARE_ELSEWHERE})" if moved else text
 
 
 def _in_another_file(is_there: bool, phrase: str) -> str:

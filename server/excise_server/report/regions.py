@@ -17,7 +17,7 @@ from excise import DivergentRegion, EditCounts, Score
 from excise.excision import excision
 from excise_server.foundation.escape import printable, source_text
 from excise_server.report.tables import notes_text, number, summary
-from excise_server.report.words import plural
+from excise_server.report.words import SHARE_ELSEWHERE, plural
 
 __all__ = ["Names", "pair_views"]
 
@@ -303,7 +303,7 @@ def _elsewhere_view(
         yield Text(f"… and {plural(more, 'n-gram')} at other places: --json has all", "dim")
     moved = sum(match.n_grams for match in matches)
     total = f"{_edits(score.counts, columns)}, {_here(score.counts):,} alike at the same place"
-    yield Text(f"in all: {total} and {moved:,} at different places, which count a quarter")
+    yield Text(f"in all: {total} and {moved:,} at different places, which count {SHARE_ELSEWHERE}")
 
 
 def _line_range(segments: Sequence[excise.Segment]) -> str:

@@ -10,9 +10,24 @@ from typing import Protocol
 
 from excise import Ranked, ScoreMatrix
 from excise.agreement import CONTAINS, NEARLY_ALL
+from excise.excision import PLACED
 
-__all__ = ["DISAGREE", "beside", "between", "digits", "disagree", "order_words", "plural"]
+__all__ = [
+    "DISAGREE",
+    "SHARE_ELSEWHERE",
+    "beside",
+    "between",
+    "digits",
+    "disagree",
+    "order_words",
+    "plural",
+]
 __all__ += ["word_beside", "words_of"]
+
+SHARE_ELSEWHERE = {4: "a quarter", 2: "half"}.get(
+    sum(PLACED), f"{PLACED[1]} of {sum(PLACED)} parts"
+)
+"""What an n-gram in common counts for that does not stand at the same place."""
 
 
 def plural(count: int, noun: str) -> str:
