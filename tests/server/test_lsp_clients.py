@@ -242,7 +242,7 @@ def test_runs_in_a_folder_of_the_setting_are_candidates(tmp_path: Path):
     assert sorted(ids) == ["run:deep/swe", "run:m/task-1"]
     assert sorted(listed["candidates"]) == sorted(ids)
     refused = {r["id"]: r["reason"] for report in reports for r in report["refused"]}
-    assert "no such folder" in refused["runs:../elsewhere"]
+    assert "leads out of the workspace" in refused["runs:../elsewhere"]
     assert "run:deep/broken" in refused
     assert taken["patch"] == diff
 

@@ -17,7 +17,7 @@ from tests.server import editor_case
 from tests.server.command import excise
 from tests.server.git_repository import make, needs_git, reasons
 
-from excise import ChangeMatrix, ScoreMatrix
+from excise import ScoreMatrix
 from excise.text import normalise
 from excise_server.foundation.changes import patch_files
 from excise_server.git import checkouts
@@ -327,7 +327,7 @@ def same_numbers_and_hunks(candidates, found, path):
         sets[member.id] = change_set(member.old, member.new, files)
     texts = [version.text for version in versions]
     matrix = ScoreMatrix.from_texts(found.target, texts, ids=ids, path=path)
-    assert matrix.values.tolist() == ChangeMatrix.from_change_sets(origin, sets).values.tolist()
+    assert matrix.values.tolist() == ScoreMatrix.from_change_sets(origin, sets).values.tolist()
     [file] = review_files(members)
     assert file.path == path
     if all(path in member.old for member in members):

@@ -13,8 +13,8 @@ from tests.fuzz.targets.base import Target, nasty, packed, unpacked
 from tests.reference.mails import described, is_compared, parts
 
 from excise.patches import apply, parse
-from excise.patches.model import MAX_PARTS, Budget, PatchError
-from excise.patches.parts import parts_of
+from excise.patches.model import Budget, PatchError
+from excise.patches.parts import MAX_PARTS, parts_of
 from excise_server.foundation.inputs import SourceError
 from excise_server.records.lines import BadLine, read_records
 from excise_server.records.outputs import read_score_record
