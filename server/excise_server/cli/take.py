@@ -107,12 +107,7 @@ def command(
         raise click.UsageError("a --plan has its own digest, conflicts and anyway.")
     planned = None if plan is None else _read_plan(plan)
     if not write or origin is not None:
-        # What an interrupted take changed is put back, so that it is not read as somebody's edits.
-        try:
-            with _opened(*_checkout(repo, origin), make=False):
-                pass
-        except SourceError as error:
-            say(f"note: {error}")
+        _make_good(repo, origin)
     top, candidates = read_candidates(repo, origin, among, selection, ": --among FOLDER")
     if planned is None:
         choose = partial(choices_named, choices, in_conflict=conflicts)
@@ -201,6 +196,15 @@ def _opened(
             raise click.Abort from error
         finally:
             sys.stderr.flush()  # a signal that was held back ends the process now
+
+
+def _make_good(repo: str, origin: str | None) -> None:
+    """Put back what an interrupted take changed, so that it is not read as somebody's edits."""
+    try:
+        with _opened(*_checkout(repo, origin), make=False):
+            pass
+    except SourceError as error:
+        say(f"note: {error}")
 
 
 def _write(repo: str, origin: str | None, taken: Taken) -> str | None:

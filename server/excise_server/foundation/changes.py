@@ -228,16 +228,18 @@ def _alike(
         }
         for files in sets
     ]
+    # What all files have in common, such as a licence, is counted and looked up once.
+    shared = {line for line, count in spread.items() if count == len(every)}
+    own = [{path: lines - shared for path, lines in files.items()} for files in sets]
     having: dict[str, list[str]] = defaultdict(list)
     for before, lines in rare[0].items():
         for line in lines:
-            having[line].append(before)
-    # What all files have in common, such as a licence, is counted once.
-    shared = {line for line, count in spread.items() if count == len(every)}
-    own = [{path: lines - shared for path, lines in files.items()} for files in sets]
+            if line not in shared:
+                having[line].append(before)
     for path, lines in rare[1].items():
         after_lines = own[1][path]
-        for before in {before for line in lines for before in having.get(line, ())}:
+        with_one = {before for line in lines for before in having.get(line, ())}
+        for before in with_one if shared.isdisjoint(lines) else deleted:
             longer = max(len(after_lines), len(own[0][before])) + len(shared)
             equal = len(after_lines & own[0][before]) + len(shared)
             yield equal / longer, path, before
