@@ -263,6 +263,8 @@ def test_cases_of_the_editor(case, repo):
     repo.commit("the document")
     head = repo.head()
     for number, text in enumerate(case.candidates.values()):
+        if any("\ud800" <= character <= "\udfff" for character in text):
+            continue  # no file holds half a surrogate pair
         repo.write(case.document, text)
         repo.commit(f"{number}")
         repo.git("update-ref", f"refs/heads/agent/{number}", "HEAD")
