@@ -80,23 +80,6 @@ COMMIT;
 _ANOTHER = "another version, or other ignored paths: everything was read anew"
 
 
-_APPLICATION = 0x45584353
-_HEADER = b"SQLite format 3\0"
-_SCHEMA = f"""
-BEGIN;
-PRAGMA application_id = {_APPLICATION};
-CREATE TABLE pieces (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, digest BLOB NOT NULL UNIQUE,
-  number INTEGER NOT NULL, line INTEGER NOT NULL, data BLOB NOT NULL);
-CREATE TABLE features (n INTEGER PRIMARY KEY, message TEXT NOT NULL, tokens BLOB NOT NULL,
-  blocks BLOB NOT NULL, around BLOB NOT NULL, context BLOB NOT NULL, notes TEXT NOT NULL,
-  patch_id TEXT NOT NULL, text_id TEXT NOT NULL);
-CREATE TABLE changes (n INTEGER PRIMARY KEY, counts BLOB NOT NULL);
-CREATE TABLE words (kind INTEGER, start INTEGER, items BLOB NOT NULL, PRIMARY KEY (kind, start));
-CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
-COMMIT;
-"""
-
-
 @dataclass(frozen=True, slots=True)
 class New:
     """A message that may be new: the id it would have, its bytes, and what they say."""
